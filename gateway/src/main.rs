@@ -1,0 +1,2 @@
+//! A gateway.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Starts redis-server, the gateway and the Worker for tests.
