@@ -1,0 +1,120 @@
+//! The seam to Redis: a batch of commands in, one reply to each out, in order.
+//!
+//! Everything above this file is indifferent to what is behind it. Another kind of backend needs
+//! [`Backend::send`] and [`Backend::ping`] and nothing else.
+
+mod link;
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use redis::{
+    Client, IntoConnectionInfo, Pipeline, ProtocolVersion, Value, aio::MultiplexedConnection,
+    io::tcp::TcpSettings,
+};
+use tokio::time::timeout;
+
+use self::link::Link;
+use crate::{command::Command, error::Fault};
+
+/// One Redis, reached over a few connections that all requests share.
+pub(crate) struct Backend {
+    links: Vec<Link>,
+    next: AtomicUsize,
+    patience: Duration,
+}
+
+impl Backend {
+    /// Connects, or begins to try: Redis need not be there yet.
+    pub(crate) async fn open(
+        url: &str,
+        connections: usize,
+        patience: Duration,
+    ) -> Result<Self, String> {
+        let client = client(url)?;
+        let mut links: Vec<Link> = (0..connections)
+            .map(|_| Link::open(client.clone(), patience))
+            .collect();
+        for link in &mut links {
+            link.first_attempt().await;
+        }
+        Ok(Self {
+            links,
+            next: AtomicUsize::new(0),
+            patience,
+        })
+    }
+
+    /// Sends all commands in one write on one connection, so that none of another request comes
+    /// between them, and returns the reply to each. Errors Redis answers are replies.
+    pub(crate) async fn send(&self, commands: Vec<Command>) -> Result<Vec<Value>, Fault> {
+        let (link, connection) = self.pick()?;
+        let Ok(sent) = timeout(self.patience, send(connection, commands)).await else {
+            return Err(Fault::RedisTimeout {
+                ms: self.patience.as_millis(),
+            });
+        };
+        sent.map_err(|_cause| {
+            link.suspect();
+            Fault::ConnectionLost
+        })
+    }
+
+    /// Whether Redis answers.
+    pub(crate) async fn ping(&self) -> Result<(), Fault> {
+        match self.send(vec![Command::of([&b"PING"[..]])]).await?.first() {
+            Some(Value::ServerError(error)) => {
+                Err(Fault::RedisDown(crate::reply::error_line(error)))
+            }
+            Some(_) => Ok(()),
+            None => Err(Fault::Internal),
+        }
+    }
+
+    /// The next connection that is up, in turn.
+    fn pick(&self) -> Result<(&Link, MultiplexedConnection), Fault> {
+        let start = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut why = String::new();
+        for offset in 0..self.links.len() {
+            let Some(link) = self
+                .links
+                .get(start.wrapping_add(offset) % self.links.len())
+            else {
+                continue;
+            };
+            match link.connection() {
+                Ok(connection) => return Ok((link, connection)),
+                Err(down) => why = down,
+            }
+        }
+        Err(Fault::RedisDown(why))
+    }
+}
+
+async fn send(
+    mut connection: MultiplexedConnection,
+    commands: Vec<Command>,
+) -> redis::RedisResult<Vec<Value>> {
+    let count = commands.len();
+    let mut pipeline = Pipeline::with_capacity(count);
+    for command in commands {
+        pipeline.add_command(command.into_cmd());
+    }
+    connection.send_packed_commands(&pipeline, 0, count).await
+}
+
+fn client(url: &str) -> Result<Client, String> {
+    // Never the URL itself in a message: it may hold a password.
+    let unusable = |problem: redis::RedisError| format!("REDIS_URL cannot be used: {problem}");
+    let info = url.into_connection_info().map_err(unusable)?;
+    let protocol = info
+        .redis_settings()
+        .clone()
+        .set_protocol(ProtocolVersion::RESP2);
+    let info = info
+        .set_redis_settings(protocol)
+        .set_tcp_settings(TcpSettings::default().set_nodelay(true));
+    Client::open(info).map_err(unusable)
+}

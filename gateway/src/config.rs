@@ -1,0 +1,90 @@
+//! What can be set, by flag or environment, and what is refused at the start.
+
+use std::time::Duration;
+
+use clap::Parser;
+
+const MIB: usize = 1024 * 1024;
+
+/// The Upstash Redis REST protocol over any single Redis or Valkey.
+// No `Debug`: it would be the easiest way to log a token.
+#[derive(Clone, Parser)]
+#[command(name = "redis-rest", version, about)]
+pub struct Config {
+    /// Where Redis is: redis://[user:password@]host:port[/db], rediss:// for TLS, unix:///path
+    #[arg(
+        long,
+        env = "REDIS_URL",
+        default_value = "redis://127.0.0.1:6379",
+        hide_env_values = true
+    )]
+    pub redis_url: String,
+
+    /// Address and port to listen on; port 0 takes a free one, [::]:8079 listens on IPv6 too
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8079")]
+    pub listen: String,
+
+    /// The token every request must carry (required; prefer the environment, flags show in ps)
+    #[arg(
+        long,
+        env = "REDIS_REST_TOKEN",
+        default_value = "",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
+    pub token: String,
+
+    /// Accept `?_token=` as well as the header (it ends up in access logs)
+    #[arg(long, env = "REDIS_REST_QUERY_TOKEN", default_value_t = true, action = clap::ArgAction::Set)]
+    pub query_token: bool,
+
+    /// Connections to Redis, shared by all requests
+    #[arg(long, env = "REDIS_CONNECTIONS", default_value_t = 2)]
+    pub connections: usize,
+
+    /// Milliseconds a request may wait for Redis
+    #[arg(long, env = "TIMEOUT_MS", default_value_t = 10_000)]
+    pub timeout_ms: u64,
+
+    /// Largest command, and largest reply to one command, in bytes
+    #[arg(long, env = "MAX_COMMAND_BYTES", default_value_t = 10 * MIB)]
+    pub max_command_bytes: usize,
+
+    /// Largest request body in bytes
+    #[arg(long, env = "MAX_BODY_BYTES", default_value_t = 64 * MIB)]
+    pub max_body_bytes: usize,
+
+    /// Most commands in one pipeline or transaction
+    #[arg(long, env = "MAX_COMMANDS", default_value_t = 10_000)]
+    pub max_commands: usize,
+}
+
+impl Config {
+    /// The same configuration, or why it cannot be served.
+    ///
+    /// # Errors
+    ///
+    /// One sentence that names the variable and what to do.
+    pub fn check(self) -> Result<Self, String> {
+        if self.token.is_empty() {
+            return Err(
+                "REDIS_REST_TOKEN is not set: without a token anyone could use this Redis. \
+                 Set it to a long random string."
+                    .into(),
+            );
+        }
+        if self.connections == 0 {
+            return Err("REDIS_CONNECTIONS must be at least 1.".into());
+        }
+        if self.timeout_ms == 0 {
+            return Err("TIMEOUT_MS must be at least 1.".into());
+        }
+        Ok(self)
+    }
+
+    /// How long a request may wait for Redis.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}

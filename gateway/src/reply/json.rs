@@ -1,0 +1,125 @@
+//! Slots → JSON, written by hand: one pass, one buffer.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use redis::Value;
+
+use crate::run::Slot;
+
+/// `{"result":…}` or `{"error":"…"}`.
+pub(crate) fn slot(out: &mut Vec<u8>, slot: &Slot, base64: bool) {
+    match slot {
+        Ok(value) => {
+            out.extend_from_slice(b"{\"result\":");
+            match value {
+                // The one string that is never encoded.
+                Value::Okay => out.extend_from_slice(b"\"OK\""),
+                other => write(out, other, base64),
+            }
+            out.push(b'}');
+        }
+        Err(fault) => error(out, &fault.text()),
+    }
+}
+
+/// `[{"result":…},{"error":"…"}]`.
+pub(crate) fn slots(out: &mut Vec<u8>, slots: &[Slot], base64: bool) {
+    list(out, slots, |out, each| slot(out, each, base64));
+}
+
+/// `{"error":"…"}`.
+pub(crate) fn error(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(b"{\"error\":");
+    string(out, text.as_bytes());
+    out.push(b'}');
+}
+
+fn write(out: &mut Vec<u8>, value: &Value, base64: bool) {
+    match value {
+        Value::Int(number) => out.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes()),
+        Value::BulkString(bytes) => bytes_or_base64(out, bytes, base64),
+        Value::SimpleString(text) => bytes_or_base64(out, text.as_bytes(), base64),
+        // Inside an array the SDKs decode every string.
+        Value::Okay => bytes_or_base64(out, b"OK", base64),
+        Value::Array(values) => list(out, values, |out, each| write(out, each, base64)),
+        Value::ServerError(error) => {
+            bytes_or_base64(out, super::error_line(error).as_bytes(), base64)
+        }
+        // Nil; and what only a newer protocol than the one spoken here could bring.
+        _ => out.extend_from_slice(b"null"),
+    }
+}
+
+fn list<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
+    out.push(b'[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        each(out, item);
+    }
+    out.push(b']');
+}
+
+fn bytes_or_base64(out: &mut Vec<u8>, bytes: &[u8], base64: bool) {
+    if !base64 {
+        return string(out, bytes);
+    }
+    out.push(b'"');
+    let start = out.len();
+    out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+    let room = out.get_mut(start..).unwrap_or_default();
+    let written = STANDARD.encode_slice(bytes, room).unwrap_or(0);
+    out.truncate(start + written);
+    out.push(b'"');
+}
+
+/// A JSON string; what is not UTF-8 becomes U+FFFD.
+fn string(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'"');
+    for chunk in bytes.utf8_chunks() {
+        escaped(out, chunk.valid().as_bytes());
+        if !chunk.invalid().is_empty() {
+            out.extend_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+    out.push(b'"');
+}
+
+fn escaped(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
+    while let Some(at) = rest
+        .iter()
+        .position(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\'))
+    {
+        let Some((plain, [special, after @ ..])) = rest.split_at_checked(at) else {
+            break;
+        };
+        out.extend_from_slice(plain);
+        match special {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            control => {
+                let hex = |nibble: u8| {
+                    if nibble < 10 {
+                        b'0' + nibble
+                    } else {
+                        b'a' + nibble - 10
+                    }
+                };
+                out.extend_from_slice(&[
+                    b'\\',
+                    b'u',
+                    b'0',
+                    b'0',
+                    hex(control >> 4),
+                    hex(control & 15),
+                ]);
+            }
+        }
+        rest = after;
+    }
+    out.extend_from_slice(rest);
+}

@@ -1,0 +1,111 @@
+//! A JSON body → one command or many.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserializer, de};
+use serde_json::value::RawValue;
+
+use crate::{command::Command, error::Fault};
+
+/// The body of `/`: `["SET", "key", "value", "EX", 100]`.
+pub(crate) fn single(body: &[u8]) -> Result<Command, Fault> {
+    let arguments = serde_json::from_slice::<Vec<&RawValue>>(body)
+        .map_err(|_refused| classify(body, Fault::BadCommand))?;
+    if arguments.is_empty() {
+        return Err(Fault::EmptyCommand);
+    }
+    command(&arguments)
+}
+
+/// The body of `/pipeline` and `/multi-exec`: an array of commands. An empty one is a fault of
+/// its own slot, a wrong argument one of the whole request.
+pub(crate) fn batch(body: &[u8], limit: usize) -> Result<Vec<Result<Command, Fault>>, Fault> {
+    let commands = serde_json::from_slice::<Vec<Vec<&RawValue>>>(body)
+        .map_err(|_refused| classify(body, Fault::BadPipeline))?;
+    if commands.is_empty() {
+        return Err(Fault::EmptyPipeline);
+    }
+    if commands.len() > limit {
+        return Err(Fault::TooManyCommands {
+            limit,
+            actual: commands.len(),
+        });
+    }
+    commands
+        .iter()
+        .map(|arguments| match arguments.as_slice() {
+            [] => Ok(Err(Fault::EmptyPipelineCommand)),
+            some => command(some).map(Ok),
+        })
+        .collect()
+}
+
+/// Why a body was no array of the wanted kind; only looked at when something is wrong.
+fn classify(body: &[u8], otherwise: Fault) -> Fault {
+    if body.trim_ascii().is_empty() {
+        return Fault::EmptyBody;
+    }
+    match serde_json::from_slice::<&RawValue>(body) {
+        Ok(value) if !value.get().starts_with('[') => Fault::NotAnArray,
+        Ok(_) | Err(_) => otherwise,
+    }
+}
+
+fn command(arguments: &[&RawValue]) -> Result<Command, Fault> {
+    let bytes = arguments.iter().map(|argument| argument.get().len()).sum();
+    let mut command = Command::with_capacity(arguments.len(), bytes);
+    for argument in arguments {
+        let json = argument.get();
+        match json.as_bytes() {
+            [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => command.push(inner),
+            [b'"', ..] => command.push(&unescape(json)?),
+            [b'n', ..] => return Err(Fault::NullArgument),
+            [b'[', ..] => return Err(Fault::NestedArgument('[')),
+            [b'{', ..] => return Err(Fault::NestedArgument('{')),
+            // A number keeps its literal text; booleans are the words.
+            literal => command.push(literal),
+        }
+    }
+    Ok(command)
+}
+
+/// The bytes of a JSON string that has escapes. Half a surrogate pair, which JavaScript can
+/// hold and send as an escape, becomes U+FFFD.
+fn unescape(json: &str) -> Result<Vec<u8>, Fault> {
+    let mut bytes = serde_json::Deserializer::from_str(json)
+        .deserialize_bytes(Bytes)
+        .map_err(|_refused| Fault::BadCommand)?
+        .into_owned();
+    // serde_json hands half a pair on as the three bytes ED A0..BF xx, never valid UTF-8.
+    let mut rest = bytes.as_mut_slice();
+    while let Some(at) = rest
+        .windows(2)
+        .position(|two| matches!(two, [0xED, 0xA0..=0xBF]))
+    {
+        let (_, half) = rest.split_at_mut(at);
+        let Some((half, after)) = half.split_first_chunk_mut::<3>() else {
+            break;
+        };
+        *half = *b"\xEF\xBF\xBD";
+        rest = after;
+    }
+    Ok(bytes)
+}
+
+struct Bytes;
+
+impl<'de> de::Visitor<'de> for Bytes {
+    type Value = Cow<'de, [u8]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(bytes))
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(bytes.to_vec()))
+    }
+}

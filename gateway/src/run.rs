@@ -1,0 +1,201 @@
+//! Commands → one batch → one answer per slot.
+
+use redis::Value;
+
+use crate::{
+    backend::Backend,
+    command::Command,
+    error::Fault,
+    rules,
+    script::{self, Aliases},
+    sync::SyncToken,
+};
+
+/// What one command came to.
+pub(crate) type Slot = Result<Value, Fault>;
+
+/// Runs commands; knows their limits and scripts, not HTTP.
+pub(crate) struct Runner {
+    pub(crate) backend: Backend,
+    pub(crate) aliases: Aliases,
+    pub(crate) sync: SyncToken,
+    /// Largest command, and largest reply, in bytes.
+    pub(crate) max_bytes: usize,
+}
+
+impl Runner {
+    pub(crate) async fn single(&self, command: Command) -> Slot {
+        let mut plan = Plan::default();
+        plan.add(Ok(command), self);
+        self.execute(plan)
+            .await?
+            .pop()
+            .unwrap_or(Err(Fault::Internal))
+    }
+
+    /// Each command for itself; a fault stays in its slot.
+    pub(crate) async fn pipeline(
+        &self,
+        commands: Vec<Result<Command, Fault>>,
+    ) -> Result<Vec<Slot>, Fault> {
+        let mut plan = Plan::with_capacity(commands.len());
+        for command in commands {
+            plan.add(command, self);
+        }
+        self.execute(plan).await
+    }
+
+    /// All commands between MULTI and EXEC; nothing runs if one cannot be queued.
+    pub(crate) async fn transaction(
+        &self,
+        commands: Vec<Result<Command, Fault>>,
+    ) -> Result<Vec<Slot>, Fault> {
+        let mut plan = Plan::with_capacity(commands.len() + 2);
+        plan.send(Command::of([&b"MULTI"[..]]));
+        for command in commands {
+            plan.add(command, self);
+        }
+        plan.send(Command::of([&b"EXEC"[..]]));
+        if let Some(fault) = plan.slots.iter_mut().find_map(Planned::take_fault) {
+            return Err(fault);
+        }
+        let answers: Vec<Option<String>> =
+            plan.slots.iter_mut().map(Planned::take_answer).collect();
+        let mut replies = self.send(plan.commands, plan.writes).await?;
+        let Some(Value::Array(results)) = replies.pop_if(|exec| matches!(exec, Value::Array(_)))
+        else {
+            // The first refusal says why; EXEC itself only says that there was one.
+            let refused = replies.iter().find_map(redis_error);
+            return Err(refused.unwrap_or(Fault::Internal));
+        };
+        // The answer for MULTI stands before those of the commands.
+        let answers = answers.into_iter().skip(1);
+        Ok(results
+            .into_iter()
+            .zip(answers)
+            .map(|(value, answer)| self.slot(value, answer))
+            .collect())
+    }
+
+    async fn execute(&self, plan: Plan) -> Result<Vec<Slot>, Fault> {
+        let mut replies = self.send(plan.commands, plan.writes).await?.into_iter();
+        let slots = plan.slots.into_iter().map(|planned| match planned {
+            Planned::Fault(fault) => Err(fault),
+            Planned::Sent { answer } => match replies.next() {
+                Some(value) => self.slot(value, answer),
+                None => Err(Fault::Internal),
+            },
+        });
+        Ok(slots.collect())
+    }
+
+    async fn send(&self, commands: Vec<Command>, writes: bool) -> Result<Vec<Value>, Fault> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let replies = self.backend.send(commands).await;
+        // Also after a lost connection or a timeout: the write may have happened.
+        if writes {
+            self.sync.advance();
+        }
+        replies
+    }
+
+    fn slot(&self, value: Value, answer: Option<String>) -> Slot {
+        if let Some(fault) = redis_error(&value) {
+            return Err(fault);
+        }
+        let actual = size(&value);
+        if actual > self.max_bytes {
+            return Err(Fault::ReplyTooLarge {
+                limit: self.max_bytes,
+                actual,
+            });
+        }
+        Ok(answer.map_or(value, |sha| Value::BulkString(sha.into_bytes())))
+    }
+}
+
+/// What goes to Redis, and what each slot then waits for.
+#[derive(Default)]
+struct Plan {
+    commands: Vec<Command>,
+    slots: Vec<Planned>,
+    writes: bool,
+}
+
+enum Planned {
+    Sent { answer: Option<String> },
+    Fault(Fault),
+}
+
+impl Planned {
+    fn take_fault(&mut self) -> Option<Fault> {
+        match self {
+            Self::Sent { .. } => None,
+            Self::Fault(fault) => Some(std::mem::replace(fault, Fault::Internal)),
+        }
+    }
+
+    fn take_answer(&mut self) -> Option<String> {
+        match self {
+            Self::Sent { answer } => answer.take(),
+            Self::Fault(_) => None,
+        }
+    }
+}
+
+impl Plan {
+    fn with_capacity(commands: usize) -> Self {
+        Self {
+            commands: Vec::with_capacity(commands),
+            slots: Vec::with_capacity(commands),
+            writes: false,
+        }
+    }
+
+    fn add(&mut self, command: Result<Command, Fault>, runner: &Runner) {
+        match command.and_then(|command| fits(command, runner.max_bytes)) {
+            Ok(command) => {
+                self.writes |= !rules::only_reads(&command);
+                let rewritten = script::rewrite(command, &runner.aliases);
+                self.commands.push(rewritten.command);
+                self.slots.push(Planned::Sent {
+                    answer: rewritten.answer,
+                });
+            }
+            Err(fault) => self.slots.push(Planned::Fault(fault)),
+        }
+    }
+
+    fn send(&mut self, command: Command) {
+        self.commands.push(command);
+        self.slots.push(Planned::Sent { answer: None });
+    }
+}
+
+fn fits(command: Command, limit: usize) -> Result<Command, Fault> {
+    if command.bytes() > limit {
+        return Err(Fault::CommandTooLarge {
+            limit,
+            actual: command.bytes(),
+        });
+    }
+    rules::check(&command).map(|()| command)
+}
+
+fn redis_error(value: &Value) -> Option<Fault> {
+    match value {
+        Value::ServerError(error) => Some(Fault::Redis(crate::reply::error_line(error))),
+        _ => None,
+    }
+}
+
+fn size(value: &Value) -> usize {
+    match value {
+        Value::BulkString(bytes) => bytes.len(),
+        Value::SimpleString(text) => text.len(),
+        Value::Array(values) => values.iter().map(size).sum(),
+        _ => 0,
+    }
+}
