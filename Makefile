@@ -1,0 +1,43 @@
+# Every command a contributor needs; `make help` lists them. CI calls the same ones.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# Tools of the project's own come first: pinned wrangler, workerd, esbuild, wasm-opt and node 22
+# from npm, worker-build and wasm-bindgen from cargo. The machine's versions don't matter.
+export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
+# wrangler asks and tells nobody anything.
+export WRANGLER_SEND_METRICS := false
+export CLOUDFLARE_CF_FETCH_ENABLED := false
+
+WASM := --target wasm32-unknown-unknown
+
+.PHONY: help tools build check test dev clean
+
+help: ## list these targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+
+tools: ## install what is missing: wasm target, worker-build, wasm-bindgen, npm packages, redis-server
+	@scripts/tools
+
+build: tools ## compile the Worker into build/, ready to deploy, and print its size
+	@scripts/build
+
+check: tools ## format, lints for host and wasm, documentation: any warning is an error
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p activity-rank $(WASM) -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+test: check build ## everything: check, build, unit, property and integration tests, a dry deployment
+	cargo build -p redis-rest -p activity-rank-cli
+	cargo test --workspace
+	scripts/test-node
+	scripts/dry-deploy
+
+dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
+	@scripts/dev
+
+clean: ## remove everything made here, downloaded tools and development data included
+	rm -rf target build node_modules .tools .dev .wrangler
