@@ -1,1 +1,50 @@
-//! Starts redis-server, the gateway and the Worker for tests.
+//! The parts a test needs, each started in a moment and none left behind.
+//!
+//! ```text
+//! Api ──► Worker (workerd, the built wasm) ──► [Forwarder] ──► Gateway ──► RedisServer
+//!         or Wrangler (adds the Cache API and the other bindings)
+//! ```
+//!
+//! A test usually needs two lines; redis-server and gateway are shared by all tests of one
+//! process, the Worker is the test's own and has a key prefix of its own:
+//!
+//! ```no_run
+//! # use test_support::{Worker, json};
+//! # async fn test() {
+//! let worker = Worker::start();
+//! worker.api().get("/healthz").await.assert(200, json!({ "status": "ok" }));
+//! # }
+//! ```
+//!
+//! Every server listens on a port of its own and ends with the test process, however that ends.
+//! The binaries are those of this checkout: run `make build` after a change of the Worker and
+//! `cargo build -p redis-rest` after one of the gateway (`make test` does both).
+
+mod api;
+mod capnp;
+mod child;
+mod fault;
+mod forwarder;
+mod gateway;
+mod port;
+mod recorded;
+mod redis_server;
+mod repository;
+mod until;
+mod worker;
+mod worker_builder;
+mod wrangler;
+
+pub use api::{Answer, Api};
+pub use fault::Fault;
+pub use forwarder::Forwarder;
+pub use gateway::{Gateway, TOKEN, gateway};
+pub use recorded::Recorded;
+pub use redis_server::{RedisOptions, RedisServer, redis};
+pub use repository::{root, target};
+pub use reqwest::Method;
+pub use serde_json::{Value, json};
+pub use until::until;
+pub use worker::{SERVICE_KEY, Worker};
+pub use worker_builder::WorkerBuilder;
+pub use wrangler::Wrangler;

@@ -1,0 +1,204 @@
+//! A client of the service that tells a whole answer.
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName};
+use reqwest::{Client, Method};
+use serde_json::Value;
+
+/// Calls one running service. A path may carry a query: `get("/v1/ranking/day?limit=3")`.
+#[derive(Clone, Debug)]
+pub struct Api {
+    client: Client,
+    url: String,
+    key: Option<String>,
+}
+
+impl Api {
+    /// A client without a key, for what is public.
+    ///
+    /// # Panics
+    ///
+    /// Never: a client without TLS always builds.
+    #[must_use]
+    pub fn new(url: &str) -> Self {
+        // One per test: its connections belong to the test's runtime.
+        let client = Client::builder().no_proxy().build().expect("a client");
+        Self {
+            client,
+            url: url.to_owned(),
+            key: None,
+        }
+    }
+
+    /// The same with `Authorization: Bearer <key>`.
+    #[must_use]
+    pub fn with_key(&self, key: &str) -> Self {
+        Self {
+            key: Some(key.to_owned()),
+            ..self.clone()
+        }
+    }
+
+    /// The same without any key.
+    #[must_use]
+    pub fn without_key(&self) -> Self {
+        Self {
+            key: None,
+            ..self.clone()
+        }
+    }
+
+    /// `GET path`
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, "", &[]).await
+    }
+
+    /// `POST path` with a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_raw(path, body.to_string(), JSON).await
+    }
+
+    /// `POST path` with these bytes and headers, and no others.
+    pub async fn post_raw(
+        &self,
+        path: &str,
+        body: impl Into<Bytes>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        self.send(Method::POST, path, body, headers).await
+    }
+
+    /// `PUT path` with a JSON body.
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::PUT, path, body.to_string(), JSON).await
+    }
+
+    /// `DELETE path`
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, "", &[]).await
+    }
+
+    /// Any request.
+    ///
+    /// # Panics
+    ///
+    /// When there is no answer; [`try_send`](Self::try_send) tells it instead.
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: impl Into<Bytes>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let answer = self.try_send(method.clone(), path, body, headers).await;
+        answer.unwrap_or_else(|error| panic!("{method} {path}: {error:?}"))
+    }
+
+    /// Any request, for tests in which a server may be killed meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When no whole answer comes.
+    pub async fn try_send(
+        &self,
+        method: Method,
+        path: &str,
+        body: impl Into<Bytes>,
+        headers: &[(&str, &str)],
+    ) -> reqwest::Result<Answer> {
+        let request = format!("{method} {path}");
+        let body = body.into();
+        let mut builder = self.client.request(method, format!("{}{path}", self.url));
+        if !body.is_empty() {
+            builder = builder.body(body);
+        }
+        if let Some(key) = &self.key {
+            builder = builder.bearer_auth(key);
+        }
+        for (name, value) in headers {
+            builder = builder.header(*name, *value);
+        }
+        let response = builder.send().await?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = String::from_utf8_lossy(&response.bytes().await?).into_owned();
+        Ok(Answer {
+            request,
+            status,
+            headers,
+            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+            text,
+        })
+    }
+}
+
+const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Method and path of the request.
+    pub request: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The body as JSON, or null when it is not JSON.
+    pub body: Value,
+    /// The body as text.
+    pub text: String,
+}
+
+impl Answer {
+    /// Fails the test unless status and whole body are these; returns the answer for more.
+    ///
+    /// # Panics
+    ///
+    /// When they differ, at the caller's line.
+    #[track_caller]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "json!(…) reads better without &"
+    )]
+    pub fn assert(&self, status: u16, body: Value) -> &Self {
+        let same = self.status == status && self.body == body;
+        assert!(
+            same,
+            "{}\n  expected {status} {body:#}\n  answered {} {}",
+            self.request,
+            self.status,
+            self.shown()
+        );
+        self
+    }
+
+    /// Fails the test unless the status is this one.
+    ///
+    /// # Panics
+    ///
+    /// When it differs, at the caller's line, with the body.
+    #[track_caller]
+    pub fn assert_status(&self, status: u16) -> &Self {
+        let (request, shown) = (&self.request, self.shown());
+        assert!(
+            self.status == status,
+            "{request}\n  expected {status}\n  answered {} {shown}",
+            self.status
+        );
+        self
+    }
+
+    /// A header's value, or nothing.
+    #[must_use]
+    pub fn header(&self, name: impl TryInto<HeaderName>) -> Option<&str> {
+        let name = name.try_into().ok()?;
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Indented when it is JSON.
+    fn shown(&self) -> String {
+        match &self.body {
+            Value::Null => self.text.clone(),
+            body => format!("{body:#}"),
+        }
+    }
+}

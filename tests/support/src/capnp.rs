@@ -1,0 +1,73 @@
+//! The configuration of a plain workerd, in Cap'n Proto's text form.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// A configuration that serves the bundle beside it on a port of workerd's choice. Tables and
+/// numbers become JSON bindings and strings text bindings, as wrangler makes them of `[vars]`.
+pub(crate) fn config(date: &str, flags: &[String], vars: &Map<String, Value>) -> String {
+    let mut bindings = String::new();
+    for (name, value) in vars {
+        let (kind, content) = match value {
+            Value::String(text) => ("text", text.clone()),
+            other => ("json", other.to_string()),
+        };
+        let (name, content) = (quoted(name), quoted(&content));
+        // Writing to a String can't fail.
+        let _ = writeln!(bindings, "    (name = {name}, {kind} = {content}),");
+    }
+    let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
+    format!(
+        r#"using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .main),
+    (name = "internet", network = (allow = ["public", "private", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+
+const main :Workerd.Worker = (
+  modules = [
+    (name = "index.js", esModule = embed "index.js"),
+    (name = "index_bg.wasm", wasm = embed "index_bg.wasm"),
+  ],
+  compatibilityDate = {date},
+  compatibilityFlags = [{flags}],
+  bindings = [
+{bindings}  ],
+);
+"#,
+        date = quoted(date),
+        flags = flags.join(", "),
+    )
+}
+
+/// A text literal: C's escapes, UTF-8 as it is.
+fn quoted(text: &str) -> String {
+    let mut literal = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str("\\\\"),
+            control if control.is_ascii_control() => {
+                let _ = write!(literal, "\\x{:02x}", u32::from(control));
+            }
+            other => literal.push(other),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_literal_escapes_quotes_backslashes_and_control_characters_only() {
+        assert_eq!(quoted("a\"b\\c\nd…"), r#""a\"b\\c\x0ad…""#);
+    }
+}

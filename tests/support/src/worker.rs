@@ -1,0 +1,100 @@
+//! The built Worker in a workerd of its own.
+
+use std::process::Command;
+
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+use crate::api::Api;
+use crate::child::Child;
+use crate::worker_builder::WorkerBuilder;
+use crate::{capnp, repository};
+
+/// The service key of every Worker a test starts.
+pub const SERVICE_KEY: &str = "test-service-key";
+
+/// A running Worker; ends on drop.
+pub struct Worker {
+    child: Child,
+    url: String,
+    prefix: String,
+    /// The bundle and the configuration, removed at the end.
+    _folder: TempDir,
+}
+
+impl Worker {
+    /// Starts one as the [`builder`](Self::builder) makes it.
+    ///
+    /// # Panics
+    ///
+    /// As [`WorkerBuilder::start`].
+    #[must_use]
+    pub fn start() -> Self {
+        Self::builder().start()
+    }
+
+    /// Configures one first.
+    #[must_use]
+    pub fn builder() -> WorkerBuilder {
+        WorkerBuilder::new()
+    }
+
+    pub(crate) fn run((vars, prefix): (Map<String, Value>, String)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for workerd");
+        repository::copy_bundle(folder.path());
+        let settings = repository::wrangler_toml();
+        let date = settings["compatibility_date"].as_str();
+        let flags = settings.get("compatibility_flags").cloned();
+        let flags: Vec<String> =
+            flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
+        let config = capnp::config(date.expect("a date"), &flags, &vars);
+        let path = folder.path().join("worker.capnp");
+        std::fs::write(&path, config).expect("the configuration");
+
+        let mut command = Command::new(repository::npm("workerd"));
+        command.args(["serve", "--control-fd=1"]).arg(path);
+        let (child, port) = Child::start("workerd", "KILL", &command, listening)
+            .unwrap_or_else(|reason| panic!("{reason}"));
+        Self {
+            child,
+            url: format!("http://127.0.0.1:{port}"),
+            prefix,
+            _folder: folder,
+        }
+    }
+
+    /// `http://127.0.0.1:<port>`
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The prefix of its keys in Redis.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// A client with the service key.
+    #[must_use]
+    pub fn api(&self) -> Api {
+        Api::new(&self.url).with_key(SERVICE_KEY)
+    }
+
+    /// Kills it (`kill -9`) and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.child.kill();
+    }
+
+    /// What it has logged so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.child.log()
+    }
+}
+
+/// The port in `{"event":"listen","socket":"http","port":1234}`.
+fn listening(line: &str) -> Option<u64> {
+    let event: Value = serde_json::from_str(line).ok()?;
+    event.get("port")?.as_u64()
+}

@@ -1,0 +1,102 @@
+//! What a Worker under test is configured with.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Map, Value, json};
+
+use crate::gateway::{TOKEN, gateway};
+use crate::worker::{SERVICE_KEY, Worker};
+use crate::wrangler::Wrangler;
+
+/// The variables of a Worker about to start. Left alone it gets the shared
+/// [`gateway`], one [`SERVICE_KEY`] and a key prefix that nobody else has.
+#[derive(Clone, Debug)]
+pub struct WorkerBuilder {
+    vars: Map<String, Value>,
+}
+
+impl WorkerBuilder {
+    pub(crate) fn new() -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let vars = [
+            ("UPSTASH_REDIS_REST_TOKEN", TOKEN.to_owned()),
+            ("SERVICE_KEYS", SERVICE_KEY.to_owned()),
+            ("PREFIX", format!("t{}-{number}", std::process::id())),
+        ];
+        let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
+        Self {
+            vars: Map::from_iter(vars),
+        }
+    }
+
+    /// A text variable or a secret: `var("TIMEZONE", "Asia/Shanghai")`.
+    #[must_use]
+    pub fn var(self, name: &str, value: &str) -> Self {
+        self.json(name, json!(value))
+    }
+
+    /// A variable that is a table or a number in `wrangler.toml`:
+    /// `json("KEEP_DAYS", json!({ "day": 2 }))`.
+    #[must_use]
+    pub fn json(mut self, name: &str, value: Value) -> Self {
+        self.vars.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Takes a variable away, one of the defaults too.
+    #[must_use]
+    pub fn without(self, name: &str) -> Self {
+        // Null stands for "not set", so that a default is not filled in later.
+        self.json(name, Value::Null)
+    }
+
+    /// The store's URL: a private gateway's, a forwarder's, or one that nobody listens on.
+    #[must_use]
+    pub fn store(self, url: &str) -> Self {
+        self.var("UPSTASH_REDIS_REST_URL", url)
+    }
+
+    /// The key prefix this Worker will have.
+    ///
+    /// # Panics
+    ///
+    /// When it has been taken away.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        let prefix = self.vars.get("PREFIX").and_then(Value::as_str);
+        prefix.expect("PREFIX is set")
+    }
+
+    /// Starts it in plain workerd: at once, but without the Cache API and other services.
+    ///
+    /// # Panics
+    ///
+    /// When the Worker has not been built, or workerd refuses it.
+    #[must_use]
+    pub fn start(self) -> Worker {
+        Worker::run(self.prefixed())
+    }
+
+    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names.
+    ///
+    /// # Panics
+    ///
+    /// When the Worker has not been built, or wrangler refuses it.
+    #[must_use]
+    pub fn start_wrangler(self) -> Wrangler {
+        Wrangler::run(self.prefixed())
+    }
+
+    /// The variables to start with, and the prefix among them.
+    fn prefixed(mut self) -> (Map<String, Value>, String) {
+        // Only now, so that whoever names a store of its own needs no shared one.
+        if !self.vars.contains_key("UPSTASH_REDIS_REST_URL") {
+            self = self.store(&gateway().url());
+        }
+        self.vars.retain(|_, value| !value.is_null());
+        let prefix = self.vars.get("PREFIX").and_then(Value::as_str);
+        let prefix = prefix.unwrap_or_default().to_owned();
+        (self.vars, prefix)
+    }
+}

@@ -1,0 +1,65 @@
+//! Nothing outlives a test process, not even one that was killed.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use test_support::{Gateway, RedisOptions, RedisServer, Worker, until};
+
+const ROLE: &str = "ORPHANS_START_AND_WAIT";
+
+/// Not a test but its other half: run again as a process of its own by the test below, it starts
+/// one server of each kind, tells their addresses, and waits to be killed.
+#[test]
+#[ignore = "run by the other test"]
+fn start_servers_and_wait() {
+    if std::env::var_os(ROLE).is_none() {
+        return;
+    }
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&redis.url());
+    let worker = Worker::builder().store(&gateway.url()).start();
+    let wrangler = Worker::builder().store(&gateway.url()).start_wrangler();
+    for url in [&redis.url(), &gateway.url(), worker.url(), wrangler.url()] {
+        println!("started {url}");
+    }
+    std::thread::park();
+}
+
+#[tokio::test]
+async fn a_killed_test_process_leaves_no_server_behind() {
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--nocapture", "start_servers_and_wait"])
+        .env(ROLE, "1")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let addresses: Vec<_> = lines
+        .map_while(Result::ok)
+        .filter_map(|line| {
+            Some(
+                line.split_once("started ")?
+                    .1
+                    .split_once("//")?
+                    .1
+                    .to_owned(),
+            )
+        })
+        .take(4)
+        .collect();
+    assert_eq!(addresses.len(), 4);
+    for address in &addresses {
+        TcpStream::connect(address).unwrap();
+    }
+
+    process.kill().unwrap();
+    process.wait().unwrap();
+
+    for address in &addresses {
+        until("the server's end", async || {
+            TcpStream::connect(address).err()
+        })
+        .await;
+    }
+}
