@@ -1,6 +1,39 @@
-//! activity-rank: counts what members of a site do and ranks the most active.
+//! activity-rank: counts what members of a site do, exactly once, and ranks the most active.
+//!
+//! A tour in the order of a request:
+//!
+//! 1. [`http`] finds the route, the caller and the content, and writes every answer.
+//! 2. [`activity`] makes of what was sent a plan, and of the reply an outcome; [`config`] holds
+//!    the rules it counts by, [`calendar`] the days and periods it counts on.
+//! 3. [`redis`] carries the plan to the store in one request; there one of the [`scripts`]
+//!    applies it in one atomic step. [`keys`] names what it touches, [`score`] explains the
+//!    number that a board holds.
+//! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`query`] and
+//!    [`id`] say what may be asked for.
+//! 5. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
+//!    deployment's parts together.
+//!
+//! All but `http` builds and runs on the host too.
+
+pub mod activity;
+pub mod calendar;
+pub mod config;
+pub mod error;
+pub mod http;
+pub mod id;
+pub mod keys;
+pub mod query;
+pub mod ranking;
+pub mod redis;
+pub mod score;
+pub mod scripts;
+pub mod site;
+pub mod users;
 
 use worker::{Context, Env, Request, Response, Result, event};
+
+/// How far clocks may disagree, in milliseconds: an activity may be dated this far ahead.
+pub const CLOCK_TOLERANCE: i64 = 60_000;
 
 /// Answers every HTTP request.
 ///
@@ -8,6 +41,6 @@ use worker::{Context, Env, Request, Response, Result, event};
 ///
 /// None: every failure is answered as a problem document.
 #[event(fetch)]
-pub async fn fetch(_request: Request, _env: Env, _context: Context) -> Result<Response> {
-    Response::ok("activity-rank")
+pub async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
+    http::respond(request, &env, &context).await
 }

@@ -1,0 +1,121 @@
+//! Counts activities: plan, ask, and for an undo of other days ask once more.
+
+use super::{Activity, Outcome, Outcomes, Plan, Standing};
+use crate::calendar::{Instant, Period};
+use crate::config::Rule;
+use crate::error::Error;
+use crate::score::Points;
+use crate::site::Site;
+use serde::{Serialize, Serializer};
+
+/// What became of one activity, as answered.
+#[derive(Debug, Serialize)]
+pub struct Counted {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    points: Points,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standings: Option<Standings>,
+}
+
+/// Standings on the boards of one instant, by kind of period.
+#[derive(Debug)]
+pub struct Standings(Vec<(Period, StandingView)>);
+
+#[derive(Debug, Serialize)]
+struct StandingView {
+    id: String,
+    score: Points,
+    rank: Option<u64>,
+}
+
+impl Serialize for Standings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(period, standing)| (period.name(), standing)))
+    }
+}
+
+/// A mark may change between the two calls, then a third is needed; never seen to go on.
+const MOST_CALLS: usize = 4;
+
+/// Counts one activity.
+///
+/// # Errors
+///
+/// [`Error::ScoreOverflow`], and what the store can fail with.
+pub async fn count_one(
+    site: &Site,
+    (activity, rule): (Activity, Rule),
+    now: Instant,
+) -> Result<Counted, Error> {
+    let mut plan = Plan::new(&site.config, &site.calendar, now);
+    plan.add(&activity, rule);
+    let (outcomes, standings) = carry_out(site, &mut plan, true).await?;
+    let first = outcomes.into_iter().next();
+    let outcome = first.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
+    let mut counted = Counted::new(outcome, site.config.decimals);
+    counted.standings = plan.standings_of().map(|(date, kinds)| {
+        let view = |(kind, standing): (&Period, Standing)| {
+            let steps = i64::try_from(standing.points).unwrap_or(i64::MAX);
+            let score = Points { steps, decimals: site.config.decimals };
+            (*kind, StandingView { id: kind.id(date), score, rank: standing.rank })
+        };
+        Standings(kinds.iter().zip(standings).map(view).collect())
+    });
+    Ok(counted)
+}
+
+/// Counts several activities in the order given; those that could not be read stay as they are.
+///
+/// # Errors
+///
+/// What the store can fail with; then none is known to be counted.
+pub async fn count_all(
+    site: &Site,
+    items: Vec<Result<(Activity, Rule), Error>>,
+    now: Instant,
+) -> Result<Vec<Result<Counted, Error>>, Error> {
+    let mut plan = Plan::new(&site.config, &site.calendar, now);
+    for (activity, rule) in items.iter().flatten() {
+        plan.add(activity, *rule);
+    }
+    let outcomes =
+        if plan.is_empty() { Vec::new() } else { carry_out(site, &mut plan, false).await?.0 };
+    let mut outcomes = outcomes.into_iter();
+    let mut next = || outcomes.next().unwrap_or_else(|| Err(too_few()));
+    let counted = |outcome| Counted::new(outcome, site.config.decimals);
+    Ok(items.into_iter().map(|item| item.and_then(|_| next().map(counted))).collect())
+}
+
+impl Counted {
+    fn new(outcome: Outcome, decimals: u32) -> Self {
+        let points = Points { steps: outcome.steps(), decimals };
+        let (outcome, reason) = (outcome.name(), outcome.reason());
+        Self { outcome, reason, points, standings: None }
+    }
+}
+
+async fn carry_out(
+    site: &Site,
+    plan: &mut Plan<'_>,
+    standings: bool,
+) -> Result<(Vec<Result<Outcome, Error>>, Vec<Standing>), Error> {
+    for _ in 0..MOST_CALLS {
+        let reply = site.ask(plan.command(standings)).await?;
+        match Outcomes::read(&reply)? {
+            Outcomes::Done(outcomes, _) if outcomes.len() != plan.len() => return Err(too_few()),
+            Outcomes::Done(outcomes, standings) => return Ok((outcomes, standings)),
+            Outcomes::Missing(marks) => {
+                for (op, mark) in marks {
+                    plan.add_place_of_mark(op, &mark)?;
+                }
+            }
+        }
+    }
+    Err(Error::StoreUnavailable("a mark changed between every two calls".to_owned()))
+}
+
+fn too_few() -> Error {
+    Error::StoreUnavailable("another number of outcomes than of activities".to_owned())
+}

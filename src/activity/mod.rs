@@ -1,0 +1,11 @@
+//! An activity, from what is sent to what became of it: [`Activity`] → [`Plan`] → [`Outcome`].
+
+mod count;
+mod outcome;
+mod plan;
+mod read;
+
+pub use count::{Counted, Standings, count_all, count_one};
+pub use outcome::{Outcome, Outcomes, Standing};
+pub use plan::Plan;
+pub use read::{Activity, read_item};

@@ -1,0 +1,79 @@
+//! A point in time, read and written as RFC 3339.
+
+use super::date::{Date, digits};
+use std::fmt;
+
+/// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(pub i64);
+
+impl Instant {
+    /// Reads an RFC 3339 date-time with `Z` or a numeric offset; digits of the second beyond
+    /// milliseconds are dropped. A leap second is read as the second after it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (day, time) = text.split_at_checked(10)?;
+        let date = Date::parse(day)?;
+        let time = time.strip_prefix(['T', 't'])?;
+        let (clock, rest) = time.split_at_checked(8)?;
+        let (fraction, zone) = split_fraction(rest)?;
+        let [hour, minute, second] = pairs(clock)?;
+        if hour > 23 || minute > 59 || second > 60 {
+            return None;
+        }
+        let seconds = i64::from(hour * 3600 + minute * 60 + second) - offset_seconds(zone)?;
+        Some(Self(date.local_millis() + seconds * 1000 + i64::from(fraction)))
+    }
+}
+
+impl fmt::Display for Instant {
+    /// RFC 3339 in UTC, with milliseconds only where there are any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = Date::of_local_millis(self.0);
+        let millis = self.0.rem_euclid(Date::MILLIS);
+        let (seconds, millis) = (millis / 1000, millis % 1000);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        write!(f, "{date}T{hour:02}:{minute:02}:{second:02}")?;
+        if millis > 0 {
+            write!(f, ".{millis:03}")?;
+        }
+        f.write_str("Z")
+    }
+}
+
+/// Milliseconds of a fraction such as `.5`, and what follows it.
+fn split_fraction(rest: &str) -> Option<(u32, &str)> {
+    let Some(after) = rest.strip_prefix('.') else {
+        return Some((0, rest));
+    };
+    let end = after.find(|c: char| !c.is_ascii_digit())?;
+    let (fraction, zone) = after.split_at_checked(end)?;
+    if fraction.is_empty() {
+        return None;
+    }
+    let padded: Vec<u8> = fraction.bytes().chain([b'0'; 3]).take(3).collect();
+    Some((digits(&padded)?, zone))
+}
+
+/// Two-digit numbers between colons.
+fn pairs<const N: usize>(text: &str) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    let mut parts = text.split(':');
+    for number in &mut numbers {
+        *number = digits(parts.next().filter(|part| part.len() == 2)?.as_bytes())?;
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+fn offset_seconds(zone: &str) -> Option<i64> {
+    if zone.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    let east = zone.starts_with('+');
+    let [hours, minutes] = pairs(zone.strip_prefix(['+', '-'])?)?;
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let seconds = i64::from(hours * 3600 + minutes * 60);
+    Some(if east { seconds } else { -seconds })
+}

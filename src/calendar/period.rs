@@ -1,0 +1,104 @@
+//! The five kinds of period, their ids and the days they span.
+
+use super::Date;
+
+/// A kind of period that boards are kept for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Period {
+    /// One calendar day.
+    Day,
+    /// An ISO 8601 week, Monday to Sunday.
+    Week,
+    /// A calendar month.
+    Month,
+    /// A calendar year.
+    Year,
+    /// All time: one instance that never closes.
+    All,
+}
+
+impl Period {
+    /// Every kind, shortest first.
+    pub const ALL: [Self; 5] = [Self::Day, Self::Week, Self::Month, Self::Year, Self::All];
+
+    /// The name used in paths and answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+            Self::All => "all",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|period| period.name() == name)
+    }
+
+    /// The letter that stands for the kind in keys and marks.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::Day => 'd',
+            Self::Week => 'w',
+            Self::Month => 'm',
+            Self::Year => 'y',
+            Self::All => 'a',
+        }
+    }
+
+    /// The kind of this letter.
+    #[must_use]
+    pub fn from_letter(letter: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|period| period.letter() == letter)
+    }
+
+    /// The id of the period instance that contains a day: `2026-11-20`, `2026-W47`, `2026-11`,
+    /// `2026`, `all`.
+    #[must_use]
+    pub fn id(self, date: Date) -> String {
+        let (year, month, _) = date.civil();
+        match self {
+            Self::Day => date.to_string(),
+            Self::Week => {
+                let (year, week) = iso_week(date);
+                format!("{year:04}-W{week:02}")
+            }
+            Self::Month => format!("{year:04}-{month:02}"),
+            Self::Year => format!("{year:04}"),
+            Self::All => "all".to_owned(),
+        }
+    }
+
+    /// The first day of the instance that contains a day, and the first day after it; none for
+    /// all time.
+    #[must_use]
+    pub fn days(self, date: Date) -> Option<(Date, Date)> {
+        let (year, month, _) = date.civil();
+        match self {
+            Self::Day => Some((date, date.next())),
+            Self::Week => {
+                let monday = date.plus(-date.weekday());
+                Some((monday, monday.plus(7)))
+            }
+            Self::Month => {
+                let (next_year, next_month) =
+                    if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+                Some((Date::first_of(year, month), Date::first_of(next_year, next_month)))
+            }
+            Self::Year => Some((Date::first_of(year, 1), Date::first_of(year + 1, 1))),
+            Self::All => None,
+        }
+    }
+}
+
+/// ISO 8601: a week belongs to the year its Thursday lies in, and is numbered within that year.
+fn iso_week(date: Date) -> (i32, i32) {
+    let thursday = date.plus(3 - date.weekday());
+    let year = thursday.civil().0;
+    (year, thursday.days_since(Date::first_of(year, 1)) / 7 + 1)
+}

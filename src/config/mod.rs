@@ -1,0 +1,178 @@
+//! The configuration, read once from the deployment's variables.
+
+mod rules;
+mod vars;
+
+pub use rules::{Once, Rule, Rules};
+pub use vars::Vars;
+
+use crate::calendar::Period;
+use crate::error::Error;
+use crate::keys::Keys;
+
+/// A deployment's settings, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the store answers, without a trailing `/`.
+    pub store_url: String,
+    /// The store's bearer token.
+    pub store_token: String,
+    /// Deadline of one request to the store, in milliseconds: 1 to 30,000.
+    pub store_timeout: u32,
+    /// Keys of trusted services.
+    pub service_keys: Vec<String>,
+    /// IANA name of the time zone.
+    pub timezone: String,
+    /// The kinds of board kept, shortest first; at least one.
+    pub periods: Vec<Period>,
+    /// What counts, and how.
+    pub rules: Rules,
+    /// Decimal places of points: 0 to 2.
+    pub decimals: u32,
+    /// How long what is written lives.
+    pub keep: Keep,
+    /// How long an open board may be served from a cache, in seconds: 1 to 3,600.
+    pub board_max_age: u32,
+    /// Begins every key.
+    pub prefix: String,
+}
+
+/// Lifetimes in days, from the first write: 1 to 36,500.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Boards of a day.
+    pub day: u64,
+    /// Boards of a week.
+    pub week: u64,
+    /// Boards of a month.
+    pub month: u64,
+    /// Boards of a year.
+    pub year: u64,
+    /// Standing marks, from the user's last counted activity.
+    pub marks: u64,
+}
+
+const DAY_SECONDS: u64 = 86_400;
+
+impl Keep {
+    /// Seconds that a board lives; `None` for ever.
+    #[must_use]
+    pub fn board_seconds(&self, period: Period) -> Option<u64> {
+        let days = match period {
+            Period::Day => self.day,
+            Period::Week => self.week,
+            Period::Month => self.month,
+            Period::Year => self.year,
+            Period::All => return None,
+        };
+        Some(days * DAY_SECONDS)
+    }
+
+    /// Seconds that standing marks live after the user's last counted activity.
+    #[must_use]
+    pub fn marks_seconds(&self) -> u64 {
+        self.marks * DAY_SECONDS
+    }
+}
+
+impl Config {
+    /// Reads and checks every variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names the first variable that is missing or not valid.
+    pub fn read(vars: &Vars) -> Result<Self, Error> {
+        let decimals = vars.whole("POINT_DECIMALS", 0..=2)?.unwrap_or(0);
+        let shards = vars.whole("SHARDS", 1..=64)?.unwrap_or(1);
+        if shards > 1 {
+            let way_out = "this version keeps a site on one shard; set SHARDS to 1 or leave it out";
+            return Err(Error::Misconfigured("SHARDS", way_out.to_owned()));
+        }
+        Ok(Self {
+            store_url: store_url(vars)?,
+            store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
+            store_timeout: vars.whole("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(800),
+            service_keys: vars.words("SERVICE_KEYS")?.unwrap_or_default(),
+            timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
+            periods: periods(vars)?,
+            rules: Rules::read(vars, decimals)?,
+            decimals,
+            keep: keep(vars)?,
+            board_max_age: vars.whole("BOARD_MAX_AGE", 1..=3600)?.unwrap_or(5),
+            prefix: prefix(vars)?,
+        })
+    }
+
+    /// The keys of this deployment.
+    #[must_use]
+    pub fn keys(&self) -> Keys {
+        Keys::new(&self.prefix, 0)
+    }
+
+    /// The settings that the data in Redis depends on, as they are stamped there.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        format!("v1 shards=1 decimals={} timezone={}", self.decimals, self.timezone)
+    }
+}
+
+fn store_url(vars: &Vars) -> Result<String, Error> {
+    const NAME: &str = "UPSTASH_REDIS_REST_URL";
+    let url = vars.required(NAME)?;
+    if !url.starts_with("https://") && !url.starts_with("http://") {
+        let way_out = "must begin with https:// or http://".to_owned();
+        return Err(Error::Misconfigured(NAME, way_out));
+    }
+    Ok(url.trim_end_matches('/').to_owned())
+}
+
+fn periods(vars: &Vars) -> Result<Vec<Period>, Error> {
+    const NAME: &str = "PERIODS";
+    let Some(names) = vars.words(NAME)? else {
+        return Ok(Period::ALL.to_vec());
+    };
+    if let Some(unknown) = names.iter().find(|name| Period::parse(name).is_none()) {
+        let way_out = format!("'{unknown}' is none of day, week, month, year, all");
+        return Err(Error::Misconfigured(NAME, way_out));
+    }
+    let named = |period: &Period| names.iter().any(|name| name == period.name());
+    let periods: Vec<Period> = Period::ALL.into_iter().filter(named).collect();
+    if periods.is_empty() {
+        let way_out = "name at least one of day, week, month, year, all".to_owned();
+        return Err(Error::Misconfigured(NAME, way_out));
+    }
+    Ok(periods)
+}
+
+fn keep(vars: &Vars) -> Result<Keep, Error> {
+    const NAME: &str = "KEEP_DAYS";
+    let mut keep = Keep { day: 31, week: 91, month: 366, year: 731, marks: 400 };
+    for (name, value) in vars.table(NAME)?.unwrap_or_default() {
+        let days = value.as_u64().filter(|days| (1..=36_500).contains(days)).ok_or_else(|| {
+            Error::Misconfigured(NAME, format!("'{name}' must be a whole number, 1 to 36500"))
+        })?;
+        match name.as_str() {
+            "day" => keep.day = days,
+            "week" => keep.week = days,
+            "month" => keep.month = days,
+            "year" => keep.year = days,
+            "marks" => keep.marks = days,
+            _ => {
+                let way_out = format!("'{name}' is none of day, week, month, year, marks");
+                return Err(Error::Misconfigured(NAME, way_out));
+            }
+        }
+    }
+    Ok(keep)
+}
+
+fn prefix(vars: &Vars) -> Result<String, Error> {
+    const NAME: &str = "PREFIX";
+    let prefix = vars.text(NAME)?.unwrap_or_else(|| "ar".to_owned());
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
+    if prefix.len() > 64 || !prefix.chars().all(fits) {
+        let way_out = "takes 1 to 64 of A-Z a-z 0-9 _ . : -".to_owned();
+        return Err(Error::Misconfigured(NAME, way_out));
+    }
+    Ok(prefix)
+}

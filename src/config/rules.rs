@@ -1,0 +1,163 @@
+//! Rules: per action its points, how often it counts, and whether it can be undone.
+
+use super::Vars;
+use crate::error::Error;
+use crate::score::MAX_POINTS;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+const NAME: &str = "RULES";
+
+/// How often an action counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Once {
+    /// Once per user, target and day.
+    Day,
+    /// Once per user and target, while it stands.
+    Standing,
+}
+
+/// What one action is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Points in smallest steps: 1 to [`MAX_POINTS`].
+    pub points: u64,
+    /// How often it counts.
+    pub once: Once,
+    /// Whether it can be taken back.
+    pub undo: bool,
+    /// Whether only trusted services may send it.
+    pub service_only: bool,
+    /// The most net points in smallest steps that it may earn one user in one day.
+    pub daily_cap: Option<u64>,
+    /// Seconds between two that count.
+    pub cooldown: Option<u64>,
+}
+
+/// The rules by action.
+#[derive(Clone, Debug)]
+pub struct Rules(BTreeMap<String, Rule>);
+
+impl Rules {
+    /// The default rules, changed and added to by the variable `RULES`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names the action and field that is not valid.
+    pub fn read(vars: &Vars, decimals: u32) -> Result<Self, Error> {
+        let mut rules = defaults(decimals);
+        for (action, changes) in vars.table(NAME)?.unwrap_or_default() {
+            let base = rules.get(&action).copied();
+            let rule = read_rule(&action, base, &changes, decimals)?;
+            rules.insert(action, rule);
+        }
+        Ok(Self(rules))
+    }
+
+    /// The rule of an action.
+    #[must_use]
+    pub fn get(&self, action: &str) -> Option<&Rule> {
+        self.0.get(action)
+    }
+
+    /// The actions that have a rule, in alphabetical order.
+    pub fn actions(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+fn defaults(decimals: u32) -> BTreeMap<String, Rule> {
+    let rule = |points: u64, once, undo, service_only| Rule {
+        points: points * 10u64.pow(decimals),
+        once,
+        undo,
+        service_only,
+        daily_cap: None,
+        cooldown: None,
+    };
+    let rules = [
+        ("visit", rule(1, Once::Day, false, false)),
+        ("like", rule(2, Once::Standing, true, false)),
+        ("bookmark", rule(2, Once::Standing, true, false)),
+        ("follow", rule(2, Once::Standing, true, false)),
+        ("comment", rule(3, Once::Standing, true, false)),
+        ("publish", rule(10, Once::Standing, true, true)),
+    ];
+    rules.into_iter().map(|(action, rule)| (action.to_owned(), rule)).collect()
+}
+
+fn read_rule(
+    action: &str,
+    base: Option<Rule>,
+    changes: &Value,
+    decimals: u32,
+) -> Result<Rule, Error> {
+    let wrong = |what: &str| Error::Misconfigured(NAME, format!("{action}{what}"));
+    let named = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+    if action.is_empty() || action.len() > 32 || !action.chars().all(named) {
+        return Err(wrong(" is not an action: 1 to 32 of a-z 0-9 _ -"));
+    }
+    let Value::Object(changes) = changes else {
+        return Err(wrong(" must be a table"));
+    };
+    let known = ["points", "once", "undo", "by", "daily_cap", "cooldown"];
+    if let Some(unknown) = changes.keys().find(|field| !known.contains(&field.as_str())) {
+        return Err(wrong(&format!(".{unknown} is not a field: {}", known.join(", "))));
+    }
+    let points = steps(changes, "points", decimals).map_err(|what| wrong(&what))?;
+    let once = match changes.get("once").map(Value::as_str) {
+        None => base.map_or(Once::Standing, |base| base.once),
+        Some(Some("day")) => Once::Day,
+        Some(Some("standing")) => Once::Standing,
+        Some(_) => return Err(wrong(".once must be \"day\" or \"standing\"")),
+    };
+    let undo = match changes.get("undo") {
+        None => base.map_or(once == Once::Standing, |base| base.undo && once == Once::Standing),
+        Some(Value::Bool(undo)) => *undo,
+        Some(_) => return Err(wrong(".undo must be true or false")),
+    };
+    if undo && once == Once::Day {
+        return Err(wrong(".undo: what counts once per day cannot be undone"));
+    }
+    let service_only = match changes.get("by").map(Value::as_str) {
+        None => base.is_some_and(|base| base.service_only),
+        Some(Some("user")) => false,
+        Some(Some("service")) => true,
+        Some(_) => return Err(wrong(".by must be \"user\" or \"service\"")),
+    };
+    let cooldown = match changes.get("cooldown").map(Value::as_u64) {
+        None => base.and_then(|base| base.cooldown),
+        Some(Some(seconds @ 1..=31_536_000)) => Some(seconds),
+        Some(_) => return Err(wrong(".cooldown must be whole seconds, 1 to 31536000")),
+    };
+    let daily_cap = steps(changes, "daily_cap", decimals).map_err(|what| wrong(&what))?;
+    Ok(Rule {
+        points: points
+            .or(base.map(|base| base.points))
+            .ok_or_else(|| wrong(".points is required for a new action"))?,
+        once,
+        undo,
+        service_only,
+        daily_cap: daily_cap.or(base.and_then(|base| base.daily_cap)),
+        cooldown,
+    })
+}
+
+/// A number of points in smallest steps.
+fn steps(changes: &Map<String, Value>, field: &str, decimals: u32) -> Result<Option<u64>, String> {
+    let Some(value) = changes.get(field) else {
+        return Ok(None);
+    };
+    let number = value.as_f64().ok_or_else(|| format!(".{field} must be a number"))?;
+    let scaled = number * f64::from(10u32.pow(decimals));
+    // What a decimal fraction loses in binary is far below this.
+    if (scaled - scaled.round()).abs() > 1e-6 {
+        return Err(format!(".{field} is finer than POINT_DECIMALS = {decimals} allows"));
+    }
+    let most = MAX_POINTS as f64;
+    if !(1.0..=most).contains(&scaled.round()) {
+        let most = most / f64::from(10u32.pow(decimals));
+        return Err(format!(".{field} must be above 0 and at most {most}"));
+    }
+    Ok(Some(scaled.round() as u64))
+}

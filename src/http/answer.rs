@@ -1,0 +1,109 @@
+//! An answer before it becomes the platform's response.
+
+use crate::error::Error;
+use serde::Serialize;
+use std::hash::{DefaultHasher, Hasher};
+use worker::{Headers, Response, Result};
+
+/// A status, a body and the headers that say what may be done with it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The body; empty for none.
+    pub body: String,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Answer {
+    /// 200 with JSON that nobody may store.
+    #[must_use]
+    pub fn json(body: &impl Serialize) -> Self {
+        Self::text("application/json", serde_json::to_string(body).unwrap_or_default())
+            .with("cache-control", "no-store")
+    }
+
+    /// 200 with a body of a media type.
+    #[must_use]
+    pub fn text(media_type: &str, body: impl Into<String>) -> Self {
+        Self { status: 200, body: body.into(), headers: Vec::new() }
+            .with("content-type", media_type)
+    }
+
+    /// 204.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { status: 204, body: String::new(), headers: Vec::new() }
+            .with("cache-control", "no-store")
+    }
+
+    /// A problem document.
+    #[must_use]
+    pub fn problem(error: &Error) -> Self {
+        let mut answer = Self::json(&error.problem());
+        answer.status = error.status();
+        let answer = answer.with("content-type", "application/problem+json");
+        match error {
+            Error::MethodNotAllowed(allow) => answer.with("allow", *allow),
+            Error::Unauthenticated(_) => answer.with("www-authenticate", "Bearer"),
+            Error::StoreUnavailable(_) => answer.with("retry-after", "1"),
+            Error::InvalidRequest(..)
+            | Error::NotFound(_)
+            | Error::TooLarge(_)
+            | Error::UnsupportedMediaType
+            | Error::UnknownAction(_)
+            | Error::NotUndoable(_)
+            | Error::ScoreOverflow(_)
+            | Error::Misconfigured(..) => answer,
+        }
+    }
+
+    /// This answer with a header set.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(known, _)| *known != name);
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// This answer with an `ETag`: a hash of the body.
+    #[must_use]
+    pub fn tagged(self) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(self.body.as_bytes());
+        let tag = format!("\"{:016x}\"", hasher.finish());
+        self.with("etag", tag)
+    }
+
+    /// 304 in place of this answer where the caller has it already.
+    #[must_use]
+    pub fn unless_known(self, if_none_match: Option<&str>) -> Self {
+        let tag = self.headers.iter().find(|(name, _)| *name == "etag").map(|(_, tag)| tag);
+        let (Some(tag), Some(known)) = (tag, if_none_match) else {
+            return self;
+        };
+        let same =
+            |known: &str| known.trim().trim_start_matches("W/") == tag || known.trim() == "*";
+        if !known.split(',').any(same) {
+            return self;
+        }
+        let headers =
+            self.headers.into_iter().filter(|(name, _)| *name != "content-type").collect();
+        Self { status: 304, body: String::new(), headers }
+    }
+
+    /// The platform's response; a `HEAD` has no body.
+    ///
+    /// # Errors
+    ///
+    /// Where the platform takes no such header.
+    pub fn into_response(self, head: bool) -> Result<Response> {
+        let headers = Headers::new();
+        for (name, value) in &self.headers {
+            headers.set(name, value)?;
+        }
+        let builder = Response::builder().with_status(self.status).with_headers(headers);
+        let bodiless = head || self.body.is_empty();
+        Ok(if bodiless { builder.empty() } else { builder.fixed(self.body.into_bytes()) })
+    }
+}

@@ -1,0 +1,120 @@
+//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry point
+//! this folder alone names `worker::`.
+
+mod activity;
+mod answer;
+mod cache;
+mod call;
+mod caller;
+mod health;
+mod ranking;
+mod route;
+mod users;
+mod zone;
+
+use crate::config::{Config, Vars};
+use crate::error::Error;
+use crate::site::Site;
+use answer::Answer;
+use call::Call;
+use route::Route;
+use std::cell::OnceCell;
+use std::rc::Rc;
+use wasm_bindgen::JsValue;
+use worker::{Context, Env, Request, Response, Result};
+
+const OPENAPI: &str = include_str!("../../web/openapi.json");
+const PAGE: &str = include_str!("../../web/index.html");
+
+thread_local! {
+    /// What the deployment's variables say: they are the same for as long as an isolate lives.
+    static SITE: OnceCell<std::result::Result<Rc<Site>, Error>> = const { OnceCell::new() };
+}
+
+/// Answers a request; what goes wrong is a problem document, never an error of the platform's.
+pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
+    let mut call = match Call::read(request) {
+        Ok(call) => call,
+        Err(error) => return Answer::problem(&error).into_response(false),
+    };
+    let head = call.head;
+    let answer = answer(&mut call, env, context).await.unwrap_or_else(|error| {
+        log(&call, &error);
+        Answer::problem(&error)
+    });
+    answer.into_response(head)
+}
+
+async fn answer(
+    call: &mut Call,
+    env: &Env,
+    context: &Context,
+) -> std::result::Result<Answer, Error> {
+    let route = Route::of(&call.path)?;
+    route.check(&call.method)?;
+    let site = SITE.with(|site| site.get_or_init(|| read_site(env)).clone());
+    if route == Route::Health {
+        return Ok(health::answer(site, call).await);
+    }
+    let site = &*site?;
+    match route {
+        Route::Activity => activity::post(site, call).await,
+        Route::Ranking(period) => ranking::board(site, call, context, &period).await,
+        Route::Comparison(period) => ranking::comparison(site, call, &period).await,
+        Route::Standing(period, user) => ranking::standing(site, call, &period, &user).await,
+        Route::Profiles => users::put_all(site, call).await,
+        Route::Profile(user) => users::profile(site, call, &user).await,
+        Route::History(user) => users::history(site, call, &user).await,
+        Route::OpenApi => Ok(fixed("application/json", OPENAPI, call)),
+        Route::Page | Route::Health => Ok(fixed("text/html; charset=utf-8", PAGE, call)),
+    }
+}
+
+/// A file of the bundle.
+fn fixed(media_type: &str, body: &'static str, call: &Call) -> Answer {
+    let answer = Answer::text(media_type, body).with("cache-control", "public, max-age=300");
+    answer.tagged().unless_known(call.header("if-none-match").as_deref())
+}
+
+fn read_site(env: &Env) -> std::result::Result<Rc<Site>, Error> {
+    let names = Vars::NAMES.into_iter();
+    let vars = names.filter_map(|name| Some((name.to_owned(), read_var(env, name)?)));
+    let config = Config::read(&Vars::new(vars.collect()))?;
+    let zone = zone::named(&config.timezone)?;
+    Ok(Rc::new(Site::new(config, zone)))
+}
+
+/// A variable as JSON: the platform hands over tables of wrangler.toml as objects.
+fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
+    let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    if let Some(text) = value.as_string() {
+        return Some(text.into());
+    }
+    let json = js_sys::JSON::stringify(&value).ok()?.as_string()?;
+    serde_json::from_str(&json).ok()
+}
+
+/// Failures that are not the caller's, one JSON line each.
+fn log(call: &Call, error: &Error) {
+    let cause = match error {
+        Error::StoreUnavailable(cause) => cause.clone(),
+        Error::Misconfigured(variable, way_out) => format!("{variable}: {way_out}"),
+        Error::InvalidRequest(..)
+        | Error::Unauthenticated(_)
+        | Error::NotFound(_)
+        | Error::MethodNotAllowed(_)
+        | Error::TooLarge(_)
+        | Error::UnsupportedMediaType
+        | Error::UnknownAction(_)
+        | Error::NotUndoable(_)
+        | Error::ScoreOverflow(_) => return,
+    };
+    let line = serde_json::json!({
+        "level": "error",
+        "status": error.status(),
+        "method": call.method,
+        "path": call.path,
+        "cause": cause,
+    });
+    worker::console_error!("{line}");
+}

@@ -1,0 +1,85 @@
+//! Paths and methods.
+
+use crate::error::Error;
+use percent_encoding::percent_decode_str;
+
+/// What a path leads to. Names in it are as sent, decoded but not checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// `/v1/activity`
+    Activity,
+    /// `/v1/ranking/{period}`
+    Ranking(String),
+    /// `/v1/ranking/{period}/users`
+    Comparison(String),
+    /// `/v1/ranking/{period}/users/{user}`
+    Standing(String, String),
+    /// `/v1/users`
+    Profiles,
+    /// `/v1/users/{user}`
+    Profile(String),
+    /// `/v1/users/{user}/activity`
+    History(String),
+    /// `/healthz`
+    Health,
+    /// `/openapi.json`
+    OpenApi,
+    /// `/`
+    Page,
+}
+
+impl Route {
+    /// The route of a path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub fn of(path: &str) -> Result<Self, Error> {
+        let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let parts: Vec<String> = path.split('/').skip(1).map(decode).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        Ok(match *parts {
+            [""] => Self::Page,
+            ["healthz"] => Self::Health,
+            ["openapi.json"] => Self::OpenApi,
+            ["v1", "activity"] => Self::Activity,
+            ["v1", "ranking", period] => Self::Ranking(period.to_owned()),
+            ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
+            ["v1", "ranking", period, "users", user] => {
+                Self::Standing(period.to_owned(), user.to_owned())
+            }
+            ["v1", "users"] => Self::Profiles,
+            ["v1", "users", user] => Self::Profile(user.to_owned()),
+            ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
+            _ => return Err(Error::NotFound("No route has this path.".to_owned())),
+        })
+    }
+
+    /// The methods there are, as the header `Allow` lists them.
+    #[must_use]
+    pub fn allow(&self) -> &'static str {
+        match self {
+            Self::Activity => "POST",
+            Self::Profiles => "PUT",
+            Self::Profile(_) => "GET, HEAD, PUT, DELETE",
+            Self::Ranking(_)
+            | Self::Comparison(_)
+            | Self::Standing(..)
+            | Self::History(_)
+            | Self::Health
+            | Self::OpenApi
+            | Self::Page => "GET, HEAD",
+        }
+    }
+
+    /// Whether there is this method.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MethodNotAllowed`].
+    pub fn check(&self, method: &str) -> Result<(), Error> {
+        let allow = self.allow();
+        let known = allow.split(", ").any(|known| known == method);
+        if known { Ok(()) } else { Err(Error::MethodNotAllowed(allow)) }
+    }
+}

@@ -1,0 +1,108 @@
+//! Every Redis key, its hash tag and its lifetime. No other file forms a key.
+//!
+//! | key | holds | lives |
+//! |---|---|---|
+//! | `{ar:0}s` | the stamp: the settings the data depends on | for ever |
+//! | `{ar:0}i` | the index: boards and history days that exist | for ever; trims itself |
+//! | `{ar:0}p` | profiles, user → JSON | for ever |
+//! | `{ar:0}bd:2026-11-20`, `…:eu` | a board (`d`, `w`, `m`, `y`, `a`), of everybody or of a group | by kind, `a` for ever |
+//! | `{ar:0}h:2026-11-20:42` | a user's history of a day, action → count and points | [`Keys::DAY_SECONDS`] |
+//! | `{ar:0}v:2026-11-20:42` | a user's per-day marks of a day | [`Keys::DAY_SECONDS`] |
+//! | `{ar:0}m:42` | a user's standing marks | `KEEP_DAYS.marks` after the last counted activity |
+//! | `{ar:0}u:659:42` | a user's undo memory of 31 days, numbered since 1970 | [`Keys::UNDO_SECONDS`] |
+//!
+//! A key tells its parts apart without escaping: the letters after the tag are fixed, dates and
+//! numbers contain no `:`, and what a user chose comes last.
+
+use crate::calendar::{Date, Instant, Period};
+
+const DAY: u64 = 86_400;
+const UNDO_DAYS: u64 = 31;
+
+/// The keys of one shard.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    tag: String,
+}
+
+impl Keys {
+    /// How many days of history are held, today included.
+    pub const HISTORY_DAYS: i32 = 31;
+
+    /// Lifetime of histories and per-day marks in seconds: the days held, and one more because
+    /// a day can have 25 hours and a clock can be a minute off.
+    pub const DAY_SECONDS: u64 = 32 * DAY;
+
+    /// Lifetime of an undo memory in seconds: it is written for 31 days and read for 31 more.
+    pub const UNDO_SECONDS: u64 = 2 * UNDO_DAYS * DAY;
+
+    /// The keys of a shard under a prefix.
+    #[must_use]
+    pub fn new(prefix: &str, shard: u32) -> Self {
+        Self { tag: format!("{{{prefix}:{shard}}}") }
+    }
+
+    /// The stamp.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        self.key("s")
+    }
+
+    /// The index of boards and history days.
+    #[must_use]
+    pub fn index(&self) -> String {
+        self.key("i")
+    }
+
+    /// The profiles.
+    #[must_use]
+    pub fn profiles(&self) -> String {
+        self.key("p")
+    }
+
+    /// The board of the period instance that contains a day, for everybody or for a group.
+    #[must_use]
+    pub fn board(&self, period: Period, date: Date, group: Option<&str>) -> String {
+        let (letter, id) = (period.letter(), period.id(date));
+        match group {
+            Some(group) => self.key(&format!("b{letter}:{id}:{group}")),
+            None => self.key(&format!("b{letter}:{id}")),
+        }
+    }
+
+    /// A user's history of a day.
+    #[must_use]
+    pub fn history(&self, date: &str, user: &str) -> String {
+        self.key(&format!("h:{date}:{user}"))
+    }
+
+    /// A user's per-day marks of a day.
+    #[must_use]
+    pub fn day_marks(&self, date: &str, user: &str) -> String {
+        self.key(&format!("v:{date}:{user}"))
+    }
+
+    /// A user's standing marks.
+    #[must_use]
+    pub fn marks(&self, user: &str) -> String {
+        self.key(&format!("m:{user}"))
+    }
+
+    /// A user's undo memories that can matter at an instant, the one to write first.
+    ///
+    /// The one after is read too: a clock that runs ahead may have written to it already.
+    #[must_use]
+    pub fn undo_memories(&self, user: &str, now: Instant) -> Vec<String> {
+        const SPAN: i64 = 31 * Date::MILLIS;
+        let span = |at: i64| at.div_euclid(SPAN);
+        let mut spans = vec![span(now.0), span(now.0) - 1];
+        if span(now.0 + crate::CLOCK_TOLERANCE) > span(now.0) {
+            spans.push(span(now.0) + 1);
+        }
+        spans.into_iter().map(|span| self.key(&format!("u:{span}:{user}"))).collect()
+    }
+
+    fn key(&self, rest: &str) -> String {
+        format!("{}{rest}", self.tag)
+    }
+}

@@ -1,0 +1,82 @@
+//! `GET /v1/ranking/{period}/users?ids=`: several users and their order among themselves.
+
+use super::view::points;
+use super::{PeriodView, User, Which};
+use crate::calendar::Date;
+use crate::config::Config;
+use crate::error::Error;
+use crate::query::Query;
+use crate::redis::{Command, Failure, Reply};
+use crate::score::{Points, Score};
+use crate::scripts;
+use serde::Serialize;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// On which board.
+    pub which: Which,
+    ids: Vec<String>,
+}
+
+/// What is answered.
+#[derive(Debug, Serialize)]
+pub struct View {
+    period: PeriodView,
+    total: u64,
+    entries: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    position: Option<usize>,
+    rank: Option<u64>,
+    score: Points,
+    user: User,
+}
+
+impl Comparison {
+    /// Reads the question.
+    ///
+    /// # Errors
+    ///
+    /// As [`Which::read`].
+    pub fn read(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["ids", "date", "group"]);
+        let ids = query.ids();
+        Ok(Self { which: Which::read(period, query, config, today)?, ids })
+    }
+
+    /// The command that answers it.
+    #[must_use]
+    pub fn command(&self, config: &Config) -> Command {
+        let command = self.which.command(&scripts::COMPARE, config);
+        self.ids.iter().fold(command, |command, user| command.arg(user))
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Unavailable`] where the reply is not one of this script.
+    pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
+        let (scores, ranks) = (reply.at(2)?.list()?, reply.at(3)?.list()?);
+        let columns = self.ids.iter().zip(scores).zip(ranks).zip(reply.at(4)?.list()?);
+        let rows = columns.map(|(((user, score), rank), profile)| {
+            let rank = rank.some().map(Reply::unsigned).transpose()?.map(|rank| rank + 1);
+            let score = score
+                .some()
+                .map(Reply::unsigned)
+                .transpose()?
+                .map_or(Points { steps: 0, decimals }, |score| points(Score(score), decimals));
+            Ok(Row { position: None, rank, score, user: User::stored(user, profile)? })
+        });
+        let mut entries = rows.collect::<Result<Vec<_>, Failure>>()?;
+        // A stable sort keeps those without a rank in the order asked.
+        entries.sort_by_key(|row| row.rank.unwrap_or(u64::MAX));
+        for (row, position) in entries.iter_mut().zip(1..) {
+            row.position = row.rank.map(|_| position);
+        }
+        Ok(View { period, total: reply.at(1)?.unsigned()?, entries })
+    }
+}

@@ -1,0 +1,67 @@
+//! Boards as they are read: a stretch from the top, one standing, several compared.
+
+mod board;
+mod comparison;
+mod standing;
+mod view;
+
+pub use board::Board;
+pub use comparison::Comparison;
+pub use standing::StandingQuery;
+pub use view::{Entry, PeriodView, User};
+
+use crate::calendar::{Calendar, Date, Instant, Period};
+use crate::config::Config;
+use crate::error::Error;
+use crate::query::Query;
+use crate::redis::Command;
+use crate::scripts::Script;
+
+/// One board: of the period instance that contains a day, for everybody or for a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Which {
+    /// The kind of period.
+    pub period: Period,
+    /// A day of the instance.
+    pub date: Date,
+    /// The group, if it is a group's board.
+    pub group: Option<String>,
+}
+
+impl Which {
+    /// The board that a path's period and a query name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] for faults of the query or an unknown period,
+    /// [`Error::NotFound`] for a period that is switched off.
+    pub fn read(
+        period: &str,
+        mut query: Query,
+        config: &Config,
+        today: Date,
+    ) -> Result<Self, Error> {
+        let (date, group) = (query.date(today), query.group());
+        let names = Period::ALL.map(Period::name).join(", ");
+        let known = Period::parse(period).ok_or_else(|| format!("must be one of {names}"));
+        let known = query.check("/period", known);
+        query.finish()?;
+        match known {
+            Some(period) if config.periods.contains(&period) => Ok(Self { period, date, group }),
+            Some(_) | None => Err(Error::NotFound(format!("The period {period} is switched off."))),
+        }
+    }
+
+    /// The period as answers show it.
+    #[must_use]
+    pub fn view(&self, calendar: &Calendar, now: Instant) -> PeriodView {
+        PeriodView::new(self.period, self.date, calendar, now)
+    }
+
+    /// A reading script on this board, without its own arguments.
+    fn command(&self, script: &'static Script, config: &Config) -> Command {
+        let keys = config.keys();
+        let board = keys.board(self.period, self.date, self.group.as_deref());
+        Command::script(script, &[keys.stamp(), board, keys.profiles()])
+    }
+}

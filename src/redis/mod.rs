@@ -1,0 +1,41 @@
+//! Redis over the Upstash REST protocol: one request carries a pipeline of commands.
+//!
+//! Knows commands and replies, and nothing of what they mean here.
+
+mod pipeline;
+mod reply;
+mod store;
+
+pub use pipeline::{Command, Pipeline};
+pub use reply::Reply;
+pub use store::Store;
+
+/// Why the store gave no answer that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No answer, not in time, or not one of this protocol: what happened.
+    Unavailable(String),
+    /// The store does not take the token.
+    Unauthorized,
+    /// The store refused a command for good: its own words.
+    Refused(String),
+}
+
+impl Failure {
+    /// What an error reply of Redis means for the request.
+    ///
+    /// A wrong type, a missing permission or an unknown command comes again with every try; what
+    /// else Redis says (loading, busy, out of memory, read-only, cluster down) passes.
+    #[must_use]
+    pub fn of(error: String) -> Self {
+        const FOR_GOOD: [&str; 4] = ["WRONGTYPE", "NOPERM", "ERR unknown command", "ERR Command"];
+        let code = error.trim_start();
+        if code.starts_with("WRONGPASS") || code.starts_with("NOAUTH") {
+            Self::Unauthorized
+        } else if FOR_GOOD.iter().any(|known| code.contains(known)) {
+            Self::Refused(error)
+        } else {
+            Self::Unavailable(error)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+-- Reads where several users stand on a board, in the order asked.
+--
+-- KEYS  1 stamp   2 board (zset)   3 profiles (hash: user -> JSON)
+-- ARGV  users, 1 to 100
+-- Call  EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 7 42
+-- Reply { stamp or nil, total, scores (packed) or nil, ranks (from 0) or nil, profiles (JSON or nil) }
+-- State unchanged. The member '#' is the board's order counter: it lies under all users.
+
+local board = KEYS[2]
+local total = math.max(redis.call('ZCARD', board) - 1, 0)
+local scores, ranks = {}, {}
+for i, user in ipairs(ARGV) do
+  local score = redis.call('ZSCORE', board, user)
+  scores[i] = score and tonumber(score)
+  ranks[i] = redis.call('ZREVRANK', board, user)
+end
+return { redis.call('GET', KEYS[1]), total, scores, ranks, redis.call('HMGET', KEYS[3], unpack(ARGV)) }

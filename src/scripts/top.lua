@@ -1,0 +1,21 @@
+-- Reads a stretch of a board, best first, with the profiles of those on it.
+--
+-- KEYS  1 stamp   2 board (zset)   3 profiles (hash: user -> JSON)
+-- ARGV  1 offset, 0 or more   2 limit, 1 or more
+-- Call  EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 0 30
+-- Reply { stamp or nil, total, users, scores (packed), profiles (JSON or nil) }
+-- State unchanged. The member '#' is the board's order counter: it lies under all users.
+
+local total = math.max(redis.call('ZCARD', KEYS[2]) - 1, 0)
+local first = tonumber(ARGV[1])
+local last = math.min(first + tonumber(ARGV[2]), total) - 1
+local users, scores, profiles = {}, {}, {}
+if first <= last then
+  local rows = redis.call('ZREVRANGE', KEYS[2], first, last, 'WITHSCORES')
+  for i = 1, #rows, 2 do
+    users[#users + 1] = rows[i]
+    scores[#scores + 1] = tonumber(rows[i + 1])
+  end
+  profiles = redis.call('HMGET', KEYS[3], unpack(users))
+end
+return { redis.call('GET', KEYS[1]), total, users, scores, profiles }

@@ -1,0 +1,96 @@
+//! One deployment: its configuration, calendar and store, and how it asks the store.
+
+use crate::calendar::{Calendar, Zone};
+use crate::config::Config;
+use crate::error::Error;
+use crate::redis::{Command, Failure, Pipeline, Reply, Store};
+
+/// What requests share within an isolate.
+pub struct Site {
+    /// The settings.
+    pub config: Config,
+    /// The days of the site's time zone.
+    pub calendar: Calendar,
+    /// Where counts and boards are kept.
+    pub store: Store,
+}
+
+impl Site {
+    /// A deployment with these settings in this time zone.
+    #[must_use]
+    pub fn new(config: Config, zone: Box<dyn Zone>) -> Self {
+        let calendar = Calendar::new(&config.timezone, zone);
+        let store = Store::new(&config.store_url, &config.store_token, config.store_timeout);
+        Self { config, calendar, store }
+    }
+
+    /// Runs one script, whose reply begins with the stamp, and returns that reply.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] where the store does not answer, [`Error::Misconfigured`]
+    /// where it refuses or holds another site's data.
+    pub async fn ask(&self, command: Command) -> Result<Reply, Error> {
+        let replies = self.ask_all(&Pipeline::new(vec![command])).await?;
+        replies.into_iter().next().ok_or_else(|| no_reply().into())
+    }
+
+    /// Runs a pipeline whose first reply is the stamp, or begins with it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn ask_all(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, Error> {
+        let replies = self.store.run(pipeline).await?;
+        let stamp = match replies.first() {
+            Some(Reply::List(values)) => values.first(),
+            other => other,
+        };
+        self.check_stamp(stamp.unwrap_or(&Reply::Nil))?;
+        Ok(replies)
+    }
+
+    /// Compares the stamp held with what these settings would stamp.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] where they differ.
+    pub fn check_stamp(&self, held: &Reply) -> Result<(), Error> {
+        let ours = self.config.stamp();
+        match held {
+            Reply::Nil => Ok(()),
+            Reply::Text(held) if *held == ours => Ok(()),
+            Reply::Text(_) | Reply::Integer(_) | Reply::List(_) => {
+                let way_out = format!(
+                    "the data under this prefix was written with {}, and this deployment is set \
+                     to {ours}; set those variables back, or choose another PREFIX to start anew",
+                    held.text().unwrap_or("other settings"),
+                );
+                Err(Error::Misconfigured("PREFIX", way_out))
+            }
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unavailable(cause) => Self::StoreUnavailable(cause),
+            Failure::Unauthorized => {
+                let way_out = "the store does not take this token".to_owned();
+                Self::Misconfigured("UPSTASH_REDIS_REST_TOKEN", way_out)
+            }
+            Failure::Refused(words) => {
+                let way_out = format!(
+                    "the store refuses what is under this prefix ({words}); choose a PREFIX that \
+                     nothing else uses and the store's user may access"
+                );
+                Self::Misconfigured("PREFIX", way_out)
+            }
+        }
+    }
+}
+
+fn no_reply() -> Failure {
+    Failure::Unavailable("no reply".to_owned())
+}

@@ -1,0 +1,143 @@
+//! Profiles: what a board shows of a user besides the id.
+
+use crate::config::Config;
+use crate::error::{Error, Faults};
+use crate::id;
+use crate::redis::{Command, Failure, Reply};
+use crate::scripts;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A public profile, each part optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// 1 to 80 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// An https link to a picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<String>,
+    /// An https link to the user's page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// A profile and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedProfile {
+    /// The user's id.
+    pub id: String,
+    /// The profile.
+    pub profile: Profile,
+}
+
+const MOST_NAME_CHARACTERS: usize = 80;
+const MOST_LINK_BYTES: usize = 2048;
+
+impl Profile {
+    /// Reads a profile that replaces a user's; the user comes from the path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] with every fault of the path and content.
+    pub fn read(user: &str, value: &Value) -> Result<NamedProfile, Error> {
+        let id = if id::is_id(user) { Some(user.to_owned()) } else { None };
+        read(id, "/user", value, &["name", "avatar", "url"])
+    }
+
+    /// The profile that the store holds, if any.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Unavailable`] where the reply is no profile.
+    pub fn stored(reply: &Reply) -> Result<Option<Self>, Failure> {
+        let Some(reply) = reply.some() else {
+            return Ok(None);
+        };
+        let no_profile = |error| Failure::Unavailable(format!("not a profile: {error}"));
+        serde_json::from_str(reply.text()?).map(Some).map_err(no_profile)
+    }
+}
+
+impl NamedProfile {
+    /// Reads an item of an array of profiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] with every fault of the content.
+    pub fn read(value: &Value) -> Result<Self, Error> {
+        let id = value.get("id").and_then(id::user);
+        read(id, "/id", value, &["id", "name", "avatar", "url"])
+    }
+}
+
+/// The command that writes profiles.
+#[must_use]
+pub fn write_profiles<'a>(
+    profiles: impl Iterator<Item = &'a NamedProfile>,
+    config: &Config,
+) -> Command {
+    let keys = config.keys();
+    let command = Command::script(&scripts::PROFILES, &[keys.stamp(), keys.profiles()]);
+    profiles.fold(command.arg(&config.stamp()), |command, NamedProfile { id, profile }| {
+        let json = serde_json::to_string(profile).unwrap_or_default();
+        command.arg(id).arg(&json)
+    })
+}
+
+fn read(
+    id: Option<String>,
+    id_pointer: &str,
+    value: &Value,
+    known: &[&str],
+) -> Result<NamedProfile, Error> {
+    let Value::Object(fields) = value else {
+        return Err(Error::invalid("A profile is a JSON object."));
+    };
+    let mut faults = Faults::default();
+    faults.unknown(fields.keys(), known);
+    let id = faults.check(id_pointer, id.ok_or_else(|| id::ID.to_owned()));
+    let name = faults.check("/name", optional(fields, "name", name));
+    let avatar = faults.check("/avatar", optional(fields, "avatar", link));
+    let url = faults.check("/url", optional(fields, "url", link));
+    let read = || {
+        let profile = Profile { name: name?, avatar: avatar?, url: url? };
+        Some(NamedProfile { id: id?, profile })
+    };
+    faults.or(read())
+}
+
+fn optional(
+    fields: &Map<String, Value>,
+    field: &str,
+    check: impl Fn(&str) -> Result<(), String>,
+) -> Result<Option<String>, String> {
+    let Some(value) = fields.get(field) else {
+        return Ok(None);
+    };
+    let text = value.as_str().ok_or("must be a text")?;
+    check(text).map(|()| Some(text.to_owned()))
+}
+
+fn name(text: &str) -> Result<(), String> {
+    let characters = text.chars().count();
+    if !(1..=MOST_NAME_CHARACTERS).contains(&characters) || text.trim().is_empty() {
+        return Err(format!("must be 1 to {MOST_NAME_CHARACTERS} characters"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("must not contain control characters".to_owned());
+    }
+    Ok(())
+}
+
+fn link(text: &str) -> Result<(), String> {
+    let host = text.strip_prefix("https://").filter(|rest| !rest.starts_with(['/', '?', '#']));
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "\"<>\\^`{|}".contains(c);
+    if host.is_none_or(str::is_empty) || text.chars().any(odd) {
+        return Err("must be a link that begins with https://".to_owned());
+    }
+    if text.len() > MOST_LINK_BYTES {
+        return Err(format!("must be at most {MOST_LINK_BYTES} bytes"));
+    }
+    Ok(())
+}
