@@ -1,0 +1,50 @@
+//! Why a command ended early, and with which exit code.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::call_error::CallError;
+
+/// Some lines were refused; all others are counted.
+pub const SOME_REFUSED: u8 = 1;
+/// Wrong usage, or a file that can't be read.
+pub const UNUSABLE: u8 = 2;
+/// The service could not be reached or refused to answer.
+pub const NO_SERVICE: u8 = 3;
+
+/// What ends a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Arguments that don't go together or can't be used.
+    #[error("{0}")]
+    Usage(String),
+    /// The file to send can't be opened or read.
+    #[error("{name}: {cause}")]
+    File {
+        /// The file as it was named.
+        name: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The service gave no usable answer.
+    #[error("{0}")]
+    Service(#[from] CallError),
+    /// Stdout was closed by its reader, as `head` does.
+    #[error("nobody reads the output")]
+    ReaderLeft,
+    /// Stdout can't be written to for another reason, such as a full disk.
+    #[error("standard output: {0}")]
+    Output(io::Error),
+}
+
+impl Failure {
+    /// The exit code that says so.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::File { .. } | Self::Output(_) => ExitCode::from(UNUSABLE),
+            Self::Service(_) => ExitCode::from(NO_SERVICE),
+            Self::ReaderLeft => ExitCode::SUCCESS,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # The parts, in reading order
+//!
+//! A command is a file of its own: [`import`] and [`profiles`] send files, [`top`] and
+//! [`standing`] show boards. What they stand on:
+
+pub mod args;
+pub mod board;
+pub mod call_error;
+pub mod client;
+pub mod count;
+pub mod failure;
+pub mod import;
+pub mod key;
+pub mod printable;
+pub mod problem;
+pub mod profiles;
+pub mod retry;
+pub mod screen;
+pub mod standing;
+pub mod table;
+pub mod top;
+pub mod upload;
+
+use std::process::ExitCode;
+
+pub use args::Cli;
+
+use args::Command;
+use failure::Failure;
+use screen::Screen;
+
+/// Runs one command. What it found goes to stdout, what went wrong to stderr and into the exit code.
+pub async fn run(cli: Cli) -> ExitCode {
+    let service = &cli.service;
+    let done = match &cli.command {
+        Command::Import(import) => import::run(service, import).await,
+        Command::Profiles(profiles) => profiles::run(service, profiles).await,
+        Command::Top(top) => top::run(service, top).await,
+        Command::Standing(standing) => standing::run(service, standing).await,
+    };
+    match done {
+        Ok(code) => code,
+        // Whoever read the output has seen enough: that is no error.
+        Err(Failure::ReaderLeft) => ExitCode::SUCCESS,
+        Err(failure) => {
+            Screen::complain(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}

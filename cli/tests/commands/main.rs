@@ -1,0 +1,18 @@
+//! Runs the built `activity-rank` against a service that misbehaves on purpose.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a member that is missing from a JSON value reads as null"
+)]
+
+mod boards;
+mod command;
+mod faults;
+mod import;
+mod profiles;
+mod refusals;
+mod service;
+mod shift;
+
+/// What a test returns.
+type Tested = Result<(), Box<dyn std::error::Error>>;
