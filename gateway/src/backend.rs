@@ -4,6 +4,8 @@
 //! [`Backend::send`] and [`Backend::ping`] and nothing else.
 
 mod link;
+mod socket;
+mod text_lines;
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -11,8 +13,8 @@ use std::{
 };
 
 use redis::{
-    Client, IntoConnectionInfo, Pipeline, ProtocolVersion, Value, aio::MultiplexedConnection,
-    io::tcp::TcpSettings,
+    ConnectionInfo, IntoConnectionInfo, Pipeline, ProtocolVersion, Value,
+    aio::MultiplexedConnection,
 };
 use tokio::time::timeout;
 
@@ -33,33 +35,23 @@ impl Backend {
         connections: usize,
         patience: Duration,
     ) -> Result<Self, String> {
-        let client = client(url)?;
-        let mut links: Vec<Link> = (0..connections)
-            .map(|_| Link::open(client.clone(), patience))
-            .collect();
+        let info = connection_info(url)?;
+        let mut links: Vec<Link> =
+            (0..connections).map(|_| Link::open(info.clone(), patience)).collect();
         for link in &mut links {
             link.first_attempt().await;
         }
-        Ok(Self {
-            links,
-            next: AtomicUsize::new(0),
-            patience,
-        })
+        Ok(Self { links, next: AtomicUsize::new(0), patience })
     }
 
     /// Sends all commands in one write on one connection, so that none of another request comes
     /// between them, and returns the reply to each. Errors Redis answers are replies.
     pub(crate) async fn send(&self, commands: Vec<Command>) -> Result<Vec<Value>, Fault> {
-        let (link, connection) = self.pick()?;
+        let connection = self.pick()?;
         let Ok(sent) = timeout(self.patience, send(connection, commands)).await else {
-            return Err(Fault::RedisTimeout {
-                ms: self.patience.as_millis(),
-            });
+            return Err(Fault::RedisTimeout { ms: self.patience.as_millis() });
         };
-        sent.map_err(|_cause| {
-            link.suspect();
-            Fault::ConnectionLost
-        })
+        sent.map_err(|_cause| Fault::ConnectionLost)
     }
 
     /// Whether Redis answers.
@@ -74,18 +66,15 @@ impl Backend {
     }
 
     /// The next connection that is up, in turn.
-    fn pick(&self) -> Result<(&Link, MultiplexedConnection), Fault> {
+    fn pick(&self) -> Result<MultiplexedConnection, Fault> {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         let mut why = String::new();
         for offset in 0..self.links.len() {
-            let Some(link) = self
-                .links
-                .get(start.wrapping_add(offset) % self.links.len())
-            else {
+            let Some(link) = self.links.get(start.wrapping_add(offset) % self.links.len()) else {
                 continue;
             };
             match link.connection() {
-                Ok(connection) => return Ok((link, connection)),
+                Ok(connection) => return Ok(connection),
                 Err(down) => why = down,
             }
         }
@@ -105,16 +94,11 @@ async fn send(
     connection.send_packed_commands(&pipeline, 0, count).await
 }
 
-fn client(url: &str) -> Result<Client, String> {
+fn connection_info(url: &str) -> Result<ConnectionInfo, String> {
     // Never the URL itself in a message: it may hold a password.
-    let unusable = |problem: redis::RedisError| format!("REDIS_URL cannot be used: {problem}");
-    let info = url.into_connection_info().map_err(unusable)?;
-    let protocol = info
-        .redis_settings()
-        .clone()
-        .set_protocol(ProtocolVersion::RESP2);
-    let info = info
-        .set_redis_settings(protocol)
-        .set_tcp_settings(TcpSettings::default().set_nodelay(true));
-    Client::open(info).map_err(unusable)
+    let info = url
+        .into_connection_info()
+        .map_err(|problem| format!("REDIS_URL cannot be used: {problem}"))?;
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+    Ok(info.set_redis_settings(settings))
 }

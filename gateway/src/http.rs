@@ -37,10 +37,7 @@ pub(crate) async fn answer(State(gateway): State<Arc<Gateway>>, request: Request
     let (parts, body) = request.into_parts();
     let mut response = if parts.method == Method::OPTIONS {
         preflight(&parts.headers)
-    } else if !matches!(
-        parts.method,
-        Method::GET | Method::POST | Method::PUT | Method::HEAD
-    ) {
+    } else if !matches!(parts.method, Method::GET | Method::POST | Method::PUT | Method::HEAD) {
         respond(StatusCode::METHOD_NOT_ALLOWED, None, Vec::new())
     } else {
         // A panic would otherwise cut the connection, and the SDKs would send the request again.
@@ -72,11 +69,7 @@ impl Gateway {
         }
         let token = self.auth.check(&parts.headers, parts.uri.query());
         // Read even without a token, so that the client sees the answer, but then not kept.
-        let limit = if token.is_ok() {
-            self.max_body_bytes
-        } else {
-            0
-        };
+        let limit = if token.is_ok() { self.max_body_bytes } else { 0 };
         let body = body::read(body, limit, self.patience).await;
         token?;
         let format = Format::of(&parts.headers)?;
@@ -90,11 +83,7 @@ impl Gateway {
             "/multi-exec" => {
                 let commands = json::batch(&body, self.max_commands)?;
                 // Raw replies are for single commands and pipelines only.
-                let format = if format == Format::Resp2 {
-                    Format::Text
-                } else {
-                    format
-                };
+                let format = if format == Format::Resp2 { Format::Text } else { format };
                 Ok(many(&self.runner.transaction(commands).await?, format))
             }
             _ => {
@@ -106,11 +95,7 @@ impl Gateway {
 
     async fn health(&self) -> Result<Response, Fault> {
         match self.runner.backend.ping().await {
-            Ok(()) => Ok(respond(
-                StatusCode::OK,
-                Some(JSON),
-                b"{\"result\":\"PONG\"}".to_vec(),
-            )),
+            Ok(()) => Ok(respond(StatusCode::OK, Some(JSON), b"{\"result\":\"PONG\"}".to_vec())),
             Err(fault) => {
                 let mut response = refusal(&fault);
                 *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
@@ -156,9 +141,7 @@ fn refusal(fault: &Fault) -> Response {
 
 fn with_retry(fault: &Fault, mut response: Response) -> Response {
     if fault.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
 }

@@ -37,9 +37,6 @@ impl Server {
     ///
     /// A sentence that names the variable which cannot be used.
     pub async fn bind(config: Config) -> Result<Self, String> {
-        // Without one chosen, the first rediss:// connection would panic. An error means that
-        // the process has chosen already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let unusable =
             |problem: io::Error| format!("LISTEN={} cannot be used: {problem}", config.listen);
         let listener = TcpListener::bind(&config.listen).await.map_err(unusable)?;
@@ -58,11 +55,7 @@ impl Server {
             max_commands: config.max_commands,
             patience,
         };
-        Ok(Self {
-            listener,
-            address,
-            gateway: Arc::new(gateway),
-        })
+        Ok(Self { listener, address, gateway: Arc::new(gateway) })
     }
 
     /// The address it listens on, with the real port where 0 was asked for.
@@ -84,9 +77,7 @@ impl Server {
             // The receiver is gone only when serving has ended already.
             let _ = stopping.send(());
         };
-        let router = Router::new()
-            .fallback(http::answer)
-            .with_state(self.gateway);
+        let router = Router::new().fallback(http::answer).with_state(self.gateway);
         let listener = self.listener.tap_io(|connection| {
             // A small answer must not wait for the acknowledgement of the one before.
             let _ = connection.set_nodelay(true);

@@ -1,21 +1,27 @@
 //! One connection to Redis that is made again whenever it breaks.
 //!
-//! The client library's own reconnecting connection lets requests wait for it; a gateway has to
-//! refuse them at once, so that callers can fall back, and to try again on its own.
+//! The client library's own reconnecting connection lets requests wait for it and finds out that
+//! it broke from the request that fails. Here the driver of the connection is watched: its end is
+//! known at once, requests are refused at once, and the next connection is made meanwhile.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, time::Duration};
 
-use redis::{AsyncConnectionConfig, Client, aio::MultiplexedConnection, cmd};
+use redis::{AsyncConnectionConfig, ConnectionInfo, aio::MultiplexedConnection, cmd};
 use tokio::{
-    sync::{Notify, watch},
+    sync::watch,
+    task::JoinHandle,
     time::{sleep, timeout},
 };
+
+use super::{socket, text_lines::TextLines};
 
 const CONNECT: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// An idle connection that was cut is found within this time, mostly before any request meets it.
-const HEARTBEAT: Duration = Duration::from_millis(500);
+/// Only a peer that vanished without a word is found this way.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Requests that can queue for the socket of one connection before the next one waits.
+const QUEUE: usize = 1024;
 
 #[derive(Clone)]
 enum State {
@@ -27,25 +33,20 @@ enum State {
 /// One supervised connection.
 pub(super) struct Link {
     state: watch::Receiver<State>,
-    suspicion: Arc<Notify>,
 }
 
 impl Link {
     /// Starts a task that keeps the connection for as long as this value lives.
-    pub(super) fn open(client: Client, patience: Duration) -> Self {
+    pub(super) fn open(info: ConnectionInfo, patience: Duration) -> Self {
         let (sender, state) = watch::channel(State::Connecting);
-        let suspicion = Arc::new(Notify::new());
-        tokio::spawn(keep(client, patience, sender, Arc::clone(&suspicion)));
-        Self { state, suspicion }
+        tokio::spawn(keep(info, patience, sender));
+        Self { state }
     }
 
     /// Waits until it is known whether Redis is there.
     pub(super) async fn first_attempt(&mut self) {
         // An error means the task has ended, which leaves the state as it is.
-        let _ = self
-            .state
-            .wait_for(|state| !matches!(state, State::Connecting))
-            .await;
+        let _ = self.state.wait_for(|state| !matches!(state, State::Connecting)).await;
     }
 
     /// The connection, or why there is none.
@@ -56,45 +57,29 @@ impl Link {
             State::Down(why) => Err(why.clone()),
         }
     }
-
-    /// A request met an error: look at once instead of at the next heartbeat.
-    pub(super) fn suspect(&self) {
-        self.suspicion.notify_one();
-    }
 }
 
-async fn keep(
-    client: Client,
-    patience: Duration,
-    state: watch::Sender<State>,
-    suspicion: Arc<Notify>,
-) {
-    // The library's own answer timeout of half a second would cut slow commands short; the
-    // deadline of a request is kept by the backend.
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(CONNECT))
-        .set_response_timeout(None);
-    let address = client.get_connection_info().addr().to_string();
+async fn keep(info: ConnectionInfo, patience: Duration, state: watch::Sender<State>) {
     let mut pause = FIRST_PAUSE;
-    let mut quiet = false;
+    let mut told = false;
     while !state.is_closed() {
-        let why = match client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await
+        let attempt = timeout(CONNECT, connect(&info)).await;
+        let why = match attempt
+            .unwrap_or_else(|_elapsed| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
         {
-            Ok(connection) => {
-                eprintln!("redis-rest: connected to redis at {address}");
+            Ok((connection, driver)) => {
+                eprintln!("redis-rest: connected to redis at {}", info.addr());
                 pause = FIRST_PAUSE;
-                quiet = false;
+                told = false;
                 state.send_replace(State::Up(connection.clone()));
-                watch_over(connection, patience, &state, &suspicion).await
+                watch_over(connection, driver, patience, &state).await
             }
             Err(problem) => problem.to_string(),
         };
-        if !quiet {
-            // Once per outage: attempts go on silently.
-            eprintln!("redis-rest: no connection to redis at {address}: {why}");
-            quiet = true;
+        if !told {
+            // Once per outage: further attempts are silent.
+            eprintln!("redis-rest: no connection to redis at {}: {why}", info.addr());
+            told = true;
         }
         state.send_replace(State::Down(why));
         tokio::select! {
@@ -105,24 +90,40 @@ async fn keep(
     }
 }
 
+async fn connect(
+    info: &ConnectionInfo,
+) -> redis::RedisResult<(MultiplexedConnection, JoinHandle<()>)> {
+    // The library's own answer timeout of half a second would cut slow commands short; the
+    // deadline of a request is kept by the backend.
+    let config =
+        AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
+    let socket = TextLines::new(socket::open(info.addr()).await?);
+    let (connection, driver) =
+        MultiplexedConnection::new_with_config(info.redis_settings(), socket, config).await?;
+    Ok((connection, tokio::spawn(driver)))
+}
+
 /// Returns when the connection is of no use any more, and why.
 async fn watch_over(
     mut connection: MultiplexedConnection,
+    mut driver: JoinHandle<()>,
     patience: Duration,
     state: &watch::Sender<State>,
-    suspicion: &Notify,
 ) -> String {
-    loop {
+    let why = loop {
         tokio::select! {
+            _ = &mut driver => return "the connection was closed".to_owned(),
+            () = state.closed() => break "closed".to_owned(),
             () = sleep(HEARTBEAT) => {}
-            () = suspicion.notified() => {}
-            () = state.closed() => return "closed".to_owned(),
         }
         match timeout(patience, connection.send_packed_command(&cmd("PING"))).await {
             // Even an error Redis answers (loading, no permission) shows that it is there.
             Ok(Ok(_)) => {}
-            Ok(Err(problem)) => return problem.to_string(),
-            Err(_elapsed) => return format!("no answer within {} ms", patience.as_millis()),
+            Ok(Err(problem)) => break problem.to_string(),
+            Err(_elapsed) => break format!("no answer within {} ms", patience.as_millis()),
         }
-    }
+    };
+    // Requests still waiting on it would otherwise wait for their own deadline.
+    driver.abort();
+    why
 }

@@ -28,6 +28,5 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = Vec<u8>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     // A slash inside an argument is %2F: split first, decode after.
-    path.split('/')
-        .map(|segment| percent_decode(segment.as_bytes()).collect())
+    path.split('/').map(|segment| percent_decode(segment.as_bytes()).collect())
 }

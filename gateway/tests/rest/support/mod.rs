@@ -1,0 +1,14 @@
+//! Starts redis-server and the gateway, and asks the gateway.
+
+mod gateway;
+mod redis;
+
+pub use gateway::{Answer, Gateway, TOKEN, ask};
+pub use redis::{Redis, shared_redis};
+
+/// A text no other test has, to begin keys with.
+pub fn prefix() -> String {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("t{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
