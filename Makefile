@@ -34,6 +34,7 @@ test: check build ## everything: check, build, unit, property and integration te
 	cargo build -p redis-rest -p activity-rank-cli
 	cargo test --workspace
 	scripts/test-node
+	scripts/check-size
 	scripts/dry-deploy
 
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
