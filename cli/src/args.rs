@@ -21,6 +21,7 @@ pub struct Cli {
 
 /// Options every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Service")]
 pub struct ServiceArgs {
     /// Where the service answers
     #[arg(long, global = true, env = "ACTIVITY_RANK_URL", hide_env_values = true,
@@ -127,7 +128,7 @@ pub struct StandingArgs {
     #[arg(value_enum, default_value_t = Period::Day)]
     pub period: Period,
     /// Neighbours to print on each side, 0 to 25
-    #[arg(long)]
+    #[arg(long, value_name = "PLACES")]
     pub around: Option<u32>,
     /// Which board of that period.
     #[command(flatten)]
@@ -138,7 +139,7 @@ pub struct StandingArgs {
 #[derive(Debug, Args)]
 pub struct BoardArgs {
     /// The board that contains this day, YYYY-MM-DD [default: today's]
-    #[arg(long)]
+    #[arg(long, value_name = "DAY")]
     pub date: Option<String>,
     /// The board of this group
     #[arg(long)]

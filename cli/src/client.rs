@@ -32,8 +32,12 @@ impl Client {
     ///
     /// [`Failure::Usage`] for a key no header can carry, or if TLS can't be set up.
     pub fn new(service: &ServiceArgs) -> Result<Self, Failure> {
-        let authorization =
-            service.key.as_ref().map(|key| key.authorization()).transpose()?.flatten();
+        let authorization = service
+            .key
+            .as_ref()
+            .map(|key| key.authorization())
+            .transpose()?
+            .flatten();
         // Fails only if another provider is in place already, which is then as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut http = reqwest::Client::builder()
@@ -49,7 +53,11 @@ impl Client {
         let http = http
             .build()
             .map_err(|error| Failure::Usage(format!("no HTTP client: {}", root_cause(&error))))?;
-        Ok(Self { http, base: service.url.clone(), authorization })
+        Ok(Self {
+            http,
+            base: service.url.clone(),
+            authorization,
+        })
     }
 
     /// The address of a route, its segments percent-encoded.
@@ -106,10 +114,14 @@ impl Client {
             return Ok(body.into());
         }
         if status.is_redirection() {
-            let to =
-                headers.get(LOCATION).map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
+            let to = headers
+                .get(LOCATION)
+                .map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
             let what = format!("it redirects to {}", printable(&to.unwrap_or_default()));
-            return Err(CallError::Foreign { url: url.to_string(), what });
+            return Err(CallError::Foreign {
+                url: url.to_string(),
+                what,
+            });
         }
         Err(CallError::Refused {
             problem: Box::new(Problem::from_answer(status, &body)),
@@ -148,7 +160,10 @@ mod tests {
     use super::*;
 
     fn client(base: &str) -> Result<Client, Box<dyn Error>> {
-        Ok(Client::new(&ServiceArgs { url: base.parse()?, key: None })?)
+        Ok(Client::new(&ServiceArgs {
+            url: base.parse()?,
+            key: None,
+        })?)
     }
 
     #[test]
@@ -156,7 +171,10 @@ mod tests {
         let below = |base: &str| {
             client(base).map(|client| client.url(&["v1", "users", "a|b@c/d"]).to_string())
         };
-        assert_eq!(below("http://localhost:1")?, "http://localhost:1/v1/users/a|b@c%2Fd");
+        assert_eq!(
+            below("http://localhost:1")?,
+            "http://localhost:1/v1/users/a|b@c%2Fd"
+        );
         assert_eq!(
             below("http://localhost:1/rank/")?,
             "http://localhost:1/rank/v1/users/a|b@c%2Fd"

@@ -70,7 +70,10 @@ mod tests {
     -> Result<(), Box<dyn std::error::Error>> {
         let key: Key = "s3\ncret".parse()?;
         let failure = key.authorization().err().ok_or("was accepted")?;
-        assert_eq!(failure.to_string(), "the key holds characters no header can carry");
+        assert_eq!(
+            failure.to_string(),
+            "the key holds characters no header can carry"
+        );
         Ok(())
     }
 }

@@ -2,8 +2,12 @@
 //!
 //! # The parts, in reading order
 //!
-//! A command is a file of its own: [`import`] and [`profiles`] send files, [`top`] and
-//! [`standing`] show boards. What they stand on:
+//! - [`args`]: what can be asked for.
+//! - [`import`], [`profiles`]: the commands that send files, by way of [`upload`].
+//! - [`top`], [`standing`]: the commands that show boards, by way of [`board`] and [`mod@table`].
+//! - [`client`], [`call_error`], [`problem`], [`retry`]: the service, and how it fails.
+//! - [`key`], [`printable`], [`screen`], [`mod@count`]: what is shown, and what never is.
+//! - [`failure`]: how a command ends early.
 
 pub mod args;
 pub mod board;

@@ -6,7 +6,15 @@
 /// The text with every character that steers a terminal replaced by `�`.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    text.chars()
+        .map(|c| {
+            if steers(c) {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// JSON with control characters escaped that JSON itself allows raw: DEL and U+0080 to U+009F,

@@ -52,14 +52,22 @@ impl Problem {
     pub fn from_answer(status: StatusCode, body: &[u8]) -> Self {
         let told: Self = serde_json::from_slice(body).unwrap_or_default();
         let title = match told.title.as_str() {
-            "" => status.canonical_reason().unwrap_or("an unknown status").to_owned(),
+            "" => status
+                .canonical_reason()
+                .unwrap_or("an unknown status")
+                .to_owned(),
             title => title.to_owned(),
         };
         let detail = match told.detail.as_str() {
             "" => format!("the answer was {} without an explanation", status.as_u16()),
             detail => detail.to_owned(),
         };
-        Self { title, detail, status: status.as_u16(), ..told }
+        Self {
+            title,
+            detail,
+            status: status.as_u16(),
+            ..told
+        }
     }
 
     /// The last part of `type`, by which problems are counted; the status where there is none.
@@ -110,14 +118,19 @@ mod tests {
     #[test]
     fn an_answer_that_is_no_problem_document_is_told_by_its_status() {
         let problem = Problem::from_answer(StatusCode::BAD_GATEWAY, b"<html>");
-        assert_eq!(problem.to_string(), "Bad Gateway: the answer was 502 without an explanation");
+        assert_eq!(
+            problem.to_string(),
+            "Bad Gateway: the answer was 502 without an explanation"
+        );
         assert_eq!(problem.slug(), "502");
     }
 
     #[test]
     fn what_waiting_can_cure_is_transient() {
-        let problem =
-            |status, slug: &str| Problem { status, ..Problem::local(slug, "", String::new()) };
+        let problem = |status, slug: &str| Problem {
+            status,
+            ..Problem::local(slug, "", String::new())
+        };
         assert!(problem(503, "store-unavailable").is_transient());
         assert!(problem(429, "rate-limited").is_transient());
         assert!(!problem(500, "misconfigured").is_transient());

@@ -58,7 +58,10 @@ mod tests {
 
     fn refused(status: u16, retry_after: Option<Duration>) -> CallError {
         CallError::Refused {
-            problem: Box::new(Problem { status, ..Problem::default() }),
+            problem: Box::new(Problem {
+                status,
+                ..Problem::default()
+            }),
             retry_after,
             keyless: false,
         }
@@ -103,6 +106,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_refusal_for_good_is_not_tried_again() {
-        assert_eq!(attempts(5, || refused(401, None)).await, (1, Duration::ZERO));
+        assert_eq!(
+            attempts(5, || refused(401, None)).await,
+            (1, Duration::ZERO)
+        );
     }
 }

@@ -16,12 +16,12 @@ impl Screen {
     /// [`Failure::ReaderLeft`] if the pipe is closed, [`Failure::Output`] for all else.
     pub fn print(text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{}", text.trim_end()).and_then(|()| stdout.flush()).map_err(|cause| {
-            match cause.kind() {
+        writeln!(stdout, "{}", text.trim_end())
+            .and_then(|()| stdout.flush())
+            .map_err(|cause| match cause.kind() {
                 ErrorKind::BrokenPipe => Failure::ReaderLeft,
                 _ => Failure::Output(cause),
-            }
-        })
+            })
     }
 
     /// Prints a line to stderr. Where that fails there is nobody left to tell.

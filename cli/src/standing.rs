@@ -41,13 +41,23 @@ struct Next {
 pub async fn run(service: &ServiceArgs, args: &StandingArgs) -> Result<ExitCode, Failure> {
     let (below, numbers) = (["users", args.user.as_str()], [("around", args.around)]);
     let answer = board::ask(service, args.period, &below, &args.board, &numbers).await?;
-    let text = if args.board.json { answer.json()? } else { in_words(&answer.read()?) };
+    let text = if args.board.json {
+        answer.json()?
+    } else {
+        in_words(&answer.read()?)
+    };
     Screen::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn in_words(standing: &Standing) -> String {
-    let Standing { period, user, score, total, .. } = standing;
+    let Standing {
+        period,
+        user,
+        score,
+        total,
+        ..
+    } = standing;
     let header = format!("{period} · {}", count(*total, "member"));
     let Some(rank) = standing.rank else {
         return format!("{header}\n{user} is not on this board");
@@ -73,7 +83,11 @@ fn in_words(standing: &Standing) -> String {
 }
 
 fn points(points: &Number) -> String {
-    if points.as_f64() == Some(1.0) { "1 point".to_owned() } else { format!("{points} points") }
+    if points.as_f64() == Some(1.0) {
+        "1 point".to_owned()
+    } else {
+        format!("{points} points")
+    }
 }
 
 #[cfg(test)]

@@ -10,9 +10,15 @@ use crate::printable::printable;
 #[must_use]
 pub fn table(entries: &[Entry], marked: Option<&str>) -> String {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_header(["rank", "score", "user", "name"]);
+    table
+        .load_style(NOTHING)
+        .set_header(["rank", "score", "user", "name"]);
     for Entry { rank, score, user } in entries {
-        let arrow = if marked == Some(user.id.as_str()) { "> " } else { "" };
+        let arrow = if marked == Some(user.id.as_str()) {
+            "> "
+        } else {
+            ""
+        };
         table.add_row([
             format!("{arrow}{rank}"),
             score.to_string(),
@@ -35,7 +41,10 @@ mod tests {
         Entry {
             rank,
             score: score.into(),
-            user: User { id: id.to_owned(), name: name.map(str::to_owned) },
+            user: User {
+                id: id.to_owned(),
+                name: name.map(str::to_owned),
+            },
         }
     }
 
@@ -58,7 +67,10 @@ mod tests {
     #[test]
     fn names_cannot_steer_the_terminal_or_break_the_line() {
         let entries = [entry(1, 2, "7", Some("a\u{1b}[31m\nb"))];
-        assert_eq!(table(&entries, None), " rank  score  user  name\n    1      2  7     a�[31m�b");
+        assert_eq!(
+            table(&entries, None),
+            " rank  score  user  name\n    1      2  7     a�[31m�b"
+        );
     }
 
     #[test]

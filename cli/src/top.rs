@@ -27,7 +27,11 @@ struct Top {
 pub async fn run(service: &ServiceArgs, args: &TopArgs) -> Result<ExitCode, Failure> {
     let numbers = [("limit", args.limit), ("offset", args.offset)];
     let answer = board::ask(service, args.period, &[], &args.board, &numbers).await?;
-    let text = if args.board.json { answer.json()? } else { in_words(&answer.read()?) };
+    let text = if args.board.json {
+        answer.json()?
+    } else {
+        in_words(&answer.read()?)
+    };
     Screen::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -59,7 +59,10 @@ impl Batch {
     #[must_use]
     pub fn halves(mut self) -> (Self, Self) {
         let second = self.lines.split_off(self.lines.len() / 2);
-        (self.lines.into_iter().collect(), second.into_iter().collect())
+        (
+            self.lines.into_iter().collect(),
+            second.into_iter().collect(),
+        )
     }
 }
 
@@ -87,7 +90,9 @@ mod tests {
 
     #[test]
     fn a_batch_is_an_array_of_its_lines() {
-        let batch: Batch = [line(1, "{}"), line(2, r#"{"user":1}"#)].into_iter().collect();
+        let batch: Batch = [line(1, "{}"), line(2, r#"{"user":1}"#)]
+            .into_iter()
+            .collect();
         assert_eq!(batch.body(), r#"[{},{"user":1}]"#);
         assert_eq!(Batch::default().body(), "[]");
     }
@@ -114,8 +119,16 @@ mod tests {
     fn halves_keep_the_order() {
         let batch: Batch = (1..=5).map(|number| line(number, "{}")).collect();
         let (first, second) = batch.halves();
-        let numbers =
-            |batch: &Batch| batch.lines().iter().map(|line| line.number).collect::<Vec<_>>();
-        assert_eq!((numbers(&first), numbers(&second)), (vec![1, 2], vec![3, 4, 5]));
+        let numbers = |batch: &Batch| {
+            batch
+                .lines()
+                .iter()
+                .map(|line| line.number)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (numbers(&first), numbers(&second)),
+            (vec![1, 2], vec![3, 4, 5])
+        );
     }
 }

@@ -82,7 +82,9 @@ impl Courier {
             match (blamed(&failure), batch.lines()) {
                 (None, _) => return Err(failure),
                 (Some(problem), [line]) => {
-                    settled.verdicts.push(Verdict::on(line, Err(problem.clone())));
+                    settled
+                        .verdicts
+                        .push(Verdict::on(line, Err(problem.clone())));
                     blame = Some(failure);
                 }
                 (Some(_), _) => {
@@ -111,18 +113,26 @@ impl Courier {
         let keep = |results| *partial.lock().unwrap_or_else(PoisonError::into_inner) = results;
         let call = || async {
             keep(None);
-            let answer =
-                self.client.send(self.destination.method.clone(), &self.url, body.clone()).await?;
+            let answer = self
+                .client
+                .send(self.destination.method.clone(), &self.url, body.clone())
+                .await?;
             let results = self.results(&answer, batch.lines().len())?;
-            match results
-                .iter()
-                .find_map(|result| result.as_ref().err().filter(|problem| problem.is_transient()))
-            {
+            match results.iter().find_map(|result| {
+                result
+                    .as_ref()
+                    .err()
+                    .filter(|problem| problem.is_transient())
+            }) {
                 None => Ok(results),
                 Some(problem) => {
                     let problem = Box::new(problem.clone());
                     keep(Some(results));
-                    Err(CallError::Refused { problem, retry_after: None, keyless: false })
+                    Err(CallError::Refused {
+                        problem,
+                        retry_after: None,
+                        keyless: false,
+                    })
                 }
             }
         };
@@ -140,13 +150,21 @@ impl Courier {
         answer: &[u8],
         lines: usize,
     ) -> Result<Vec<Result<Outcome, Problem>>, CallError> {
-        let foreign = |what: String| CallError::Foreign { url: self.url.to_string(), what };
+        let foreign = |what: String| CallError::Foreign {
+            url: self.url.to_string(),
+            what,
+        };
         let Results { results } =
             serde_json::from_slice(answer).map_err(|error| foreign(error.to_string()))?;
         if results.len() != lines {
-            return Err(foreign(format!("{} results for {lines} lines", results.len())));
+            return Err(foreign(format!(
+                "{} results for {lines} lines",
+                results.len()
+            )));
         }
-        let results = results.into_iter().map(|item| item.result(self.destination.done));
+        let results = results
+            .into_iter()
+            .map(|item| item.result(self.destination.done));
         results
             .collect::<Option<_>>()
             .ok_or_else(|| foreign("a result without an outcome".to_owned()))

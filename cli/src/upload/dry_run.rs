@@ -45,7 +45,11 @@ pub fn run(
     url: &Url,
 ) -> Result<ExitCode, Failure> {
     let shifted_ms = reading.shift.map(Shift::milliseconds);
-    let mut plan = Plan { url: url.to_string(), shifted_ms, ..Plan::default() };
+    let mut plan = Plan {
+        url: url.to_string(),
+        shifted_ms,
+        ..Plan::default()
+    };
     let mut lanes = Lanes::new(job.options.concurrency, job.batch);
     let mut progress = Progress::new(None, job.options.limit_errors);
     source.read(|raw| {
@@ -64,14 +68,21 @@ pub fn run(
         }
         true
     })?;
-    lanes.numbers().filter_map(|lane| lanes.take(lane)).for_each(|batch| plan.send(&batch));
+    lanes
+        .numbers()
+        .filter_map(|lane| lanes.take(lane))
+        .for_each(|batch| plan.send(&batch));
     progress.finish();
     Screen::print(&if job.options.json {
         serde_json::to_string(&plan).unwrap_or_default()
     } else {
         plan.to_string()
     })?;
-    Ok(if plan.refused > 0 { ExitCode::from(SOME_REFUSED) } else { ExitCode::SUCCESS })
+    Ok(if plan.refused > 0 {
+        ExitCode::from(SOME_REFUSED)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 impl Plan {
@@ -92,9 +103,20 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url, lines, requests, bytes, refused, .. } = self;
+        let Self {
+            url,
+            lines,
+            requests,
+            bytes,
+            refused,
+            ..
+        } = self;
         let (lines, requests) = (count(*lines, "line"), count(*requests, "request"));
-        write!(f, "would send {lines} ({}) in {requests} to {url}", HumanBytes(*bytes))?;
+        write!(
+            f,
+            "would send {lines} ({}) in {requests} to {url}",
+            HumanBytes(*bytes)
+        )?;
         if let (Some(earliest), Some(latest)) = (self.earliest, self.latest) {
             write!(f, "\ntimes from {earliest} to {latest}")?;
             if let Some(shift) = self.shifted_ms {

@@ -17,7 +17,10 @@ impl Lanes {
     /// So many empty lanes, for batches of at most so many lines.
     #[must_use]
     pub fn new(lanes: usize, most_lines: usize) -> Self {
-        Self { filling: (0..lanes.max(1)).map(|_| Batch::default()).collect(), most_lines }
+        Self {
+            filling: (0..lanes.max(1)).map(|_| Batch::default()).collect(),
+            most_lines,
+        }
     }
 
     /// Adds a line to its owner's lane. A batch that has no room for it is handed out, with the
@@ -36,7 +39,10 @@ impl Lanes {
 
     /// Hands out what a lane holds, full or not; none if it is empty.
     pub fn take(&mut self, lane: usize) -> Option<Batch> {
-        self.filling.get_mut(lane).map(mem::take).filter(|batch| !batch.is_empty())
+        self.filling
+            .get_mut(lane)
+            .map(mem::take)
+            .filter(|batch| !batch.is_empty())
     }
 
     /// The numbers of all lanes.
@@ -62,12 +68,24 @@ mod tests {
 
     fn line(number: u64) -> Line {
         let owner = format!("user-{}", number * number % 37);
-        Line { number, bytes: 3, owner, at: None, json: "{}".to_owned() }
+        Line {
+            number,
+            bytes: 3,
+            owner,
+            at: None,
+            json: "{}".to_owned(),
+        }
     }
 
     fn batches(lanes: &mut Lanes, lines: u64) -> Vec<(usize, Batch)> {
-        let mut out: Vec<_> = (1..=lines).filter_map(|number| lanes.push(line(number))).collect();
-        out.extend(lanes.numbers().filter_map(|lane| lanes.take(lane).map(|batch| (lane, batch))));
+        let mut out: Vec<_> = (1..=lines)
+            .filter_map(|number| lanes.push(line(number)))
+            .collect();
+        out.extend(
+            lanes
+                .numbers()
+                .filter_map(|lane| lanes.take(lane).map(|batch| (lane, batch))),
+        );
         out
     }
 
@@ -77,7 +95,12 @@ mod tests {
         for (lane, batch) in batches(&mut Lanes::new(4, 7), 1000) {
             assert!(batch.lines().len() <= 7);
             for line in batch.lines() {
-                assert_eq!(*home.entry(line.owner.clone()).or_insert(lane), lane, "{}", line.owner);
+                assert_eq!(
+                    *home.entry(line.owner.clone()).or_insert(lane),
+                    lane,
+                    "{}",
+                    line.owner
+                );
                 assert!(
                     last.insert(line.owner.clone(), line.number) < Some(line.number),
                     "{}",
@@ -91,8 +114,10 @@ mod tests {
 
     #[test]
     fn users_spread_over_all_lanes() {
-        let used: BTreeSet<_> =
-            batches(&mut Lanes::new(4, 7), 1000).into_iter().map(|(lane, _)| lane).collect();
+        let used: BTreeSet<_> = batches(&mut Lanes::new(4, 7), 1000)
+            .into_iter()
+            .map(|(lane, _)| lane)
+            .collect();
         assert_eq!(used.len(), 4);
     }
 

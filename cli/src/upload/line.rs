@@ -41,12 +41,17 @@ impl Reading {
     /// A refusal for a line that is no JSON object, too long, or of a time that can't be moved.
     /// All else is left to the service, which knows its rules.
     pub fn line(&self, raw: RawLine) -> Result<Option<Line>, Verdict> {
-        let RawLine { number, bytes, text } = raw;
-        self.checked(number, bytes, text).map_err(|problem| Verdict {
-            line: number,
+        let RawLine {
+            number,
             bytes,
-            result: Err(problem),
-        })
+            text,
+        } = raw;
+        self.checked(number, bytes, text)
+            .map_err(|problem| Verdict {
+                line: number,
+                bytes,
+                result: Err(problem),
+            })
     }
 
     fn checked(
@@ -57,7 +62,11 @@ impl Reading {
     ) -> Result<Option<Line>, Problem> {
         let text = text.ok_or_else(|| too_large(bytes))?;
         let text = std::str::from_utf8(&text).map_err(|error| not_json(error.to_string()))?;
-        let text = text.strip_prefix('\u{feff}').filter(|_| number == 1).unwrap_or(text).trim();
+        let text = text
+            .strip_prefix('\u{feff}')
+            .filter(|_| number == 1)
+            .unwrap_or(text)
+            .trim();
         if text.is_empty() {
             return Ok(None);
         }
@@ -69,7 +78,10 @@ impl Reading {
             Some(Value::Number(id)) => id.to_string(),
             _ => String::new(),
         };
-        let at = object.get("at").and_then(Value::as_str).and_then(|at| at.parse().ok());
+        let at = object
+            .get("at")
+            .and_then(Value::as_str)
+            .and_then(|at| at.parse().ok());
         let (json, at) = match &self.shift {
             Some(shift) if !matches!(object.get("at"), None | Some(Value::Null)) => {
                 shift.moved(text, at)?
@@ -79,7 +91,13 @@ impl Reading {
         if json.len() + BRACKETS > MOST_BYTES {
             return Err(too_large(bytes));
         }
-        Ok(Some(Line { number, bytes, owner, at, json }))
+        Ok(Some(Line {
+            number,
+            bytes,
+            owner,
+            at,
+            json,
+        }))
     }
 }
 
@@ -106,8 +124,15 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8]) -> Result<Option<Line>, String> {
-        let reading = Reading { owner: "user", shift: None };
-        let raw = RawLine { number: 1, bytes: text.len() as u64, text: Some(text.to_vec()) };
+        let reading = Reading {
+            owner: "user",
+            shift: None,
+        };
+        let raw = RawLine {
+            number: 1,
+            bytes: text.len() as u64,
+            text: Some(text.to_vec()),
+        };
         reading.line(raw).map_err(|verdict| verdict.to_string())
     }
 

@@ -79,8 +79,15 @@ pub struct Job<'a> {
 pub async fn upload(service: &ServiceArgs, job: &Job<'_>) -> Result<ExitCode, Failure> {
     let client = Client::new(service)?;
     let mut source = Source::open(job.file)?;
-    let shift = if job.shift_to_now { Some(Shift::to_now(&mut source)?) } else { None };
-    let reading = Reading { owner: job.destination.owner, shift };
+    let shift = if job.shift_to_now {
+        Some(Shift::to_now(&mut source)?)
+    } else {
+        None
+    };
+    let reading = Reading {
+        owner: job.destination.owner,
+        shift,
+    };
     let url = client.url(job.destination.path);
     if job.options.dry_run {
         return dry_run::run(source, &reading, job, &url);
@@ -118,7 +125,11 @@ pub async fn upload(service: &ServiceArgs, job: &Job<'_>) -> Result<ExitCode, Fa
     progress.finish();
 
     if failure.is_none() || summary.lines() > 0 || job.options.json {
-        Screen::print(&if job.options.json { summary.json() } else { summary.to_string() })?;
+        Screen::print(&if job.options.json {
+            summary.json()
+        } else {
+            summary.to_string()
+        })?;
     }
     match failure {
         Some(failure) => Err(failure),

@@ -28,7 +28,10 @@ impl Progress {
     #[must_use]
     pub fn new(bytes: Option<u64>, limit: u64) -> Self {
         let (bar, template) = match bytes {
-            Some(bytes) => (ProgressBar::new(bytes), "{bar:30} {percent:>3} % {msg}, {eta} left"),
+            Some(bytes) => (
+                ProgressBar::new(bytes),
+                "{bar:30} {percent:>3} % {msg}, {eta} left",
+            ),
             None => (ProgressBar::new_spinner(), "{spinner} {msg}"),
         };
         let bar = match ProgressStyle::with_template(template) {
@@ -40,7 +43,13 @@ impl Progress {
             bar.enable_steady_tick(BETWEEN_FRAMES);
         }
         let now = Instant::now();
-        Self { bar, start: now, last_plain: now, shown: 0, limit }
+        Self {
+            bar,
+            start: now,
+            last_plain: now,
+            shown: 0,
+            limit,
+        }
     }
 
     /// Moves on by settled lines and shows the refused ones among them.
@@ -51,7 +60,8 @@ impl Progress {
         let seconds = self.start.elapsed().as_secs_f64().max(0.001);
         let rate = (summary.lines() as f64 / seconds) as u64;
         let message = format!("{}, {}/s", count(summary.lines(), "line"), HumanCount(rate));
-        self.bar.inc(verdicts.iter().map(|verdict| verdict.bytes).sum());
+        self.bar
+            .inc(verdicts.iter().map(|verdict| verdict.bytes).sum());
         self.plainly(&message);
         self.bar.set_message(message);
     }

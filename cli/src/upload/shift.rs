@@ -20,7 +20,10 @@ impl Shift {
     ///
     /// [`Failure::File`] if the file can't be read.
     pub fn to_now(source: &mut Source) -> Result<Self, Failure> {
-        let reading = Reading { owner: "", shift: None };
+        let reading = Reading {
+            owner: "",
+            shift: None,
+        };
         let mut latest = None;
         source.read_ahead(|raw| {
             // Bad lines are told of when the file is read again.
@@ -56,7 +59,10 @@ impl Shift {
         at: Option<Timestamp>,
     ) -> Result<(String, Option<Timestamp>), Problem> {
         let wrong = |detail: &str| Problem {
-            errors: vec![Pointed { pointer: "/at".to_owned(), detail: detail.to_owned() }],
+            errors: vec![Pointed {
+                pointer: "/at".to_owned(),
+                detail: detail.to_owned(),
+            }],
             ..Problem::local(
                 "invalid-request",
                 "Invalid request",
@@ -64,7 +70,9 @@ impl Shift {
             )
         };
         let at = at.ok_or_else(|| wrong("is no instant like 2026-11-20T08:00:00Z"))?;
-        let at = at.checked_add(self.0).map_err(|_| wrong("lies too far from the latest"))?;
+        let at = at
+            .checked_add(self.0)
+            .map_err(|_| wrong("lies too far from the latest"))?;
         let moved =
             replaced_at(json, &format!("\"{at}\"")).ok_or_else(|| wrong("is there twice"))?;
         Ok((moved, Some(at)))
@@ -101,8 +109,10 @@ mod tests {
 
     #[test]
     fn the_latest_becomes_now_and_gaps_stay() -> Result<(), Box<dyn std::error::Error>> {
-        let shift =
-            Shift::between(Some(at("2018-09-01T21:16:55.083Z")?), at("2026-11-20T08:00:00.5Z")?);
+        let shift = Shift::between(
+            Some(at("2018-09-01T21:16:55.083Z")?),
+            at("2026-11-20T08:00:00.5Z")?,
+        );
         assert_eq!(
             moved(
                 shift,
@@ -134,7 +144,10 @@ mod tests {
 
     #[test]
     fn all_but_the_time_stays_to_the_byte() -> Result<(), Box<dyn std::error::Error>> {
-        let shift = Shift::between(Some(at("2018-01-01T00:00:00Z")?), at("2018-01-01T00:00:01Z")?);
+        let shift = Shift::between(
+            Some(at("2018-01-01T00:00:00Z")?),
+            at("2018-01-01T00:00:01Z")?,
+        );
         let line = |at: &str| {
             format!(r#"{{ "user": 123456789012345678901, "x":1, "at" : "{at}", "x":"\u00e9" }}"#)
         };
@@ -147,7 +160,10 @@ mod tests {
 
     #[test]
     fn without_a_time_nothing_moves() -> Result<(), Box<dyn std::error::Error>> {
-        assert_eq!(Shift::between(None, at("2026-11-20T08:00:00Z")?).milliseconds(), 0);
+        assert_eq!(
+            Shift::between(None, at("2026-11-20T08:00:00Z")?).milliseconds(),
+            0
+        );
         Ok(())
     }
 
@@ -155,7 +171,9 @@ mod tests {
     fn a_time_that_is_none_is_refused() {
         let shift = Shift(SignedDuration::from_secs(1));
         assert_eq!(
-            moved(shift, r#"{"at":"yesterday"}"#, "yesterday").err().unwrap_or_default(),
+            moved(shift, r#"{"at":"yesterday"}"#, "yesterday")
+                .err()
+                .unwrap_or_default(),
             "Invalid request: the time can't be moved (/at: is no instant like 2026-11-20T08:00:00Z)"
         );
     }

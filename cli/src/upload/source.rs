@@ -43,13 +43,26 @@ impl Source {
     /// [`Failure::File`] if that is not possible.
     pub fn open(name: &str) -> Result<Self, Failure> {
         if name == "-" {
-            return Ok(Self { name: "standard input".to_owned(), input: Input::Stdin });
+            return Ok(Self {
+                name: "standard input".to_owned(),
+                input: Input::Stdin,
+            });
         }
-        let failure = |cause| Failure::File { name: name.to_owned(), cause };
+        let failure = |cause| Failure::File {
+            name: name.to_owned(),
+            cause,
+        };
         let file = File::open(name).map_err(failure)?;
         let regular = file.metadata().map_err(failure)?.is_file();
-        let input = if regular { Input::Regular(file) } else { Input::Stream(file) };
-        Ok(Self { name: name.to_owned(), input })
+        let input = if regular {
+            Input::Regular(file)
+        } else {
+            Input::Stream(file)
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            input,
+        })
     }
 
     /// How long it is, if that is known.
@@ -81,7 +94,10 @@ impl Source {
             self.input = Input::Regular(file);
             Ok(())
         };
-        read().map_err(|cause| Failure::File { name: self.name.clone(), cause })
+        read().map_err(|cause| Failure::File {
+            name: self.name.clone(),
+            cause,
+        })
     }
 
     /// Hands over every line, until `each` wants no more.
@@ -104,7 +120,10 @@ impl Source {
                 }
                 Ok(None) => return Ok(()),
                 Err(cause) => {
-                    return Err(Failure::File { name: self.name, cause });
+                    return Err(Failure::File {
+                        name: self.name,
+                        cause,
+                    });
                 }
             }
         }
@@ -131,7 +150,11 @@ impl<R: BufRead> Lines<R> {
 
     fn next(&mut self) -> io::Result<Option<RawLine>> {
         let mut text = Vec::new();
-        let mut bytes = self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut text)?;
+        let mut bytes = self
+            .input
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut text)?;
         if bytes == 0 {
             return Ok(None);
         }
@@ -144,7 +167,11 @@ impl<R: BufRead> Lines<R> {
             // The file may end exactly here.
             text = text.filter(|_| rest == 0);
         }
-        Ok(Some(RawLine { number: self.number, bytes: bytes as u64, text }))
+        Ok(Some(RawLine {
+            number: self.number,
+            bytes: bytes as u64,
+            text,
+        }))
     }
 }
 
@@ -156,7 +183,11 @@ mod tests {
     fn lines_are_numbered_and_measured() -> io::Result<()> {
         let mut lines = Lines::new(&b"ab\r\n\nc"[..]);
         let line = |number, text: &[u8]| {
-            Some(RawLine { number, bytes: text.len() as u64, text: Some(text.to_vec()) })
+            Some(RawLine {
+                number,
+                bytes: text.len() as u64,
+                text: Some(text.to_vec()),
+            })
         };
         assert_eq!(lines.next()?, line(1, b"ab\r\n"));
         assert_eq!(lines.next()?, line(2, b"\n"));
@@ -170,10 +201,21 @@ mod tests {
         let long = vec![b'x'; 600_000];
         let input = [long.as_slice(), b"\nnext\n"].concat();
         let mut lines = Lines::new(input.as_slice());
-        assert_eq!(lines.next()?, Some(RawLine { number: 1, bytes: 600_001, text: None }));
         assert_eq!(
             lines.next()?,
-            Some(RawLine { number: 2, bytes: 5, text: Some(b"next\n".to_vec()) })
+            Some(RawLine {
+                number: 1,
+                bytes: 600_001,
+                text: None
+            })
+        );
+        assert_eq!(
+            lines.next()?,
+            Some(RawLine {
+                number: 2,
+                bytes: 5,
+                text: Some(b"next\n".to_vec())
+            })
         );
         Ok(())
     }

@@ -73,7 +73,10 @@ pub fn start(
     // A thread of its own and not the runtime's: a read from a terminal or a pipe can't be
     // cancelled, and the runtime would wait for it at the end.
     thread::spawn(move || read(source, reading, &lines, &events));
-    Stages { events: news, _tasks: tasks }
+    Stages {
+        events: news,
+        _tasks: tasks,
+    }
 }
 
 fn read(source: Source, reading: Reading, lines: &Sender<Line>, events: &Sender<Event>) {
@@ -81,7 +84,10 @@ fn read(source: Source, reading: Reading, lines: &Sender<Line>, events: &Sender<
         Ok(None) => true,
         Ok(Some(line)) => lines.blocking_send(line).is_ok(),
         Err(refused) => {
-            let settled = Settled { verdicts: vec![refused], ..Settled::default() };
+            let settled = Settled {
+                verdicts: vec![refused],
+                ..Settled::default()
+            };
             events.blocking_send(Event::Settled(settled)).is_ok()
         }
     });
@@ -131,7 +137,10 @@ async fn deliver(courier: Courier, mut batches: Receiver<Batch>, events: Sender<
     while let Some(batch) = batches.recv().await {
         let told = |failure: &CallError, wait| {
             // Only to be shown: where there is no room for it, it is not missed.
-            let _ = events.try_send(Event::Waiting { why: failure.to_string(), wait });
+            let _ = events.try_send(Event::Waiting {
+                why: failure.to_string(),
+                wait,
+            });
         };
         let event = match courier.deliver(batch, told).await {
             Ok(settled) => Event::Settled(settled),

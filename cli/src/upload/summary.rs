@@ -12,8 +12,16 @@ use crate::upload::courier::Settled;
 use crate::upload::shift::Shift;
 
 /// Outcomes in the order of a summary; unknown ones follow.
-const ORDER: [&str; 8] =
-    ["counted", "stored", "undone", "duplicate", "nothing-to-undo", "capped", "stale", "queued"];
+const ORDER: [&str; 8] = [
+    "counted",
+    "stored",
+    "undone",
+    "duplicate",
+    "nothing-to-undo",
+    "capped",
+    "stale",
+    "queued",
+];
 
 /// Lines by what became of them.
 #[derive(Debug, Default)]
@@ -49,7 +57,10 @@ impl Summary {
     /// Nothing yet.
     #[must_use]
     pub fn new(shift: Option<Shift>) -> Self {
-        Self { shift, ..Self::default() }
+        Self {
+            shift,
+            ..Self::default()
+        }
     }
 
     /// Adds settled lines.
@@ -98,27 +109,45 @@ impl Summary {
     }
 
     fn rate(&self) -> f64 {
-        if self.seconds > 0.0 { (self.lines() as f64 / self.seconds).round() } else { 0.0 }
+        if self.seconds > 0.0 {
+            (self.lines() as f64 / self.seconds).round()
+        } else {
+            0.0
+        }
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rate = HumanCount(self.rate() as u64);
-        write!(f, "{} in {:.1} s ({rate} lines/s), ", count(self.lines(), "line"), self.seconds)?;
+        write!(
+            f,
+            "{} in {:.1} s ({rate} lines/s), ",
+            count(self.lines(), "line"),
+            self.seconds
+        )?;
         writeln!(
             f,
             "{}, {} sent again",
             count(self.requests, "request"),
             HumanCount(self.retries)
         )?;
-        let known = ORDER.iter().filter_map(|name| self.outcomes.get_key_value(*name));
-        let unknown = self.outcomes.iter().filter(|(name, _)| !ORDER.contains(&name.as_str()));
+        let known = ORDER
+            .iter()
+            .filter_map(|name| self.outcomes.get_key_value(*name));
+        let unknown = self
+            .outcomes
+            .iter()
+            .filter(|(name, _)| !ORDER.contains(&name.as_str()));
         for (name, lines) in known.chain(unknown) {
             writeln!(f, "  {name:<24}{:>12}", HumanCount(*lines).to_string())?;
         }
         for (slug, lines) in &self.errors {
-            writeln!(f, "  refused: {slug:<15}{:>12}", HumanCount(*lines).to_string())?;
+            writeln!(
+                f,
+                "  refused: {slug:<15}{:>12}",
+                HumanCount(*lines).to_string()
+            )?;
         }
         write!(f, "  {:<24}{:>+12}", "points", self.points as f64 / 100.0)
     }
@@ -131,7 +160,12 @@ mod tests {
     use crate::upload::verdict::{Outcome, Verdict};
 
     fn summary() -> Summary {
-        let counted = |name: &str, points| Ok(Outcome { name: name.to_owned(), points });
+        let counted = |name: &str, points| {
+            Ok(Outcome {
+                name: name.to_owned(),
+                points,
+            })
+        };
         let results = [
             counted("counted", 0.1),
             counted("counted", 0.2),
@@ -140,9 +174,19 @@ mod tests {
             Err(Problem::local("unknown-action", "", String::new())),
         ];
         let mut summary = Summary::new(None);
-        let verdicts =
-            results.into_iter().map(|result| Verdict { line: 1, bytes: 1, result }).collect();
-        summary.add(&Settled { verdicts, requests: 2, retries: 1 });
+        let verdicts = results
+            .into_iter()
+            .map(|result| Verdict {
+                line: 1,
+                bytes: 1,
+                result,
+            })
+            .collect();
+        summary.add(&Settled {
+            verdicts,
+            requests: 2,
+            retries: 1,
+        });
         summary.seconds = 0.5;
         summary
     }

@@ -22,7 +22,11 @@ impl Verdict {
     /// The verdict on a line that was sent.
     #[must_use]
     pub fn on(line: &Line, result: Result<Outcome, Problem>) -> Self {
-        Self { line: line.number, bytes: line.bytes, result }
+        Self {
+            line: line.number,
+            bytes: line.bytes,
+            result,
+        }
     }
 }
 
@@ -51,7 +55,10 @@ impl Item {
             return Some(Err(problem));
         }
         let name = self.outcome.or_else(|| done.map(str::to_owned))?;
-        Some(Ok(Outcome { name, points: self.points.unwrap_or_default() }))
+        Some(Ok(Outcome {
+            name,
+            points: self.points.unwrap_or_default(),
+        }))
     }
 }
 

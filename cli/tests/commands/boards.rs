@@ -12,8 +12,18 @@ const STANDING: &str = r#"{"period":{"kind":"all","id":"all","start":null,"end":
 #[tokio::test(flavor = "multi_thread")]
 async fn the_top_of_a_board_is_a_table() -> Tested {
     let service = Service::sound().await?.showing(TOP);
-    let args =
-        ["top", "week", "--limit", "2", "--offset", "0", "--date", "2026-11-20", "--group", "a&b"];
+    let args = [
+        "top",
+        "week",
+        "--limit",
+        "2",
+        "--offset",
+        "0",
+        "--date",
+        "2026-11-20",
+        "--group",
+        "a&b",
+    ];
     let run = run(&service, &args, "")?;
     assert_eq!(
         run.stdout,
@@ -25,7 +35,10 @@ async fn the_top_of_a_board_is_a_table() -> Tested {
     let [request] = received.as_slice() else {
         return Err("not one request".into());
     };
-    assert_eq!(request.route, "GET /v1/ranking/week?limit=2&offset=0&date=2026-11-20&group=a%26b");
+    assert_eq!(
+        request.route,
+        "GET /v1/ranking/week?limit=2&offset=0&date=2026-11-20&group=a%26b"
+    );
     assert_eq!(request.authorization, None, "a public board needs no key");
     Ok(())
 }
@@ -39,16 +52,25 @@ async fn a_standing_is_told_in_words() -> Tested {
         "all (UTC) · 2 members\n7: rank 2 of 2, score 5, percentile 50.0\n53 points to rank 1 (score 57)\n\n \
          rank  score  user  name\n    1     57  42\n  > 2      5  7\n"
     );
-    let routes: Vec<_> = service.received().into_iter().map(|received| received.route).collect();
+    let routes: Vec<_> = service
+        .received()
+        .into_iter()
+        .map(|received| received.route)
+        .collect();
     assert_eq!(routes, ["GET /v1/ranking/all/users/a%2Fb?around=1"]);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_is_printed_as_it_came_but_for_control_characters() -> Tested {
-    let service = Service::sound().await?.showing(&TOP.replace("艾达", "艾\u{9b}31m"));
+    let service = Service::sound()
+        .await?
+        .showing(&TOP.replace("艾达", "艾\u{9b}31m"));
     let run = run(&service, &["top", "--json"], "")?;
-    assert_eq!(run.stdout, format!("{}\n", TOP.replace("艾达", "艾\\u009b31m")));
+    assert_eq!(
+        run.stdout,
+        format!("{}\n", TOP.replace("艾达", "艾\\u009b31m"))
+    );
     Ok(())
 }
 
@@ -66,9 +88,14 @@ async fn a_refusal_is_told_by_title_and_detail() -> Tested {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_moment_without_the_store_is_bridged() -> Tested {
     let fault = Fault::Problem(503, "store-unavailable", None);
-    let service = Service::with([Some(fault), Some(Fault::CutBefore)]).await?.showing(TOP);
+    let service = Service::with([Some(fault), Some(Fault::CutBefore)])
+        .await?
+        .showing(TOP);
     let run = run(&service, &["top"], "")?;
-    assert_eq!((run.code, run.stderr.as_str(), service.received().len()), (Some(0), "", 3));
+    assert_eq!(
+        (run.code, run.stderr.as_str(), service.received().len()),
+        (Some(0), "", 3)
+    );
     Ok(())
 }
 
@@ -80,7 +107,10 @@ async fn output_nobody_reads_is_no_error() -> Tested {
         drop(child.stdout.take());
         let output = child.wait_with_output()?;
         assert_eq!(
-            (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+            (
+                output.status.code(),
+                String::from_utf8_lossy(&output.stderr).as_ref()
+            ),
             (Some(0), ""),
             "{args:?}"
         );

@@ -20,8 +20,13 @@ pub struct Run {
 pub fn command(service: &Service, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
     command.args(args).env_clear();
-    command.env("ACTIVITY_RANK_URL", &service.url).env("ACTIVITY_RANK_KEY", KEY);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .env("ACTIVITY_RANK_URL", &service.url)
+        .env("ACTIVITY_RANK_KEY", KEY);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -46,7 +51,10 @@ pub fn finish(mut command: Command, stdin: &str) -> io::Result<Run> {
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
     };
-    assert!(!run.stdout.contains(KEY) && !run.stderr.contains(KEY), "the key shows: {run:?}");
+    assert!(
+        !run.stdout.contains(KEY) && !run.stderr.contains(KEY),
+        "the key shows: {run:?}"
+    );
     assert!(!run.stderr.contains("panicked"), "{run:?}");
     Ok(run)
 }

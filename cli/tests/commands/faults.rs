@@ -28,10 +28,17 @@ async fn through_failures_every_line_counts_once_and_in_order() -> Tested {
     ];
     let failing = faults.iter().flatten().count();
     let service = Service::with(faults).await?;
-    let run = run(&service, &["import", "-", "--batch", "20", "--json"], &lines(400, 13))?;
+    let run = run(
+        &service,
+        &["import", "-", "--batch", "20", "--json"],
+        &lines(400, 13),
+    )?;
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let summary: Value = serde_json::from_str(&run.stdout)?;
-    assert_eq!((&summary["lines"], &summary["retries"]), (&400.into(), &failing.into()));
+    assert_eq!(
+        (&summary["lines"], &summary["retries"]),
+        (&400.into(), &failing.into())
+    );
 
     let mut users: BTreeMap<String, u64> = BTreeMap::new();
     for item in service.counted() {
@@ -48,7 +55,11 @@ async fn retry_after_is_waited_for() -> Tested {
     let service = Service::with([Some(Problem(429, "rate-limited", Some("2")))]).await?;
     let run = run(&service, &["import", "-"], &lines(1, 1))?;
     assert_eq!(run.code, Some(0));
-    let times: Vec<_> = service.received().iter().map(|received| received.at).collect();
+    let times: Vec<_> = service
+        .received()
+        .iter()
+        .map(|received| received.at)
+        .collect();
     let [first, second] = times.as_slice() else {
         return Err("not two requests".into());
     };
@@ -59,7 +70,11 @@ async fn retry_after_is_waited_for() -> Tested {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_item_the_store_did_not_answer_for_is_sent_again() -> Tested {
     let service = Service::with([Some(Item("u1"))]).await?;
-    let run = run(&service, &["import", "-", "--concurrency", "1"], &lines(4, 2))?;
+    let run = run(
+        &service,
+        &["import", "-", "--concurrency", "1"],
+        &lines(4, 2),
+    )?;
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     assert_eq!((service.counted().len(), service.received().len()), (4, 2));
     Ok(())
@@ -68,9 +83,15 @@ async fn an_item_the_store_did_not_answer_for_is_sent_again() -> Tested {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_item_that_never_fares_better_is_told_with_its_line() -> Tested {
     let service = Service::with([Some(Item("u1")), Some(Item("u1"))]).await?;
-    let run =
-        run(&service, &["import", "-", "--concurrency", "1", "--retries", "1"], &lines(2, 2))?;
-    assert_eq!(run.stderr, "line 2: store-unavailable: store unavailable: as the test wants it\n");
+    let run = run(
+        &service,
+        &["import", "-", "--concurrency", "1", "--retries", "1"],
+        &lines(2, 2),
+    )?;
+    assert_eq!(
+        run.stderr,
+        "line 2: store-unavailable: store unavailable: as the test wants it\n"
+    );
     assert_eq!((run.code, service.counted().len()), (Some(1), 1));
     Ok(())
 }
@@ -78,7 +99,10 @@ async fn an_item_that_never_fares_better_is_told_with_its_line() -> Tested {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_key_stops_at_once() -> Tested {
     let service = Service::sound().await?;
-    let mut wrong = command(&service, &["import", "-", "--concurrency", "1", "--batch", "1"]);
+    let mut wrong = command(
+        &service,
+        &["import", "-", "--concurrency", "1", "--batch", "1"],
+    );
     wrong.env("ACTIVITY_RANK_KEY", "wr0ng");
     let run = finish(wrong, &lines(1000, 20))?;
     assert_eq!(
@@ -124,7 +148,11 @@ async fn a_service_that_is_not_there_is_an_error_after_all_attempts() -> Tested 
     let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let service = Service::sound().await?;
     let url = format!("http://127.0.0.1:{port}");
-    let run = run(&service, &["import", "-", "--retries", "2", "--url", &url], &lines(1, 1))?;
+    let run = run(
+        &service,
+        &["import", "-", "--retries", "2", "--url", &url],
+        &lines(1, 1),
+    )?;
     assert_eq!(
         (run.code, run.stdout, run.stderr),
         (

@@ -32,7 +32,11 @@ async fn every_line_is_counted_once_and_a_second_import_finds_duplicates() -> Te
     assert_eq!(first.code, Some(0));
 
     let second = run(&service, &["import", &path], "")?;
-    assert!(second.stdout.ends_with(&summary("duplicate", "+0")), "{}", second.stdout);
+    assert!(
+        second.stdout.ends_with(&summary("duplicate", "+0")),
+        "{}",
+        second.stdout
+    );
     assert_eq!(second.code, Some(0));
     assert_eq!(service.counted().len(), 1000);
     for received in service.received() {
@@ -45,7 +49,11 @@ async fn every_line_is_counted_once_and_a_second_import_finds_duplicates() -> Te
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lines_of_one_user_arrive_in_order() -> Tested {
     let service = Service::sound().await?;
-    run(&service, &["import", "-", "--batch", "3", "--concurrency", "8"], &lines(1000, 20))?;
+    run(
+        &service,
+        &["import", "-", "--batch", "3", "--concurrency", "8"],
+        &lines(1000, 20),
+    )?;
     let mut users: BTreeMap<String, u64> = BTreeMap::new();
     for item in service.counted() {
         let next = users.entry(item["user"].to_string()).or_default();
@@ -65,12 +73,22 @@ async fn no_request_is_larger_than_the_service_takes() -> Tested {
             "{{\"user\":\"u\",\"action\":\"like\",\"target\":\"{n}\",\"filler\":\"{filler}\"}}\n"
         )
     };
-    let run = run(&service, &["import", "-"], &(0..30).map(line).collect::<String>())?;
+    let run = run(
+        &service,
+        &["import", "-"],
+        &(0..30).map(line).collect::<String>(),
+    )?;
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(service.counted().len(), 30);
-    let sizes: Vec<_> = service.received().iter().map(|received| received.bytes).collect();
+    let sizes: Vec<_> = service
+        .received()
+        .iter()
+        .map(|received| received.bytes)
+        .collect();
     assert!(
-        sizes.iter().all(|bytes| (180_000..=262_144).contains(bytes) || *bytes < 180_000),
+        sizes
+            .iter()
+            .all(|bytes| (180_000..=262_144).contains(bytes) || *bytes < 180_000),
         "{sizes:?}"
     );
     assert!(sizes.len() <= 9, "{sizes:?}");
@@ -85,7 +103,10 @@ async fn a_pipe_that_pauses_has_its_lines_sent_meanwhile() -> Tested {
     input.write_all(lines(1, 1).as_bytes())?;
     let deadline = Instant::now() + Duration::from_secs(20);
     while service.counted().is_empty() {
-        assert!(Instant::now() < deadline, "nothing was sent while the pipe is open");
+        assert!(
+            Instant::now() < deadline,
+            "nothing was sent while the pipe is open"
+        );
         sleep(Duration::from_millis(20)).await;
     }
     drop(input);
@@ -115,7 +136,11 @@ async fn a_dry_run_sends_nothing() -> Tested {
 
         {"at":"2026-11-19T08:00:00Z","user":1,"action":"like","target":"b"}
         nonsense"#;
-    let run = run(&service, &["import", "-", "--dry-run", "--concurrency", "1"], lines)?;
+    let run = run(
+        &service,
+        &["import", "-", "--dry-run", "--concurrency", "1"],
+        lines,
+    )?;
     assert_eq!(
         run.stdout,
         format!(
@@ -125,7 +150,10 @@ async fn a_dry_run_sends_nothing() -> Tested {
             service.url
         )
     );
-    assert_eq!(run.stderr, "line 5: not-json: Not a JSON object: expected ident at column 2\n");
+    assert_eq!(
+        run.stderr,
+        "line 5: not-json: Not a JSON object: expected ident at column 2\n"
+    );
     assert_eq!(run.code, Some(1));
     assert!(service.received().is_empty());
     Ok(())

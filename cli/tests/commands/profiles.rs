@@ -14,14 +14,22 @@ async fn profiles_are_stored_in_arrays_of_500() -> Tested {
         &(0..1200).map(line).collect::<String>(),
     )?;
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-    assert!(run.stdout.contains("  stored                         1,200\n"), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("  stored                         1,200\n"),
+        "{}",
+        run.stdout
+    );
     let requests: Vec<_> = service
         .received()
         .into_iter()
         .map(|received| (received.route, received.items.len()))
         .collect();
     let route = "PUT /v1/users".to_owned();
-    assert_eq!(requests, [500, 500, 500, 200].map(|items| (route.clone(), items)));
+    assert_eq!(
+        requests,
+        [500, 500, 500, 200].map(|items| (route.clone(), items))
+    );
     Ok(())
 }
 
@@ -33,7 +41,10 @@ async fn a_refused_profile_is_told_with_its_line() -> Tested {
         &["profiles", "-"],
         "{\"id\":1,\"name\":\"Ada\"}\n{\"id\":2,\"name\":\"\"}\n",
     )?;
-    assert_eq!(run.stderr, "line 2: invalid-request: invalid request: as the test wants it\n");
+    assert_eq!(
+        run.stderr,
+        "line 2: invalid-request: invalid request: as the test wants it\n"
+    );
     assert_eq!(run.code, Some(1));
     Ok(())
 }

@@ -43,7 +43,10 @@ async fn a_line_that_spoils_its_array_is_found_and_the_others_counted() -> Teste
     let service = Service::sound().await?;
     let input = [&lines(6, 1), POISON, "\n", &lines(20, 3)].concat();
     let run = run(&service, &["import", "-", "--concurrency", "1"], &input)?;
-    assert_eq!(run.stderr, "line 7: invalid-request: invalid request: as the test wants it\n");
+    assert_eq!(
+        run.stderr,
+        "line 7: invalid-request: invalid request: as the test wants it\n"
+    );
     assert_eq!((run.code, service.counted().len()), (Some(1), 20));
     Ok(())
 }
@@ -51,7 +54,11 @@ async fn a_line_that_spoils_its_array_is_found_and_the_others_counted() -> Teste
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_accepts_no_line_at_all_is_an_error_of_its_own() -> Tested {
     let service = Service::sound().await?;
-    let run = run(&service, &["import", "-", "--batch", "4"], &[POISON; 100].join("\n"))?;
+    let run = run(
+        &service,
+        &["import", "-", "--batch", "4"],
+        &[POISON; 100].join("\n"),
+    )?;
     assert_eq!(
         (run.code, run.stderr.as_str()),
         (Some(3), "error: invalid request: as the test wants it\n")
@@ -63,14 +70,23 @@ async fn a_service_that_accepts_no_line_at_all_is_an_error_of_its_own() -> Teste
 #[tokio::test(flavor = "multi_thread")]
 async fn only_so_many_refused_lines_are_shown() -> Tested {
     let service = Service::sound().await?;
-    let run = run(&service, &["import", "-", "--limit-errors", "2"], &"?\n".repeat(30))?;
+    let run = run(
+        &service,
+        &["import", "-", "--limit-errors", "2"],
+        &"?\n".repeat(30),
+    )?;
     assert_eq!(
         run.stderr,
         "line 1: not-json: Not a JSON object: expected value at column 1\n\
          line 2: not-json: Not a JSON object: expected value at column 1\n\
          further refused lines are only counted\n"
     );
-    assert!(run.stdout.contains("refused: not-json                 30\n"), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("refused: not-json                 30\n"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(run.code, Some(1));
     Ok(())
 }
@@ -81,7 +97,10 @@ async fn a_file_that_cannot_be_read_is_named() -> Tested {
     let missing = run(&service, &["import", "no-such-file"], "")?;
     assert_eq!(
         (missing.code, missing.stderr.as_str()),
-        (Some(2), "error: no-such-file: No such file or directory (os error 2)\n")
+        (
+            Some(2),
+            "error: no-such-file: No such file or directory (os error 2)\n"
+        )
     );
     let folder = run(&service, &["import", "/"], "")?;
     assert_eq!(

@@ -127,7 +127,10 @@ async fn answer(
         }
         Some(Fault::Body(body)) => return body.into_response(),
         Some(Fault::Redirect) => {
-            return (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "https://example.org/")])
+            return (
+                StatusCode::TEMPORARY_REDIRECT,
+                [(header::LOCATION, "https://example.org/")],
+            )
                 .into_response();
         }
         // Unwinding ends the connection's task, and the connection with it.
@@ -143,8 +146,10 @@ async fn answer(
     if items.iter().any(|item| item["target"] == "poison") {
         return problem(400, "invalid-request", None);
     }
-    let results: Vec<Value> =
-        items.iter().map(|item| result(&seen, item, fault.as_ref())).collect();
+    let results: Vec<Value> = items
+        .iter()
+        .map(|item| result(&seen, item, fault.as_ref()))
+        .collect();
     if matches!(fault, Some(Fault::CutAfter)) {
         std::panic::resume_unwind(Box::new(()));
     }
@@ -169,7 +174,10 @@ fn result(seen: &Seen, item: &Value, fault: Option<&Fault>) -> Value {
         };
     }
     let (marks, counted) = &mut *locked(&seen.counted);
-    if !marks.insert(format!("{} {} {}", item["user"], item["action"], item["target"])) {
+    if !marks.insert(format!(
+        "{} {} {}",
+        item["user"], item["action"], item["target"]
+    )) {
         return json!({"outcome": "duplicate", "points": 0});
     }
     counted.push(item.clone());
@@ -181,9 +189,10 @@ fn problem(status: u16, slug: &str, retry_after: Option<&'static str>) -> Respon
     let headers = [(header::CONTENT_TYPE, "application/problem+json")];
     let mut response = (code, headers, document(status, slug).to_string()).into_response();
     if let Some(seconds) = retry_after {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, header::HeaderValue::from_static(seconds));
+        response.headers_mut().insert(
+            header::RETRY_AFTER,
+            header::HeaderValue::from_static(seconds),
+        );
     }
     response
 }

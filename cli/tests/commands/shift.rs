@@ -18,19 +18,31 @@ const LINES: &str = r#"{"at":"2018-03-12T00:00:00.000Z","user":"105","action":"b
 fn assert_shifted(service: &Service, before: Timestamp) -> Tested {
     let at = |target: &str| -> Result<Timestamp, Box<dyn std::error::Error>> {
         let items = service.counted();
-        let item = items.iter().find(|item| item["target"] == target).ok_or("missing")?;
+        let item = items
+            .iter()
+            .find(|item| item["target"] == target)
+            .ok_or("missing")?;
         Ok(item["at"].as_str().ok_or("no time")?.parse()?)
     };
     let latest = at("post-4134")?;
     let slack = SignedDuration::from_millis(1);
-    assert!(latest >= before - slack && latest <= Timestamp::now(), "{latest}");
-    assert_eq!(latest.duration_since(at("post-4135")?), SignedDuration::from_millis(1));
+    assert!(
+        latest >= before - slack && latest <= Timestamp::now(),
+        "{latest}"
+    );
+    assert_eq!(
+        latest.duration_since(at("post-4135")?),
+        SignedDuration::from_millis(1)
+    );
     let gap = "2018-09-01T21:16:55.083Z"
         .parse::<Timestamp>()?
         .duration_since("2018-03-12T00:00:00Z".parse()?);
     assert_eq!(latest.duration_since(at("post-53")?), gap);
     assert!(
-        service.counted().iter().any(|item| item["target"] == "now" && item.get("at").is_none())
+        service
+            .counted()
+            .iter()
+            .any(|item| item["target"] == "now" && item.get("at").is_none())
     );
     assert_eq!(service.counted().len(), 4);
     Ok(())
@@ -44,7 +56,11 @@ async fn the_latest_line_of_a_file_becomes_now() -> Tested {
     let (service, before) = (Service::sound().await?, Timestamp::now());
     let file = tempfile::NamedTempFile::new()?;
     fs::write(&file, LINES)?;
-    let run = run(&service, &["import", &file.path().to_string_lossy(), "--shift-to-now"], "")?;
+    let run = run(
+        &service,
+        &["import", &file.path().to_string_lossy(), "--shift-to-now"],
+        "",
+    )?;
     assert_eq!((run.code, run.stderr.as_str()), (Some(1), REFUSED));
     assert_shifted(&service, before)
 }

@@ -1,0 +1,145 @@
+//! The command line against the whole service: the built Worker, the gateway, a real Redis.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a member that is missing from a JSON value reads as null"
+)]
+
+use std::error::Error;
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use test_support::{SERVICE_KEY, Worker, root};
+
+type Tested = Result<(), Box<dyn Error>>;
+
+/// Lines of the community's data that are enough to have repetitions among them.
+const SLICE: usize = 1500;
+
+fn activity_rank(worker: &Worker, args: &[&str]) -> std::io::Result<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
+    command.env_clear().args(args);
+    command
+        .env("ACTIVITY_RANK_URL", worker.url())
+        .env("ACTIVITY_RANK_KEY", SERVICE_KEY)
+        .output()
+}
+
+#[track_caller]
+fn answer(output: Output, code: i32) -> Result<String, Box<dyn Error>> {
+    let stderr = String::from_utf8(output.stderr)?;
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(code), ""));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn slice() -> Result<tempfile::NamedTempFile, Box<dyn Error>> {
+    let all = fs::read_to_string(root().join("demo/community.jsonl"))?;
+    let file = tempfile::NamedTempFile::new()?;
+    let lines: Vec<&str> = all.lines().take(SLICE).collect();
+    fs::write(&file, lines.join("\n"))?;
+    Ok(file)
+}
+
+/// What the default rules make of the slice: a repeated user, action and target counts nothing.
+fn expected(file: &tempfile::NamedTempFile) -> Result<(usize, i64), Box<dyn Error>> {
+    let mut marks = std::collections::BTreeSet::new();
+    let mut points = 0;
+    for line in fs::read_to_string(file)?.lines() {
+        let line: Value = serde_json::from_str(line)?;
+        if marks.insert([&line["user"], &line["action"], &line["target"]].map(Value::to_string)) {
+            points += match line["action"].as_str() {
+                Some("publish") => 10,
+                Some("comment") => 3,
+                _ => 2,
+            };
+        }
+    }
+    Ok((marks.len(), points))
+}
+
+#[test]
+fn what_was_imported_counts_nothing_when_it_is_imported_again() -> Tested {
+    let (worker, file) = (Worker::start(), slice()?);
+    let path = file.path().to_string_lossy();
+    let (counted, points) = expected(&file)?;
+    assert!(counted < SLICE, "the slice repeats nothing");
+
+    let import = ["import", &path, "--json"];
+    let first: Value = serde_json::from_str(&answer(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(
+        first["outcomes"],
+        json!({"counted": counted, "duplicate": SLICE - counted})
+    );
+    assert_eq!(
+        (&first["lines"], &first["refused"]),
+        (&json!(SLICE), &json!(0))
+    );
+    assert_eq!(first["points"].as_f64(), Some(points as f64));
+
+    let second: Value = serde_json::from_str(&answer(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(second["outcomes"], json!({"duplicate": SLICE}));
+    assert_eq!(second["points"].as_f64(), Some(0.0));
+    Ok(())
+}
+
+#[test]
+fn shifted_lines_and_profiles_show_on_the_board_and_in_the_standing() -> Tested {
+    let worker = Worker::start();
+    let file = tempfile::NamedTempFile::new()?;
+    let path = file.path().to_string_lossy();
+    let lines = [
+        r#"{"at":"2018-03-12T00:00:00Z","user":"ada","action":"publish","target":"post-1"}"#,
+        r#"{"at":"2018-03-12T00:00:00.001Z","user":"grace","action":"comment","target":"post-1"}"#,
+        r#"{"at":"2018-03-12T00:00:00.001Z","user":"grace","action":"like","target":"post-1"}"#,
+        r#"{"at":"2018-03-12T00:00:00.002Z","user":"grace","action":"like","target":"post-1","undo":true}"#,
+    ];
+    fs::write(&file, lines.join("\n"))?;
+    let import = ["import", &path, "--shift-to-now", "--json"];
+    let summary: Value = serde_json::from_str(&answer(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(summary["outcomes"], json!({"counted": 3, "undone": 1}));
+
+    fs::write(&file, r#"{"id":"grace","name":"Grace 艾"}"#)?;
+    let profiles = answer(activity_rank(&worker, &["profiles", &path])?, 0)?;
+    assert!(
+        profiles.contains("stored                             1\n"),
+        "{profiles}"
+    );
+
+    // All time, as the day may change between the import and the question.
+    let top = answer(activity_rank(&worker, &["top", "all"])?, 0)?;
+    assert_eq!(
+        top,
+        "all (UTC) · 2 members\n\n rank  score  user   name\n    1     10  ada\n    2      3  grace  Grace 艾\n"
+    );
+    let standing = answer(activity_rank(&worker, &["standing", "grace", "all"])?, 0)?;
+    assert_eq!(
+        standing,
+        "all (UTC) · 2 members\nGrace 艾 (grace): rank 2 of 2, score 3, percentile 50.0\n8 points to rank 1 (score 10)\n"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_line_the_rules_refuse_is_told_with_its_number() -> Tested {
+    let worker = Worker::start();
+    let file = tempfile::NamedTempFile::new()?;
+    let lines = [
+        r#"{"user":"ada","action":"like","target":"post-1"}"#,
+        r#"{"user":"ada","action":"jump","target":"post-1"}"#,
+        r#"{"user":"ada","action":"like","target":""}"#,
+    ];
+    fs::write(&file, lines.join("\n"))?;
+    let output = activity_rank(&worker, &["import", &file.path().to_string_lossy()])?;
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr)?;
+    let told: Vec<_> = told.lines().collect();
+    let [jump, target] = told.as_slice() else {
+        return Err(format!("{told:?}").into());
+    };
+    assert!(jump.starts_with("line 2: unknown-action: "), "{jump}");
+    assert!(
+        target.starts_with("line 3: invalid-request: ") && target.contains("/target"),
+        "{target}"
+    );
+    Ok(())
+}
