@@ -18,7 +18,7 @@ pub enum CallError {
         cause: String,
     },
     /// An answer that refuses.
-    #[error("{problem}{}", key_hint(problem, *keyless))]
+    #[error("{problem}{}", remedy(problem, *retry_after, *keyless))]
     Refused {
         /// What the service said.
         problem: Box<Problem>,
@@ -58,14 +58,16 @@ impl CallError {
     }
 }
 
-fn key_hint(problem: &Problem, keyless: bool) -> &'static str {
-    match (StatusCode::from_u16(problem.status), keyless) {
-        (Ok(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN), true) => {
-            " (no key was given: set ACTIVITY_RANK_KEY)"
+/// What the caller can do about a refusal, where that is known.
+fn remedy(problem: &Problem, retry_after: Option<Duration>, keyless: bool) -> String {
+    match (StatusCode::from_u16(problem.status), keyless, retry_after) {
+        (Ok(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN), true, _) => {
+            " (no key was given: set ACTIVITY_RANK_KEY)".to_owned()
         }
-        (Ok(StatusCode::UNAUTHORIZED), false) => {
-            " (is ACTIVITY_RANK_KEY one of the service's SERVICE_KEYS?)"
+        (Ok(StatusCode::UNAUTHORIZED), false, _) => {
+            " (is ACTIVITY_RANK_KEY one of the service's SERVICE_KEYS?)".to_owned()
         }
-        _ => "",
+        (_, _, Some(wait)) => format!(" (it asks to wait {} s)", wait.as_secs()),
+        _ => String::new(),
     }
 }

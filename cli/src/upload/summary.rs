@@ -5,6 +5,7 @@ use std::fmt;
 
 use indicatif::HumanCount;
 use serde::Serialize;
+use serde_json::Number;
 
 use crate::count::count;
 use crate::printable::printable;
@@ -44,13 +45,13 @@ struct Document<'a> {
     outcomes: &'a BTreeMap<String, u64>,
     refused: u64,
     errors: &'a BTreeMap<String, u64>,
-    points: f64,
+    points: Number,
     requests: u64,
     retries: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     shifted_ms: Option<i128>,
     seconds: f64,
-    lines_per_second: f64,
+    lines_per_second: u64,
 }
 
 impl Summary {
@@ -98,7 +99,7 @@ impl Summary {
             outcomes: &self.outcomes,
             refused: self.refused(),
             errors: &self.errors,
-            points: self.points as f64 / 100.0,
+            points: self.points(),
             requests: self.requests,
             retries: self.retries,
             shifted_ms: self.shift.map(Shift::milliseconds),
@@ -108,18 +109,27 @@ impl Summary {
         serde_json::to_string(&document).unwrap_or_default()
     }
 
-    fn rate(&self) -> f64 {
+    /// Points as a JSON number, whole where they are.
+    fn points(&self) -> Number {
+        let whole = Number::from(self.points / 100);
+        if self.points % 100 == 0 {
+            return whole;
+        }
+        Number::from_f64(self.points as f64 / 100.0).unwrap_or(whole)
+    }
+
+    fn rate(&self) -> u64 {
         if self.seconds > 0.0 {
-            (self.lines() as f64 / self.seconds).round()
+            (self.lines() as f64 / self.seconds).round() as u64
         } else {
-            0.0
+            0
         }
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rate = HumanCount(self.rate() as u64);
+        let rate = HumanCount(self.rate());
         write!(
             f,
             "{} in {:.1} s ({rate} lines/s), ",
@@ -208,7 +218,7 @@ mod tests {
     fn a_summary_is_json_too() {
         assert_eq!(
             summary().json(),
-            r#"{"lines":5,"outcomes":{"counted":2,"dreamt":1,"undone":1},"refused":1,"errors":{"unknown-action":1},"points":-1.7,"requests":2,"retries":1,"seconds":0.5,"lines_per_second":10.0}"#
+            r#"{"lines":5,"outcomes":{"counted":2,"dreamt":1,"undone":1},"refused":1,"errors":{"unknown-action":1},"points":-1.7,"requests":2,"retries":1,"seconds":0.5,"lines_per_second":10}"#
         );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 
 use crate::Tested;
 use crate::command::{command, finish, lines, run};
@@ -64,6 +64,15 @@ async fn retry_after_is_waited_for() -> Tested {
         return Err("not two requests".into());
     };
     assert!(second.duration_since(*first) >= Duration::from_secs(2));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_of_hours_is_told_and_not_waited_for() -> Tested {
+    let service = Service::with([Some(Problem(429, "rate-limited", Some("7200")))]).await?;
+    let run = run(&service, &["import", "-"], &lines(1, 1))?;
+    let told = "error: rate limited: as the test wants it (it asks to wait 7200 s)\n";
+    assert_eq!((run.code, run.stderr.as_str()), (Some(3), told));
     Ok(())
 }
 
@@ -144,23 +153,16 @@ async fn a_misconfigured_service_is_not_asked_again() -> Tested {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_is_not_there_is_an_error_after_all_attempts() -> Tested {
-    // Bound once and let go: nobody listens there.
-    let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
+    // Bound, so that nobody else gets the port, but not listening.
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(([127, 0, 0, 1], 0).into())?;
+    let url = format!("http://{}", socket.local_addr()?);
     let service = Service::sound().await?;
-    let url = format!("http://127.0.0.1:{port}");
-    let run = run(
-        &service,
-        &["import", "-", "--retries", "2", "--url", &url],
-        &lines(1, 1),
-    )?;
-    assert_eq!(
-        (run.code, run.stdout, run.stderr),
-        (
-            Some(3),
-            String::new(),
-            format!("error: {url}/v1/activity did not answer: Connection refused (os error 111)\n")
-        )
-    );
+    let args = ["import", "-", "--retries", "2", "--url", &url];
+    let run = run(&service, &args, &lines(1, 1))?;
+    assert_eq!((run.code, run.stdout.as_str()), (Some(3), ""));
+    let told = format!("error: {url}/v1/activity did not answer: Connection refused");
+    assert!(run.stderr.starts_with(&told), "{}", run.stderr);
     Ok(())
 }
 
