@@ -38,7 +38,8 @@ test: check build ## everything: check, build, unit, property and integration te
 	scripts/dry-deploy
 
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
-	@scripts/dev
+	@cargo build --quiet -p redis-rest -p activity-rank-cli
+	@exec scripts/dev
 
 clean: ## remove everything made here, downloaded tools and development data included
 	rm -rf target build node_modules .tools .dev .wrangler
