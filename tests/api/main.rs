@@ -1,5 +1,7 @@
 //! The service over HTTP: the built wasm in workerd, the gateway and a real redis-server.
-//! One module per URL.
+//!
+//! One module per URL; then what goes across them; at the end what all of them use. Every answer
+//! of every test is held against the OpenAPI document by [`client::Client`].
 
 // Tests fail by panicking, and run on the host, where std has clocks.
 #![allow(
@@ -13,10 +15,8 @@
 
 mod activity;
 
-use test_support::Worker;
-
-#[tokio::test]
-async fn the_worker_answers() {
-    let worker = Worker::start();
-    worker.api().get("/").await.assert_status(200);
-}
+mod client;
+mod clock;
+mod document;
+mod site;
+mod store;

@@ -1,0 +1,79 @@
+//! A service of the test's own, where it is noon.
+
+use std::ops::Deref;
+
+use test_support::{Answer, Value, Worker, WorkerBuilder, json};
+
+use crate::client::Client;
+use crate::clock::noon_zone;
+use crate::store::Store;
+
+/// A running Worker with a client of it.
+pub struct Site {
+    worker: Worker,
+    client: Client,
+}
+
+impl Site {
+    /// One with default settings, but for the time zone.
+    pub fn start() -> Self {
+        Self::with(|worker| worker)
+    }
+
+    /// One with other settings.
+    pub fn with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
+        let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).start();
+        let client = Client::new(worker.api());
+        Self { worker, client }
+    }
+
+    /// Its keys in the shared Redis.
+    pub fn store(&self) -> Store {
+        Store::shared(self.worker.prefix())
+    }
+
+    pub fn url(&self) -> &str {
+        self.worker.url()
+    }
+
+    pub fn prefix(&self) -> &str {
+        self.worker.prefix()
+    }
+
+    /// Sends one activity, or an array of them.
+    pub async fn send_activity(&self, activity: Value) -> Answer {
+        self.client.post("/v1/activity", &activity).await
+    }
+
+    /// Sends one activity that is to have this outcome.
+    #[track_caller]
+    pub fn outcome(&self, activity: Value, outcome: &str) -> impl Future<Output = Value> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let answer = self.send_activity(activity.clone()).await;
+            assert_eq!(
+                answer.body["outcome"], outcome,
+                "{caller}: {activity}: {}",
+                answer.text
+            );
+            answer.body
+        }
+    }
+
+    /// Counts an activity of a user on a target.
+    pub async fn count(&self, user: &str, action: &str, target: &str) {
+        self.outcome(
+            json!({"user": user, "action": action, "target": target}),
+            "counted",
+        )
+        .await;
+    }
+}
+
+impl Deref for Site {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
