@@ -27,7 +27,10 @@ pub struct Fault {
 impl Fault {
     /// A fault at a pointer.
     pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), detail: detail.into() }
+        Self {
+            pointer: pointer.into(),
+            detail: detail.into(),
+        }
     }
 }
 
@@ -38,7 +41,9 @@ pub struct Faults(Vec<Fault>);
 impl Faults {
     /// The value at a pointer, or `None` and its fault kept.
     pub fn check<T>(&mut self, pointer: &str, value: Result<T, String>) -> Option<T> {
-        value.map_err(|detail| self.0.push(Fault::new(pointer, detail))).ok()
+        value
+            .map_err(|detail| self.0.push(Fault::new(pointer, detail)))
+            .ok()
     }
 
     /// Keeps a fault for each field that is not known.
@@ -144,17 +149,27 @@ impl Error {
             | Self::StoreUnavailable(_) => Vec::new(),
         };
         let kind = format!("/problems/{slug}");
-        Problem { kind, title, status: self.status(), detail, errors }
+        Problem {
+            kind,
+            title,
+            status: self.status(),
+            detail,
+            errors,
+        }
     }
 
     fn told(&self) -> (&'static str, &'static str, String) {
         match self {
-            Self::InvalidRequest(detail, _) => {
-                ("invalid-request", "The request is not valid", detail.clone())
-            }
-            Self::Unauthenticated(detail) => {
-                ("unauthenticated", "The caller is not known", (*detail).to_owned())
-            }
+            Self::InvalidRequest(detail, _) => (
+                "invalid-request",
+                "The request is not valid",
+                detail.clone(),
+            ),
+            Self::Unauthenticated(detail) => (
+                "unauthenticated",
+                "The caller is not known",
+                (*detail).to_owned(),
+            ),
             Self::NotFound(detail) => ("not-found", "There is nothing here", detail.clone()),
             Self::MethodNotAllowed(allow) => (
                 "method-not-allowed",
@@ -167,18 +182,26 @@ impl Error {
                 "The body is not declared as JSON",
                 "Send the header Content-Type: application/json.".to_owned(),
             ),
-            Self::UnknownAction(detail) => {
-                ("unknown-action", "No rule names this action", detail.clone())
-            }
-            Self::NotUndoable(detail) => {
-                ("not-undoable", "This action cannot be undone", detail.clone())
-            }
-            Self::ScoreOverflow(detail) => {
-                ("score-overflow", "The score would grow too large", detail.clone())
-            }
-            Self::Misconfigured(variable, way_out) => {
-                ("misconfigured", "The service is set up wrongly", format!("{variable}: {way_out}"))
-            }
+            Self::UnknownAction(detail) => (
+                "unknown-action",
+                "No rule names this action",
+                detail.clone(),
+            ),
+            Self::NotUndoable(detail) => (
+                "not-undoable",
+                "This action cannot be undone",
+                detail.clone(),
+            ),
+            Self::ScoreOverflow(detail) => (
+                "score-overflow",
+                "The score would grow too large",
+                detail.clone(),
+            ),
+            Self::Misconfigured(variable, way_out) => (
+                "misconfigured",
+                "The service is set up wrongly",
+                format!("{variable}: {way_out}"),
+            ),
             Self::StoreUnavailable(_) => (
                 "store-unavailable",
                 "The store did not answer in time",

@@ -39,7 +39,9 @@ impl Keys {
     /// The keys of a shard under a prefix.
     #[must_use]
     pub fn new(prefix: &str, shard: u32) -> Self {
-        Self { tag: format!("{{{prefix}:{shard}}}") }
+        Self {
+            tag: format!("{{{prefix}:{shard}}}"),
+        }
     }
 
     /// The stamp.
@@ -99,7 +101,10 @@ impl Keys {
         if span(now.0 + crate::CLOCK_TOLERANCE) > span(now.0) {
             spans.push(span(now.0) + 1);
         }
-        spans.into_iter().map(|span| self.key(&format!("u:{span}:{user}"))).collect()
+        spans
+            .into_iter()
+            .map(|span| self.key(&format!("u:{span}:{user}")))
+            .collect()
     }
 
     fn key(&self, rest: &str) -> String {

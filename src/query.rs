@@ -39,10 +39,15 @@ impl Query {
             return default;
         };
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|number| digits && range.contains(number));
+        let number = text
+            .parse()
+            .ok()
+            .filter(|number| digits && range.contains(number));
         let (least, most) = range.into_inner();
         let number = number.ok_or_else(|| format!("must be a whole number, {least} to {most}"));
-        self.faults.check(&format!("/{name}"), number).unwrap_or(default)
+        self.faults
+            .check(&format!("/{name}"), number)
+            .unwrap_or(default)
     }
 
     /// The parameter `date`; today where it is not given.
@@ -61,15 +66,23 @@ impl Query {
     /// The parameter `group`.
     pub fn group(&mut self) -> Option<String> {
         let group = self.get("group")?.to_owned();
-        let group = if id::is_id(&group) { Ok(group) } else { Err(id::ID.to_owned()) };
+        let group = if id::is_id(&group) {
+            Ok(group)
+        } else {
+            Err(id::ID.to_owned())
+        };
         self.faults.check("/group", group)
     }
 
     /// The parameter `ids`: up to 100 users, each named once in the order first asked.
     pub fn ids(&mut self) -> Vec<String> {
         const MOST: usize = 100;
-        let asked: Vec<String> =
-            self.get("ids").unwrap_or_default().split(',').map(str::to_owned).collect();
+        let asked: Vec<String> = self
+            .get("ids")
+            .unwrap_or_default()
+            .split(',')
+            .map(str::to_owned)
+            .collect();
         let ids = if asked.len() > MOST {
             Err(format!("must be at most {MOST} ids, not {}", asked.len()))
         } else if asked.iter().all(|id| id::is_id(id)) {
@@ -88,7 +101,11 @@ impl Query {
 
     /// A user's id from the path.
     pub fn user(&mut self, user: &str) -> String {
-        let user = if id::is_id(user) { Ok(user.to_owned()) } else { Err(id::ID.to_owned()) };
+        let user = if id::is_id(user) {
+            Ok(user.to_owned())
+        } else {
+            Err(id::ID.to_owned())
+        };
         self.faults.check("/user", user).unwrap_or_default()
     }
 
@@ -114,5 +131,7 @@ impl Query {
 
 /// Percent-decoded text of a form; what is not UTF-8 becomes U+FFFD, which no value may hold.
 fn decode(text: &str) -> String {
-    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
+    percent_decode_str(&text.replace('+', " "))
+        .decode_utf8_lossy()
+        .into_owned()
 }

@@ -21,7 +21,11 @@ impl Site {
     pub fn new(config: Config, zone: Box<dyn Zone>) -> Self {
         let calendar = Calendar::new(&config.timezone, zone);
         let store = Store::new(&config.store_url, &config.store_token, config.store_timeout);
-        Self { config, calendar, store }
+        Self {
+            config,
+            calendar,
+            store,
+        }
     }
 
     /// Runs one script, whose reply begins with the stamp, and returns that reply.

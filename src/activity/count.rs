@@ -32,7 +32,11 @@ struct StandingView {
 
 impl Serialize for Standings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(period, standing)| (period.name(), standing)))
+        serializer.collect_map(
+            self.0
+                .iter()
+                .map(|(period, standing)| (period.name(), standing)),
+        )
     }
 }
 
@@ -58,8 +62,18 @@ pub async fn count_one(
     counted.standings = plan.standings_of().map(|(date, kinds)| {
         let view = |(kind, standing): (&Period, Standing)| {
             let steps = i64::try_from(standing.points).unwrap_or(i64::MAX);
-            let score = Points { steps, decimals: site.config.decimals };
-            (*kind, StandingView { id: kind.id(date), score, rank: standing.rank })
+            let score = Points {
+                steps,
+                decimals: site.config.decimals,
+            };
+            (
+                *kind,
+                StandingView {
+                    id: kind.id(date),
+                    score,
+                    rank: standing.rank,
+                },
+            )
         };
         Standings(kinds.iter().zip(standings).map(view).collect())
     });
@@ -80,19 +94,33 @@ pub async fn count_all(
     for (activity, rule) in items.iter().flatten() {
         plan.add(activity, *rule);
     }
-    let outcomes =
-        if plan.is_empty() { Vec::new() } else { carry_out(site, &mut plan, false).await?.0 };
+    let outcomes = if plan.is_empty() {
+        Vec::new()
+    } else {
+        carry_out(site, &mut plan, false).await?.0
+    };
     let mut outcomes = outcomes.into_iter();
     let mut next = || outcomes.next().unwrap_or_else(|| Err(too_few()));
     let counted = |outcome| Counted::new(outcome, site.config.decimals);
-    Ok(items.into_iter().map(|item| item.and_then(|_| next().map(counted))).collect())
+    Ok(items
+        .into_iter()
+        .map(|item| item.and_then(|_| next().map(counted)))
+        .collect())
 }
 
 impl Counted {
     fn new(outcome: Outcome, decimals: u32) -> Self {
-        let points = Points { steps: outcome.steps(), decimals };
+        let points = Points {
+            steps: outcome.steps(),
+            decimals,
+        };
         let (outcome, reason) = (outcome.name(), outcome.reason());
-        Self { outcome, reason, points, standings: None }
+        Self {
+            outcome,
+            reason,
+            points,
+            standings: None,
+        }
     }
 }
 
@@ -113,7 +141,9 @@ async fn carry_out(
             }
         }
     }
-    Err(Error::StoreUnavailable("a mark changed between every two calls".to_owned()))
+    Err(Error::StoreUnavailable(
+        "a mark changed between every two calls".to_owned(),
+    ))
 }
 
 fn too_few() -> Error {

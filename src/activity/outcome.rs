@@ -78,7 +78,11 @@ impl Outcome {
                 let detail = "The score on one of its boards cannot hold these points.";
                 return Ok(Err(Error::ScoreOverflow(detail.to_owned())));
             }
-            other => return Err(Failure::Unavailable(format!("unexpected outcome {other:?}"))),
+            other => {
+                return Err(Failure::Unavailable(format!(
+                    "unexpected outcome {other:?}"
+                )));
+            }
         }))
     }
 }
@@ -111,14 +115,27 @@ impl Outcomes {
         let missing = reply.at(1)?.list()?;
         if !missing.is_empty() {
             let mark = |undo: &Reply| Ok((undo.at(0)?.unsigned()?, undo.at(1)?.text()?.to_owned()));
-            return Ok(Self::Missing(missing.iter().map(mark).collect::<Result<_, _>>()?));
+            return Ok(Self::Missing(
+                missing.iter().map(mark).collect::<Result<_, _>>()?,
+            ));
         }
-        let results = reply.at(2)?.list()?.iter().map(Outcome::read).collect::<Result<_, _>>()?;
+        let results = reply
+            .at(2)?
+            .list()?
+            .iter()
+            .map(Outcome::read)
+            .collect::<Result<_, _>>()?;
         let standings = reply.at(3)?.list()?.chunks(2).map(|pair| match pair {
-            [Reply::Nil, _] => Ok(Standing { points: 0, rank: None }),
+            [Reply::Nil, _] => Ok(Standing {
+                points: 0,
+                rank: None,
+            }),
             [score, rank] => {
                 let points = Score(score.unsigned()?).points();
-                Ok(Standing { points, rank: Some(rank.unsigned()? + 1) })
+                Ok(Standing {
+                    points,
+                    rank: Some(rank.unsigned()? + 1),
+                })
             }
             _ => Err(Failure::Unavailable("unexpected standings".to_owned())),
         });

@@ -44,7 +44,16 @@ impl<'a> Plan<'a> {
     pub fn new(config: &'a Config, calendar: &'a Calendar, now: Instant) -> Self {
         let (rules, places, members) = (Vec::new(), Vec::new(), Vec::new());
         let (days, ops) = (Vec::new(), Vec::new());
-        Self { config, calendar, now, rules, places, members, days, ops }
+        Self {
+            config,
+            calendar,
+            now,
+            rules,
+            places,
+            members,
+            days,
+            ops,
+        }
     }
 
     /// Adds an activity, to take effect after those before.
@@ -63,7 +72,11 @@ impl<'a> Plan<'a> {
             rule: place_in(&mut self.rules, (activity.action.clone(), rule)),
             place: place_in(
                 &mut self.places,
-                Place { date, kinds, groups: activity.groups.clone() },
+                Place {
+                    date,
+                    kinds,
+                    groups: activity.groups.clone(),
+                },
             ),
             day: self.day(&activity.user, date),
             verb,
@@ -81,10 +94,16 @@ impl<'a> Plan<'a> {
     /// [`Failure::Unavailable`] where the mark cannot be read.
     pub fn add_place_of_mark(&mut self, op: u64, mark: &str) -> Result<(), Failure> {
         let place = parse_mark(mark);
-        let day = usize::try_from(op).ok().and_then(|op| self.ops.get(op.checked_sub(1)?));
-        let member = day.and_then(|op| self.days.get(op.day)).map(|(member, _)| *member);
+        let day = usize::try_from(op)
+            .ok()
+            .and_then(|op| self.ops.get(op.checked_sub(1)?));
+        let member = day
+            .and_then(|op| self.days.get(op.day))
+            .map(|(member, _)| *member);
         let (Some(place), Some(member)) = (place, member) else {
-            return Err(Failure::Unavailable(format!("unexpected mark {mark:?} of undo {op}")));
+            return Err(Failure::Unavailable(format!(
+                "unexpected mark {mark:?} of undo {op}"
+            )));
         };
         place_in(&mut self.days, (member, place.date));
         place_in(&mut self.places, place);
@@ -115,7 +134,11 @@ impl<'a> Plan<'a> {
     pub fn command(&self, standings: bool) -> Command {
         let Self { config, .. } = self;
         let keep = &config.keep;
-        let mut call = Call { keys: Vec::new(), arguments: Vec::new(), names: config.keys() };
+        let mut call = Call {
+            keys: Vec::new(),
+            arguments: Vec::new(),
+            names: config.keys(),
+        };
         call.key(call.names.stamp());
         call.key(call.names.index());
         call.say(config.stamp());
@@ -136,7 +159,9 @@ impl<'a> Plan<'a> {
         });
         call.list(&self.ops, Call::op);
         let command = Command::script(&scripts::COUNT, &call.keys);
-        call.arguments.iter().fold(command, |command, argument| command.arg(argument))
+        call.arguments
+            .iter()
+            .fold(command, |command, argument| command.arg(argument))
     }
 
     fn day(&mut self, user: &str, date: Date) -> usize {
@@ -183,7 +208,13 @@ impl Call {
 
     fn place(&mut self, place: &Place) {
         self.say(place.date);
-        self.say(place.kinds.iter().map(|kind| kind.letter()).collect::<String>());
+        self.say(
+            place
+                .kinds
+                .iter()
+                .map(|kind| kind.letter())
+                .collect::<String>(),
+        );
         self.say(place.groups.join(","));
         self.say(self.keys.len() + 1);
         let groups = place.groups.iter().map(|group| Some(group.as_str()));
@@ -237,6 +268,14 @@ fn place_in<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
 fn parse_mark(mark: &str) -> Option<Place> {
     let mut parts = mark.split(',').skip(2);
     let date = Date::parse(parts.next()?)?;
-    let kinds = parts.next()?.chars().map(Period::from_letter).collect::<Option<_>>()?;
-    Some(Place { date, kinds, groups: parts.map(str::to_owned).collect() })
+    let kinds = parts
+        .next()?
+        .chars()
+        .map(Period::from_letter)
+        .collect::<Option<_>>()?;
+    Some(Place {
+        date,
+        kinds,
+        groups: parts.map(str::to_owned).collect(),
+    })
 }

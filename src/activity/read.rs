@@ -41,10 +41,16 @@ pub fn read_item(value: &Value, rules: &Rules, now: Instant) -> Result<(Activity
     let activity = read(fields, now)?;
     let Some(rule) = rules.get(&activity.action) else {
         let known: Vec<&str> = rules.actions().collect();
-        return Err(Error::UnknownAction(format!("is none of {}", known.join(", "))));
+        return Err(Error::UnknownAction(format!(
+            "is none of {}",
+            known.join(", ")
+        )));
     };
     if activity.undo && !rule.undo {
-        return Err(Error::NotUndoable(format!("{} cannot be undone", activity.action)));
+        return Err(Error::NotUndoable(format!(
+            "{} cannot be undone",
+            activity.action
+        )));
     }
     Ok((activity, *rule))
 }
@@ -61,7 +67,14 @@ fn read(fields: &Map<String, Value>, now: Instant) -> Result<Activity, Error> {
     let groups = faults.check("/groups", read_groups(fields.get("groups")));
     let read = || {
         let (user, action, target) = (user?, action?, target?);
-        Some(Activity { user, action, target, undo: undo?, at: at?, groups: groups? })
+        Some(Activity {
+            user,
+            action,
+            target,
+            undo: undo?,
+            at: at?,
+            groups: groups?,
+        })
     };
     faults.or(read())
 }
@@ -72,7 +85,9 @@ fn read_user(value: Option<&Value>) -> Result<String, String> {
 
 fn read_action(value: Option<&Value>) -> Result<String, String> {
     let action = value.and_then(Value::as_str);
-    action.map(str::to_owned).ok_or_else(|| "must be the name of an action".to_owned())
+    action
+        .map(str::to_owned)
+        .ok_or_else(|| "must be the name of an action".to_owned())
 }
 
 fn read_target(value: Option<&Value>, visit: bool) -> Result<String, String> {
@@ -80,7 +95,10 @@ fn read_target(value: Option<&Value>, visit: bool) -> Result<String, String> {
         return Err(format!("must be a text of 1 to {MOST_TARGET_BYTES} bytes"));
     };
     if target.is_empty() || target.len() > MOST_TARGET_BYTES {
-        return Err(format!("must be 1 to {MOST_TARGET_BYTES} bytes, not {}", target.len()));
+        return Err(format!(
+            "must be 1 to {MOST_TARGET_BYTES} bytes, not {}",
+            target.len()
+        ));
     }
     if target.chars().any(char::is_control) {
         return Err("must not contain control characters".to_owned());
@@ -88,7 +106,12 @@ fn read_target(value: Option<&Value>, visit: bool) -> Result<String, String> {
     if visit && !target.starts_with('/') {
         return Err("of a visit must be a path beginning with /".to_owned());
     }
-    Ok(if visit { id::visited_path(target) } else { target }.to_owned())
+    Ok(if visit {
+        id::visited_path(target)
+    } else {
+        target
+    }
+    .to_owned())
 }
 
 fn read_undo(value: Option<&Value>) -> Result<bool, String> {

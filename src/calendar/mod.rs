@@ -6,6 +6,8 @@
 mod date;
 mod instant;
 mod period;
+#[cfg(test)]
+mod tests;
 
 pub use date::Date;
 pub use instant::Instant;
@@ -42,7 +44,11 @@ impl Calendar {
     /// The calendar of the time zone with this IANA name.
     pub fn new(name: impl Into<String>, zone: Box<dyn Zone>) -> Self {
         let starts = RefCell::default();
-        Self { name: name.into(), zone, starts }
+        Self {
+            name: name.into(),
+            zone,
+            starts,
+        }
     }
 
     /// The IANA name of the time zone.
@@ -71,7 +77,12 @@ impl Calendar {
 
     /// The first instant of a day: local midnight, or where the clock skips it, what comes next.
     pub fn start_of(&self, date: Date) -> Instant {
-        if let Some((_, start)) = self.starts.borrow().iter().find(|(known, _)| *known == date) {
+        if let Some((_, start)) = self
+            .starts
+            .borrow()
+            .iter()
+            .find(|(known, _)| *known == date)
+        {
             return *start;
         }
         let start = self.find_start(date.local_millis());
@@ -115,6 +126,10 @@ impl Calendar {
             }
         }
         let change = after;
-        if start < change { Instant(start) } else { Instant(change.max(midnight - new)) }
+        if start < change {
+            Instant(start)
+        } else {
+            Instant(change.max(midnight - new))
+        }
     }
 }

@@ -54,7 +54,9 @@ impl Period {
     /// The kind of this letter.
     #[must_use]
     pub fn from_letter(letter: char) -> Option<Self> {
-        Self::ALL.into_iter().find(|period| period.letter() == letter)
+        Self::ALL
+            .into_iter()
+            .find(|period| period.letter() == letter)
     }
 
     /// The id of the period instance that contains a day: `2026-11-20`, `2026-W47`, `2026-11`,
@@ -86,9 +88,15 @@ impl Period {
                 Some((monday, monday.plus(7)))
             }
             Self::Month => {
-                let (next_year, next_month) =
-                    if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-                Some((Date::first_of(year, month), Date::first_of(next_year, next_month)))
+                let (next_year, next_month) = if month == 12 {
+                    (year + 1, 1)
+                } else {
+                    (year, month + 1)
+                };
+                Some((
+                    Date::first_of(year, month),
+                    Date::first_of(next_year, next_month),
+                ))
             }
             Self::Year => Some((Date::first_of(year, 1), Date::first_of(year + 1, 1))),
             Self::All => None,

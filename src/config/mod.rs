@@ -112,7 +112,10 @@ impl Config {
     /// The settings that the data in Redis depends on, as they are stamped there.
     #[must_use]
     pub fn stamp(&self) -> String {
-        format!("v1 shards=1 decimals={} timezone={}", self.decimals, self.timezone)
+        format!(
+            "v1 shards=1 decimals={} timezone={}",
+            self.decimals, self.timezone
+        )
     }
 }
 
@@ -146,11 +149,20 @@ fn periods(vars: &Vars) -> Result<Vec<Period>, Error> {
 
 fn keep(vars: &Vars) -> Result<Keep, Error> {
     const NAME: &str = "KEEP_DAYS";
-    let mut keep = Keep { day: 31, week: 91, month: 366, year: 731, marks: 400 };
+    let mut keep = Keep {
+        day: 31,
+        week: 91,
+        month: 366,
+        year: 731,
+        marks: 400,
+    };
     for (name, value) in vars.table(NAME)?.unwrap_or_default() {
-        let days = value.as_u64().filter(|days| (1..=36_500).contains(days)).ok_or_else(|| {
-            Error::Misconfigured(NAME, format!("'{name}' must be a whole number, 1 to 36500"))
-        })?;
+        let days = value
+            .as_u64()
+            .filter(|days| (1..=36_500).contains(days))
+            .ok_or_else(|| {
+                Error::Misconfigured(NAME, format!("'{name}' must be a whole number, 1 to 36500"))
+            })?;
         match name.as_str() {
             "day" => keep.day = days,
             "week" => keep.week = days,

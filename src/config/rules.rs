@@ -83,7 +83,10 @@ fn defaults(decimals: u32) -> BTreeMap<String, Rule> {
         ("comment", rule(3, Once::Standing, true, false)),
         ("publish", rule(10, Once::Standing, true, true)),
     ];
-    rules.into_iter().map(|(action, rule)| (action.to_owned(), rule)).collect()
+    rules
+        .into_iter()
+        .map(|(action, rule)| (action.to_owned(), rule))
+        .collect()
 }
 
 fn read_rule(
@@ -101,8 +104,14 @@ fn read_rule(
         return Err(wrong(" must be a table"));
     };
     let known = ["points", "once", "undo", "by", "daily_cap", "cooldown"];
-    if let Some(unknown) = changes.keys().find(|field| !known.contains(&field.as_str())) {
-        return Err(wrong(&format!(".{unknown} is not a field: {}", known.join(", "))));
+    if let Some(unknown) = changes
+        .keys()
+        .find(|field| !known.contains(&field.as_str()))
+    {
+        return Err(wrong(&format!(
+            ".{unknown} is not a field: {}",
+            known.join(", ")
+        )));
     }
     let points = steps(changes, "points", decimals).map_err(|what| wrong(&what))?;
     let once = match changes.get("once").map(Value::as_str) {
@@ -112,7 +121,9 @@ fn read_rule(
         Some(_) => return Err(wrong(".once must be \"day\" or \"standing\"")),
     };
     let undo = match changes.get("undo") {
-        None => base.map_or(once == Once::Standing, |base| base.undo && once == Once::Standing),
+        None => base.map_or(once == Once::Standing, |base| {
+            base.undo && once == Once::Standing
+        }),
         Some(Value::Bool(undo)) => *undo,
         Some(_) => return Err(wrong(".undo must be true or false")),
     };
@@ -148,15 +159,18 @@ fn steps(changes: &Map<String, Value>, field: &str, decimals: u32) -> Result<Opt
     let Some(value) = changes.get(field) else {
         return Ok(None);
     };
-    let number = value.as_f64().ok_or_else(|| format!(".{field} must be a number"))?;
+    let number = value
+        .as_f64()
+        .ok_or_else(|| format!(".{field} must be a number"))?;
     let scaled = number * f64::from(10u32.pow(decimals));
     // What a decimal fraction loses in binary is far below this.
     if (scaled - scaled.round()).abs() > 1e-6 {
-        return Err(format!(".{field} is finer than POINT_DECIMALS = {decimals} allows"));
+        return Err(format!(
+            ".{field} is finer than POINT_DECIMALS = {decimals} allows"
+        ));
     }
-    let most = MAX_POINTS as f64;
-    if !(1.0..=most).contains(&scaled.round()) {
-        let most = most / f64::from(10u32.pow(decimals));
+    if !(1.0..=MAX_POINTS as f64).contains(&scaled.round()) {
+        let most = MAX_POINTS / 10u64.pow(decimals);
         return Err(format!(".{field} must be above 0 and at most {most}"));
     }
     Ok(Some(scaled.round() as u64))

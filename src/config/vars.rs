@@ -75,7 +75,9 @@ impl Vars {
         let number = text.parse().ok().filter(|number| range.contains(number));
         let (least, most) = range.into_inner();
         let way_out = || format!("must be a whole number, {least} to {most}");
-        number.map(Some).ok_or_else(|| Error::Misconfigured(name, way_out()))
+        number
+            .map(Some)
+            .ok_or_else(|| Error::Misconfigured(name, way_out()))
     }
 
     /// Words separated by commas, or a list of texts.
@@ -92,7 +94,10 @@ impl Vars {
         }
         let text = self.text(name)?;
         Ok(text.map(|text| {
-            let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+            let words = text
+                .split(',')
+                .map(str::trim)
+                .filter(|word| !word.is_empty());
             words.map(str::to_owned).collect()
         }))
     }

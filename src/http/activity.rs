@@ -48,7 +48,10 @@ pub(super) fn check_length(items: &[Value]) -> Result<(), Error> {
     if items.len() <= MOST_ITEMS {
         return Ok(());
     }
-    Err(Error::TooLarge(format!("An array is at most {MOST_ITEMS} items, not {}.", items.len())))
+    Err(Error::TooLarge(format!(
+        "An array is at most {MOST_ITEMS} items, not {}.",
+        items.len()
+    )))
 }
 
 impl<T> Results<T> {
@@ -56,8 +59,12 @@ impl<T> Results<T> {
     pub(super) fn of(results: Vec<Result<T, Error>>) -> Self {
         let item = |result: Result<T, Error>| match result {
             Ok(done) => Item::Done(done),
-            Err(error) => Item::Failed { error: error.problem() },
+            Err(error) => Item::Failed {
+                error: error.problem(),
+            },
         };
-        Self { results: results.into_iter().map(item).collect() }
+        Self {
+            results: results.into_iter().map(item).collect(),
+        }
     }
 }

@@ -19,22 +19,33 @@ impl Answer {
     /// 200 with JSON that nobody may store.
     #[must_use]
     pub fn json(body: &impl Serialize) -> Self {
-        Self::text("application/json", serde_json::to_string(body).unwrap_or_default())
-            .with("cache-control", "no-store")
+        Self::text(
+            "application/json",
+            serde_json::to_string(body).unwrap_or_default(),
+        )
+        .with("cache-control", "no-store")
     }
 
     /// 200 with a body of a media type.
     #[must_use]
     pub fn text(media_type: &str, body: impl Into<String>) -> Self {
-        Self { status: 200, body: body.into(), headers: Vec::new() }
-            .with("content-type", media_type)
+        Self {
+            status: 200,
+            body: body.into(),
+            headers: Vec::new(),
+        }
+        .with("content-type", media_type)
     }
 
     /// 204.
     #[must_use]
     pub fn nothing() -> Self {
-        Self { status: 204, body: String::new(), headers: Vec::new() }
-            .with("cache-control", "no-store")
+        Self {
+            status: 204,
+            body: String::new(),
+            headers: Vec::new(),
+        }
+        .with("cache-control", "no-store")
     }
 
     /// A problem document.
@@ -78,7 +89,11 @@ impl Answer {
     /// 304 in place of this answer where the caller has it already.
     #[must_use]
     pub fn unless_known(self, if_none_match: Option<&str>) -> Self {
-        let tag = self.headers.iter().find(|(name, _)| *name == "etag").map(|(_, tag)| tag);
+        let tag = self
+            .headers
+            .iter()
+            .find(|(name, _)| *name == "etag")
+            .map(|(_, tag)| tag);
         let (Some(tag), Some(known)) = (tag, if_none_match) else {
             return self;
         };
@@ -87,9 +102,16 @@ impl Answer {
         if !known.split(',').any(same) {
             return self;
         }
-        let headers =
-            self.headers.into_iter().filter(|(name, _)| *name != "content-type").collect();
-        Self { status: 304, body: String::new(), headers }
+        let headers = self
+            .headers
+            .into_iter()
+            .filter(|(name, _)| *name != "content-type")
+            .collect();
+        Self {
+            status: 304,
+            body: String::new(),
+            headers,
+        }
     }
 
     /// The platform's response; a `HEAD` has no body.
@@ -102,8 +124,14 @@ impl Answer {
         for (name, value) in &self.headers {
             headers.set(name, value)?;
         }
-        let builder = Response::builder().with_status(self.status).with_headers(headers);
+        let builder = Response::builder()
+            .with_status(self.status)
+            .with_headers(headers);
         let bodiless = head || self.body.is_empty();
-        Ok(if bodiless { builder.empty() } else { builder.fixed(self.body.into_bytes()) })
+        Ok(if bodiless {
+            builder.empty()
+        } else {
+            builder.fixed(self.body.into_bytes())
+        })
     }
 }

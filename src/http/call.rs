@@ -34,8 +34,10 @@ impl Call {
     ///
     /// [`Error::InvalidRequest`] where its URL cannot be read.
     pub fn read(request: Request) -> Result<Self, Error> {
-        let url = request.url().map_err(|_| Error::invalid("The URL cannot be read."))?;
-        let method = request.method().to_string().to_uppercase();
+        let url = request
+            .url()
+            .map_err(|_| Error::invalid("The URL cannot be read."))?;
+        let method = request.inner().method();
         Ok(Self {
             head: method == "HEAD",
             origin: url.origin().ascii_serialization(),
@@ -69,8 +71,9 @@ impl Call {
     ///
     /// [`Error::TooLarge`], [`Error::UnsupportedMediaType`].
     pub async fn body(&mut self) -> Result<Body, Error> {
-        let declared =
-            self.header("content-length").and_then(|length| length.parse::<usize>().ok());
+        let declared = self
+            .header("content-length")
+            .and_then(|length| length.parse::<usize>().ok());
         let bytes = match declared {
             Some(length) if length > MOST_BYTES => return Err(too_large()),
             Some(_) => self.request.bytes().await.map_err(unreadable)?,

@@ -32,7 +32,11 @@ impl Caller {
         };
         // Every key is compared to its end: the time taken tells nothing about them.
         let same = |key: &String| key.as_bytes().ct_eq(token.as_bytes());
-        let known = config.service_keys.iter().map(same).fold(Choice::from(0), |a, b| a | b);
+        let known = config
+            .service_keys
+            .iter()
+            .map(same)
+            .fold(Choice::from(0), |a, b| a | b);
         if known.into() {
             Ok(Self::Service)
         } else {

@@ -6,13 +6,13 @@ use crate::calendar::{Date, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::redis::{Command, Failure, Pipeline, Reply};
-use crate::score::{COUNTER, ORDERS};
+use crate::score::ORDERS;
 use crate::site::Site;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// From this share of a board's order numbers on there is a warning.
-const WARN_FROM: f64 = 0.8;
+/// From so many of a board's order numbers on there is a warning: 80 %.
+const WARN_FROM: u64 = ORDERS / 5 * 4;
 
 /// 200 when Redis answers, else 503; a wrong configuration is told here too.
 pub async fn answer(site: Result<Rc<Site>, Error>, call: &Call) -> Answer {
@@ -46,15 +46,26 @@ fn unwell(status: &str, error: &Error, configured: Option<Value>) -> Answer {
 /// Asks Redis, and returns the warnings.
 async fn look(site: &Site, today: Date) -> Result<Vec<String>, Error> {
     let keys = site.config.keys();
-    let fixed = [Command::new("GET").arg(&keys.stamp()), Command::new("INFO").arg("memory")];
+    let fixed = [
+        Command::new("GET").arg(&keys.stamp()),
+        Command::new("INFO").arg("memory"),
+    ];
     let periods = &site.config.periods;
-    let counters = periods
-        .iter()
-        .map(|period| Command::new("ZSCORE").arg(&keys.board(*period, today, None)).arg(COUNTER));
+    // In this range there can only be the counter: it lies under all users.
+    let (low, high) = (WARN_FROM.to_string(), (ORDERS - 1).to_string());
+    let counters = periods.iter().map(|period| {
+        Command::new("ZCOUNT")
+            .arg(&keys.board(*period, today, None))
+            .arg(&low)
+            .arg(&high)
+    });
     let pipeline = Pipeline::new(fixed.into_iter().chain(counters).collect());
     let mut replies = site.store.run_each(&pipeline).await?.into_iter();
-    let mut next =
-        || replies.next().unwrap_or_else(|| Err(Failure::Unavailable("no reply".into())));
+    let mut next = || {
+        replies
+            .next()
+            .unwrap_or_else(|| Err(Failure::Unavailable("no reply".into())))
+    };
     site.check_stamp(&next()?)?;
     let mut warnings = Vec::new();
     // Not every store tells: what cannot be known is no warning.
@@ -62,7 +73,9 @@ async fn look(site: &Site, today: Date) -> Result<Vec<String>, Error> {
         warnings.extend(eviction(&memory));
     }
     for period in periods {
-        warnings.extend(order_used_up(*period, &next()?));
+        if next()?.integer()? > 0 {
+            warnings.push(order_used_up(*period));
+        }
     }
     if site.config.service_keys.is_empty() {
         warnings.push("No SERVICE_KEYS are configured: nothing can be counted.".to_owned());
@@ -72,22 +85,20 @@ async fn look(site: &Site, today: Date) -> Result<Vec<String>, Error> {
 
 fn eviction(memory: &str) -> Option<String> {
     let mut lines = memory.lines();
-    let policy = lines.find_map(|line| line.strip_prefix("maxmemory_policy:"))?.trim();
+    let policy = lines
+        .find_map(|line| line.strip_prefix("maxmemory_policy:"))?
+        .trim();
     let warning = format!(
         "The store's maxmemory-policy is {policy}: when full it would drop boards and marks. Set noeviction."
     );
     (policy != "noeviction").then_some(warning)
 }
 
-fn order_used_up(period: Period, counter: &Reply) -> Option<String> {
-    let used: f64 = counter.text().ok()?.parse().ok()?;
-    let share = used / (ORDERS - 1) as f64;
-    let percent = (share * 100.0).floor();
-    let warning = format!(
-        "The {} board has used {percent} % of its order numbers; after the last, equals tie by id.",
+fn order_used_up(period: Period) -> String {
+    format!(
+        "The {} board has used 80 % of its order numbers or more; after the last, equals tie by id.",
         period.name()
-    );
-    (share >= WARN_FROM).then_some(warning)
+    )
 }
 
 fn configured(config: &Config) -> Value {

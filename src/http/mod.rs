@@ -38,10 +38,12 @@ pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<R
         Err(error) => return Answer::problem(&error).into_response(false),
     };
     let head = call.head;
-    let answer = answer(&mut call, env, context).await.unwrap_or_else(|error| {
-        log(&call, &error);
-        Answer::problem(&error)
-    });
+    let answer = answer(&mut call, env, context)
+        .await
+        .unwrap_or_else(|error| {
+            log(&call, &error);
+            Answer::problem(&error)
+        });
     answer.into_response(head)
 }
 
@@ -73,7 +75,9 @@ async fn answer(
 /// A file of the bundle.
 fn fixed(media_type: &str, body: &'static str, call: &Call) -> Answer {
     let answer = Answer::text(media_type, body).with("cache-control", "public, max-age=300");
-    answer.tagged().unless_known(call.header("if-none-match").as_deref())
+    answer
+        .tagged()
+        .unless_known(call.header("if-none-match").as_deref())
 }
 
 fn read_site(env: &Env) -> std::result::Result<Rc<Site>, Error> {

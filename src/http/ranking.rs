@@ -21,7 +21,11 @@ pub async fn board(
     let today = site.calendar.date_at(call.now);
     let board = Board::read(period, &call.query, &site.config, today)?;
     let period = board.which.view(&site.calendar, call.now);
-    let max_age = if period.closed { CLOSED_MAX_AGE } else { site.config.board_max_age };
+    let max_age = if period.closed {
+        CLOSED_MAX_AGE
+    } else {
+        site.config.board_max_age
+    };
     let url = format!("{}{}", call.origin, board.normal_form());
     let stored = match cache::find(&url).await {
         Some(stored) => stored,
@@ -29,7 +33,10 @@ pub async fn board(
             let reply = site.ask(board.command(&site.config)).await?;
             let view = board.view(&reply, period, site.config.decimals)?;
             let body = serde_json::to_string(&view).unwrap_or_default();
-            let stored = Stored { body, made: call.now.0 };
+            let stored = Stored {
+                body,
+                made: call.now.0,
+            };
             if let Err(error) = cache::keep(context, url, &stored, max_age) {
                 worker::console_debug!("cache: {error}");
             }
@@ -38,8 +45,9 @@ pub async fn board(
     };
     let age = (call.now.0 - stored.made).max(0) / 1000;
     let control = format!("public, max-age={max_age}, stale-if-error=86400");
-    let mut answer =
-        Answer::text("application/json", stored.body).with("cache-control", control).tagged();
+    let mut answer = Answer::text("application/json", stored.body)
+        .with("cache-control", control)
+        .tagged();
     if stored.made != call.now.0 {
         answer = answer.with("age", age.to_string());
     }
@@ -52,7 +60,11 @@ pub async fn standing(site: &Site, call: &Call, period: &str, user: &str) -> Res
     let query = StandingQuery::read(period, user, &call.query, &site.config, today)?;
     let reply = site.ask(query.command(&site.config)).await?;
     let period = query.which.view(&site.calendar, call.now);
-    Ok(Answer::json(&query.view(&reply, period, site.config.decimals)?))
+    Ok(Answer::json(&query.view(
+        &reply,
+        period,
+        site.config.decimals,
+    )?))
 }
 
 /// Several standings.
@@ -61,5 +73,9 @@ pub async fn comparison(site: &Site, call: &Call, period: &str) -> Result<Answer
     let query = Comparison::read(period, &call.query, &site.config, today)?;
     let reply = site.ask(query.command(&site.config)).await?;
     let period = query.which.view(&site.calendar, call.now);
-    Ok(Answer::json(&query.view(&reply, period, site.config.decimals)?))
+    Ok(Answer::json(&query.view(
+        &reply,
+        period,
+        site.config.decimals,
+    )?))
 }

@@ -80,6 +80,10 @@ impl Route {
     pub fn check(&self, method: &str) -> Result<(), Error> {
         let allow = self.allow();
         let known = allow.split(", ").any(|known| known == method);
-        if known { Ok(()) } else { Err(Error::MethodNotAllowed(allow)) }
+        if known {
+            Ok(())
+        } else {
+            Err(Error::MethodNotAllowed(allow))
+        }
     }
 }

@@ -40,7 +40,8 @@ async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> 
     Caller::identify(call.header("authorization").as_deref(), &site.config)?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
-    site.ask(write_profiles([&named].into_iter(), &site.config)).await?;
+    site.ask(write_profiles([&named].into_iter(), &site.config))
+        .await?;
     Ok(Answer::json(&User::new(&named.id, Some(named.profile))))
 }
 
@@ -56,7 +57,8 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     check_length(items)?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
     if items.iter().any(Result::is_ok) {
-        site.ask(write_profiles(items.iter().flatten(), &site.config)).await?;
+        site.ask(write_profiles(items.iter().flatten(), &site.config))
+            .await?;
     }
     let view = |named: NamedProfile| User::new(&named.id, Some(named.profile));
     let results = items.into_iter().map(|item| item.map(view)).collect();
@@ -70,7 +72,11 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     let history = History::read(user, &call.query, today)?;
     let replies = site.ask_all(&history.pipeline(&site.config)).await?;
     let (_, replies) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
-    Ok(Answer::json(&history.view(replies, &site.calendar, site.config.decimals)?))
+    Ok(Answer::json(&history.view(
+        replies,
+        &site.calendar,
+        site.config.decimals,
+    )?))
 }
 
 async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {

@@ -34,25 +34,43 @@ impl Board {
     /// As [`Which::read`].
     pub fn read(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["limit", "offset", "date", "group"]);
-        let (limit, offset) =
-            (query.whole("limit", 1..=100, 30), query.whole("offset", 0..=100_000, 0));
-        Ok(Self { which: Which::read(period, query, config, today)?, limit, offset })
+        let (limit, offset) = (
+            query.whole("limit", 1..=100, 30),
+            query.whole("offset", 0..=100_000, 0),
+        );
+        Ok(Self {
+            which: Which::read(period, query, config, today)?,
+            limit,
+            offset,
+        })
     }
 
     /// The same question always in the same words, whatever way it was asked.
     #[must_use]
     pub fn normal_form(&self) -> String {
-        let Which { period, date, group } = &self.which;
-        let group = group.as_ref().map(|group| format!("&group={group}")).unwrap_or_default();
+        let Which {
+            period,
+            date,
+            group,
+        } = &self.which;
+        let group = group
+            .as_ref()
+            .map(|group| format!("&group={group}"))
+            .unwrap_or_default();
         let (name, id) = (period.name(), period.id(*date));
-        format!("/v1/ranking/{name}/{id}?limit={}&offset={}{group}", self.limit, self.offset)
+        format!(
+            "/v1/ranking/{name}/{id}?limit={}&offset={}{group}",
+            self.limit, self.offset
+        )
     }
 
     /// The command that answers it.
     #[must_use]
     pub fn command(&self, config: &Config) -> Command {
         let command = self.which.command(&scripts::TOP, config);
-        command.arg(&self.offset.to_string()).arg(&self.limit.to_string())
+        command
+            .arg(&self.offset.to_string())
+            .arg(&self.limit.to_string())
     }
 
     /// The answer.
@@ -63,6 +81,10 @@ impl Board {
     pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
         let columns = [reply.at(2)?, reply.at(3)?, reply.at(4)?];
         let entries = Entry::rows(u64::from(self.offset) + 1, columns, decimals)?;
-        Ok(View { period, total: reply.at(1)?.unsigned()?, entries })
+        Ok(View {
+            period,
+            total: reply.at(1)?.unsigned()?,
+            entries,
+        })
     }
 }

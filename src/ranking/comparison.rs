@@ -44,14 +44,19 @@ impl Comparison {
     pub fn read(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["ids", "date", "group"]);
         let ids = query.ids();
-        Ok(Self { which: Which::read(period, query, config, today)?, ids })
+        Ok(Self {
+            which: Which::read(period, query, config, today)?,
+            ids,
+        })
     }
 
     /// The command that answers it.
     #[must_use]
     pub fn command(&self, config: &Config) -> Command {
         let command = self.which.command(&scripts::COMPARE, config);
-        self.ids.iter().fold(command, |command, user| command.arg(user))
+        self.ids
+            .iter()
+            .fold(command, |command, user| command.arg(user))
     }
 
     /// The answer.
@@ -61,15 +66,31 @@ impl Comparison {
     /// [`Failure::Unavailable`] where the reply is not one of this script.
     pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
         let (scores, ranks) = (reply.at(2)?.list()?, reply.at(3)?.list()?);
-        let columns = self.ids.iter().zip(scores).zip(ranks).zip(reply.at(4)?.list()?);
+        let columns = self
+            .ids
+            .iter()
+            .zip(scores)
+            .zip(ranks)
+            .zip(reply.at(4)?.list()?);
         let rows = columns.map(|(((user, score), rank), profile)| {
-            let rank = rank.some().map(Reply::unsigned).transpose()?.map(|rank| rank + 1);
+            let rank = rank
+                .some()
+                .map(Reply::unsigned)
+                .transpose()?
+                .map(|rank| rank + 1);
             let score = score
                 .some()
                 .map(Reply::unsigned)
                 .transpose()?
-                .map_or(Points { steps: 0, decimals }, |score| points(Score(score), decimals));
-            Ok(Row { position: None, rank, score, user: User::stored(user, profile)? })
+                .map_or(Points { steps: 0, decimals }, |score| {
+                    points(Score(score), decimals)
+                });
+            Ok(Row {
+                position: None,
+                rank,
+                score,
+                user: User::stored(user, profile)?,
+            })
         });
         let mut entries = rows.collect::<Result<Vec<_>, Failure>>()?;
         // A stable sort keeps those without a rank in the order asked.
@@ -77,6 +98,10 @@ impl Comparison {
         for (row, position) in entries.iter_mut().zip(1..) {
             row.position = row.rank.map(|_| position);
         }
-        Ok(View { period, total: reply.at(1)?.unsigned()?, entries })
+        Ok(View {
+            period,
+            total: reply.at(1)?.unsigned()?,
+            entries,
+        })
     }
 }

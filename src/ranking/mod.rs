@@ -47,8 +47,14 @@ impl Which {
         let known = query.check("/period", known);
         query.finish()?;
         match known {
-            Some(period) if config.periods.contains(&period) => Ok(Self { period, date, group }),
-            Some(_) | None => Err(Error::NotFound(format!("The period {period} is switched off."))),
+            Some(period) if config.periods.contains(&period) => Ok(Self {
+                period,
+                date,
+                group,
+            }),
+            Some(_) | None => Err(Error::NotFound(format!(
+                "The period {period} is switched off."
+            ))),
         }
     }
 

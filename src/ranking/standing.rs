@@ -57,7 +57,11 @@ impl StandingQuery {
     ) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["around", "date", "group"]);
         let (user, around) = (query.user(user), query.whole("around", 0..=25, 0));
-        Ok(Self { which: Which::read(period, query, config, today)?, user, around })
+        Ok(Self {
+            which: Which::read(period, query, config, today)?,
+            user,
+            around,
+        })
     }
 
     /// The command that answers it.
@@ -65,7 +69,10 @@ impl StandingQuery {
     pub fn command(&self, config: &Config) -> Command {
         // The one above is needed for the points to the next place, also with no neighbours.
         let neighbours = self.around.max(1).to_string();
-        self.which.command(&scripts::STANDING, config).arg(&self.user).arg(&neighbours)
+        self.which
+            .command(&scripts::STANDING, config)
+            .arg(&self.user)
+            .arg(&neighbours)
     }
 
     /// The answer.
@@ -79,23 +86,49 @@ impl StandingQuery {
         let Some(rank) = reply.at(3)?.some() else {
             let (rank, percentile, next, around) = (None, None, None, Vec::new());
             let score = Points { steps: 0, decimals };
-            return Ok(View { period, user, rank, score, total, percentile, next, around });
+            return Ok(View {
+                period,
+                user,
+                rank,
+                score,
+                total,
+                percentile,
+                next,
+                around,
+            });
         };
         let rank = rank.unsigned()? + 1;
         let first = reply.at(4)?.unsigned()? + 1;
         let columns = [reply.at(5)?, reply.at(6)?, reply.at(7)?];
         let mut around = Entry::rows(first, columns, decimals)?;
-        let score_at = |rank: u64| around.iter().find(|row| row.rank() == rank).map(Entry::score);
+        let score_at = |rank: u64| {
+            around
+                .iter()
+                .find(|row| row.rank() == rank)
+                .map(Entry::score)
+        };
         let score = score_at(rank)
             .ok_or_else(|| Failure::Unavailable("a standing without its own row".to_owned()))?;
         let next = score_at(rank - 1).map(|above| Next {
             rank: rank - 1,
             score: above,
-            points: Points { steps: above.steps - score.steps + 1, decimals },
+            points: Points {
+                steps: above.steps - score.steps + 1,
+                decimals,
+            },
         });
         let percentile = Some(percentile(rank, total));
         around.retain(|row| self.around > 0 && row.rank().abs_diff(rank) <= self.around.into());
-        Ok(View { period, user, rank: Some(rank), score, total, percentile, next, around })
+        Ok(View {
+            period,
+            user,
+            rank: Some(rank),
+            score,
+            total,
+            percentile,
+            next,
+            around,
+        })
     }
 }
 

@@ -52,7 +52,12 @@ impl User {
     #[must_use]
     pub fn new(id: &str, profile: Option<Profile>) -> Self {
         let Profile { name, avatar, url } = profile.unwrap_or_default();
-        Self { id: id.to_owned(), name, avatar, url }
+        Self {
+            id: id.to_owned(),
+            name,
+            avatar,
+            url,
+        }
     }
 
     /// A user and their profile as the store holds it.
@@ -88,7 +93,11 @@ impl Entry {
         let rows = users.iter().zip(scores).zip(profiles).zip(first..);
         rows.map(|(((user, score), profile), rank)| {
             let score = points(Score(score.unsigned()?), decimals);
-            Ok(Self { rank, score, user: User::stored(user.text()?, profile)? })
+            Ok(Self {
+                rank,
+                score,
+                user: User::stored(user.text()?, profile)?,
+            })
         })
         .collect()
     }
@@ -109,5 +118,8 @@ impl Entry {
 /// The points of a packed score.
 #[must_use]
 pub fn points(score: Score, decimals: u32) -> Points {
-    Points { steps: i64::try_from(score.points()).unwrap_or(i64::MAX), decimals }
+    Points {
+        steps: i64::try_from(score.points()).unwrap_or(i64::MAX),
+        decimals,
+    }
 }

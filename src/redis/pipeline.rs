@@ -15,14 +15,24 @@ impl Command {
     /// A command by name; arguments are added with [`Command::arg`].
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { script: None, arguments: String::new(), name }
+        Self {
+            script: None,
+            arguments: String::new(),
+            name,
+        }
     }
 
     /// A script over keys; its own arguments are added with [`Command::arg`].
     #[must_use]
     pub fn script(script: &'static Script, keys: &[String]) -> Self {
-        let command = Self { script: Some(script), ..Self::new("EVALSHA") };
-        keys.iter().fold(command.arg(&keys.len().to_string()), |command, key| command.arg(key))
+        let command = Self {
+            script: Some(script),
+            ..Self::new("EVALSHA")
+        };
+        keys.iter()
+            .fold(command.arg(&keys.len().to_string()), |command, key| {
+                command.arg(key)
+            })
     }
 
     /// This command with one more argument.

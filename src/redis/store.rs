@@ -46,24 +46,38 @@ impl Store {
         pipeline: &Pipeline,
     ) -> Result<Vec<Result<Reply, Failure>>, Failure> {
         let mut slots = self.send(pipeline.body(), pipeline.len()).await?;
-        let unknown: Vec<usize> = (0..).zip(&slots).filter(no_script).map(|(i, _)| i).collect();
+        let unknown: Vec<usize> = (0..)
+            .zip(&slots)
+            .filter(no_script)
+            .map(|(i, _)| i)
+            .collect();
         if !unknown.is_empty() {
-            let again = self.send(pipeline.body_by_text(&unknown), unknown.len()).await?;
+            let again = self
+                .send(pipeline.body_by_text(&unknown), unknown.len())
+                .await?;
             for (place, answer) in unknown.into_iter().zip(again) {
                 if let Some(slot) = slots.get_mut(place) {
                     *slot = answer;
                 }
             }
         }
-        let value =
-            |slot: Slot| slot.error.map_or(Ok(slot.result), |error| Err(Failure::of(error)));
+        let value = |slot: Slot| {
+            slot.error
+                .map_or(Ok(slot.result), |error| Err(Failure::of(error)))
+        };
         Ok(slots.into_iter().map(value).collect())
     }
 
     async fn send(&self, body: String, commands: usize) -> Result<Vec<Slot>, Failure> {
         let request = self.client.post(&self.url).bearer_auth(&self.token);
-        let request = request.header("content-type", "application/json").body(body);
-        let response = request.timeout(self.deadline).send().await.map_err(no_answer)?;
+        let request = request
+            .header("content-type", "application/json")
+            .body(body);
+        let response = request
+            .timeout(self.deadline)
+            .send()
+            .await
+            .map_err(no_answer)?;
         let status = response.status();
         let text = response.text().await.map_err(no_answer)?;
         if status == StatusCode::UNAUTHORIZED {
@@ -80,13 +94,17 @@ impl Store {
             Ok(slots)
         } else {
             let count = slots.len();
-            Err(Failure::Unavailable(format!("{count} answers to {commands} commands")))
+            Err(Failure::Unavailable(format!(
+                "{count} answers to {commands} commands"
+            )))
         }
     }
 }
 
 fn no_script((_, slot): &(usize, &Slot)) -> bool {
-    slot.error.as_ref().is_some_and(|error| error.starts_with("NOSCRIPT"))
+    slot.error
+        .as_ref()
+        .is_some_and(|error| error.starts_with("NOSCRIPT"))
 }
 
 /// The URL is left out of what is logged: it can carry credentials.

@@ -36,7 +36,10 @@ impl Erasure {
     pub fn look(&self, config: &Config) -> Pipeline {
         let keys = config.keys();
         let stamp = Command::new("GET").arg(&keys.stamp());
-        Pipeline::new(vec![stamp, Command::new("ZRANGE").arg(&keys.index()).arg("0").arg("-1")])
+        Pipeline::new(vec![
+            stamp,
+            Command::new("ZRANGE").arg(&keys.index()).arg("0").arg("-1"),
+        ])
     }
 
     /// The second: erases the user from all that the index names, and what is theirs alone.
@@ -46,7 +49,11 @@ impl Erasure {
     /// [`Failure::Unavailable`] where the reply is not an index.
     pub fn erase(&self, index: &Reply, config: &Config) -> Result<Pipeline, Failure> {
         let keys = config.keys();
-        let names = index.list()?.iter().map(Reply::text).collect::<Result<Vec<_>, _>>()?;
+        let names = index
+            .list()?
+            .iter()
+            .map(Reply::text)
+            .collect::<Result<Vec<_>, _>>()?;
         let mut own = keys.undo_memories(&self.user, self.now);
         own.push(keys.marks(&self.user));
         let mut calls = vec![self.call(&keys, config, &[], own)];
@@ -54,8 +61,12 @@ impl Erasure {
             // Boards are indexed by key, history days by date.
             let (boards, dates): (Vec<&str>, Vec<&str>) =
                 names.iter().partition(|name| name.starts_with('{'));
-            let of_day =
-                |date: &&str| [keys.history(date, &self.user), keys.day_marks(date, &self.user)];
+            let of_day = |date: &&str| {
+                [
+                    keys.history(date, &self.user),
+                    keys.day_marks(date, &self.user),
+                ]
+            };
             let own = dates.iter().flat_map(of_day).collect();
             calls.push(self.call(&keys, config, &boards, own));
         }

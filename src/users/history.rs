@@ -60,7 +60,11 @@ impl History {
         let most = Keys::HISTORY_DAYS.unsigned_abs();
         let (user, days) = (query.user(user), query.whole("days", 1..=most, most));
         query.finish()?;
-        Ok(Self { user, days: days as usize, today })
+        Ok(Self {
+            user,
+            days: days as usize,
+            today,
+        })
     }
 
     /// The commands that answer it: all days held, because streaks need them.
@@ -87,13 +91,21 @@ impl History {
         decimals: u32,
     ) -> Result<View, Failure> {
         let (profile, held) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
-        let days = self.dates().zip(held).map(|(date, reply)| Day::read(date, reply, decimals));
+        let days = self
+            .dates()
+            .zip(held)
+            .map(|(date, reply)| Day::read(date, reply, decimals));
         let mut days = days.collect::<Result<Vec<_>, _>>()?;
         let active: Vec<bool> = days.iter().map(|day| day.points.steps > 0).collect();
         days.truncate(self.days);
         let user = User::stored(&self.user, profile)?;
         let timezone = calendar.name().to_owned();
-        Ok(View { user, timezone, days, streak: Streak::of(&active) })
+        Ok(View {
+            user,
+            timezone,
+            days,
+            streak: Streak::of(&active),
+        })
     }
 
     /// The days held, today first.
@@ -119,8 +131,15 @@ impl Day {
             let points = Points { steps, decimals };
             actions.insert(action.text()?.to_owned(), Action { count, points });
         }
-        let points = Points { steps: total, decimals };
-        Ok(Self { date: date.to_string(), points, actions })
+        let points = Points {
+            steps: total,
+            decimals,
+        };
+        Ok(Self {
+            date: date.to_string(),
+            points,
+            actions,
+        })
     }
 }
 
@@ -130,8 +149,16 @@ impl Streak {
         let run = |days: &[bool]| days.iter().take_while(|active| **active).count();
         let ending_today = run(active);
         let ending_yesterday = active.get(1..).map_or(0, run);
-        let longest = active.split(|active| !active).map(<[bool]>::len).max().unwrap_or(0);
-        let current = if ending_today > 0 { ending_today } else { ending_yesterday };
+        let longest = active
+            .split(|active| !active)
+            .map(<[bool]>::len)
+            .max()
+            .unwrap_or(0);
+        let current = if ending_today > 0 {
+            ending_today
+        } else {
+            ending_yesterday
+        };
         Self { current, longest }
     }
 }

@@ -41,7 +41,11 @@ impl Profile {
     ///
     /// [`Error::InvalidRequest`] with every fault of the path and content.
     pub fn read(user: &str, value: &Value) -> Result<NamedProfile, Error> {
-        let id = if id::is_id(user) { Some(user.to_owned()) } else { None };
+        let id = if id::is_id(user) {
+            Some(user.to_owned())
+        } else {
+            None
+        };
         read(id, "/user", value, &["name", "avatar", "url"])
     }
 
@@ -55,7 +59,9 @@ impl Profile {
             return Ok(None);
         };
         let no_profile = |error| Failure::Unavailable(format!("not a profile: {error}"));
-        serde_json::from_str(reply.text()?).map(Some).map_err(no_profile)
+        serde_json::from_str(reply.text()?)
+            .map(Some)
+            .map_err(no_profile)
     }
 }
 
@@ -79,10 +85,13 @@ pub fn write_profiles<'a>(
 ) -> Command {
     let keys = config.keys();
     let command = Command::script(&scripts::PROFILES, &[keys.stamp(), keys.profiles()]);
-    profiles.fold(command.arg(&config.stamp()), |command, NamedProfile { id, profile }| {
-        let json = serde_json::to_string(profile).unwrap_or_default();
-        command.arg(id).arg(&json)
-    })
+    profiles.fold(
+        command.arg(&config.stamp()),
+        |command, NamedProfile { id, profile }| {
+            let json = serde_json::to_string(profile).unwrap_or_default();
+            command.arg(id).arg(&json)
+        },
+    )
 }
 
 fn read(
@@ -101,7 +110,11 @@ fn read(
     let avatar = faults.check("/avatar", optional(fields, "avatar", link));
     let url = faults.check("/url", optional(fields, "url", link));
     let read = || {
-        let profile = Profile { name: name?, avatar: avatar?, url: url? };
+        let profile = Profile {
+            name: name?,
+            avatar: avatar?,
+            url: url?,
+        };
         Some(NamedProfile { id: id?, profile })
     };
     faults.or(read())
@@ -131,7 +144,9 @@ fn name(text: &str) -> Result<(), String> {
 }
 
 fn link(text: &str) -> Result<(), String> {
-    let host = text.strip_prefix("https://").filter(|rest| !rest.starts_with(['/', '?', '#']));
+    let host = text
+        .strip_prefix("https://")
+        .filter(|rest| !rest.starts_with(['/', '?', '#']));
     let odd = |c: char| c.is_whitespace() || c.is_control() || "\"<>\\^`{|}".contains(c);
     if host.is_none_or(str::is_empty) || text.chars().any(odd) {
         return Err("must be a link that begins with https://".to_owned());

@@ -1,0 +1,194 @@
+//! The calendar compared with another implementation, over zones that are hard to get right.
+
+use super::{Calendar, Date, Instant, Period, Zone};
+use jiff::civil;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use proptest::prelude::*;
+
+struct JiffZone(TimeZone);
+
+impl Zone for JiffZone {
+    fn offset(&self, at: Instant) -> i64 {
+        i64::from(self.0.to_offset(timestamp(at)).seconds()) * 1000
+    }
+}
+
+/// Midnight is missing once a year or so in the first four; then odd offsets, a clock set by
+/// half an hour, a day that never was (Apia 2011-12-30), and the plain ones.
+const ZONES: [&str; 12] = [
+    "America/Santiago",
+    "Africa/Cairo",
+    "Asia/Beirut",
+    "America/Havana",
+    "Asia/Kathmandu",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "Pacific/Kiritimati",
+    "America/New_York",
+    "Europe/Berlin",
+    "Asia/Shanghai",
+    "UTC",
+];
+
+fn timestamp(at: Instant) -> Timestamp {
+    Timestamp::from_millisecond(at.0).unwrap()
+}
+
+fn zone(name: &str) -> TimeZone {
+    TimeZone::get(name).unwrap()
+}
+
+fn calendar(name: &str) -> Calendar {
+    Calendar::new(name, Box::new(JiffZone(zone(name))))
+}
+
+fn civil(date: Date) -> civil::Date {
+    date.to_string().parse().unwrap()
+}
+
+fn date() -> impl Strategy<Value = Date> {
+    // 1990-01-01 to 2089-12-31
+    (7305i64..43_829).prop_map(|days| Date::of_local_millis(days * Date::MILLIS))
+}
+
+fn zone_name() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(&ZONES)
+}
+
+proptest! {
+    #[test]
+    fn a_day_starts_at_its_first_instant(name in zone_name(), date in date()) {
+        let start = civil(date).to_zoned(zone(name)).unwrap().start_of_day().unwrap();
+        // Apia: what should be the start of the day that never was is that of the next.
+        prop_assert_eq!(timestamp(calendar(name).start_of(date)), start.timestamp());
+    }
+
+    #[test]
+    fn an_instant_falls_on_the_local_day(name in zone_name(), millis in 631_152_000_000i64..3_786_912_000_000) {
+        let at = Instant(millis);
+        let local = timestamp(at).to_zoned(zone(name)).date();
+        let (calendar, again) = (calendar(name), calendar(name));
+        prop_assert_eq!(civil(calendar.date_at(at)), local);
+        // The second time it comes from what is kept.
+        prop_assert_eq!(calendar.date_at(at), again.date_at(at));
+        prop_assert_eq!(calendar.date_at(at), again.date_at(at));
+    }
+
+    #[test]
+    fn days_follow_each_other_without_overlap(name in zone_name(), date in date()) {
+        let calendar = calendar(name);
+        let (start, end) = (calendar.start_of(date), calendar.start_of(date.next()));
+        prop_assert!(start <= end);
+        if start < end {
+            prop_assert_eq!(calendar.date_at(start), date);
+            prop_assert_eq!(calendar.date_at(Instant(end.0 - 1)), date);
+        }
+    }
+
+    #[test]
+    fn weeks_are_those_of_iso_8601(date in date()) {
+        let week = civil(date).iso_week_date();
+        let id = format!("{:04}-W{:02}", week.year(), week.week());
+        prop_assert_eq!(Period::Week.id(date), id);
+        let (monday, next) = Period::Week.days(date).unwrap();
+        prop_assert_eq!(civil(monday), week.first_of_week().unwrap().date());
+        prop_assert_eq!(next.days_since(monday), 7);
+    }
+
+    #[test]
+    fn months_and_years_begin_on_their_first_day(date in date()) {
+        let (month, next_month) = Period::Month.days(date).unwrap();
+        let (year, next_year) = Period::Year.days(date).unwrap();
+        prop_assert_eq!(civil(month), civil(date).first_of_month());
+        prop_assert_eq!(civil(next_month), civil(date).last_of_month().saturating_add(1.day()));
+        prop_assert_eq!(civil(year), civil(date).first_of_year());
+        prop_assert_eq!(civil(next_year), civil(date).last_of_year().saturating_add(1.day()));
+        prop_assert_eq!(Period::Month.id(date), civil(date).strftime("%Y-%m").to_string());
+        prop_assert_eq!(Period::Year.id(date), civil(date).strftime("%Y").to_string());
+    }
+
+    #[test]
+    fn a_date_is_read_as_it_is_written(date in date()) {
+        prop_assert_eq!(Date::parse(&date.to_string()), Some(date));
+        let (year, month, day) = date.civil();
+        prop_assert_eq!(Date::new(year, month, day), Some(date));
+    }
+
+    #[test]
+    fn an_instant_is_read_as_it_is_written(millis in -62_135_596_800_000i64..253_402_300_800_000) {
+        let at = Instant(millis);
+        prop_assert_eq!(Instant::parse(&at.to_string()), Some(at));
+        prop_assert_eq!(at.to_string().parse::<Timestamp>().unwrap(), timestamp(at));
+    }
+
+    #[test]
+    fn no_text_makes_the_readers_panic(text in ".{0,40}") {
+        let _ = (Date::parse(&text), Instant::parse(&text), Period::parse(&text));
+    }
+}
+
+#[test]
+fn an_instant_is_read_with_any_offset_and_fraction() {
+    let read = |text: &str| Instant::parse(text).map(|at| at.0);
+    assert_eq!(read("1970-01-01T00:00:00Z"), Some(0));
+    assert_eq!(read("1970-01-01t00:00:00.5z"), Some(500));
+    assert_eq!(read("1970-01-01T00:00:00.123999Z"), Some(123));
+    assert_eq!(read("1970-01-01T08:00:00+08:00"), Some(0));
+    assert_eq!(read("1969-12-31T19:30:00-04:30"), Some(0));
+    assert_eq!(read("1970-01-01T00:00:60Z"), Some(60_000));
+}
+
+#[test]
+fn what_is_no_instant_is_not_read() {
+    for text in [
+        "",
+        "2026-11-20",
+        "2026-11-20 08:00:00Z",
+        "2026-11-20T08:00:00",
+        "2026-11-20T08:00Z",
+        "2026-11-20T24:00:00Z",
+        "2026-11-20T08:60:00Z",
+        "2026-11-20T08:00:61Z",
+        "2026-11-20T08:00:00.Z",
+        "2026-11-20T08:00:00+8:00",
+        "2026-11-20T08:00:00+24:00",
+        "2026-13-20T08:00:00Z",
+        "2026-02-29T08:00:00Z",
+        "2026-11-20T08:00:00Zjunk",
+        "２０２６-11-20T08:00:00Z",
+    ] {
+        assert_eq!(Instant::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_date_is_not_read() {
+    for text in [
+        "",
+        "2026-1-20",
+        "2026-11-31",
+        "2025-02-29",
+        "0000-01-01",
+        "2026/11/20",
+        "+026-11-20",
+    ] {
+        assert_eq!(Date::parse(text), None, "{text}");
+    }
+    assert_eq!(
+        Date::parse("2024-02-29").map(|date| date.weekday()),
+        Some(3)
+    );
+}
+
+#[test]
+fn an_hour_shown_twice_around_midnight_belongs_to_one_day() {
+    // St. John's set its clock back from 00:01 to 23:01 of the day before until 2011.
+    let calendar = calendar("America/St_Johns");
+    let date = Date::parse("2010-11-07").unwrap();
+    let start = calendar.start_of(date);
+    let shown_again = Instant(start.0 + 30 * 60_000);
+    assert_eq!(calendar.date_at(start), date);
+    assert_eq!(calendar.date_at(shown_again), date);
+    assert_eq!(calendar.date_at(Instant(start.0 - 1)), date.plus(-1));
+}
