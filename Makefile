@@ -13,7 +13,7 @@ export CLOUDFLARE_CF_FETCH_ENABLED := false
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test dev clean
+.PHONY: help tools build check test dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ test: check build ## everything: check, build, unit, property and integration te
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
 	@cargo build --quiet -p redis-rest -p activity-rank-cli
 	@exec scripts/dev
+
+deploy: build ## deploy to Cloudflare: ENVIRONMENT=preview (the default) or production
+	wrangler deploy --env "$${ENVIRONMENT:-preview}"
 
 clean: ## remove everything made here, downloaded tools and development data included
 	rm -rf target build node_modules .tools .dev .wrangler

@@ -93,13 +93,13 @@ function introduce() {
 
   Try, in another terminal:
 
-    curl ${site}/v1/ranking/month?limit=3
+    curl "${site}/v1/ranking/month?limit=3"
 
     curl -X POST ${site}/v1/activity \\
       -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
       -d '{"user":"42","action":"like","target":"post-7"}'
 
-    curl ${site}/v1/ranking/all/users/42?around=2
+    curl "${site}/v1/ranking/all/users/42?around=2"
 
     target/debug/activity-rank top week --url ${site}
 
