@@ -95,19 +95,35 @@ impl Keys {
     /// The one after is read too: a clock that runs ahead may have written to it already.
     #[must_use]
     pub fn undo_memories(&self, user: &str, now: Instant) -> Vec<String> {
-        const SPAN: i64 = 31 * Date::MILLIS;
-        let span = |at: i64| at.div_euclid(SPAN);
-        let mut spans = vec![span(now.0), span(now.0) - 1];
-        if span(now.0 + crate::CLOCK_TOLERANCE) > span(now.0) {
-            spans.push(span(now.0) + 1);
+        let span = undo_span(now);
+        let ahead = undo_span(Instant(now.0 + crate::CLOCK_TOLERANCE));
+        let mut spans = vec![span, span - 1];
+        if ahead > span {
+            spans.push(ahead);
         }
         spans
             .into_iter()
-            .map(|span| self.key(&format!("u:{span}:{user}")))
+            .map(|span| self.undo_memory(span, user))
             .collect()
+    }
+
+    /// Every undo memory of a user that can exist at an instant.
+    pub fn all_undo_memories(&self, user: &str, now: Instant) -> impl Iterator<Item = String> {
+        // Written late in its span, one lives to the end of the second span after.
+        let span = undo_span(now);
+        (span - 2..=span + 1).map(move |span| self.undo_memory(span, user))
+    }
+
+    fn undo_memory(&self, span: i64, user: &str) -> String {
+        self.key(&format!("u:{span}:{user}"))
     }
 
     fn key(&self, rest: &str) -> String {
         format!("{}{rest}", self.tag)
     }
+}
+
+/// The number of the 31 days that an instant lies in.
+fn undo_span(at: Instant) -> i64 {
+    at.0.div_euclid(UNDO_DAYS.cast_signed() * Date::MILLIS)
 }

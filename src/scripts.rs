@@ -11,8 +11,11 @@ pub struct Script {
 
 /// Counts activities, or takes them back.
 pub static COUNT: Script = Script {
-    text: include_str!("scripts/count.lua"),
-    sha: "24dbdb0b6a6c51c7cc2512e3be2fee86a0471f91",
+    text: concat!(
+        include_str!("scripts/count_call.lua"),
+        include_str!("scripts/count.lua")
+    ),
+    sha: "ac1a721db837632486ff90ea32eb4239f3615a15",
 };
 
 /// Reads a stretch of a board.

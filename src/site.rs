@@ -60,18 +60,12 @@ impl Site {
     ///
     /// [`Error::Misconfigured`] where they differ.
     pub fn check_stamp(&self, held: &Reply) -> Result<(), Error> {
-        let ours = self.config.stamp();
-        match held {
-            Reply::Nil => Ok(()),
-            Reply::Text(held) if *held == ours => Ok(()),
-            Reply::Text(_) | Reply::Integer(_) | Reply::List(_) => {
-                let way_out = format!(
-                    "the data under this prefix was written with {}, and this deployment is set \
-                     to {ours}; set those variables back, or choose another PREFIX to start anew",
-                    held.text().unwrap_or("other settings"),
-                );
-                Err(Error::Misconfigured("PREFIX", way_out))
-            }
+        match held.some() {
+            None => Ok(()),
+            Some(held) => match held.text()? {
+                held if held == self.config.stamp() => Ok(()),
+                held => Err(self.config.other_stamp(held)),
+            },
         }
     }
 }

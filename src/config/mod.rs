@@ -112,10 +112,43 @@ impl Config {
     /// The settings that the data in Redis depends on, as they are stamped there.
     #[must_use]
     pub fn stamp(&self) -> String {
-        format!(
-            "v1 shards=1 decimals={} timezone={}",
-            self.decimals, self.timezone
-        )
+        let settings = self
+            .stamped()
+            .map(|(_, name, value)| format!("{name}={value}"));
+        format!("v1 {}", settings.join(" "))
+    }
+
+    /// What to do about data that was stamped with other settings.
+    #[must_use]
+    pub fn other_stamp(&self, held: &str) -> Error {
+        let known = |name: &str| {
+            held.split(' ')
+                .find_map(|setting| setting.strip_prefix(name)?.strip_prefix('='))
+        };
+        for (variable, name, ours) in self.stamped() {
+            let Some(held) = known(name).filter(|held| *held != ours) else {
+                continue;
+            };
+            let way_out = format!(
+                "is {ours}, but the data under PREFIX {} was written with {held}; set {variable} \
+                 back to {held}, or choose another PREFIX to start anew",
+                self.prefix
+            );
+            return Error::Misconfigured(variable, way_out);
+        }
+        let way_out = format!(
+            "the data under {} was written by another version ({held}); choose another PREFIX",
+            self.prefix
+        );
+        Error::Misconfigured("PREFIX", way_out)
+    }
+
+    fn stamped(&self) -> [(&'static str, &'static str, String); 3] {
+        [
+            ("SHARDS", "shards", "1".to_owned()),
+            ("POINT_DECIMALS", "decimals", self.decimals.to_string()),
+            ("TIMEZONE", "timezone", self.timezone.clone()),
+        ]
     }
 }
 

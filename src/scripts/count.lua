@@ -21,8 +21,10 @@
 --       ops      rule, place, day, verb ('do', 'undo', 'old': a day too far back to know its marks),
 --                mark ('like:post-7'), instant ms, '1' if the caller dated it
 --
--- Call  EVALSHA sha 10 {ar:0}s {ar:0}i {ar:0}bd:2026-11-20 {ar:0}ba {ar:0}m:42 {ar:0}u:659:42 {ar:0}u:658:42
---       {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42 ... (the parts are spelt out in src/activity/plan.rs)
+-- Call  EVALSHA sha 9 {ar:0}s {ar:0}i {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 {ar:0}u:659:42 {ar:0}u:658:42
+--       {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42  'v1 ...' 1795132800000 2764800 34560000 5356800
+--       'd2678400 a0' 1  1 like s 2 0 0  1 2026-11-20 da '' 3  1 42 5 6 2  1 1 2026-11-20 8 9
+--       1 1 1 1 do like:post-7 1795132800000 0
 --
 -- Reply { stamp held, missing, results, standings }
 --       missing    { op, mark } for each undo whose mark names a place not given here: nothing was
@@ -44,66 +46,6 @@ local ORDERS = 2 ^ 30
 local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
 
-local stamp, index = KEYS[1], KEYS[2]
-local held_stamp = redis.call('GET', stamp)
-if held_stamp and held_stamp ~= ARGV[1] then
-  return { held_stamp }
-end
-
-local now = tonumber(ARGV[2])
-local day_lifetime, marks_lifetime, undo_lifetime = ARGV[3], ARGV[4], ARGV[5]
-local board_lifetime = {}
-for kind, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
-  board_lifetime[kind] = tonumber(seconds)
-end
-
-local cursor = 7
-local function take()
-  cursor = cursor + 1
-  return ARGV[cursor]
-end
-local function number()
-  return tonumber(take())
-end
-local function list(read)
-  local all = {}
-  for i = 1, number() do
-    all[i] = read()
-  end
-  return all
-end
-local function words(text)
-  local all = {}
-  for word in string.gmatch(text, '[^,]+') do
-    all[#all + 1] = word
-  end
-  return all
-end
-
-local rules = list(function()
-  return { action = take(), once = take(), points = number(), cap = number(), cooldown = number() }
-end)
-local places = list(function()
-  return { date = take(), kinds = take(), groups = words(take()), first = number() }
-end)
-local members = list(function()
-  local member = { user = take(), marks = KEYS[number()], undone = {} }
-  local first = number()
-  for i = 1, number() do
-    member.undone[i] = KEYS[first + i - 1]
-  end
-  return member
-end)
-local days = list(function()
-  return { member = members[number()], date = take(), history = KEYS[number()], marks = KEYS[number()] }
-end)
-local ops = list(function()
-  return {
-    rule = rules[number()], place = places[number()], day = days[number()],
-    verb = take(), mark = take(), at = number(), dated = take() == '1',
-  }
-end)
-
 -- A number as digits: tostring would round above 1e14.
 local function digits(n)
   return string.format('%.0f', n)
@@ -122,12 +64,16 @@ end
 
 -- The index lets an erasure find every board and history day; it forgets what has expired.
 local function register(name, seconds)
-  local expiry = 'inf'
-  if seconds > 0 then
-    expiry = digits(math.floor(now / 1000) + seconds + 86400)
-  end
+  local second = math.floor(now / 1000)
+  local expiry = seconds > 0 and digits(second + seconds + 86400) or 'inf'
   redis.call('ZADD', index, 'GT', expiry, name)
-  redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(math.floor(now / 1000)))
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(second))
+end
+
+local function keep_day(name, date)
+  if expire_once(name, day_lifetime) then
+    register(date, day_lifetime)
+  end
 end
 
 -- The boards of a place in the order of its keys: each kind for everybody, then for each group.
@@ -198,10 +144,8 @@ local function read_mark(member, mark)
   if text then
     local parts = words(text)
     changed = tonumber(parts[1])
-    standing = {
-      text = text, points = tonumber(parts[2]), date = parts[3], kinds = parts[4],
-      groups = { unpack(parts, 5) },
-    }
+    standing = { text = text, points = tonumber(parts[2]), date = parts[3], kinds = parts[4] }
+    standing.groups = { unpack(parts, 5) }
   end
   for _, memory in ipairs(member.undone) do
     changed = math.max(changed, tonumber(redis.call('HGET', memory, mark) or -math.huge))
@@ -216,14 +160,11 @@ end
 
 -- Where a mark's points lie, if that place is among those given.
 local function place_of(standing, member)
-  for _, day in ipairs(days) do
-    if day.member == member and day.date == standing.date then
-      for _, place in ipairs(places) do
-        local boards = place.date == standing.date and boards_of(place, standing.kinds, standing.groups)
-        if boards then
-          return boards, day
-        end
-      end
+  local day = member.days[standing.date]
+  for _, place in ipairs(day and places_on[standing.date] or {}) do
+    local boards = boards_of(place, standing.kinds, standing.groups)
+    if boards then
+      return boards, day
     end
   end
 end
@@ -268,7 +209,7 @@ local function count(op)
   claim()
   if rule.once == 'd' then
     redis.call('SADD', day.marks, op.mark)
-    expire_once(day.marks, day_lifetime)
+    keep_day(day.marks, day.date)
   else
     local text = { digits(math.max(op.at, changed)), digits(rule.points), place.date, place.kinds, unpack(place.groups) }
     redis.call('HSET', member.marks, op.mark, table.concat(text, ','))
@@ -292,9 +233,7 @@ local function count(op)
     end
   end
   write_history(day.history, rule.action, times + 1, earned + rule.points)
-  if expire_once(day.history, day_lifetime) then
-    register(day.date, tonumber(day_lifetime))
-  end
+  keep_day(day.history, day.date)
   return { 'counted', rule.points }
 end
 

@@ -54,7 +54,7 @@ impl Erasure {
             .iter()
             .map(Reply::text)
             .collect::<Result<Vec<_>, _>>()?;
-        let mut own = keys.undo_memories(&self.user, self.now);
+        let mut own: Vec<String> = keys.all_undo_memories(&self.user, self.now).collect();
         own.push(keys.marks(&self.user));
         let mut calls = vec![self.call(&keys, config, &[], own)];
         for names in names.chunks(NAMES_PER_CALL) {

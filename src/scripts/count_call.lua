@@ -1,0 +1,70 @@
+-- Takes a call of count.lua apart, which follows this text and says what KEYS and ARGV are.
+
+local stamp, index = KEYS[1], KEYS[2]
+local held_stamp = redis.call('GET', stamp)
+if held_stamp and held_stamp ~= ARGV[1] then
+  return { held_stamp }
+end
+
+local now = tonumber(ARGV[2])
+local day_lifetime = tonumber(ARGV[3])
+local marks_lifetime, undo_lifetime = ARGV[4], ARGV[5]
+local board_lifetime = {}
+for kind, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
+  board_lifetime[kind] = tonumber(seconds)
+end
+
+local cursor = 7
+local function take()
+  cursor = cursor + 1
+  return ARGV[cursor]
+end
+local function number()
+  return tonumber(take())
+end
+local function list(read)
+  local all = {}
+  for i = 1, number() do
+    all[i] = read()
+  end
+  return all
+end
+local function words(text)
+  local all = {}
+  for word in string.gmatch(text, '[^,]+') do
+    table.insert(all, word)
+  end
+  return all
+end
+
+local rules = list(function()
+  return { action = take(), once = take(), points = number(), cap = number(), cooldown = number() }
+end)
+local places_on = {}
+local places = list(function()
+  local place = { date = take(), kinds = take(), groups = words(take()), first = number() }
+  places_on[place.date] = places_on[place.date] or {}
+  table.insert(places_on[place.date], place)
+  return place
+end)
+local members = list(function()
+  local member = { user = take(), marks = KEYS[number()], undone = {}, days = {} }
+  local first = number()
+  for i = 1, number() do
+    member.undone[i] = KEYS[first + i - 1]
+  end
+  return member
+end)
+local days = list(function()
+  local member = members[number()]
+  local day = { member = member, date = take(), history = KEYS[number()], marks = KEYS[number()] }
+  member.days[day.date] = day
+  return day
+end)
+local ops = list(function()
+  return {
+    rule = rules[number()], place = places[number()], day = days[number()],
+    verb = take(), mark = take(), at = number(), dated = take() == '1',
+  }
+end)
+
