@@ -13,7 +13,10 @@ pub(crate) struct Auth {
 
 impl Auth {
     pub(crate) fn new(token: &str, in_query: bool) -> Self {
-        Self { token: token.as_bytes().to_vec(), in_query }
+        Self {
+            token: token.as_bytes().to_vec(),
+            in_query,
+        }
     }
 
     /// `_token` in the query wins over the header; the word `Bearer` may be missing.
@@ -21,9 +24,15 @@ impl Auth {
         let in_query = raw_query.filter(|_| self.in_query).and_then(query::token);
         let presented = match &in_query {
             Some(token) => token,
-            None => headers.get(AUTHORIZATION).map_or(&[][..], |value| bearer(value.as_bytes())),
+            None => headers
+                .get(AUTHORIZATION)
+                .map_or(&[][..], |value| bearer(value.as_bytes())),
         };
-        if bool::from(self.token.ct_eq(presented)) { Ok(()) } else { Err(Fault::Unauthorized) }
+        if bool::from(self.token.ct_eq(presented)) {
+            Ok(())
+        } else {
+            Err(Fault::Unauthorized)
+        }
     }
 }
 

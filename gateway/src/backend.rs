@@ -1,8 +1,9 @@
 //! The seam to Redis: a batch of commands in, one reply to each out, in order.
 //!
 //! Everything above this file is indifferent to what is behind it. Another kind of backend needs
-//! [`Backend::send`] and [`Backend::ping`] and nothing else.
+//! `send`, `ping` and `listen`, and nothing else.
 
+mod feed;
 mod link;
 mod socket;
 mod text_lines;
@@ -18,11 +19,13 @@ use redis::{
 };
 use tokio::time::timeout;
 
+pub(crate) use self::feed::{Feed, Kind};
 use self::link::Link;
 use crate::{command::Command, error::Fault};
 
 /// One Redis, reached over a few connections that all requests share.
 pub(crate) struct Backend {
+    info: ConnectionInfo,
     links: Vec<Link>,
     next: AtomicUsize,
     patience: Duration,
@@ -36,12 +39,18 @@ impl Backend {
         patience: Duration,
     ) -> Result<Self, String> {
         let info = connection_info(url)?;
-        let mut links: Vec<Link> =
-            (0..connections).map(|_| Link::open(info.clone(), patience)).collect();
+        let mut links: Vec<Link> = (0..connections)
+            .map(|_| Link::open(info.clone(), patience))
+            .collect();
         for link in &mut links {
             link.first_attempt().await;
         }
-        Ok(Self { links, next: AtomicUsize::new(0), patience })
+        Ok(Self {
+            info,
+            links,
+            next: AtomicUsize::new(0),
+            patience,
+        })
     }
 
     /// Sends all commands in one write on one connection, so that none of another request comes
@@ -49,7 +58,9 @@ impl Backend {
     pub(crate) async fn send(&self, commands: Vec<Command>) -> Result<Vec<Value>, Fault> {
         let connection = self.pick()?;
         let Ok(sent) = timeout(self.patience, send(connection, commands)).await else {
-            return Err(Fault::RedisTimeout { ms: self.patience.as_millis() });
+            return Err(Fault::RedisTimeout {
+                ms: self.patience.as_millis(),
+            });
         };
         sent.map_err(|_cause| Fault::ConnectionLost)
     }
@@ -65,12 +76,26 @@ impl Backend {
         }
     }
 
+    /// A feed of what Redis sends by itself, on a connection of its own.
+    pub(crate) async fn listen(&self, kind: Kind, names: Vec<Vec<u8>>) -> Result<Feed, Fault> {
+        timeout(self.patience, feed::open(&self.info, kind, names))
+            .await
+            .unwrap_or_else(|_elapsed| {
+                Err(Fault::RedisTimeout {
+                    ms: self.patience.as_millis(),
+                })
+            })
+    }
+
     /// The next connection that is up, in turn.
     fn pick(&self) -> Result<MultiplexedConnection, Fault> {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         let mut why = String::new();
         for offset in 0..self.links.len() {
-            let Some(link) = self.links.get(start.wrapping_add(offset) % self.links.len()) else {
+            let Some(link) = self
+                .links
+                .get(start.wrapping_add(offset) % self.links.len())
+            else {
                 continue;
             };
             match link.connection() {
@@ -99,6 +124,9 @@ fn connection_info(url: &str) -> Result<ConnectionInfo, String> {
     let info = url
         .into_connection_info()
         .map_err(|problem| format!("REDIS_URL cannot be used: {problem}"))?;
-    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+    let settings = info
+        .redis_settings()
+        .clone()
+        .set_protocol(ProtocolVersion::RESP2);
     Ok(info.set_redis_settings(settings))
 }

@@ -13,7 +13,10 @@ impl Command {
     /// An empty command with room for `arguments` arguments of `bytes` bytes in all.
     #[must_use]
     pub fn with_capacity(arguments: usize, bytes: usize) -> Self {
-        Self { cmd: Cmd::with_capacity(arguments, bytes), bytes: 0 }
+        Self {
+            cmd: Cmd::with_capacity(arguments, bytes),
+            bytes: 0,
+        }
     }
 
     /// A command made of these arguments.
@@ -55,7 +58,8 @@ impl Command {
     /// Whether the name is `name`, in any case.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
-        self.argument(0).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
+        self.argument(0)
+            .is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
     }
 
     /// The bytes of all arguments together.

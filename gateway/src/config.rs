@@ -57,6 +57,10 @@ pub struct Config {
     /// Most commands in one pipeline or transaction
     #[arg(long, env = "MAX_COMMANDS", default_value_t = 10_000)]
     pub max_commands: usize,
+
+    /// Most subscriptions and monitors open at the same time; 0 switches them off
+    #[arg(long, env = "MAX_STREAMS", default_value_t = 1000)]
+    pub max_streams: usize,
 }
 
 impl Config {

@@ -16,7 +16,7 @@ const TOO_LARGE: &str =
 /// | 408 | `BodyTimeout` |
 /// | 413 | `CommandTooLarge`, `BodyTooLarge`, `TooManyCommands` |
 /// | 500 | `Internal` |
-/// | 503 | `RedisDown`, nothing ran; `ConnectionLost`, it may have run |
+/// | 503 | `RedisDown`, nothing ran; `ConnectionLost`, it may have run; `TooManyStreams` |
 /// | 504 | `RedisTimeout`, it may still run |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -38,6 +38,7 @@ pub(crate) enum Fault {
     CommandTooLarge { limit: usize, actual: usize },
     ReplyTooLarge { limit: usize, actual: usize },
     TooManyCommands { limit: usize, actual: usize },
+    TooManyStreams { limit: usize },
     Refused(String),
     Redis(String),
     RedisDown(String),
@@ -69,7 +70,9 @@ impl Fault {
             Self::BodyTooLarge { .. }
             | Self::CommandTooLarge { .. }
             | Self::TooManyCommands { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::RedisDown(_) | Self::ConnectionLost => StatusCode::SERVICE_UNAVAILABLE,
+            Self::RedisDown(_) | Self::ConnectionLost | Self::TooManyStreams { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::RedisTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -96,6 +99,7 @@ impl Fault {
             Self::CommandTooLarge { limit, actual } => too_large(*limit, *actual as u64),
             Self::ReplyTooLarge { limit, actual } => too_large(*limit, *actual as u64),
             Self::TooManyCommands { limit, actual } => format!("ERR max number of commands exceeded. Limit: {limit}, Actual: {actual}").into(),
+            Self::TooManyStreams { limit } => format!("ERR max number of streams exceeded. Limit: {limit}").into(),
             Self::Refused(text) | Self::Redis(text) => text.as_str().into(),
             Self::RedisDown(why) => format!("ERR redis is not reachable: {why}").into(),
             Self::ConnectionLost => "ERR the connection to redis was lost before it answered; the command may or may not have run".into(),

@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use crate::{
     auth::Auth,
     error::Fault,
+    events::Events,
     reply,
     request::{body, format::Format, json, path},
     run::{Runner, Slot},
@@ -27,6 +28,7 @@ const SYNC_TOKEN: HeaderName = HeaderName::from_static("upstash-sync-token");
 pub(crate) struct Gateway {
     pub(crate) auth: Auth,
     pub(crate) runner: Runner,
+    pub(crate) events: Events,
     pub(crate) max_body_bytes: usize,
     pub(crate) max_commands: usize,
     pub(crate) patience: Duration,
@@ -37,7 +39,10 @@ pub(crate) async fn answer(State(gateway): State<Arc<Gateway>>, request: Request
     let (parts, body) = request.into_parts();
     let mut response = if parts.method == Method::OPTIONS {
         preflight(&parts.headers)
-    } else if !matches!(parts.method, Method::GET | Method::POST | Method::PUT | Method::HEAD) {
+    } else if !matches!(
+        parts.method,
+        Method::GET | Method::POST | Method::PUT | Method::HEAD
+    ) {
         respond(StatusCode::METHOD_NOT_ALLOWED, None, Vec::new())
     } else {
         // A panic would otherwise cut the connection, and the SDKs would send the request again.
@@ -69,7 +74,11 @@ impl Gateway {
         }
         let token = self.auth.check(&parts.headers, parts.uri.query());
         // Read even without a token, so that the client sees the answer, but then not kept.
-        let limit = if token.is_ok() { self.max_body_bytes } else { 0 };
+        let limit = if token.is_ok() {
+            self.max_body_bytes
+        } else {
+            0
+        };
         let body = body::read(body, limit, self.patience).await;
         token?;
         let format = Format::of(&parts.headers)?;
@@ -83,11 +92,22 @@ impl Gateway {
             "/multi-exec" => {
                 let commands = json::batch(&body, self.max_commands)?;
                 // Raw replies are for single commands and pipelines only.
-                let format = if format == Format::Resp2 { Format::Text } else { format };
+                let format = if format == Format::Resp2 {
+                    Format::Text
+                } else {
+                    format
+                };
                 Ok(many(&self.runner.transaction(commands).await?, format))
             }
             _ => {
-                let command = path::command(parts.uri.path(), parts.uri.query(), &body)?;
+                let segments: Vec<Vec<u8>> = path::segments(parts.uri.path()).collect();
+                if let Some(kind) = Events::asked(&segments) {
+                    // The SDK sends the body `[]`, which is no argument here.
+                    let names = segments.into_iter().skip(1).collect();
+                    let events = self.events.open(&self.runner.backend, kind, names).await?;
+                    return Ok(streaming(events));
+                }
+                let command = path::command(segments, parts.uri.query(), &body);
                 Ok(one(&self.runner.single(command).await, format))
             }
         }
@@ -95,7 +115,11 @@ impl Gateway {
 
     async fn health(&self) -> Result<Response, Fault> {
         match self.runner.backend.ping().await {
-            Ok(()) => Ok(respond(StatusCode::OK, Some(JSON), b"{\"result\":\"PONG\"}".to_vec())),
+            Ok(()) => Ok(respond(
+                StatusCode::OK,
+                Some(JSON),
+                b"{\"result\":\"PONG\"}".to_vec(),
+            )),
             Err(fault) => {
                 let mut response = refusal(&fault);
                 *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
@@ -141,8 +165,26 @@ fn refusal(fault: &Fault) -> Response {
 
 fn with_retry(fault: &Fault, mut response: Response) -> Response {
     if fault.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
+    response
+}
+
+fn streaming(events: Body) -> Response {
+    let mut response = Response::new(events);
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // nginx would otherwise collect events before it hands them on.
+    headers.insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
     response
 }
 

@@ -13,14 +13,16 @@
 //! 7. `script`: scripts that ask for key locking, rewritten so that Redis takes them.
 //! 8. `run`: commands → one batch → one answer per slot.
 //! 9. `backend`: **the seam**: a batch in, its replies out in order; reconnects behind it.
-//! 10. `reply`: Redis values → JSON or RESP2 bytes.
-//! 11. `error`: every fault with its status and text.
+//! 10. `events`: subscriptions and MONITOR as server-sent events.
+//! 11. `reply`: Redis values → JSON or RESP2 bytes.
+//! 12. `error`: every fault with its status and text.
 
 mod auth;
 mod backend;
 pub mod command;
 pub mod config;
 mod error;
+mod events;
 mod http;
 mod reply;
 mod request;

@@ -23,7 +23,10 @@ async fn serve(config: Config) -> Result<(), String> {
     let stop = stop_signal().map_err(|problem| problem.to_string())?;
     let server = Server::bind(config).await?;
     println!("redis-rest listening on http://{}", server.address());
-    server.run(stop).await.map_err(|problem| problem.to_string())
+    server
+        .run(stop)
+        .await
+        .map_err(|problem| problem.to_string())
 }
 
 fn refuse(problem: &str) -> std::process::ExitCode {

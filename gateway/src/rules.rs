@@ -18,7 +18,9 @@ pub(crate) fn check(command: &Command) -> Result<(), Fault> {
         "BLPOP" | "BRPOP" | "BRPOPLPUSH" | "BLMOVE" | "BLMPOP" | "BZPOPMIN" | "BZPOPMAX"
         | "BZMPOP" | "WAIT" | "WAITAOF" => true,
         "XREAD" | "XREADGROUP" => blocks(command),
-        "SCRIPT" => command.argument(1).is_some_and(|sub| sub.eq_ignore_ascii_case(b"DEBUG")),
+        "SCRIPT" => command
+            .argument(1)
+            .is_some_and(|sub| sub.eq_ignore_ascii_case(b"DEBUG")),
         // The server itself.
         "SHUTDOWN" | "DEBUG" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "SYNC" | "PSYNC"
         | "REPLCONF" | "MIGRATE" | "MODULE" => true,
@@ -35,7 +37,10 @@ pub(crate) fn check(command: &Command) -> Result<(), Fault> {
 /// `XREAD` and `XREADGROUP` wait only with the option BLOCK, which stands before STREAMS.
 fn blocks(command: &Command) -> bool {
     // GROUP takes two names, which may be any word.
-    let names = if command.argument(1).is_some_and(|word| word.eq_ignore_ascii_case(b"GROUP")) {
+    let names = if command
+        .argument(1)
+        .is_some_and(|word| word.eq_ignore_ascii_case(b"GROUP"))
+    {
         3
     } else {
         0

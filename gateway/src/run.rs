@@ -27,7 +27,10 @@ impl Runner {
     pub(crate) async fn single(&self, command: Command) -> Slot {
         let mut plan = Plan::default();
         plan.add(Ok(command), self);
-        self.execute(plan).await?.pop().unwrap_or(Err(Fault::Internal))
+        self.execute(plan)
+            .await?
+            .pop()
+            .unwrap_or(Err(Fault::Internal))
     }
 
     /// Each command for itself; a fault stays in its slot.
@@ -104,7 +107,10 @@ impl Runner {
         }
         let actual = size(&value);
         if actual > self.max_bytes {
-            return Err(Fault::ReplyTooLarge { limit: self.max_bytes, actual });
+            return Err(Fault::ReplyTooLarge {
+                limit: self.max_bytes,
+                actual,
+            });
         }
         Ok(answer.map_or(value, |sha| Value::BulkString(sha.into_bytes())))
     }
@@ -154,7 +160,9 @@ impl Plan {
                 self.writes |= !rules::only_reads(&command);
                 let rewritten = script::rewrite(command, &runner.aliases);
                 self.commands.push(rewritten.command);
-                self.slots.push(Planned::Sent { answer: rewritten.answer });
+                self.slots.push(Planned::Sent {
+                    answer: rewritten.answer,
+                });
             }
             Err(fault) => self.slots.push(Planned::Fault(fault)),
         }
@@ -168,7 +176,10 @@ impl Plan {
 
 fn fits(command: Command, limit: usize) -> Result<Command, Fault> {
     if command.bytes() > limit {
-        return Err(Fault::CommandTooLarge { limit, actual: command.bytes() });
+        return Err(Fault::CommandTooLarge {
+            limit,
+            actual: command.bytes(),
+        });
     }
     rules::check(&command).map(|()| command)
 }

@@ -6,12 +6,14 @@ use axum::{Router, serve::ListenerExt};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
+    sync::watch,
 };
 
 use crate::{
     auth::Auth,
     backend::Backend,
     config::Config,
+    events::Events,
     http::{self, Gateway},
     run::Runner,
     script::Aliases,
@@ -28,6 +30,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     gateway: Arc<Gateway>,
+    stopping: watch::Sender<bool>,
 }
 
 impl Server {
@@ -37,12 +40,16 @@ impl Server {
     ///
     /// A sentence that names the variable which cannot be used.
     pub async fn bind(config: Config) -> Result<Self, String> {
+        // The client library takes the default of the process for a MONITOR over TLS, and panics
+        // without one. An error means that the process has chosen already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let unusable =
             |problem: io::Error| format!("LISTEN={} cannot be used: {problem}", config.listen);
         let listener = TcpListener::bind(&config.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
         let patience = config.timeout();
         let backend = Backend::open(&config.redis_url, config.connections, patience).await?;
+        let (stopping, stopped) = watch::channel(false);
         let gateway = Gateway {
             auth: Auth::new(&config.token, config.query_token),
             runner: Runner {
@@ -51,11 +58,17 @@ impl Server {
                 sync: SyncToken::new(),
                 max_bytes: config.max_command_bytes,
             },
+            events: Events::new(config.max_streams, stopped),
             max_body_bytes: config.max_body_bytes,
             max_commands: config.max_commands,
             patience,
         };
-        Ok(Self { listener, address, gateway: Arc::new(gateway) })
+        Ok(Self {
+            listener,
+            address,
+            gateway: Arc::new(gateway),
+            stopping,
+        })
     }
 
     /// The address it listens on, with the real port where 0 was asked for.
@@ -71,13 +84,15 @@ impl Server {
     /// Those of the listening socket.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let patience = self.gateway.patience;
-        let (stopping, stopped) = tokio::sync::oneshot::channel();
+        let stopping = self.stopping;
+        let mut stopped = stopping.subscribe();
         let stop = async move {
             stop.await;
-            // The receiver is gone only when serving has ended already.
-            let _ = stopping.send(());
+            stopping.send_replace(true);
         };
-        let router = Router::new().fallback(http::answer).with_state(self.gateway);
+        let router = Router::new()
+            .fallback(http::answer)
+            .with_state(self.gateway);
         let listener = self.listener.tap_io(|connection| {
             // A small answer must not wait for the acknowledgement of the one before.
             let _ = connection.set_nodelay(true);
@@ -85,7 +100,7 @@ impl Server {
         let serving = axum::serve(listener, router).with_graceful_shutdown(stop);
         let overdue = async move {
             // An error means that it never came to stopping: then nothing is overdue.
-            if stopped.await.is_err() {
+            if stopped.wait_for(|stopping| *stopping).await.is_err() {
                 std::future::pending::<()>().await;
             }
             tokio::time::sleep(patience + GRACE).await;

@@ -17,7 +17,10 @@ pub(crate) struct SyncToken {
 
 impl SyncToken {
     pub(crate) fn new() -> Self {
-        Self { boot: RandomState::new().hash_one(std::process::id()), writes: AtomicU64::new(0) }
+        Self {
+            boot: RandomState::new().hash_one(std::process::id()),
+            writes: AtomicU64::new(0),
+        }
     }
 
     /// A write may have happened.

@@ -46,7 +46,10 @@ impl Link {
     /// Waits until it is known whether Redis is there.
     pub(super) async fn first_attempt(&mut self) {
         // An error means the task has ended, which leaves the state as it is.
-        let _ = self.state.wait_for(|state| !matches!(state, State::Connecting)).await;
+        let _ = self
+            .state
+            .wait_for(|state| !matches!(state, State::Connecting))
+            .await;
     }
 
     /// The connection, or why there is none.
@@ -78,7 +81,10 @@ async fn keep(info: ConnectionInfo, patience: Duration, state: watch::Sender<Sta
         };
         if !told {
             // Once per outage: further attempts are silent.
-            eprintln!("redis-rest: no connection to redis at {}: {why}", info.addr());
+            eprintln!(
+                "redis-rest: no connection to redis at {}: {why}",
+                info.addr()
+            );
             told = true;
         }
         state.send_replace(State::Down(why));
@@ -95,8 +101,9 @@ async fn connect(
 ) -> redis::RedisResult<(MultiplexedConnection, JoinHandle<()>)> {
     // The library's own answer timeout of half a second would cut slow commands short; the
     // deadline of a request is kept by the backend.
-    let config =
-        AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
+    let config = AsyncConnectionConfig::new()
+        .set_response_timeout(None)
+        .set_pipeline_buffer_size(QUEUE);
     let socket = TextLines::new(socket::open(info.addr()).await?);
     let (connection, driver) =
         MultiplexedConnection::new_with_config(info.redis_settings(), socket, config).await?;

@@ -18,10 +18,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> Socket for S {}
 pub(super) async fn open(address: &ConnectionAddr) -> io::Result<Box<dyn Socket>> {
     match address {
         ConnectionAddr::Tcp(host, port) => Ok(Box::new(tcp(host, *port).await?)),
-        ConnectionAddr::TcpTls { host, port, insecure: false, .. } => {
+        ConnectionAddr::TcpTls {
+            host,
+            port,
+            insecure: false,
+            ..
+        } => {
             let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
             let connector = TlsConnector::from(Arc::new(trusting_the_system()?));
-            Ok(Box::new(connector.connect(name, tcp(host, *port).await?).await?))
+            Ok(Box::new(
+                connector.connect(name, tcp(host, *port).await?).await?,
+            ))
         }
         ConnectionAddr::Unix(path) => Ok(Box::new(UnixStream::connect(path).await?)),
         _ => Err(io::Error::new(
@@ -43,7 +50,10 @@ fn trusting_the_system() -> io::Result<ClientConfig> {
     let found = rustls_native_certs::load_native_certs();
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
-        let why = found.errors.first().map_or_else(|| "none found".to_owned(), ToString::to_string);
+        let why = found
+            .errors
+            .first()
+            .map_or_else(|| "none found".to_owned(), ToString::to_string);
         return Err(io::Error::other(format!("no trusted certificates: {why}")));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

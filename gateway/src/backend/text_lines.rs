@@ -36,7 +36,10 @@ enum At {
 
 impl<S> TextLines<S> {
     pub(super) fn new(inner: S) -> Self {
-        Self { inner, at: At::Kind }
+        Self {
+            inner,
+            at: At::Kind,
+        }
     }
 }
 
@@ -55,7 +58,11 @@ impl At {
                 }
                 Self::String(left) => {
                     let taken = left.min(bytes.len());
-                    self = if taken == left { Self::Kind } else { Self::String(left - taken) };
+                    self = if taken == left {
+                        Self::Kind
+                    } else {
+                        Self::String(left - taken)
+                    };
                     taken
                 }
                 Self::Length(length) => {
@@ -93,7 +100,9 @@ impl At {
 /// a text for people.
 fn mend(mut line: &mut [u8]) {
     while let Err(fault) = str::from_utf8(line) {
-        let bad = fault.error_len().unwrap_or(line.len() - fault.valid_up_to());
+        let bad = fault
+            .error_len()
+            .unwrap_or(line.len() - fault.valid_up_to());
         let (_, rest) = line.split_at_mut(fault.valid_up_to());
         let (bad, rest) = rest.split_at_mut(bad);
         bad.fill(b'?');
@@ -109,7 +118,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for TextLines<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(cx, buf);
-        self.at = self.at.pass(buf.filled_mut().get_mut(before..).unwrap_or_default());
+        self.at = self
+            .at
+            .pass(buf.filled_mut().get_mut(before..).unwrap_or_default());
         read
     }
 }

@@ -87,7 +87,10 @@ fn string(out: &mut Vec<u8>, bytes: &[u8]) {
 
 fn escaped(out: &mut Vec<u8>, text: &[u8]) {
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\')) {
+    while let Some(at) = rest
+        .iter()
+        .position(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\'))
+    {
         let Some((plain, [special, after @ ..])) = rest.split_at_checked(at) else {
             break;
         };
@@ -100,7 +103,11 @@ fn escaped(out: &mut Vec<u8>, text: &[u8]) {
             b'\t' => out.extend_from_slice(b"\\t"),
             control => {
                 let hex = |nibble: u8| {
-                    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
+                    if nibble < 10 {
+                        b'0' + nibble
+                    } else {
+                        b'a' + nibble - 10
+                    }
                 };
                 out.extend_from_slice(&[
                     b'\\',

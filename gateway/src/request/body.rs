@@ -26,10 +26,17 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes, Fault> {
         arrived += chunk.len() as u64;
         // Too much is read to its end all the same, unkept: a client that is still sending
         // would otherwise see a broken connection instead of the answer.
-        kept = if arrived > limit as u64 { Kept::Nothing } else { kept.and(chunk, announced) };
+        kept = if arrived > limit as u64 {
+            Kept::Nothing
+        } else {
+            kept.and(chunk, announced)
+        };
     }
     if arrived > limit as u64 {
-        return Err(Fault::BodyTooLarge { limit, actual: arrived });
+        return Err(Fault::BodyTooLarge {
+            limit,
+            actual: arrived,
+        });
     }
     Ok(match kept {
         Kept::Nothing => Bytes::new(),

@@ -26,7 +26,10 @@ pub(crate) fn batch(body: &[u8], limit: usize) -> Result<Vec<Result<Command, Fau
         return Err(Fault::EmptyPipeline);
     }
     if commands.len() > limit {
-        return Err(Fault::TooManyCommands { limit, actual: commands.len() });
+        return Err(Fault::TooManyCommands {
+            limit,
+            actual: commands.len(),
+        });
     }
     commands
         .iter()
@@ -75,7 +78,10 @@ fn unescape(json: &str) -> Result<Vec<u8>, Fault> {
         .into_owned();
     // serde_json hands half a pair on as the three bytes ED A0..BF xx, never valid UTF-8.
     let mut rest = bytes.as_mut_slice();
-    while let Some(at) = rest.windows(2).position(|two| matches!(two, [0xED, 0xA0..=0xBF])) {
+    while let Some(at) = rest
+        .windows(2)
+        .position(|two| matches!(two, [0xED, 0xA0..=0xBF]))
+    {
         let (_, half) = rest.split_at_mut(at);
         let Some((half, after)) = half.split_first_chunk_mut::<3>() else {
             break;

@@ -24,7 +24,10 @@ pub(crate) fn arguments(raw: &str) -> impl Iterator<Item = Vec<u8>> {
 
 /// As forms are encoded: `+` is a space.
 fn decode(text: &str) -> Vec<u8> {
-    let text =
-        if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+    let text = if text.contains('+') {
+        Cow::Owned(text.replace('+', " "))
+    } else {
+        Cow::Borrowed(text)
+    };
     percent_decode(text.as_bytes()).collect()
 }

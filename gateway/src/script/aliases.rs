@@ -20,7 +20,10 @@ struct Known {
 
 impl Aliases {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { known: RwLock::default(), capacity }
+        Self {
+            known: RwLock::default(),
+            capacity,
+        }
     }
 
     /// The name Redis has for `alias`, which may be in upper case.
@@ -30,7 +33,11 @@ impl Aliases {
             return None;
         }
         let alias = str::from_utf8(alias).ok()?;
-        known.real.get(alias).or_else(|| known.real.get(&alias.to_ascii_lowercase())).cloned()
+        known
+            .real
+            .get(alias)
+            .or_else(|| known.real.get(&alias.to_ascii_lowercase()))
+            .cloned()
     }
 
     pub(crate) fn learn(&self, alias: String, real: String) {

@@ -25,9 +25,9 @@ pub(crate) fn rewrite(command: Command, aliases: &Aliases) -> Rewritten {
     let first = command.argument(1).unwrap_or_default();
     if command.is("EVALSHA") || command.is("EVALSHA_RO") {
         match aliases.real(first) {
-            Some(real) => {
-                plain(replaced(&command, |index, _| (index == 1).then_some(real.as_bytes())))
-            }
+            Some(real) => plain(replaced(&command, |index, _| {
+                (index == 1).then_some(real.as_bytes())
+            })),
             None => plain(command),
         }
     } else if command.is("EVAL") || command.is("EVAL_RO") {
@@ -38,10 +38,13 @@ pub(crate) fn rewrite(command: Command, aliases: &Aliases) -> Rewritten {
         plain(renamed(&command, aliases))
     } else if command.is("FUNCTION") && first.eq_ignore_ascii_case(b"LOAD") {
         let last = command.arguments().len().saturating_sub(1);
-        match command.argument(last).and_then(shebang::without_function_flag) {
-            Some(library) => {
-                plain(replaced(&command, |index, _| (index == last).then_some(&library)))
-            }
+        match command
+            .argument(last)
+            .and_then(shebang::without_function_flag)
+        {
+            Some(library) => plain(replaced(&command, |index, _| {
+                (index == last).then_some(&library)
+            })),
             None => plain(command),
         }
     } else {
@@ -50,7 +53,10 @@ pub(crate) fn rewrite(command: Command, aliases: &Aliases) -> Rewritten {
 }
 
 fn plain(command: Command) -> Rewritten {
-    Rewritten { command, answer: None }
+    Rewritten {
+        command,
+        answer: None,
+    }
 }
 
 /// Rewrites the script at `place` and remembers under which name its client knows it.
@@ -91,5 +97,8 @@ fn replaced<'a>(command: &Command, with: impl Fn(usize, &[u8]) -> Option<&'a [u8
 }
 
 fn sha1_hex(script: &[u8]) -> String {
-    Sha1::digest(script).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha1::digest(script)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -7,15 +7,25 @@ const FLAG: &str = "allow-key-locking";
 pub(crate) fn without_flag(script: &[u8]) -> Option<Vec<u8>> {
     // Redis wants a shebang on the very first line; the hosted service lets empty lines precede
     // it and then ignores its flags, so here such a line goes altogether.
-    let blank = script.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+    let blank = script
+        .iter()
+        .take_while(|byte| matches!(byte, b'\n' | b'\r'))
+        .count();
     let (before, rest) = script.split_at_checked(blank)?;
-    let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .unwrap_or(rest.len());
     let (line, after) = rest.split_at_checked(end)?;
     let line = str::from_utf8(line).ok()?;
     if !line.starts_with("#!") || !flags(line).any(|flag| flag == FLAG) {
         return None;
     }
-    let line = if blank == 0 { shortened(line) } else { String::new() };
+    let line = if blank == 0 {
+        shortened(line)
+    } else {
+        String::new()
+    };
     Some([before, line.as_bytes(), after].concat())
 }
 
@@ -27,7 +37,9 @@ fn flags(line: &str) -> impl Iterator<Item = &str> {
 
 /// The line without the flag; nothing at all if it had no other.
 fn shortened(line: &str) -> String {
-    let kept: Vec<&str> = flags(line).filter(|flag| *flag != FLAG && !flag.is_empty()).collect();
+    let kept: Vec<&str> = flags(line)
+        .filter(|flag| *flag != FLAG && !flag.is_empty())
+        .collect();
     let list = format!("flags={}", kept.join(","));
     let words: Vec<&str> = line
         .split_ascii_whitespace()
@@ -35,7 +47,11 @@ fn shortened(line: &str) -> String {
         .chain((!kept.is_empty()).then_some(list.as_str()))
         .collect();
     // `#!lua` alone is what every script is, and Redis 6 knows no such line.
-    if words.len() < 2 { String::new() } else { words.join(" ") }
+    if words.len() < 2 {
+        String::new()
+    } else {
+        words.join(" ")
+    }
 }
 
 /// A function library without the flag in its `flags = {…}` tables, or nothing if it has none.

@@ -11,18 +11,33 @@ async fn echoed(gateway: &Gateway, argument: &str) -> (u16, serde_json::Value) {
 #[tokio::test]
 async fn a_number_keeps_its_literal_text() {
     let gateway = Gateway::start().await;
-    for literal in
-        ["12345678901234567890", "1.0", "-0", "1e5", "1E+400", "0.1000", "-9223372036854775808"]
-    {
-        assert_eq!(echoed(&gateway, literal).await, (200, json!({ "result": literal })));
+    for literal in [
+        "12345678901234567890",
+        "1.0",
+        "-0",
+        "1e5",
+        "1E+400",
+        "0.1000",
+        "-9223372036854775808",
+    ] {
+        assert_eq!(
+            echoed(&gateway, literal).await,
+            (200, json!({ "result": literal }))
+        );
     }
 }
 
 #[tokio::test]
 async fn a_boolean_is_its_word() {
     let gateway = Gateway::start().await;
-    assert_eq!(echoed(&gateway, "true").await, (200, json!({"result": "true"})));
-    assert_eq!(echoed(&gateway, "false").await, (200, json!({"result": "false"})));
+    assert_eq!(
+        echoed(&gateway, "true").await,
+        (200, json!({"result": "true"}))
+    );
+    assert_eq!(
+        echoed(&gateway, "false").await,
+        (200, json!({"result": "false"}))
+    );
 }
 
 #[tokio::test]
@@ -52,13 +67,19 @@ async fn null_and_nested_arguments_are_refused() {
         ("[1]", "ERR unsupported arg type: \"[\": json.Delim"),
         ("{\"a\":1}", "ERR unsupported arg type: \"{\": json.Delim"),
     ] {
-        assert_eq!(echoed(&gateway, argument).await, (400, json!({ "error": error })));
+        assert_eq!(
+            echoed(&gateway, argument).await,
+            (400, json!({ "error": error }))
+        );
         let batch = format!(r#"[["ECHO",1],["ECHO",{argument}]]"#);
         assert_eq!(
             gateway.post("/pipeline", batch.clone()).await,
             (400, json!({ "error": error }))
         );
-        assert_eq!(gateway.post("/multi-exec", batch).await, (400, json!({ "error": error })));
+        assert_eq!(
+            gateway.post("/multi-exec", batch).await,
+            (400, json!({ "error": error }))
+        );
     }
 }
 
@@ -66,5 +87,8 @@ async fn null_and_nested_arguments_are_refused() {
 async fn a_body_that_is_not_utf8_is_refused() {
     let gateway = Gateway::start().await;
     let answer = gateway.post("/", b"[\"ECHO\",\"\xff\"]".to_vec()).await;
-    assert_eq!(answer, (400, json!({"error": "ERR failed to parse command"})));
+    assert_eq!(
+        answer,
+        (400, json!({"error": "ERR failed to parse command"}))
+    );
 }

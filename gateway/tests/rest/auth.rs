@@ -8,7 +8,11 @@ use crate::support::{Gateway, TOKEN, ask};
 const WRONGPASS: &str = "WRONGPASS invalid or missing auth token. See https://docs.upstash.com/redis/troubleshooting/http_unauthorized for details.";
 
 async fn with_header(gateway: &Gateway, path: &str, value: &str) -> (u16, serde_json::Value) {
-    ask(gateway.anonymous(Method::GET, path).header("authorization", value)).await.json()
+    ask(gateway
+        .anonymous(Method::GET, path)
+        .header("authorization", value))
+    .await
+    .json()
 }
 
 #[tokio::test]
@@ -41,16 +45,23 @@ async fn a_missing_or_wrong_token_is_401_on_every_path() {
         "/no/such",
         "/healthz/x",
     ] {
-        for header in
-            ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YTpi", "Bearer a-token-of-the-test"]
-        {
+        for header in [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer wrong",
+            "Basic YTpi",
+            "Bearer a-token-of-the-test",
+        ] {
             assert_eq!(
                 with_header(&gateway, path, header).await,
                 (401, json!({ "error": WRONGPASS })),
                 "{path} {header}"
             );
         }
-        let answer = ask(gateway.anonymous(Method::POST, path).body("[\"PING\"]")).await.json();
+        let answer = ask(gateway.anonymous(Method::POST, path).body("[\"PING\"]"))
+            .await
+            .json();
         assert_eq!(answer, (401, json!({ "error": WRONGPASS })));
     }
 }
@@ -58,9 +69,14 @@ async fn a_missing_or_wrong_token_is_401_on_every_path() {
 #[tokio::test]
 async fn a_large_body_with_a_wrong_token_still_sees_the_401() {
     let gateway = Gateway::start().await;
-    let request =
-        gateway.anonymous(Method::POST, "/").bearer_auth("wrong").body(vec![b'x'; 20_000_000]);
-    assert_eq!(ask(request).await.json(), (401, json!({ "error": WRONGPASS })));
+    let request = gateway
+        .anonymous(Method::POST, "/")
+        .bearer_auth("wrong")
+        .body(vec![b'x'; 20_000_000]);
+    assert_eq!(
+        ask(request).await.json(),
+        (401, json!({ "error": WRONGPASS }))
+    );
 }
 
 #[tokio::test]
@@ -68,16 +84,26 @@ async fn the_token_in_the_query_works_everywhere_and_wins_over_the_header() {
     let gateway = Gateway::start().await;
     let right = format!("_token={TOKEN}");
     let pong = (200, json!({"result": "PONG"}));
-    assert_eq!(with_header(&gateway, &format!("/ping?{right}"), "Bearer wrong").await, pong);
     assert_eq!(
-        with_header(&gateway, "/ping?_token=wrong", &format!("Bearer {TOKEN}")).await.0,
+        with_header(&gateway, &format!("/ping?{right}"), "Bearer wrong").await,
+        pong
+    );
+    assert_eq!(
+        with_header(&gateway, "/ping?_token=wrong", &format!("Bearer {TOKEN}"))
+            .await
+            .0,
         401
     );
     let post = |path: &str, body: &'static str| {
-        ask(gateway.anonymous(Method::POST, &format!("{path}?{right}")).body(body))
+        ask(gateway
+            .anonymous(Method::POST, &format!("{path}?{right}"))
+            .body(body))
     };
     assert_eq!(post("/", r#"["PING"]"#).await.json(), pong);
-    assert_eq!(post("/pipeline", r#"[["PING"]]"#).await.json(), (200, json!([{"result": "PONG"}])));
+    assert_eq!(
+        post("/pipeline", r#"[["PING"]]"#).await.json(),
+        (200, json!([{"result": "PONG"}]))
+    );
     assert_eq!(
         post("/multi-exec", r#"[["PING"]]"#).await.json(),
         (200, json!([{"result": "PONG"}]))

@@ -20,15 +20,23 @@ async fn all_256_byte_values_make_the_round_trip_in_base64() {
     let gateway = Gateway::start().await;
     let key = prefix();
     let all: Vec<u8> = (0..=255).collect();
-    gateway.post(&format!("/setex/{key}/100"), all.clone()).await;
+    gateway
+        .post(&format!("/setex/{key}/100"), all.clone())
+        .await;
     let encoded = STANDARD.encode(&all);
     assert_eq!(
         base64(&gateway, "/", json!(["GET", key])).await,
         (200, json!({ "result": encoded }))
     );
     let slots = json!([{ "result": encoded }]);
-    assert_eq!(base64(&gateway, "/pipeline", json!([["GET", key]])).await, (200, slots.clone()));
-    assert_eq!(base64(&gateway, "/multi-exec", json!([["GET", key]])).await, (200, slots));
+    assert_eq!(
+        base64(&gateway, "/pipeline", json!([["GET", key]])).await,
+        (200, slots.clone())
+    );
+    assert_eq!(
+        base64(&gateway, "/multi-exec", json!([["GET", key]])).await,
+        (200, slots)
+    );
 }
 
 #[tokio::test]
@@ -44,7 +52,11 @@ async fn every_string_is_encoded_but_the_status_ok_at_the_top() {
         (json!(["EXISTS", key]), json!(1)),
         (json!(["GET", format!("{key}none")]), json!(null)),
         (
-            json!(["EVAL", "return {'a',{'b',1,false},redis.status_reply('OK')}", 0]),
+            json!([
+                "EVAL",
+                "return {'a',{'b',1,false},redis.status_reply('OK')}",
+                0
+            ]),
             json!(["YQ==", ["Yg==", 1, null], "T0s="]),
         ),
     ] {
@@ -68,8 +80,14 @@ async fn every_string_is_encoded_but_the_status_ok_at_the_top() {
 async fn the_text_of_an_error_is_never_encoded() {
     let gateway = Gateway::start().await;
     let error = json!({"error": "ERR wrong number of arguments for 'get' command"});
-    assert_eq!(base64(&gateway, "/", json!(["GET"])).await, (400, error.clone()));
-    assert_eq!(base64(&gateway, "/pipeline", json!([["GET"]])).await, (200, json!([error])));
+    assert_eq!(
+        base64(&gateway, "/", json!(["GET"])).await,
+        (400, error.clone())
+    );
+    assert_eq!(
+        base64(&gateway, "/pipeline", json!([["GET"]])).await,
+        (200, json!([error]))
+    );
 }
 
 #[tokio::test]
@@ -77,12 +95,20 @@ async fn without_base64_what_is_not_utf8_becomes_the_replacement_character() {
     let gateway = Gateway::start().await;
     let key = prefix();
     gateway
-        .post(&format!("/setex/{key}/100"), b"a\xff\xc3\xa9\xe2\x82z\x00\x1f\"\\".to_vec())
+        .post(
+            &format!("/setex/{key}/100"),
+            b"a\xff\xc3\xa9\xe2\x82z\x00\x1f\"\\".to_vec(),
+        )
         .await;
-    let (status, text) = ask(gateway.request(Method::GET, &format!("/get/{key}"))).await.text();
+    let (status, text) = ask(gateway.request(Method::GET, &format!("/get/{key}")))
+        .await
+        .text();
     assert_eq!(
         (status, text.as_str()),
-        (200, "{\"result\":\"a\u{fffd}é\u{fffd}z\\u0000\\u001f\\\"\\\\\"}")
+        (
+            200,
+            "{\"result\":\"a\u{fffd}é\u{fffd}z\\u0000\\u001f\\\"\\\\\"}"
+        )
     );
 }
 
@@ -92,5 +118,8 @@ async fn an_error_line_that_is_not_utf8_cuts_nobody_off() {
     let script = "return redis.error_reply('BAD ' .. string.char(255, 10, 254))";
     let (status, body) = gateway.single(json!(["EVAL", script, 0])).await;
     assert_eq!((status, body), (400, json!({"error": "BAD ? ?"})));
-    assert_eq!(gateway.single(json!(["PING"])).await, (200, json!({"result": "PONG"})));
+    assert_eq!(
+        gateway.single(json!(["PING"])).await,
+        (200, json!({"result": "PONG"}))
+    );
 }

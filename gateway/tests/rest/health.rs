@@ -11,7 +11,9 @@ async fn health_needs_no_token_and_is_200_while_redis_answers() {
     let answer = ask(gateway.anonymous(Method::GET, "/healthz")).await;
     assert_eq!(answer.json(), (200, json!({"result": "PONG"})));
     assert_eq!(
-        ask(gateway.anonymous(Method::HEAD, "/healthz/")).await.text(),
+        ask(gateway.anonymous(Method::HEAD, "/healthz/"))
+            .await
+            .text(),
         (200, String::new())
     );
 }

@@ -18,12 +18,18 @@ async fn a_command_over_the_limit_is_413_and_its_neighbours_run() {
     let fits = json!(["ECHO", "x".repeat(96)]);
     let echoed = json!({"result": "x".repeat(96)});
     assert_eq!(gateway.single(fits.clone()).await, (200, echoed.clone()));
-    assert_eq!(gateway.single(big.clone()).await, (413, too_large(100, 101)));
+    assert_eq!(
+        gateway.single(big.clone()).await,
+        (413, too_large(100, 101))
+    );
     assert_eq!(
         gateway.pipeline(json!([fits, big, fits])).await,
         (200, json!([echoed, too_large(100, 101), echoed]))
     );
-    assert_eq!(gateway.multi_exec(json!([fits, big])).await, (413, too_large(100, 101)));
+    assert_eq!(
+        gateway.multi_exec(json!([fits, big])).await,
+        (413, too_large(100, 101))
+    );
 }
 
 #[tokio::test]
@@ -34,17 +40,29 @@ async fn the_default_limit_is_ten_mebibytes_a_command() {
         gateway.post("/strlen", vec![b'x'; limit]).await,
         (413, too_large(limit, limit + 6))
     );
-    assert_eq!(gateway.post("/strlen", vec![b'x'; limit - 6]).await, (200, json!({"result": 0})));
+    assert_eq!(
+        gateway.post("/strlen", vec![b'x'; limit - 6]).await,
+        (200, json!({"result": 0}))
+    );
 }
 
 #[tokio::test]
 async fn a_reply_over_the_limit_is_that_commands_error() {
     let gateway = Gateway::with(|config| config.max_command_bytes = 100).await;
     let long = json!(["EVAL", "return {string.rep('a',60),string.rep('b',60)}", 0]);
-    assert_eq!(gateway.single(long.clone()).await, (400, too_large(100, 120)));
+    assert_eq!(
+        gateway.single(long.clone()).await,
+        (400, too_large(100, 120))
+    );
     let slots = json!([{"result": "PONG"}, too_large(100, 120)]);
-    assert_eq!(gateway.pipeline(json!([["PING"], long])).await, (200, slots.clone()));
-    assert_eq!(gateway.multi_exec(json!([["PING"], long])).await, (200, slots));
+    assert_eq!(
+        gateway.pipeline(json!([["PING"], long])).await,
+        (200, slots.clone())
+    );
+    assert_eq!(
+        gateway.multi_exec(json!([["PING"], long])).await,
+        (200, slots)
+    );
 }
 
 #[tokio::test]
@@ -65,11 +83,20 @@ async fn a_body_without_a_length_is_measured_as_it_arrives() {
     let chunks = |count: usize| {
         let chunk: Result<Vec<u8>, std::io::Error> = Ok(vec![b' '; 100]);
         reqwest::Body::wrap_stream(futures_util::stream::iter((0..count).map(move |_| {
-            chunk.as_ref().map(Clone::clone).map_err(|_| std::io::Error::other("never"))
+            chunk
+                .as_ref()
+                .map(Clone::clone)
+                .map_err(|_| std::io::Error::other("never"))
         })))
     };
-    assert_eq!(gateway.post("/", chunks(11)).await, (413, too_large(1000, 1100)));
-    assert_eq!(gateway.post("/", chunks(10)).await, (400, json!({"error": "EOF"})));
+    assert_eq!(
+        gateway.post("/", chunks(11)).await,
+        (413, too_large(1000, 1100))
+    );
+    assert_eq!(
+        gateway.post("/", chunks(10)).await,
+        (400, json!({"error": "EOF"}))
+    );
 }
 
 #[tokio::test]
@@ -87,9 +114,15 @@ async fn a_command_that_takes_too_long_is_504_and_the_next_one_is_answered() {
     let busy = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
         repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 1";
     let error = "ERR redis did not answer within 50 ms; the command may still run";
-    assert_eq!(gateway.single(json!(["EVAL", busy, 0])).await, (504, json!({ "error": error })));
+    assert_eq!(
+        gateway.single(json!(["EVAL", busy, 0])).await,
+        (504, json!({ "error": error }))
+    );
     let patient = Gateway::start().await;
-    assert_eq!(patient.single(json!(["PING"])).await, (200, json!({"result": "PONG"})));
+    assert_eq!(
+        patient.single(json!(["PING"])).await,
+        (200, json!({"result": "PONG"}))
+    );
 }
 
 #[tokio::test]
@@ -97,14 +130,19 @@ async fn a_large_pipeline_of_ordinary_commands_passes_both_ways() {
     let gateway = Gateway::start().await;
     let key = prefix();
     let value = "x".repeat(1_000_000);
-    let sets: Vec<_> =
-        (0..20).map(|each| json!(["SETEX", format!("{key}{each}"), 100, value])).collect();
+    let sets: Vec<_> = (0..20)
+        .map(|each| json!(["SETEX", format!("{key}{each}"), 100, value]))
+        .collect();
     assert_eq!(
         gateway.pipeline(json!(sets)).await,
         (200, json!(vec![json!({"result": "OK"}); 20]))
     );
-    let gets: Vec<_> = (0..20).map(|each| json!(["GETDEL", format!("{key}{each}")])).collect();
-    let request = gateway.request(Method::POST, "/pipeline").header("upstash-encoding", "base64");
+    let gets: Vec<_> = (0..20)
+        .map(|each| json!(["GETDEL", format!("{key}{each}")]))
+        .collect();
+    let request = gateway
+        .request(Method::POST, "/pipeline")
+        .header("upstash-encoding", "base64");
     let answer = ask(request.body(json!(gets).to_string())).await;
     assert_eq!((answer.status, answer.body.len() > 26_000_000), (200, true));
 }

@@ -14,6 +14,7 @@ mod auth;
 mod concurrency;
 mod cors;
 mod encoding;
+mod events;
 mod health;
 mod limits;
 mod multi_exec;

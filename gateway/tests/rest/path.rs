@@ -24,9 +24,13 @@ async fn segments_are_arguments_in_get_post_and_put() {
 #[tokio::test]
 async fn segments_are_percent_decoded_after_they_are_split() {
     let gateway = Gateway::start().await;
-    for (segment, text) in
-        [("a%2Fb", "a/b"), ("a+b", "a+b"), ("%C3%A9%20", "é "), ("%25", "%"), ("%ff", "\u{fffd}")]
-    {
+    for (segment, text) in [
+        ("a%2Fb", "a/b"),
+        ("a+b", "a+b"),
+        ("%C3%A9%20", "é "),
+        ("%25", "%"),
+        ("%ff", "\u{fffd}"),
+    ] {
         assert_eq!(
             gateway.get(&format!("/echo/{segment}")).await,
             (200, json!({ "result": text })),
@@ -38,7 +42,10 @@ async fn segments_are_percent_decoded_after_they_are_split() {
 #[tokio::test]
 async fn a_slash_at_the_end_is_ignored() {
     let gateway = Gateway::start().await;
-    assert_eq!(gateway.get("/ping/").await, (200, json!({"result": "PONG"})));
+    assert_eq!(
+        gateway.get("/ping/").await,
+        (200, json!({"result": "PONG"}))
+    );
     assert_eq!(
         gateway.post("/pipeline/", r#"[["PING"]]"#).await,
         (200, json!([{"result": "PONG"}]))
@@ -63,11 +70,19 @@ async fn the_body_is_one_raw_argument_before_those_of_the_query() {
     let gateway = Gateway::start().await;
     let key = prefix();
     assert_eq!(
-        gateway.post(&format!("/set/{key}?EX=100"), "[\"va lue\"]").await,
+        gateway
+            .post(&format!("/set/{key}?EX=100"), "[\"va lue\"]")
+            .await,
         (200, json!({"result": "OK"}))
     );
-    assert_eq!(gateway.get(&format!("/get/{key}")).await, (200, json!({"result": "[\"va lue\"]"})));
-    assert_eq!(gateway.get(&format!("/ttl/{key}")).await, (200, json!({"result": 100})));
+    assert_eq!(
+        gateway.get(&format!("/get/{key}")).await,
+        (200, json!({"result": "[\"va lue\"]"}))
+    );
+    assert_eq!(
+        gateway.get(&format!("/ttl/{key}")).await,
+        (200, json!({"result": 100}))
+    );
 }
 
 #[tokio::test]
@@ -75,7 +90,9 @@ async fn a_binary_body_arrives_byte_for_byte() {
     let gateway = Gateway::start().await;
     let key = prefix();
     let all: Vec<u8> = (0..=255).collect();
-    gateway.post(&format!("/set/{key}?EX=100"), all.clone()).await;
+    gateway
+        .post(&format!("/set/{key}?EX=100"), all.clone())
+        .await;
     let answer = ask(gateway
         .request(Method::GET, &format!("/get/{key}"))
         .header("upstash-response-format", "resp2"))
@@ -95,14 +112,19 @@ async fn the_query_gives_keys_and_values_in_order_without_the_token() {
 async fn an_unknown_path_is_an_unknown_command() {
     let gateway = Gateway::start().await;
     let error = "ERR unknown command 'favicon.ico', with args beginning with: ";
-    assert_eq!(gateway.get("/favicon.ico").await, (400, json!({ "error": error })));
+    assert_eq!(
+        gateway.get("/favicon.ico").await,
+        (400, json!({ "error": error }))
+    );
 }
 
 #[tokio::test]
 async fn publish_is_an_ordinary_command() {
     let gateway = Gateway::start().await;
     assert_eq!(
-        gateway.post(&format!("/publish/{}/hello", prefix()), "").await,
+        gateway
+            .post(&format!("/publish/{}/hello", prefix()), "")
+            .await,
         (200, json!({"result": 0}))
     );
 }

@@ -74,9 +74,14 @@ async fn five_hundred_scripts_of_twenty_keys_fit_one_request() {
         })
         .collect();
     let (status, slots) = gateway.pipeline(json!(commands)).await;
-    assert_eq!((status, slots), (200, json!(vec![json!({"result": 20}); 500])));
     assert_eq!(
-        gateway.single(json!(["GET", format!("{{{key}}}:499:19")])).await,
+        (status, slots),
+        (200, json!(vec![json!({"result": 20}); 500]))
+    );
+    assert_eq!(
+        gateway
+            .single(json!(["GET", format!("{{{key}}}:499:19")]))
+            .await,
         (200, json!({"result": "499"}))
     );
 }

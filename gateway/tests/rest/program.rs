@@ -12,21 +12,37 @@ use crate::support::{TOKEN, ask, shared_redis};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
-    command.env_clear().env("LISTEN", "127.0.0.1:0").env("REDIS_URL", shared_redis().url());
+    command
+        .env_clear()
+        .env("LISTEN", "127.0.0.1:0")
+        .env("REDIS_URL", shared_redis().url());
     command
 }
 
 fn output(command: &mut Command) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = command.output().expect("it runs");
-    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("it runs");
+    (
+        status.code(),
+        String::from_utf8(stdout).unwrap(),
+        String::from_utf8(stderr).unwrap(),
+    )
 }
 
 /// Starts it and reads the line that says it listens.
 fn started(command: &mut Command) -> (Child, String) {
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     let url = line
         .strip_prefix("redis-rest listening on ")
         .expect("the readiness line")
@@ -37,7 +53,10 @@ fn started(command: &mut Command) -> (Child, String) {
 }
 
 fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(sent.success());
 }
 
@@ -45,7 +64,10 @@ fn signal(child: &Child, name: &str) {
 fn without_a_token_it_refuses_to_start_and_says_why() {
     let why = "redis-rest: REDIS_REST_TOKEN is not set: without a token anyone could use this Redis. \
                Set it to a long random string.\n";
-    assert_eq!(output(&mut program()), (Some(2), String::new(), why.to_owned()));
+    assert_eq!(
+        output(&mut program()),
+        (Some(2), String::new(), why.to_owned())
+    );
     assert_eq!(
         output(program().env("REDIS_REST_TOKEN", "")),
         (Some(2), String::new(), why.to_owned())
@@ -55,16 +77,35 @@ fn without_a_token_it_refuses_to_start_and_says_why() {
 #[test]
 fn what_cannot_be_used_is_named() {
     for (name, value, begins) in [
-        ("LISTEN", "nonsense", "redis-rest: LISTEN=nonsense cannot be used: "),
-        ("REDIS_URL", "http://user:hunter2@host", "redis-rest: REDIS_URL cannot be used: "),
-        ("REDIS_CONNECTIONS", "0", "redis-rest: REDIS_CONNECTIONS must be at least 1."),
-        ("TIMEOUT_MS", "0", "redis-rest: TIMEOUT_MS must be at least 1."),
+        (
+            "LISTEN",
+            "nonsense",
+            "redis-rest: LISTEN=nonsense cannot be used: ",
+        ),
+        (
+            "REDIS_URL",
+            "http://user:hunter2@host",
+            "redis-rest: REDIS_URL cannot be used: ",
+        ),
+        (
+            "REDIS_CONNECTIONS",
+            "0",
+            "redis-rest: REDIS_CONNECTIONS must be at least 1.",
+        ),
+        (
+            "TIMEOUT_MS",
+            "0",
+            "redis-rest: TIMEOUT_MS must be at least 1.",
+        ),
     ] {
         let (code, stdout, stderr) =
             output(program().env("REDIS_REST_TOKEN", TOKEN).env(name, value));
         assert_eq!((code, stdout.as_str()), (Some(2), ""));
         assert!(stderr.starts_with(begins), "{stderr}");
-        assert!(!stderr.contains("hunter2") && !stderr.contains(TOKEN), "{stderr}");
+        assert!(
+            !stderr.contains("hunter2") && !stderr.contains(TOKEN),
+            "{stderr}"
+        );
     }
 }
 
@@ -72,12 +113,24 @@ fn what_cannot_be_used_is_named() {
 fn help_and_version_need_nothing_and_tell_no_secret() {
     let (code, help, _) = output(program().arg("--help").env("REDIS_REST_TOKEN", TOKEN));
     assert_eq!(code, Some(0));
-    for name in ["REDIS_URL", "LISTEN", "REDIS_REST_TOKEN", "MAX_BODY_BYTES", "TIMEOUT_MS"] {
+    for name in [
+        "REDIS_URL",
+        "LISTEN",
+        "REDIS_REST_TOKEN",
+        "MAX_BODY_BYTES",
+        "TIMEOUT_MS",
+    ] {
         assert!(help.contains(name), "{name} is missing in:\n{help}");
     }
-    assert!(!help.contains(TOKEN) && !help.contains(&shared_redis().url()), "{help}");
+    assert!(
+        !help.contains(TOKEN) && !help.contains(&shared_redis().url()),
+        "{help}"
+    );
     let version = format!("redis-rest {}\n", env!("CARGO_PKG_VERSION"));
-    assert_eq!(output(program().arg("--version")), (Some(0), version, String::new()));
+    assert_eq!(
+        output(program().arg("--version")),
+        (Some(0), version, String::new())
+    );
 }
 
 #[tokio::test]
@@ -88,8 +141,18 @@ async fn it_says_where_it_listens_and_never_logs_the_token() {
     assert_eq!(ask(request).await.json(), (200, json!({"result": "PONG"})));
     signal(&child, "-TERM");
     let (mut stdout, mut stderr) = (String::new(), String::new());
-    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(stdout, "");
     assert!(!stderr.contains(TOKEN), "{stderr}");
@@ -101,14 +164,24 @@ async fn told_to_stop_it_finishes_what_is_in_flight() {
         repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 'done'";
     let own = crate::support::Redis::start();
     for name in ["-TERM", "-INT"] {
-        let (mut child, url) =
-            started(program().env("REDIS_REST_TOKEN", TOKEN).env("REDIS_URL", own.url()));
+        let (mut child, url) = started(
+            program()
+                .env("REDIS_REST_TOKEN", TOKEN)
+                .env("REDIS_URL", own.url()),
+        );
         let body = json!(["EVAL", slow, 0]).to_string();
-        let request = Client::new().request(Method::POST, &url).bearer_auth(TOKEN).body(body);
+        let request = Client::new()
+            .request(Method::POST, &url)
+            .bearer_auth(TOKEN)
+            .body(body);
         let in_flight = tokio::spawn(ask(request));
         wait_until_busy(&url).await;
         signal(&child, name);
-        assert_eq!(in_flight.await.unwrap().json(), (200, json!({"result": "done"})), "{name}");
+        assert_eq!(
+            in_flight.await.unwrap().json(),
+            (200, json!({"result": "done"})),
+            "{name}"
+        );
         assert!(child.wait().unwrap().success());
     }
 }
@@ -116,5 +189,24 @@ async fn told_to_stop_it_finishes_what_is_in_flight() {
 /// Returns when Redis has not answered for a while: the slow script runs.
 async fn wait_until_busy(url: &str) {
     let ping = || ask(Client::new().request(Method::GET, format!("{url}/ping?_token={TOKEN}")));
-    while tokio::time::timeout(std::time::Duration::from_millis(30), ping()).await.is_ok() {}
+    while tokio::time::timeout(std::time::Duration::from_millis(30), ping())
+        .await
+        .is_ok()
+    {}
+}
+
+#[tokio::test]
+async fn an_open_stream_does_not_keep_it_from_stopping() {
+    let (mut child, url) = started(program().env("REDIS_REST_TOKEN", TOKEN));
+    let request = Client::new()
+        .request(Method::POST, format!("{url}/subscribe/a"))
+        .bearer_auth(TOKEN);
+    let mut response = request.send().await.unwrap();
+    assert_eq!(
+        response.chunk().await.unwrap().as_deref(),
+        Some(&b"data: subscribe,a,1\n\n"[..])
+    );
+    signal(&child, "-TERM");
+    assert_eq!(response.chunk().await.unwrap(), None);
+    assert!(child.wait().unwrap().success());
 }

@@ -69,11 +69,23 @@ async fn reading_a_stream_is_refused_only_when_it_would_wait() {
     let refused = |name| json!({"error": format!("ERR Command \"{name}\" is not allowed in REST or it has a special context path")});
     let blocking = json!(["XREAD", "COUNT", 1, "block", 0, "STREAMS", key, "$"]);
     assert_eq!(gateway.single(blocking).await, (400, refused("XREAD")));
-    let blocking = json!(["XREADGROUP", "GROUP", "g", "c", "BLOCK", 0, "STREAMS", key, ">"]);
+    let blocking = json!([
+        "XREADGROUP",
+        "GROUP",
+        "g",
+        "c",
+        "BLOCK",
+        0,
+        "STREAMS",
+        key,
+        ">"
+    ]);
     assert_eq!(gateway.single(blocking).await, (400, refused("XREADGROUP")));
     // BLOCK may also be the name of a stream, a group or a consumer.
     assert_eq!(
-        gateway.single(json!(["XREAD", "STREAMS", "BLOCK", 0])).await,
+        gateway
+            .single(json!(["XREAD", "STREAMS", "BLOCK", 0]))
+            .await,
         (200, json!({"result": null}))
     );
     gateway

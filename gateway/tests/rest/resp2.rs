@@ -6,8 +6,11 @@ use serde_json::json;
 use crate::support::{Answer, Gateway, ask};
 
 async fn raw(gateway: &Gateway, path: &str, body: &'static str) -> Answer {
-    ask(gateway.request(Method::POST, path).header("upstash-response-format", "resp2").body(body))
-        .await
+    ask(gateway
+        .request(Method::POST, path)
+        .header("upstash-response-format", "resp2")
+        .body(body))
+    .await
 }
 
 #[tokio::test]
@@ -35,14 +38,22 @@ async fn an_error_of_redis_is_raw_as_well_with_its_status() {
     let answer = raw(&gateway, "/", r#"["GET"]"#).await;
     assert_eq!(
         answer.text(),
-        (400, "-ERR wrong number of arguments for 'get' command\r\n".to_owned())
+        (
+            400,
+            "-ERR wrong number of arguments for 'get' command\r\n".to_owned()
+        )
     );
 }
 
 #[tokio::test]
 async fn the_replies_of_a_pipeline_follow_one_another() {
     let gateway = Gateway::start().await;
-    let answer = raw(&gateway, "/pipeline", r#"[["PING"],["QUIT"],["GET"],["ECHO","a"]]"#).await;
+    let answer = raw(
+        &gateway,
+        "/pipeline",
+        r#"[["PING"],["QUIT"],["GET"],["ECHO","a"]]"#,
+    )
+    .await;
     let bytes = "+PONG\r\n\
         -ERR Command \"QUIT\" is not allowed in REST or it has a special context path\r\n\
         -ERR wrong number of arguments for 'get' command\r\n\
@@ -61,7 +72,9 @@ async fn a_transaction_is_json_all_the_same() {
 async fn json_may_be_asked_for_and_anything_else_is_400() {
     let gateway = Gateway::start().await;
     let ask = |format: &'static str| {
-        ask(gateway.request(Method::GET, "/ping").header("upstash-response-format", format))
+        ask(gateway
+            .request(Method::GET, "/ping")
+            .header("upstash-response-format", format))
     };
     assert_eq!(ask("json").await.json(), (200, json!({"result": "PONG"})));
     let error = json!({"error": "ERR Upstash-Response-Format must be json or resp2"});

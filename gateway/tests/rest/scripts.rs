@@ -12,7 +12,10 @@ fn script(first_line: &str) -> String {
 }
 
 async fn sha1(gateway: &Gateway, text: &str) -> Value {
-    gateway.single(json!(["EVAL", "return redis.sha1hex(ARGV[1])", 0, text])).await.1["result"]
+    gateway
+        .single(json!(["EVAL", "return redis.sha1hex(ARGV[1])", 0, text]))
+        .await
+        .1["result"]
         .clone()
 }
 
@@ -62,7 +65,13 @@ async fn a_rewritten_script_reports_errors_on_the_line_the_author_wrote() {
     let gateway = Gateway::start().await;
     let faulty = "#!lua flags=allow-key-locking\n\nerror('here')";
     let (_, body) = gateway.single(json!(["EVAL", faulty, 0])).await;
-    assert!(body["error"].as_str().unwrap().contains("user_script:3: here"), "{body}");
+    assert!(
+        body["error"]
+            .as_str()
+            .unwrap()
+            .contains("user_script:3: here"),
+        "{body}"
+    );
 }
 
 #[tokio::test]
@@ -71,14 +80,29 @@ async fn a_rewritten_script_is_known_by_the_sha_of_what_was_sent_on_every_endpoi
     let text = script("#!lua flags=allow-key-locking");
     let sha = sha1(&gateway, &text).await;
     let call = json!(["EVALSHA", sha, 0]);
-    assert_eq!(gateway.single(call.clone()).await, (400, json!({ "error": NOSCRIPT })));
-    assert_eq!(gateway.single(json!(["EVAL", text, 0])).await, (200, json!({"result": 42})));
+    assert_eq!(
+        gateway.single(call.clone()).await,
+        (400, json!({ "error": NOSCRIPT }))
+    );
+    assert_eq!(
+        gateway.single(json!(["EVAL", text, 0])).await,
+        (200, json!({"result": 42}))
+    );
     let result = json!({"result": 42});
     assert_eq!(gateway.single(call.clone()).await, (200, result.clone()));
-    assert_eq!(gateway.pipeline(json!([call])).await, (200, json!([result])));
-    assert_eq!(gateway.multi_exec(json!([call])).await, (200, json!([result])));
+    assert_eq!(
+        gateway.pipeline(json!([call])).await,
+        (200, json!([result]))
+    );
+    assert_eq!(
+        gateway.multi_exec(json!([call])).await,
+        (200, json!([result]))
+    );
     let upper = sha.as_str().unwrap().to_uppercase();
-    assert_eq!(gateway.single(json!(["EVALSHA_RO", upper, 0])).await, (200, result));
+    assert_eq!(
+        gateway.single(json!(["EVALSHA_RO", upper, 0])).await,
+        (200, result)
+    );
 }
 
 #[tokio::test]
@@ -95,8 +119,14 @@ async fn loading_a_script_answers_the_sha_of_what_was_sent_and_it_exists() {
         };
         assert_eq!(loaded, json!({ "result": sha }), "{endpoint}");
         let exists = json!(["SCRIPT", "EXISTS", sha, "0".repeat(40)]);
-        assert_eq!(gateway.single(exists).await, (200, json!({"result": [1, 0]})));
-        assert_eq!(gateway.single(json!(["EVALSHA", sha, 0])).await, (200, json!({"result": 42})));
+        assert_eq!(
+            gateway.single(exists).await,
+            (200, json!({"result": [1, 0]}))
+        );
+        assert_eq!(
+            gateway.single(json!(["EVALSHA", sha, 0])).await,
+            (200, json!({"result": 42}))
+        );
     }
 }
 
@@ -111,8 +141,14 @@ async fn a_gateway_that_has_never_seen_the_script_is_healed_by_the_clients_own_e
         second.single(json!(["EVALSHA", sha, 0])).await,
         (400, json!({ "error": NOSCRIPT }))
     );
-    assert_eq!(second.single(json!(["EVAL", text, 0])).await, (200, json!({"result": 42})));
-    assert_eq!(second.single(json!(["EVALSHA", sha, 0])).await, (200, json!({"result": 42})));
+    assert_eq!(
+        second.single(json!(["EVAL", text, 0])).await,
+        (200, json!({"result": 42}))
+    );
+    assert_eq!(
+        second.single(json!(["EVALSHA", sha, 0])).await,
+        (200, json!({"result": 42}))
+    );
 }
 
 #[tokio::test]
@@ -120,8 +156,14 @@ async fn read_only_variants_are_rewritten_too() {
     let gateway = Gateway::start().await;
     let text = script("#!lua flags=allow-key-locking,no-writes");
     let sha = sha1(&gateway, &text).await;
-    assert_eq!(gateway.single(json!(["EVAL_RO", text, 0])).await, (200, json!({"result": 42})));
-    assert_eq!(gateway.single(json!(["EVALSHA_RO", sha, 0])).await, (200, json!({"result": 42})));
+    assert_eq!(
+        gateway.single(json!(["EVAL_RO", text, 0])).await,
+        (200, json!({"result": 42}))
+    );
+    assert_eq!(
+        gateway.single(json!(["EVALSHA_RO", sha, 0])).await,
+        (200, json!({"result": 42}))
+    );
 }
 
 #[tokio::test]
@@ -136,7 +178,10 @@ async fn a_function_that_asks_for_key_locking_loads_and_runs() {
         gateway.single(json!(["FUNCTION", "LOAD", library])).await,
         (200, json!({ "result": name }))
     );
-    assert_eq!(gateway.single(json!(["FCALL_RO", name, 0])).await, (200, json!({"result": 42})));
+    assert_eq!(
+        gateway.single(json!(["FCALL_RO", name, 0])).await,
+        (200, json!({"result": 42}))
+    );
     assert_eq!(
         gateway.single(json!(["FUNCTION", "DELETE", name])).await,
         (200, json!({"result": "OK"}))

@@ -13,17 +13,26 @@ async fn a_command_is_a_json_array() {
         gateway.single(json!(["SET", key, "bar", "EX", 100])).await,
         (200, json!({"result": "OK"}))
     );
-    assert_eq!(gateway.single(json!(["get", key])).await, (200, json!({"result": "bar"})));
-    assert_eq!(gateway.single(json!(["TTL", key])).await, (200, json!({"result": 100})));
+    assert_eq!(
+        gateway.single(json!(["get", key])).await,
+        (200, json!({"result": "bar"}))
+    );
+    assert_eq!(
+        gateway.single(json!(["TTL", key])).await,
+        (200, json!({"result": 100}))
+    );
 }
 
 #[tokio::test]
 async fn get_put_and_post_are_all_taken_whatever_the_content_type() {
     let gateway = Gateway::start().await;
     for method in [Method::GET, Method::PUT, Method::POST] {
-        for kind in
-            ["application/json", "application/x-www-form-urlencoded", "text/plain", "image/png"]
-        {
+        for kind in [
+            "application/json",
+            "application/x-www-form-urlencoded",
+            "text/plain",
+            "image/png",
+        ] {
             let request = gateway
                 .request(method.clone(), "/")
                 .header("content-type", kind)
@@ -41,10 +50,14 @@ async fn get_put_and_post_are_all_taken_whatever_the_content_type() {
 async fn head_runs_the_command_and_answers_without_a_body() {
     let gateway = Gateway::start().await;
     let key = prefix();
-    let (status, body) =
-        ask(gateway.request(Method::HEAD, &format!("/set/{key}/v/EX/100"))).await.text();
+    let (status, body) = ask(gateway.request(Method::HEAD, &format!("/set/{key}/v/EX/100")))
+        .await
+        .text();
     assert_eq!((status, body.as_str()), (200, ""));
-    assert_eq!(gateway.single(json!(["GET", key])).await, (200, json!({"result": "v"})));
+    assert_eq!(
+        gateway.single(json!(["GET", key])).await,
+        (200, json!({"result": "v"}))
+    );
 }
 
 #[tokio::test]
@@ -72,7 +85,11 @@ async fn what_is_no_command_is_400() {
         (r#"["PING"]x"#, "ERR failed to parse command"),
         (r#"["PING",]"#, "ERR failed to parse command"),
     ] {
-        assert_eq!(gateway.post("/", body).await, (400, json!({ "error": error })), "{body:?}");
+        assert_eq!(
+            gateway.post("/", body).await,
+            (400, json!({ "error": error })),
+            "{body:?}"
+        );
     }
 }
 
@@ -87,11 +104,23 @@ async fn an_error_of_redis_is_400_with_its_line_verbatim() {
     let gateway = Gateway::start().await;
     let key = prefix();
     for (command, error) in [
-        (json!(["SET", key]), "ERR wrong number of arguments for 'set' command"),
-        (json!(["NOSUCH", "a"]), "ERR unknown command 'NOSUCH', with args beginning with: 'a' "),
-        (json!(["EVAL", "return redis.error_reply('MY  own: text ')", 0]), "MY  own: text "),
+        (
+            json!(["SET", key]),
+            "ERR wrong number of arguments for 'set' command",
+        ),
+        (
+            json!(["NOSUCH", "a"]),
+            "ERR unknown command 'NOSUCH', with args beginning with: 'a' ",
+        ),
+        (
+            json!(["EVAL", "return redis.error_reply('MY  own: text ')", 0]),
+            "MY  own: text ",
+        ),
     ] {
-        assert_eq!(gateway.single(command).await, (400, json!({ "error": error })));
+        assert_eq!(
+            gateway.single(command).await,
+            (400, json!({ "error": error }))
+        );
     }
     gateway.single(json!(["SETEX", key, 100, "text"])).await;
     let wrong_type = "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -105,9 +134,18 @@ async fn an_error_of_redis_is_400_with_its_line_verbatim() {
 async fn every_kind_of_value_keeps_its_resp2_shape() {
     let gateway = Gateway::start().await;
     let key = prefix();
-    gateway.single(json!(["HSET", key, "f", "1.5", "g", "x"])).await;
-    gateway.single(json!(["ZADD", format!("{key}z"), "inf", "a", "0.1", "b"])).await;
-    gateway.pipeline(json!([["EXPIRE", key, 100], ["EXPIRE", format!("{key}z"), 100]])).await;
+    gateway
+        .single(json!(["HSET", key, "f", "1.5", "g", "x"]))
+        .await;
+    gateway
+        .single(json!(["ZADD", format!("{key}z"), "inf", "a", "0.1", "b"]))
+        .await;
+    gateway
+        .pipeline(json!([
+            ["EXPIRE", key, 100],
+            ["EXPIRE", format!("{key}z"), 100]
+        ]))
+        .await;
     for (command, result) in [
         (json!(["GET", format!("{key}none")]), json!(null)),
         (json!(["LRANGE", format!("{key}none"), 0, -1]), json!([])),
@@ -121,10 +159,17 @@ async fn every_kind_of_value_keeps_its_resp2_shape() {
         (json!(["EXISTS", key]), json!(1)),
         (json!(["PING"]), json!("PONG")),
         (
-            json!(["EVAL", "return {1,{'a',{false,{}}},redis.status_reply('OK')}", 0]),
+            json!([
+                "EVAL",
+                "return {1,{'a',{false,{}}},redis.status_reply('OK')}",
+                0
+            ]),
             json!([1, ["a", [null, []]], "OK"]),
         ),
-        (json!(["EVAL", "return {'a',{err='BAD inside'}}", 0]), json!(["a", "BAD inside"])),
+        (
+            json!(["EVAL", "return {'a',{err='BAD inside'}}", 0]),
+            json!(["a", "BAD inside"]),
+        ),
     ] {
         assert_eq!(
             gateway.single(command.clone()).await,
@@ -138,10 +183,17 @@ async fn every_kind_of_value_keeps_its_resp2_shape() {
 async fn the_extremes_of_an_integer_are_exact_digits() {
     let gateway = Gateway::start().await;
     let key = prefix();
-    for digits in ["9223372036854775807", "-9223372036854775808", "9007199254740993", "0"] {
+    for digits in [
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9007199254740993",
+        "0",
+    ] {
         gateway.single(json!(["SETEX", key, 100, digits])).await;
         let body = format!(r#"["INCRBY","{key}",0]"#);
-        let (status, text) = ask(gateway.request(Method::POST, "/").body(body)).await.text();
+        let (status, text) = ask(gateway.request(Method::POST, "/").body(body))
+            .await
+            .text();
         assert_eq!((status, text), (200, format!("{{\"result\":{digits}}}")));
     }
 }

@@ -21,7 +21,12 @@ async fn the_token_changes_after_every_write_on_every_endpoint() {
     let gateway = Gateway::start().await;
     let key = prefix();
     let set = json!(["SETEX", key, 100, 1]);
-    let script = json!(["EVAL", "return redis.call('SETEX', KEYS[1], 100, 1)", 1, key]);
+    let script = json!([
+        "EVAL",
+        "return redis.call('SETEX', KEYS[1], 100, 1)",
+        1,
+        key
+    ]);
     let mut seen = Vec::new();
     for (path, body) in [
         ("/", set.clone()),
@@ -45,7 +50,12 @@ async fn the_token_stays_while_nothing_is_written() {
     let key = prefix();
     let first = after(&gateway, "/", json!(["GET", key])).await;
     assert_eq!(
-        after(&gateway, "/pipeline", json!([["GET", key], ["ZRANGE", key, 0, 1]])).await,
+        after(
+            &gateway,
+            "/pipeline",
+            json!([["GET", key], ["ZRANGE", key, 0, 1]])
+        )
+        .await,
         first
     );
     assert_eq!(after(&gateway, "/", json!(["QUIT"])).await, first);
@@ -55,5 +65,8 @@ async fn the_token_stays_while_nothing_is_written() {
 async fn two_gateways_do_not_share_a_token() {
     let (first, second) = (Gateway::start().await, Gateway::start().await);
     let ping = json!(["PING"]);
-    assert_ne!(after(&first, "/", ping.clone()).await, after(&second, "/", ping).await);
+    assert_ne!(
+        after(&first, "/", ping.clone()).await,
+        after(&second, "/", ping).await
+    );
 }

@@ -38,7 +38,10 @@ impl Gateway {
         let server = Server::bind(config).await.expect("the gateway starts");
         let url = format!("http://{}", server.address());
         tokio::spawn(server.run(std::future::pending()));
-        Self { url, client: Client::new() }
+        Self {
+            url,
+            client: Client::new(),
+        }
     }
 
     /// A request with the token.
@@ -56,7 +59,9 @@ impl Gateway {
     }
 
     pub async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
-        ask(self.request(Method::POST, path).body(body)).await.json()
+        ask(self.request(Method::POST, path).body(body))
+            .await
+            .json()
     }
 
     pub async fn single(&self, command: Value) -> (u16, Value) {
@@ -78,24 +83,36 @@ pub async fn ask(request: RequestBuilder) -> Answer {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let body = response.bytes().await.expect("a whole body").to_vec();
-    Answer { status, headers, body }
+    Answer {
+        status,
+        headers,
+        body,
+    }
 }
 
 impl Answer {
     /// Status and body; the body must be JSON and say so.
     #[track_caller]
     pub fn json(self) -> (u16, Value) {
-        assert_eq!(self.header("content-type"), "application/json; charset=utf-8");
+        assert_eq!(
+            self.header("content-type"),
+            "application/json; charset=utf-8"
+        );
         let body = serde_json::from_slice(&self.body).expect("a body of JSON");
         (self.status, body)
     }
 
     #[track_caller]
     pub fn text(self) -> (u16, String) {
-        (self.status, String::from_utf8(self.body).expect("a body of UTF-8"))
+        (
+            self.status,
+            String::from_utf8(self.body).expect("a body of UTF-8"),
+        )
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 }
