@@ -123,3 +123,40 @@ fn escaped(out: &mut Vec<u8>, text: &[u8]) {
     }
     out.extend_from_slice(rest);
 }
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use proptest::prelude::*;
+    use redis::Value;
+    use serde_json::json;
+
+    use super::slot;
+
+    fn parsed(value: Value, base64: bool) -> serde_json::Value {
+        let mut out = Vec::new();
+        slot(&mut out, &Ok(value), base64);
+        serde_json::from_slice(&out).unwrap_or_default()
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_valid_json_with_replacement_characters(bytes: Vec<u8>) {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            prop_assert_eq!(parsed(Value::BulkString(bytes), false), json!({ "result": text }));
+        }
+
+        #[test]
+        fn any_bytes_come_back_from_base64(bytes: Vec<u8>) {
+            let encoded = STANDARD.encode(&bytes);
+            prop_assert_eq!(parsed(Value::BulkString(bytes), true), json!({ "result": encoded }));
+        }
+
+        #[test]
+        fn any_integer_keeps_its_digits(number: i64) {
+            let mut out = Vec::new();
+            slot(&mut out, &Ok(Value::Int(number)), true);
+            prop_assert_eq!(String::from_utf8(out), Ok(format!("{{\"result\":{number}}}")));
+        }
+    }
+}

@@ -109,3 +109,57 @@ impl<'de> de::Visitor<'de> for Bytes {
         Ok(Cow::Owned(bytes.to_vec()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{batch, single};
+    use crate::command::Command;
+
+    fn arguments(command: &Command) -> Vec<Vec<u8>> {
+        command.arguments().map(<[u8]>::to_vec).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_command_or_a_fault(body: Vec<u8>) {
+            let _ = single(&body);
+            let _ = batch(&body, 10);
+        }
+
+        #[test]
+        fn anything_like_json_is_a_command_or_a_fault(body in r#"[\[\]{}",:\\u0-9a-fnrte.\-+ ]{0,40}"#) {
+            let _ = single(body.as_bytes());
+            let _ = batch(body.as_bytes(), 10);
+        }
+
+        #[test]
+        fn strings_arrive_as_their_utf8(strings in prop::collection::vec(any::<String>(), 1..8)) {
+            let body = serde_json::to_vec(&strings).unwrap_or_default();
+            let sent: Vec<Vec<u8>> = strings.into_iter().map(String::into_bytes).collect();
+            prop_assert_eq!(single(&body).map(|command| arguments(&command)), Ok(sent));
+        }
+
+        #[test]
+        fn escaped_characters_arrive_as_their_utf8(text: String) {
+            let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            let command = single(format!("[\"{escaped}\"]").as_bytes());
+            prop_assert_eq!(command.map(|command| arguments(&command)), Ok(vec![text.into_bytes()]));
+        }
+
+        #[test]
+        fn halves_of_surrogate_pairs_arrive_as_javascript_would_send_them(units: Vec<u16>) {
+            let escaped: String = units.iter().map(|unit| format!("\\u{unit:04X}")).collect();
+            let command = single(format!("[\"{escaped}\"]").as_bytes());
+            let text = String::from_utf16_lossy(&units);
+            prop_assert_eq!(command.map(|command| arguments(&command)), Ok(vec![text.into_bytes()]));
+        }
+
+        #[test]
+        fn numbers_keep_their_text(literal in "-?(0|[1-9][0-9]{0,30})([.][0-9]{1,20})?([eE][+-]?[0-9]{1,5})?") {
+            let command = single(format!("[ {literal} ]").as_bytes());
+            prop_assert_eq!(command.map(|command| arguments(&command)), Ok(vec![literal.into_bytes()]));
+        }
+    }
+}

@@ -53,3 +53,27 @@ impl Aliases {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Aliases;
+
+    #[test]
+    fn the_oldest_is_forgotten_first_and_a_repeat_takes_no_place() {
+        let aliases = Aliases::new(2);
+        for name in ["a", "b", "b", "a", "c"] {
+            aliases.learn(name.to_owned(), format!("real {name}"));
+        }
+        assert_eq!(aliases.real(b"a"), None);
+        assert_eq!(aliases.real(b"b").as_deref(), Some("real b"));
+        assert_eq!(aliases.real(b"c").as_deref(), Some("real c"));
+    }
+
+    #[test]
+    fn a_name_may_be_in_upper_case_or_no_text_at_all() {
+        let aliases = Aliases::new(2);
+        aliases.learn("abc".to_owned(), "def".to_owned());
+        assert_eq!(aliases.real(b"ABC").as_deref(), Some("def"));
+        assert_eq!(aliases.real(b"\xff"), None);
+    }
+}

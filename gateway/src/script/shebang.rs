@@ -71,3 +71,83 @@ pub(crate) fn without_function_flag(library: &[u8]) -> Option<Vec<u8>> {
     }
     (own != library).then(|| own.into_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{without_flag, without_function_flag};
+
+    fn script(text: &str) -> Option<String> {
+        without_flag(text.as_bytes()).and_then(|script| String::from_utf8(script).ok())
+    }
+
+    fn library(text: &str) -> Option<String> {
+        without_function_flag(text.as_bytes()).and_then(|library| String::from_utf8(library).ok())
+    }
+
+    #[test]
+    fn the_flag_goes_and_the_line_stays() {
+        for (sent, rewritten) in [
+            ("#!lua flags=allow-key-locking\nreturn 1", "\nreturn 1"),
+            ("#!lua flags=allow-key-locking\r\nreturn 1", "\nreturn 1"),
+            ("#!lua flags=allow-key-locking", ""),
+            (
+                "#!lua  flags=no-writes,allow-key-locking,allow-stale \nx",
+                "#!lua flags=no-writes,allow-stale\nx",
+            ),
+            ("#!lua name=a flags=allow-key-locking\nx", "#!lua name=a\nx"),
+            ("\n\n#!lua flags=allow-key-locking,no-writes\nx", "\n\n\nx"),
+        ] {
+            assert_eq!(script(sent).as_deref(), Some(rewritten), "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn other_scripts_are_left_alone() {
+        for sent in [
+            "",
+            "return 1",
+            "#!lua flags=no-writes\nx",
+            "#!lua\nx",
+            "-- #!lua flags=allow-key-locking\nx",
+        ] {
+            assert_eq!(script(sent), None, "{sent:?}");
+        }
+        assert_eq!(script("#!lua flags=no-writes\n-- allow-key-locking"), None);
+        assert_eq!(without_flag(b"#!lua flags=allow-key-locking\xff\nx"), None);
+    }
+
+    #[test]
+    fn a_librarys_tables_stay_tables() {
+        for (sent, rewritten) in [
+            ("flags={'allow-key-locking'}", "flags={}"),
+            (
+                "flags={ \"allow-key-locking\" , 'no-writes' }",
+                "flags={  'no-writes' }",
+            ),
+            (
+                "flags={'no-writes','allow-key-locking'}",
+                "flags={'no-writes',}",
+            ),
+        ] {
+            assert_eq!(library(sent).as_deref(), Some(rewritten), "{sent}");
+        }
+        assert_eq!(library("flags={'no-writes'} -- allow-key-locking"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn line_numbers_hold(before in "\n{0,3}", flags in "[a-z,-]{0,20}", after in "(\n|[a-z]){0,20}") {
+            let sent = format!("{before}#!lua flags=allow-key-locking,{flags}\n{after}");
+            let lines = |text: &str| text.split('\n').count();
+            prop_assert_eq!(script(&sent).map(|rewritten| lines(&rewritten)), Some(lines(&sent)));
+        }
+
+        #[test]
+        fn any_bytes_are_a_script(script: Vec<u8>) {
+            let _ = without_flag(&script);
+            let _ = without_function_flag(&script);
+        }
+    }
+}

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on should stop"
 )]
 
+mod anything;
 mod arguments;
 mod auth;
 mod concurrency;
