@@ -7,9 +7,10 @@ SHELL := /bin/bash
 # Tools of the project's own come first: pinned wrangler, workerd, esbuild, wasm-opt and node 22
 # from npm, worker-build and wasm-bindgen from cargo. The machine's versions don't matter.
 export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
-# wrangler asks and tells nobody anything.
+# wrangler asks and tells nobody anything, and keeps its logs here.
 export WRANGLER_SEND_METRICS := false
 export CLOUDFLARE_CF_FETCH_ENABLED := false
+export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 

@@ -2,19 +2,21 @@
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Frame, Incoming};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, HOST};
+use hyper::http::request::Parts;
+use hyper::http::response::Builder;
 use hyper::{Request, Response, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::fault::Fault;
+use crate::part::{Cut, End, Part};
 use crate::recorded::Recorded;
 
 /// Decides about each request whether it fails.
@@ -139,18 +141,6 @@ async fn serve(listener: TcpListener, target: String, state: Arc<Mutex<State>>) 
     }
 }
 
-/// Makes hyper close the connection where it is.
-#[derive(Debug)]
-struct Cut;
-
-impl std::fmt::Display for Cut {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("the connection is cut on purpose")
-    }
-}
-
-impl std::error::Error for Cut {}
-
 async fn answer(
     client: reqwest::Client,
     target: String,
@@ -181,21 +171,7 @@ async fn answer(
         Some(Fault::CutAfter | Fault::HangAfter | Fault::HalfAnswer | Fault::HangInAnswer)
         | None => {}
     }
-    let mut headers = head.headers;
-    // The client sets both itself.
-    headers.remove(hyper::header::HOST);
-    headers.remove(hyper::header::CONTENT_LENGTH);
-    let forwarded = client
-        .request(head.method, format!("{target}{}", head.uri))
-        .headers(headers)
-        .body(body);
-    // A gateway that is down is down for the Worker too.
-    let received = forwarded.send().await.map_err(|_| Cut)?;
-    let mut response = Response::builder().status(received.status());
-    for (name, value) in received.headers() {
-        response = response.header(name, value);
-    }
-    let body = received.bytes().await.map_err(|_| Cut)?;
+    let (response, body) = forward(client, &target, head, body).await?;
     let part = match fault {
         Some(Fault::CutAfter) => return Err(Cut),
         Some(Fault::HangAfter) => return std::future::pending().await,
@@ -206,50 +182,29 @@ async fn answer(
     response.body(part).map_err(|_| Cut)
 }
 
-/// The body of an answer, whole or not.
-struct Part {
-    bytes: Option<Bytes>,
-    end: End,
-}
-
-/// What follows the bytes.
-#[derive(Clone, Copy)]
-enum End {
-    Regular,
-    Cut,
-    Hang,
-}
-
-impl Part {
-    fn whole(bytes: Bytes) -> Self {
-        Self {
-            bytes: Some(bytes),
-            end: End::Regular,
-        }
+/// Hands a request on, and returns the whole answer: its head, then its body.
+///
+/// # Errors
+///
+/// When the target gives none: a gateway that is down is down for the Worker too.
+async fn forward(
+    client: reqwest::Client,
+    target: &str,
+    mut head: Parts,
+    body: Bytes,
+) -> Result<(Builder, Bytes), Cut> {
+    // The client sets both itself.
+    head.headers.remove(HOST);
+    head.headers.remove(CONTENT_LENGTH);
+    let request = client
+        .request(head.method, format!("{target}{}", head.uri))
+        .headers(head.headers)
+        .body(body);
+    let answer = request.send().await.map_err(|_| Cut)?;
+    let mut response = Response::builder().status(answer.status());
+    for (name, value) in answer.headers() {
+        response = response.header(name, value);
     }
-
-    fn half(bytes: &Bytes, end: End) -> Self {
-        Self {
-            bytes: Some(bytes.slice(..bytes.len() / 2)),
-            end,
-        }
-    }
-}
-
-impl Body for Part {
-    type Data = Bytes;
-    type Error = Cut;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        match (self.bytes.take(), self.end) {
-            (Some(bytes), _) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            (None, End::Regular) => Poll::Ready(None),
-            (None, End::Cut) => Poll::Ready(Some(Err(Cut))),
-            // Nobody wakes it: it hangs until the other side gives up.
-            (None, End::Hang) => Poll::Pending,
-        }
-    }
+    let body = answer.bytes().await.map_err(|_| Cut)?;
+    Ok((response, body))
 }

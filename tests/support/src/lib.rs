@@ -26,6 +26,7 @@ mod child;
 mod fault;
 mod forwarder;
 mod gateway;
+mod part;
 mod port;
 mod recorded;
 mod redis_server;
