@@ -20,6 +20,7 @@
 //! The binaries are those of this checkout: run `make build` after a change of the Worker and
 //! `cargo build -p redis-rest` after one of the gateway (`make test` does both).
 
+mod answer;
 mod api;
 mod capnp;
 mod child;
@@ -36,7 +37,8 @@ mod worker;
 mod worker_builder;
 mod wrangler;
 
-pub use api::{Answer, Api};
+pub use answer::Answer;
+pub use api::Api;
 pub use fault::Fault;
 pub use forwarder::Forwarder;
 pub use gateway::{Gateway, TOKEN, gateway};
