@@ -1,0 +1,61 @@
+//! Many clients at once.
+
+use crate::site::{ACTIVITY, KINDS, act, board, like, outcome, ranked};
+use std::collections::BTreeMap;
+use test_support::{Worker, json};
+use tokio::task::JoinSet;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_like_sent_by_64_clients_50_times_each_counts_once() {
+    let worker = Worker::builder().json("STORE_TIMEOUT_MS", json!(30_000)).start();
+    let mut clients = JoinSet::new();
+    for _ in 0..64 {
+        let api = worker.api();
+        clients.spawn(async move {
+            let mut outcomes = Vec::new();
+            for _ in 0..50 {
+                let answer = api.post(ACTIVITY, &like("42", "post-7")).await;
+                let standing = &answer.body["standings"]["all"];
+                assert_eq!(*standing, json!({ "id": "all", "score": 2, "rank": 1 }));
+                outcomes.push(outcome(&answer).to_owned());
+            }
+            outcomes
+        });
+    }
+    let mut outcomes = BTreeMap::new();
+    for outcome in clients.join_all().await.into_iter().flatten() {
+        *outcomes.entry(outcome).or_insert(0) += 1;
+    }
+    let expected = [("counted", 1), ("duplicate", 64 * 50 - 1)];
+    assert_eq!(outcomes, BTreeMap::from(expected.map(|(name, n)| (name.to_owned(), n))));
+    let api = worker.api();
+    for kind in KINDS {
+        assert_eq!(board(&api, kind).await, [("42".to_owned(), 2.0)], "{kind}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn equals_that_come_at_once_rank_in_the_order_redis_saw_them() {
+    let worker = Worker::builder().json("STORE_TIMEOUT_MS", json!(30_000)).start();
+    let mut clients = JoinSet::new();
+    for number in 0..64 {
+        let api = worker.api();
+        clients.spawn(async move {
+            let user = format!("u{number}");
+            let answer = api.post(ACTIVITY, &act(&user, "comment", "c")).await;
+            assert_eq!(outcome(&answer), "counted");
+            // Who comes later ranks lower, so the rank on arrival is the order of arrival.
+            let rank = |kind: &str| answer.body["standings"][kind]["rank"].as_u64().unwrap();
+            (KINDS.map(rank), user)
+        });
+    }
+    let mut arrivals = clients.join_all().await;
+    arrivals.sort();
+    for (place, (ranks, _)) in (1..).zip(&arrivals) {
+        assert_eq!(*ranks, [place; 5], "each rank once, and the same on all boards");
+    }
+    let arrivals: Vec<_> = arrivals.into_iter().map(|(_, user)| user).collect();
+    for kind in KINDS {
+        assert_eq!(ranked(&worker.api(), kind).await, arrivals, "{kind}");
+    }
+}

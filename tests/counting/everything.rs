@@ -1,0 +1,254 @@
+//! The whole state, by the API and as it lies in Redis.
+
+use crate::calendar::now;
+use crate::model::{Board, BoardName, Day};
+use crate::run::{Run, board_key};
+use futures::StreamExt;
+use jiff::ToSpan;
+use std::collections::{BTreeMap, BTreeSet};
+use test_support::{Answer, Value, json};
+
+/// How many requests are under way at once.
+const AT_ONCE: usize = 8;
+
+impl Run {
+    /// Compares everything; `users` are those that may have done something.
+    pub async fn check_everything(&mut self, users: &[String]) -> Result<(), String> {
+        let names: Vec<BoardName> = self.model.boards.keys().cloned().collect();
+        same(
+            "keys of boards",
+            &names.iter().map(board_key).collect(),
+            &self.store.keys("b"),
+        )?;
+        self.compare_boards(&names)?;
+        self.check_marks()?;
+        self.check_histories()?;
+        let mut expected = Vec::new();
+        for (number, (name, board)) in self.model.boards.iter().enumerate() {
+            expected.extend(self.views(name, board, users, number));
+        }
+        expected.extend(users.iter().map(|user| self.history(user)));
+        let answers = futures::stream::iter(expected).map(async |(path, expected)| {
+            let answer: Answer = self.api.get(&path).await;
+            let same = answer.status == 200 && answer.body == expected;
+            let (status, body) = (answer.status, answer.body);
+            same.then_some(()).ok_or(format!(
+                "GET {path}\nexpected 200 {expected:#}\nanswered {status} {body:#}"
+            ))
+        });
+        let answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
+        answers.into_iter().collect()
+    }
+
+    /// The board, and of every other one a comparison and a standing: requests and their answers.
+    fn views(
+        &self,
+        (kind, _, group): &BoardName,
+        board: &Board,
+        users: &[String],
+        number: usize,
+    ) -> Vec<(String, Value)> {
+        let period = self.model.calendar.view(kind, board.date, now());
+        let ranking = board.ranking();
+        let entry = |place: usize| {
+            let (user, steps) = &ranking[place];
+            let score = self.points(*steps as i64);
+            json!({ "rank": place + 1, "score": score, "user": { "id": user } })
+        };
+        let entries: Vec<Value> = (0..ranking.len()).map(entry).collect();
+        let total = ranking.len();
+        let mut question = format!("date={}", board.date);
+        if let Some(group) = group {
+            question += &format!("&group={group}");
+        }
+        let path = format!("/v1/ranking/{kind}");
+        let top = json!({ "period": period, "total": total, "entries": entries });
+        let mut views = vec![(format!("{path}?{question}&limit=100"), top)];
+        if number % 2 == 1 {
+            return views;
+        }
+        let ids = users.join(",");
+        let comparison = json!({
+            "period": period, "total": total, "entries": self.comparison(&ranking, users),
+        });
+        views.push((format!("{path}/users?{question}&ids={ids}"), comparison));
+        let user = &users[number % users.len()];
+        let Some(place) = ranking.iter().position(|(ranked, _)| ranked == user) else {
+            return views;
+        };
+        let steps = ranking[place].1;
+        let next = place.checked_sub(1).map(|above| {
+            let score = ranking[above].1;
+            let points = self.points((score - steps + 1) as i64);
+            json!({ "rank": place, "score": self.points(score as i64), "points": points })
+        });
+        let percentile = (1000.0 * (total - place) as f64 / total as f64).round() / 10.0;
+        let around = &entries[place.saturating_sub(2)..total.min(place + 3)];
+        let standing = json!({
+            "period": period, "user": { "id": user }, "rank": place + 1,
+            "score": self.points(steps as i64), "total": total, "next": next, "around": around,
+            "percentile": percentile,
+        });
+        views.push((format!("{path}/users/{user}?{question}&around=2"), standing));
+        views
+    }
+
+    fn comparison(&self, ranking: &[(String, u64)], users: &[String]) -> Vec<Value> {
+        let listed = ranking
+            .iter()
+            .enumerate()
+            .filter(|(_, (user, _))| users.contains(user));
+        let listed = listed.enumerate().map(|(position, (place, (user, steps)))| {
+            let score = self.points(*steps as i64);
+            json!({ "position": position + 1, "rank": place + 1, "score": score, "user": { "id": user } })
+        });
+        let absent = users
+            .iter()
+            .filter(|user| ranking.iter().all(|(ranked, _)| ranked != *user));
+        let absent = absent.map(
+            |user| json!({ "position": null, "rank": null, "score": 0, "user": { "id": user } }),
+        );
+        listed.chain(absent).collect()
+    }
+
+    /// The last 31 days of a user: request and answer.
+    fn history(&self, user: &str) -> (String, Value) {
+        let today = self.model.calendar.date(now());
+        let (mut days, mut active) = (Vec::new(), Vec::new());
+        for back in 0..31 {
+            let date = today.checked_sub(back.days()).unwrap();
+            let held = self.model.histories.get(&(date, user.to_owned()));
+            let held = held.cloned().unwrap_or_default();
+            let points = |steps: u64| self.points(steps as i64);
+            let action = |(name, (count, steps)): (&String, &(u64, u64))| {
+                (
+                    name.clone(),
+                    json!({ "count": count, "points": points(*steps) }),
+                )
+            };
+            let actions: Value = held.iter().map(action).collect();
+            let sum = held.values().map(|(_, steps)| steps).sum();
+            active.push(sum > 0);
+            days.push(
+                json!({ "date": date.to_string(), "points": points(sum), "actions": actions }),
+            );
+        }
+        let run = |days: &[bool]| days.iter().take_while(|active| **active).count();
+        let current = if active[0] {
+            run(&active)
+        } else {
+            run(&active[1..])
+        };
+        let longest = (0..31).map(|from| run(&active[from..])).max();
+        let body = json!({
+            "user": { "id": user }, "timezone": self.model.calendar.name, "days": days,
+            "streak": { "current": current, "longest": longest },
+        });
+        (format!("/v1/users/{user}/activity"), body)
+    }
+
+    fn check_histories(&mut self) -> Result<(), String> {
+        let mut expected = BTreeMap::new();
+        for ((date, user), day) in &self.model.histories {
+            let day: &Day = day;
+            let written = |(action, (count, steps)): (&String, &(u64, u64))| {
+                (action.clone(), format!("{count} {steps}"))
+            };
+            let day: BTreeMap<String, String> = day.iter().map(written).collect();
+            expected.insert(format!("h:{date}:{user}"), day);
+        }
+        let keys = self.store.keys("h:");
+        let found = keys
+            .into_iter()
+            .map(|key| (key.clone(), self.store.hash(&key)))
+            .collect();
+        same("histories", &expected, &found)
+    }
+
+    fn check_marks(&mut self) -> Result<(), String> {
+        let mut per_day: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (date, (user, action, target)) in &self.model.per_day {
+            let marks = per_day.entry(format!("v:{date}:{user}")).or_default();
+            marks.insert(format!("{action}:{target}"));
+        }
+        let keys = self.store.keys("v:").into_iter();
+        let found = keys
+            .map(|key| (key.clone(), self.store.run("SMEMBERS", &key, &[])))
+            .collect();
+        same("per-day marks", &per_day, &found)?;
+
+        let mut found = BTreeMap::new();
+        for key in self.store.keys("m:") {
+            for (field, value) in self.store.hash(&key) {
+                found.insert((key["m:".len()..].to_owned(), field), value);
+            }
+        }
+        let mut expected = BTreeMap::new();
+        let letters: String = self.model.kinds.iter().map(|kind| &kind[..1]).collect();
+        for ((user, action, target), held) in &self.model.standing {
+            let mut value = format!("{},{},{letters}", held.points, held.date);
+            for group in &held.groups {
+                value += &format!(",{group}");
+            }
+            expected.insert(
+                (user.clone(), format!("{action}:{target}")),
+                (held.changed, value),
+            );
+        }
+        for ((user, action), last) in &self.model.cooling {
+            expected.insert((user.clone(), format!("~{action}")), (*last, String::new()));
+        }
+        same_within("standing marks", &expected, &found)?;
+
+        let mut found = BTreeMap::new();
+        for key in self.store.keys("u:") {
+            let user = key.splitn(3, ':').nth(2).unwrap().to_owned();
+            for (field, value) in self.store.hash(&key) {
+                let held = found.entry((user.clone(), field)).or_insert(value.clone());
+                *held = held.clone().max(value);
+            }
+        }
+        let undone = self
+            .model
+            .undone
+            .iter()
+            .map(|((user, action, target), changed)| {
+                (
+                    (user.clone(), format!("{action}:{target}")),
+                    (*changed, String::new()),
+                )
+            });
+        same_within("undo memories", &undone.collect(), &found)
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
+    let same = expected == found;
+    same.then_some(())
+        .ok_or_else(|| format!("{what}\nexpected {expected:?}\nfound    {found:?}"))
+}
+
+type Field = (String, String);
+
+/// The same fields; each value an instant within its moment, and the rest after a comma.
+fn same_within(
+    what: &str,
+    expected: &BTreeMap<Field, (crate::model::Moment, String)>,
+    found: &BTreeMap<Field, String>,
+) -> Result<(), String> {
+    same(
+        what,
+        &expected.keys().collect::<Vec<_>>(),
+        &found.keys().collect(),
+    )?;
+    for (field, (moment, rest)) in expected {
+        let (at, others) = found[field].split_once(',').unwrap_or((&found[field], ""));
+        if !moment.contains(at.parse().unwrap()) || others != rest {
+            let value = &found[field];
+            return Err(format!(
+                "{what} {field:?}\nexpected {moment:?},{rest}\nfound {value}"
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! Proof of the counting, on the built wasm, the gateway and a real redis-server: against a
+//! model, under load, at the limits of the packing, past lost answers and killed servers.
+
+// Tests fail by panicking, and run on the host, where std has clocks.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods
+)]
+
+mod activity;
+mod calendar;
+mod community;
+mod crowd;
+mod everything;
+mod expiry;
+mod faults;
+mod killed;
+mod model;
+mod property;
+mod random;
+mod round_trips;
+mod run;
+mod site;
+mod store;
+mod ties;
+mod undo;

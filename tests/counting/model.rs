@@ -1,0 +1,308 @@
+//! What counting promises, in plain memory: no Redis, no packing, no expiry.
+//!
+//! One thing is left open where the promise is: cooldown is measured from the latest instant
+//! that counted, so that a delayed activity of long ago is not held back by more than that.
+
+use crate::activity::{Activity, Mark};
+use crate::calendar::{Calendar, id};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most points a board's packing holds, in smallest steps.
+pub const MOST_POINTS: u64 = (1 << 23) - 1;
+
+/// How many days back per-day marks are known, today included.
+const DAYS_KNOWN: i32 = 31;
+
+/// What one action is worth; points in smallest steps, cooldown in milliseconds.
+#[derive(Clone, Default)]
+pub struct Rule {
+    pub points: u64,
+    pub per_day: bool,
+    pub undo: bool,
+    pub daily_cap: Option<u64>,
+    pub cooldown: Option<i64>,
+}
+
+/// An instant that is known to lie between two others: of an activity without `at` the test
+/// knows only when it asked and when it was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    pub first: i64,
+    pub last: i64,
+}
+
+impl Moment {
+    pub fn exact(at: i64) -> Self {
+        Self {
+            first: at,
+            last: at,
+        }
+    }
+
+    fn later(self, other: Self) -> Self {
+        Self {
+            first: self.first.max(other.first),
+            last: self.last.max(other.last),
+        }
+    }
+
+    fn is_before(self, other: Self) -> bool {
+        let sure = (self.last < other.first, self.first < other.last);
+        assert_eq!(
+            sure.0, sure.1,
+            "the test's own fault: {self:?} or {other:?} first?"
+        );
+        sure.0
+    }
+
+    pub fn contains(self, at: i64) -> bool {
+        (self.first..=self.last).contains(&at)
+    }
+}
+
+/// What is remembered of an activity that counts.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub changed: Moment,
+    pub points: u64,
+    pub date: Date,
+    pub groups: Vec<String>,
+}
+
+/// A board: of a kind of period, the instance's id, everybody's or a group's.
+pub type BoardName = (&'static str, String, Option<String>);
+
+/// Points, and the number of the arrival at them.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// Some day of it.
+    pub date: Date,
+    scores: BTreeMap<String, (u64, u64)>,
+    arrivals: u64,
+}
+
+impl Board {
+    /// Users and points, the best first.
+    pub fn ranking(&self) -> Vec<(String, u64)> {
+        let mut all: Vec<_> = self.scores.iter().collect();
+        all.sort_by_key(|(_, (points, arrival))| (u64::MAX - points, *arrival));
+        all.into_iter()
+            .map(|(user, (points, _))| (user.clone(), *points))
+            .collect()
+    }
+
+    fn points(&self, user: &str) -> u64 {
+        self.scores.get(user).map_or(0, |(points, _)| *points)
+    }
+
+    fn set(&mut self, user: &str, points: u64) {
+        self.scores.remove(user);
+        if points > 0 {
+            self.arrivals += 1;
+            self.scores.insert(user.to_owned(), (points, self.arrivals));
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Counted(u64),
+    Duplicate,
+    Undone(u64),
+    NothingToUndo,
+    Capped(&'static str),
+    Stale,
+    Refused(&'static str),
+}
+
+/// Count and points of each action.
+pub type Day = BTreeMap<String, (u64, u64)>;
+
+pub struct Model {
+    pub calendar: Calendar,
+    pub kinds: Vec<&'static str>,
+    pub rules: BTreeMap<String, Rule>,
+    pub boards: BTreeMap<BoardName, Board>,
+    pub standing: BTreeMap<Mark, Standing>,
+    pub undone: BTreeMap<Mark, Moment>,
+    pub per_day: BTreeSet<(Date, Mark)>,
+    /// The latest instant that counted, by user and action, where the rule has a cooldown.
+    pub cooling: BTreeMap<(String, String), Moment>,
+    pub histories: BTreeMap<(Date, String), Day>,
+}
+
+impl Model {
+    pub fn new(
+        calendar: Calendar,
+        kinds: Vec<&'static str>,
+        rules: BTreeMap<String, Rule>,
+    ) -> Self {
+        let (boards, standing, undone) = Default::default();
+        let (per_day, cooling, histories) = Default::default();
+        Self {
+            calendar,
+            kinds,
+            rules,
+            boards,
+            standing,
+            undone,
+            per_day,
+            cooling,
+            histories,
+        }
+    }
+
+    /// What becomes of one activity.
+    pub fn apply(&mut self, activity: &Activity, now: Moment) -> Outcome {
+        let Some(rule) = self.rules.get(&activity.action).cloned() else {
+            return Outcome::Refused("unknown-action");
+        };
+        match (activity.undo, rule.undo) {
+            (true, true) => self.undo(activity, now),
+            (true, false) => Outcome::Refused("not-undoable"),
+            (false, _) => self.count(activity, &rule, now),
+        }
+    }
+
+    fn count(&mut self, activity: &Activity, rule: &Rule, now: Moment) -> Outcome {
+        let (mark, user) = (activity.mark(), &activity.user);
+        let at = activity.at.map_or(now, Moment::exact);
+        let date = self.calendar.date(at.first);
+        let changed = self.last_change(&mark);
+        if rule.per_day {
+            if self.per_day.contains(&(date, mark.clone())) {
+                return Outcome::Duplicate;
+            }
+            if date
+                .until(self.calendar.date(now.first))
+                .unwrap()
+                .get_days()
+                >= DAYS_KNOWN
+            {
+                return Outcome::Stale;
+            }
+        } else {
+            if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
+                return Outcome::Stale;
+            }
+            if self.standing.contains_key(&mark) {
+                return Outcome::Duplicate;
+            }
+        }
+        let kind = (user.clone(), activity.action.clone());
+        let last = self.cooling.get(&kind).copied();
+        if let (Some(wait), Some(last)) = (rule.cooldown, last) {
+            if (at.first - last.first).abs() < wait {
+                return Outcome::Capped("cooldown");
+            }
+        }
+        let day = self.histories.get(&(date, user.clone()));
+        let earned = day
+            .and_then(|day| day.get(&activity.action))
+            .map_or(0, |held| held.1);
+        if rule.daily_cap.is_some_and(|cap| earned + rule.points > cap) {
+            return Outcome::Capped("daily-cap");
+        }
+        let boards = self.boards_of(date, &activity.groups);
+        let score = |name| {
+            self.boards
+                .get(name)
+                .map_or(0, |board: &Board| board.points(user))
+        };
+        if boards
+            .iter()
+            .any(|name| score(name) + rule.points > MOST_POINTS)
+        {
+            return Outcome::Refused("score-overflow");
+        }
+
+        if rule.per_day {
+            self.per_day.insert((date, mark));
+        } else {
+            let changed = changed.map_or(at, |changed| changed.later(at));
+            let (points, groups) = (rule.points, activity.groups.clone());
+            self.undone.remove(&mark);
+            self.standing.insert(
+                mark,
+                Standing {
+                    changed,
+                    points,
+                    date,
+                    groups,
+                },
+            );
+        }
+        if rule.cooldown.is_some() {
+            self.cooling
+                .insert(kind, last.map_or(at, |last| last.later(at)));
+        }
+        for name in boards {
+            let new = Board {
+                date,
+                scores: BTreeMap::new(),
+                arrivals: 0,
+            };
+            let board = self.boards.entry(name).or_insert(new);
+            board.set(user, board.points(user) + rule.points);
+        }
+        let day = self.histories.entry((date, user.clone())).or_default();
+        let held = day.entry(activity.action.clone()).or_default();
+        *held = (held.0 + 1, held.1 + rule.points);
+        Outcome::Counted(rule.points)
+    }
+
+    fn undo(&mut self, activity: &Activity, now: Moment) -> Outcome {
+        let (mark, user) = (activity.mark(), &activity.user);
+        let at = activity.at.map_or(now, Moment::exact);
+        let changed = self.last_change(&mark);
+        if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
+            return Outcome::Stale;
+        }
+        self.undone.insert(
+            mark.clone(),
+            changed.map_or(at, |changed| changed.later(at)),
+        );
+        let Some(standing) = self.standing.remove(&mark) else {
+            return Outcome::NothingToUndo;
+        };
+        for name in self.boards_of(standing.date, &standing.groups) {
+            let board = self.boards.get_mut(&name).unwrap();
+            board.set(user, board.points(user) - standing.points);
+        }
+        let place = (standing.date, user.clone());
+        let day = self.histories.get_mut(&place).unwrap();
+        let held = day.get_mut(&activity.action).unwrap();
+        *held = (held.0 - 1, held.1 - standing.points);
+        day.retain(|_, held| held.0 > 0);
+        self.histories.retain(|_, day| !day.is_empty());
+        Outcome::Undone(standing.points)
+    }
+
+    /// When a standing mark last changed, if it ever did.
+    pub fn last_change(&self, mark: &Mark) -> Option<Moment> {
+        let standing = self.standing.get(mark).map(|standing| standing.changed);
+        standing.or(self.undone.get(mark).copied())
+    }
+
+    /// The boards that an activity of a day with these groups counts on.
+    pub fn boards_of(&self, date: Date, groups: &[String]) -> Vec<BoardName> {
+        let groups = [None].into_iter().chain(groups.iter().cloned().map(Some));
+        let kinds = |group: Option<String>| {
+            let name = move |kind: &&'static str| (*kind, id(kind, date), group.clone());
+            self.kinds.iter().map(name).collect::<Vec<_>>()
+        };
+        groups.flat_map(kinds).collect()
+    }
+
+    /// Points and rank on one board.
+    pub fn stands(&self, name: &BoardName, user: &str) -> (u64, Option<usize>) {
+        let ranking = self
+            .boards
+            .get(name)
+            .map(Board::ranking)
+            .unwrap_or_default();
+        let place = ranking.iter().position(|(ranked, _)| ranked == user);
+        place.map_or((0, None), |place| (ranking[place].1, Some(place + 1)))
+    }
+}
