@@ -7,9 +7,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(pub i64);
 
+/// 0001-01-02T00:00:00Z: from here on no time zone shows a year before the first.
+const EARLIEST: Instant = Instant(-62_135_510_400_000);
+
 impl Instant {
     /// Reads an RFC 3339 date-time with `Z` or a numeric offset; digits of the second beyond
-    /// milliseconds are dropped. A leap second is read as the second after it.
+    /// milliseconds are dropped. A leap second is read as the second after it. What lies before
+    /// 0001-01-02 is not read: somewhere that is the year before the first.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (day, time) = text.split_at_checked(10)?;

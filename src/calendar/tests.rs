@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn an_instant_is_read_as_it_is_written(millis in -62_135_596_800_000i64..253_402_300_800_000) {
+    fn an_instant_is_read_as_it_is_written(millis in -62_135_510_400_000i64..253_402_300_800_000) {
         let at = Instant(millis);
         prop_assert_eq!(Instant::parse(&at.to_string()), Some(at));
         prop_assert_eq!(at.to_string().parse::<Timestamp>().unwrap(), timestamp(at));
@@ -156,6 +156,8 @@ fn what_is_no_instant_is_not_read() {
         "2026-13-20T08:00:00Z",
         "2026-02-29T08:00:00Z",
         "2026-11-20T08:00:00Zjunk",
+        "0001-01-01T23:59:59Z",
+        "0001-01-02T00:00:00+00:01",
         "２０２６-11-20T08:00:00Z",
     ] {
         assert_eq!(Instant::parse(text), None, "{text}");
