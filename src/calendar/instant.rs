@@ -26,9 +26,8 @@ impl Instant {
             return None;
         }
         let seconds = i64::from(hour * 3600 + minute * 60 + second) - offset_seconds(zone)?;
-        Some(Self(
-            date.local_millis() + seconds * 1000 + i64::from(fraction),
-        ))
+        let at = Self(date.local_millis() + seconds * 1000 + i64::from(fraction));
+        (at >= EARLIEST).then_some(at)
     }
 }
 
