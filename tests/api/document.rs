@@ -42,11 +42,11 @@ impl Document {
 
     /// Fails the test unless an answer is one that the document names for its request.
     pub fn check(&self, method: &Method, path: &str, sent: &[u8], answer: &Answer) {
+        let head = method == Method::HEAD;
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let Some((template, item)) = self.paths().find(|(template, _)| fits(template, path)) else {
-            return self.check_response("/components/responses/NotFound", answer, 404, false);
+            return self.check_response("/components/responses/NotFound", answer, 404, head);
         };
-        let head = method == Method::HEAD;
         let name = if head {
             "get".to_owned()
         } else {
@@ -144,7 +144,8 @@ impl Document {
         let made = validators.entry(pointer.to_owned()).or_insert_with(|| {
             // The document itself, so that its references lead somewhere.
             let mut root = self.strict.clone();
-            root["$ref"] = json!(format!("#{pointer}"));
+            let fragment = pointer.replace('{', "%7B").replace('}', "%7D");
+            root["$ref"] = json!(format!("#{fragment}"));
             let options = jsonschema::draft202012::options().should_validate_formats(true);
             let validator = options.build(&root);
             Arc::new(validator.unwrap_or_else(|error| panic!("{pointer}: {error}")))

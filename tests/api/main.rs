@@ -14,6 +14,23 @@
 )]
 
 mod activity;
+mod array;
+mod comparison;
+mod dated;
+mod erasure;
+mod fixed;
+mod healthz;
+mod history;
+mod profile;
+mod ranking;
+mod standing;
+
+mod decimals;
+mod head;
+mod lifetimes;
+mod periods;
+mod rules;
+mod zones;
 
 mod client;
 mod clock;

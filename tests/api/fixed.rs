@@ -1,0 +1,56 @@
+//! `GET /openapi.json` and `GET /`
+
+use test_support::json;
+
+use crate::document;
+use crate::site::Site;
+
+#[tokio::test]
+async fn the_document_is_served_as_it_is() {
+    let site = Site::start();
+    let answer = site.without_key().get("/openapi.json").await;
+    let document = serde_json::from_str(document::TEXT).unwrap();
+    answer.assert(200, document);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn the_page_is_html() {
+    let site = Site::start();
+    let answer = site.without_key().get("/").await;
+    answer.assert_status(200);
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    assert!(
+        answer.text.starts_with("<!doctype html>"),
+        "{}",
+        answer.text
+    );
+}
+
+#[tokio::test]
+async fn both_may_be_kept_and_asked_for_by_their_tag() {
+    let site = Site::start();
+    for path in ["/", "/openapi.json"] {
+        let answer = site.get(path).await;
+        assert_eq!(answer.header("cache-control"), Some("public, max-age=300"));
+        let tag = answer.header("etag").expect("a tag");
+        for known in [tag, &format!("W/{tag}"), &format!("\"other\", {tag}"), "*"] {
+            let same = site.get_unless(path, known).await;
+            same.assert(304, json!(null));
+            assert_eq!(same.header("etag"), Some(tag));
+            assert_eq!(same.header("cache-control"), Some("public, max-age=300"));
+        }
+        site.get_unless(path, "\"other\"").await.assert_status(200);
+    }
+}
+
+#[tokio::test]
+async fn neither_needs_the_store() {
+    let site = Site::with(|worker| worker.store("http://127.0.0.1:1"));
+    for path in ["/", "/openapi.json"] {
+        site.get(path).await.assert_status(200);
+    }
+}
