@@ -114,12 +114,13 @@ impl Answer {
         }
     }
 
-    /// The platform's response; a `HEAD` has no body.
+    /// The platform's response. To a `HEAD` it has a body too: the platform keeps that back and
+    /// tells its length.
     ///
     /// # Errors
     ///
     /// Where the platform takes no such header.
-    pub fn into_response(self, head: bool) -> Result<Response> {
+    pub fn into_response(self) -> Result<Response> {
         let headers = Headers::new();
         for (name, value) in &self.headers {
             headers.set(name, value)?;
@@ -127,8 +128,7 @@ impl Answer {
         let builder = Response::builder()
             .with_status(self.status)
             .with_headers(headers);
-        let bodiless = head || self.body.is_empty();
-        Ok(if bodiless {
+        Ok(if self.body.is_empty() {
             builder.empty()
         } else {
             builder.fixed(self.body.into_bytes())

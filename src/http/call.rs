@@ -12,10 +12,8 @@ const MOST_BYTES: usize = 256 * 1024;
 
 /// One request.
 pub struct Call {
-    /// The method in upper case; `GET` for `HEAD`.
+    /// The method in upper case.
     pub method: String,
-    /// Whether only the headers are wanted.
-    pub head: bool,
     /// Scheme and host, for URLs of the cache.
     pub origin: String,
     /// The path, percent-encoded.
@@ -39,7 +37,6 @@ impl Call {
             .map_err(|_| Error::invalid("The URL cannot be read."))?;
         let method = request.inner().method();
         Ok(Self {
-            head: method == "HEAD",
             origin: url.origin().ascii_serialization(),
             path: url.path().to_owned(),
             query: url.query().unwrap_or_default().to_owned(),

@@ -35,16 +35,15 @@ thread_local! {
 pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
     let mut call = match Call::read(request) {
         Ok(call) => call,
-        Err(error) => return Answer::problem(&error).into_response(false),
+        Err(error) => return Answer::problem(&error).into_response(),
     };
-    let head = call.head;
     let answer = answer(&mut call, env, context)
         .await
         .unwrap_or_else(|error| {
             log(&call, &error);
             Answer::problem(&error)
         });
-    answer.into_response(head)
+    answer.into_response()
 }
 
 async fn answer(
