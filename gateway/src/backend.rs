@@ -65,14 +65,16 @@ impl Backend {
         sent.map_err(|_cause| Fault::ConnectionLost)
     }
 
-    /// Whether Redis answers.
+    /// Whether Redis answers; if not, the fault is one of 503.
     pub(crate) async fn ping(&self) -> Result<(), Fault> {
-        match self.send(vec![Command::of([&b"PING"[..]])]).await?.first() {
-            Some(Value::ServerError(error)) => {
+        let ping = self.send(vec![Command::of([&b"PING"[..]])]).await;
+        match ping.as_deref() {
+            Ok([Value::ServerError(error)]) => {
                 Err(Fault::RedisDown(crate::reply::error_line(error)))
             }
-            Some(_) => Ok(()),
-            None => Err(Fault::Internal),
+            Ok(_) => Ok(()),
+            Err(Fault::RedisDown(why)) => Err(Fault::RedisDown(why.clone())),
+            Err(fault) => Err(Fault::RedisDown(fault.text().into_owned())),
         }
     }
 

@@ -20,7 +20,7 @@ pub struct Config {
     )]
     pub redis_url: String,
 
-    /// Address and port to listen on; port 0 takes a free one, [::]:8079 listens on IPv6 too
+    /// Address and port to listen on; port 0 takes a free one, `[::]:8079` listens on IPv6 too
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8079")]
     pub listen: String,
 

@@ -1,11 +1,13 @@
-//! Methods, CORS, token, which endpoint; the one place that builds HTTP responses.
+//! Methods, token, which endpoint.
+
+mod answers;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{Method, request::Parts},
     response::Response,
 };
 use futures_util::FutureExt;
@@ -14,15 +16,9 @@ use crate::{
     auth::Auth,
     error::Fault,
     events::Events,
-    reply,
     request::{body, format::Format, json, path},
-    run::{Runner, Slot},
+    run::Runner,
 };
-
-const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
-const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
-const TRUE: HeaderValue = HeaderValue::from_static("true");
-const SYNC_TOKEN: HeaderName = HeaderName::from_static("upstash-sync-token");
 
 /// Everything a request needs.
 pub(crate) struct Gateway {
@@ -37,175 +33,130 @@ pub(crate) struct Gateway {
 /// Answers one request; never without a body of JSON, except where the protocol has none.
 pub(crate) async fn answer(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let mut response = if parts.method == Method::OPTIONS {
-        preflight(&parts.headers)
-    } else if !matches!(
-        parts.method,
-        Method::GET | Method::POST | Method::PUT | Method::HEAD
-    ) {
-        respond(StatusCode::METHOD_NOT_ALLOWED, None, Vec::new())
-    } else {
-        // A panic would otherwise cut the connection, and the SDKs would send the request again.
-        AssertUnwindSafe(gateway.dispatch(&parts, body))
-            .catch_unwind()
-            .await
-            .unwrap_or(Err(Fault::Internal))
-            .unwrap_or_else(|fault| refusal(&fault))
+    let response = match parts.method {
+        Method::OPTIONS => answers::preflight(&parts.headers),
+        Method::GET | Method::POST | Method::PUT | Method::HEAD => {
+            // A panic would otherwise cut the connection, and the SDKs would send again.
+            AssertUnwindSafe(gateway.dispatch(&parts, body))
+                .catch_unwind()
+                .await
+                .unwrap_or(Err(Fault::Internal))
+                .unwrap_or_else(|fault| answers::refusal(&fault))
+        }
+        _ => answers::method_not_allowed(),
     };
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, TRUE);
-    headers.insert(SYNC_TOKEN, gateway.runner.sync.header());
-    if let Some(origin) = parts.headers.get(header::ORIGIN) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        headers.insert(
-            header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static("upstash-sync-token"),
-        );
-        headers.insert(header::VARY, HeaderValue::from_static("origin"));
-    }
-    response
+    answers::signed(response, &parts.headers, gateway.runner.sync.header())
 }
 
 impl Gateway {
     async fn dispatch(&self, parts: &Parts, body: Body) -> Result<Response, Fault> {
         let path = parts.uri.path().trim_end_matches('/');
         if path == "/healthz" {
-            return self.health().await;
+            return self
+                .runner
+                .backend
+                .ping()
+                .await
+                .map(|()| answers::healthy());
         }
         let token = self.auth.check(&parts.headers, parts.uri.query());
         // Read even without a token, so that the client sees the answer, but then not kept.
-        let limit = if token.is_ok() {
-            self.max_body_bytes
-        } else {
-            0
-        };
+        let limit = token.as_ref().map_or(0, |()| self.max_body_bytes);
         let body = body::read(body, limit, self.patience).await;
         token?;
         let format = Format::of(&parts.headers)?;
         let body = body?;
         match path {
-            "" => Ok(one(&self.runner.single(json::single(&body)?).await, format)),
+            "" => {
+                let slot = self.runner.single(json::single(&body)?).await;
+                Ok(answers::one(&slot, format))
+            }
             "/pipeline" => {
-                let commands = json::batch(&body, self.max_commands)?;
-                Ok(many(&self.runner.pipeline(commands).await?, format))
+                let slots = self
+                    .runner
+                    .pipeline(json::batch(&body, self.max_commands)?)
+                    .await?;
+                Ok(answers::many(&slots, format))
             }
             "/multi-exec" => {
-                let commands = json::batch(&body, self.max_commands)?;
-                // Raw replies are for single commands and pipelines only.
-                let format = if format == Format::Resp2 {
-                    Format::Text
-                } else {
-                    format
-                };
-                Ok(many(&self.runner.transaction(commands).await?, format))
+                let slots = self
+                    .runner
+                    .transaction(json::batch(&body, self.max_commands)?)
+                    .await?;
+                Ok(answers::many(&slots, format.of_transaction()))
             }
-            _ => {
-                let segments: Vec<Vec<u8>> = path::segments(parts.uri.path()).collect();
-                if let Some(kind) = Events::asked(&segments) {
-                    // The SDK sends the body `[]`, which is no argument here.
-                    let names = segments.into_iter().skip(1).collect();
-                    let events = self.events.open(&self.runner.backend, kind, names).await?;
-                    return Ok(streaming(events));
-                }
-                let command = path::command(segments, parts.uri.query(), &body);
-                Ok(one(&self.runner.single(command).await, format))
-            }
+            _ => self.path(parts, &body, format).await,
         }
     }
 
-    async fn health(&self) -> Result<Response, Fault> {
-        match self.runner.backend.ping().await {
-            Ok(()) => Ok(respond(
-                StatusCode::OK,
-                Some(JSON),
-                b"{\"result\":\"PONG\"}".to_vec(),
-            )),
-            Err(fault) => {
-                let mut response = refusal(&fault);
-                *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-                Ok(response)
-            }
+    /// A command in the path, or one of the three paths that open a stream.
+    async fn path(&self, parts: &Parts, body: &[u8], format: Format) -> Result<Response, Fault> {
+        let segments: Vec<Vec<u8>> = path::segments(parts.uri.path()).collect();
+        if let Some(kind) = Events::asked(&segments) {
+            // The SDK sends the body `[]`, which is no argument here.
+            let names = segments.into_iter().skip(1).collect();
+            let events = self.events.open(&self.runner.backend, kind, names).await?;
+            return Ok(answers::stream(events));
         }
+        let command = path::command(segments, parts.uri.query(), body);
+        Ok(answers::one(&self.runner.single(command).await, format))
     }
 }
 
-fn one(slot: &Slot, format: Format) -> Response {
-    let mut out = Vec::new();
-    let kind = match (slot, format) {
-        (Ok(_) | Err(Fault::Redis(_)), Format::Resp2) => {
-            reply::resp2::slot(&mut out, slot);
-            OCTETS
-        }
-        _ => {
-            reply::json::slot(&mut out, slot, format == Format::Base64);
-            JSON
-        }
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use axum::{
+        body::{Body, Bytes, to_bytes},
+        extract::{Request, State},
     };
-    match slot {
-        Ok(_) => respond(StatusCode::OK, Some(kind), out),
-        Err(fault) => with_retry(fault, respond(fault.status(), Some(kind), out)),
+    use futures_util::stream;
+    use tokio::sync::watch;
+
+    use super::{Gateway, answer};
+    use crate::{
+        auth::Auth, backend::Backend, events::Events, run::Runner, script::Aliases, sync::SyncToken,
+    };
+
+    async fn gateway() -> Result<Gateway, String> {
+        let patience = Duration::from_secs(1);
+        Ok(Gateway {
+            auth: Auth::new("token", true),
+            runner: Runner {
+                // No one listens on port 1.
+                backend: Backend::open("redis://127.0.0.1:1", 1, patience).await?,
+                aliases: Aliases::new(1),
+                sync: SyncToken::new(),
+                max_bytes: 100,
+            },
+            events: Events::new(1, watch::channel(false).1),
+            max_body_bytes: 100,
+            max_commands: 1,
+            patience,
+        })
     }
-}
 
-fn many(slots: &[Slot], format: Format) -> Response {
-    let mut out = Vec::new();
-    if format == Format::Resp2 {
-        reply::resp2::slots(&mut out, slots);
-        return respond(StatusCode::OK, Some(OCTETS), out);
+    #[tokio::test]
+    #[allow(clippy::panic, reason = "what is tested")]
+    async fn a_panic_is_500_in_json() {
+        let gateway = gateway().await.map(Arc::new);
+        let body = stream::poll_fn(
+            |_| -> std::task::Poll<Option<Result<Bytes, std::io::Error>>> {
+                panic!("a fault of the gateway")
+            },
+        );
+        let mut request = Request::new(Body::from_stream(body));
+        *request.uri_mut() = "/ping?_token=token".parse().unwrap_or_default();
+        let response = answer(
+            State(gateway.unwrap_or_else(|why| panic!("{why}"))),
+            request,
+        )
+        .await;
+        assert_eq!(response.status(), 500);
+        let body = to_bytes(response.into_body(), 1000)
+            .await
+            .unwrap_or_default();
+        assert_eq!(body, r#"{"error":"ERR internal error"}"#);
     }
-    reply::json::slots(&mut out, slots, format == Format::Base64);
-    respond(StatusCode::OK, Some(JSON), out)
-}
-
-fn refusal(fault: &Fault) -> Response {
-    let mut out = Vec::new();
-    reply::json::error(&mut out, &fault.text());
-    with_retry(fault, respond(fault.status(), Some(JSON), out))
-}
-
-fn with_retry(fault: &Fault, mut response: Response) -> Response {
-    if fault.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    response
-}
-
-fn streaming(events: Body) -> Response {
-    let mut response = Response::new(events);
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/event-stream"),
-    );
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    // nginx would otherwise collect events before it hands them on.
-    headers.insert(
-        HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
-    response
-}
-
-fn preflight(asked: &HeaderMap) -> Response {
-    let mut response = respond(StatusCode::OK, None, Vec::new());
-    let headers = response.headers_mut();
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("GET, HEAD, POST, PUT, OPTIONS"),
-    );
-    if let Some(wanted) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
-    }
-    response
-}
-
-fn respond(status: StatusCode, kind: Option<HeaderValue>, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
-    if let Some(kind) = kind {
-        response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    }
-    response
 }

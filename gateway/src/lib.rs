@@ -6,7 +6,7 @@
 //!
 //! 1. [`config`]: what can be set, and what is refused at the start.
 //! 2. `server`: listens, hands every request to `http`, stops gracefully.
-//! 3. `http`: methods, CORS, token, which endpoint; the one place that builds HTTP responses.
+//! 3. `http`: methods, token, which endpoint; `http/answers` alone builds HTTP responses.
 //! 4. `auth`: is this the token.
 //! 5. `request`: body, path and headers → [`command::Command`]s.
 //! 6. `rules`: commands REST cannot carry, and which ones only read.

@@ -2,10 +2,10 @@
 
 use crate::{command::Command, error::Fault};
 
-/// Refuses what would change, block or end the connection that all requests share.
-pub(crate) fn check(command: &Command) -> Result<(), Fault> {
-    let name = command.name();
-    let refused = match name.as_str() {
+/// Refuses what would change, block or end the connection that all requests share. The name is
+/// in upper case, here and below.
+pub(crate) fn check(name: &str, command: &Command) -> Result<(), Fault> {
+    let refused = match name {
         // Connection state.
         "AUTH" | "HELLO" | "RESET" | "QUIT" | "SELECT" | "CLIENT" | "READONLY" | "READWRITE"
         | "ASKING" => true,
@@ -54,9 +54,9 @@ fn blocks(command: &Command) -> bool {
 
 /// Whether the command surely changes nothing. Anything not listed counts as a write, which at
 /// worst moves the sync token once too often.
-pub(crate) fn only_reads(command: &Command) -> bool {
+pub(crate) fn only_reads(name: &str) -> bool {
     matches!(
-        command.name().as_str(),
+        name,
         "BITCOUNT"
             | "BITFIELD_RO"
             | "BITPOS"

@@ -155,33 +155,29 @@ impl Plan {
     }
 
     fn add(&mut self, command: Result<Command, Fault>, runner: &Runner) {
-        match command.and_then(|command| fits(command, runner.max_bytes)) {
-            Ok(command) => {
-                self.writes |= !rules::only_reads(&command);
-                let rewritten = script::rewrite(command, &runner.aliases);
-                self.commands.push(rewritten.command);
-                self.slots.push(Planned::Sent {
-                    answer: rewritten.answer,
-                });
-            }
-            Err(fault) => self.slots.push(Planned::Fault(fault)),
+        let planned = command.and_then(|command| self.plan(command, runner));
+        self.slots.push(planned.unwrap_or_else(Planned::Fault));
+    }
+
+    fn plan(&mut self, command: Command, runner: &Runner) -> Result<Planned, Fault> {
+        let (limit, actual) = (runner.max_bytes, command.bytes());
+        if actual > limit {
+            return Err(Fault::CommandTooLarge { limit, actual });
         }
+        let name = command.name();
+        rules::check(&name, &command)?;
+        self.writes |= !rules::only_reads(&name);
+        let rewritten = script::rewrite(command, &runner.aliases);
+        self.commands.push(rewritten.command);
+        Ok(Planned::Sent {
+            answer: rewritten.answer,
+        })
     }
 
     fn send(&mut self, command: Command) {
         self.commands.push(command);
         self.slots.push(Planned::Sent { answer: None });
     }
-}
-
-fn fits(command: Command, limit: usize) -> Result<Command, Fault> {
-    if command.bytes() > limit {
-        return Err(Fault::CommandTooLarge {
-            limit,
-            actual: command.bytes(),
-        });
-    }
-    rules::check(&command).map(|()| command)
 }
 
 fn redis_error(value: &Value) -> Option<Fault> {

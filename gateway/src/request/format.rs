@@ -34,4 +34,13 @@ impl Format {
             (false, false, _) => Err(Fault::BadResponseFormat),
         }
     }
+
+    /// Raw replies are for single commands and pipelines only.
+    pub(crate) fn of_transaction(self) -> Self {
+        if self == Self::Resp2 {
+            Self::Text
+        } else {
+            self
+        }
+    }
 }
