@@ -40,6 +40,26 @@ impl Document {
         paths.iter().map(|(path, item)| (path.as_str(), item))
     }
 
+    /// The names of all parameters.
+    pub fn parameters(&self) -> Vec<String> {
+        let of = |holder: &Value| holder["parameters"].as_array().cloned().unwrap_or_default();
+        let mut names = Vec::new();
+        for (_, item) in self.paths() {
+            let operations = item.as_object().expect("a path").values().flat_map(of);
+            for parameter in operations.chain(of(item)) {
+                names.push(
+                    self.target(&parameter)["name"]
+                        .as_str()
+                        .expect("a name")
+                        .to_owned(),
+                );
+            }
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
     /// Fails the test unless an answer is one that the document names for its request.
     pub fn check(&self, method: &Method, path: &str, sent: &[u8], answer: &Answer) {
         let head = method == Method::HEAD;

@@ -29,11 +29,13 @@ mod decimals;
 mod head;
 mod lifetimes;
 mod periods;
+mod refused;
 mod rules;
 mod zones;
 
 mod client;
 mod clock;
 mod document;
+mod raw;
 mod site;
 mod store;

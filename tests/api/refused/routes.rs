@@ -1,0 +1,51 @@
+//! Paths there are not, and methods a path has not.
+
+use test_support::Method;
+
+use super::problem::{no_route, only};
+use super::row::{Row, get};
+
+pub fn rows() -> Vec<Row> {
+    let nowhere = [
+        "/nowhere",
+        "/v1",
+        "/v1/",
+        "/v2/activity",
+        "/v1/activity/",
+        "/V1/activity",
+        "//v1/activity",
+        "/v1/ranking",
+        "/v1/ranking/day/",
+        "/v1/ranking/day/7",
+        "/v1/ranking/day/users/42/around",
+        "/v1/users/42/",
+        "/v1/users/42/likes",
+        "/v1/users/42/activity/2026-11-20",
+        "/healthz/",
+        "/index.html",
+        "/favicon.ico",
+    ];
+    let methods = [
+        (Method::GET, "/v1/activity", "POST"),
+        (Method::PUT, "/v1/activity", "POST"),
+        (Method::DELETE, "/v1/activity", "POST"),
+        (Method::PATCH, "/v1/activity", "POST"),
+        (Method::OPTIONS, "/v1/activity", "POST"),
+        (Method::POST, "/v1/ranking/day", "GET, HEAD"),
+        (Method::DELETE, "/v1/ranking/day/users/42", "GET, HEAD"),
+        (Method::PUT, "/v1/ranking/day/users", "GET, HEAD"),
+        (Method::POST, "/v1/users/42/activity", "GET, HEAD"),
+        (Method::POST, "/v1/users/42", "GET, HEAD, PUT, DELETE"),
+        (Method::PATCH, "/v1/users/42", "GET, HEAD, PUT, DELETE"),
+        (Method::GET, "/v1/users", "PUT"),
+        (Method::DELETE, "/v1/users", "PUT"),
+        (Method::POST, "/healthz", "GET, HEAD"),
+        (Method::PUT, "/openapi.json", "GET, HEAD"),
+        (Method::POST, "/", "GET, HEAD"),
+    ];
+    let nowhere = nowhere.into_iter().map(|path| get(path, no_route()));
+    let methods = methods
+        .into_iter()
+        .map(|(method, path, allow)| Row::new(method, path, only(allow)));
+    nowhere.chain(methods).collect()
+}
