@@ -73,6 +73,8 @@ impl Item {
 pub enum Request {
     One(Item),
     Array(Vec<Item>),
+    /// Everything of a user goes.
+    Erase(String),
 }
 
 impl Request {
@@ -80,6 +82,7 @@ impl Request {
         match self {
             Self::One(item) => std::slice::from_ref(item),
             Self::Array(items) => items,
+            Self::Erase(_) => &[],
         }
     }
 
@@ -87,6 +90,7 @@ impl Request {
         match self {
             Self::One(item) => item.json(),
             Self::Array(items) => items.iter().map(Item::json).collect(),
+            Self::Erase(user) => json!({ "DELETE": user }),
         }
     }
 }

@@ -12,7 +12,9 @@ use test_support::{Api, Value, Worker, json, root};
 fn lines() -> Vec<Value> {
     let file = root().join("demo/community.jsonl");
     let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 type Boards = BTreeMap<(&'static str, String), BTreeMap<String, u64>>;
@@ -39,7 +41,11 @@ fn reference(lines: &[Value]) -> (Boards, BTreeMap<(&'static str, String), Date>
         for kind in KINDS {
             let name = (kind, id(kind, date));
             days.insert(name.clone(), date);
-            *boards.entry(name).or_default().entry(user.clone()).or_default() += points;
+            *boards
+                .entry(name)
+                .or_default()
+                .entry(user.clone())
+                .or_default() += points;
         }
     }
     (boards, days)
@@ -51,8 +57,10 @@ async fn assert_boards(api: &Api, lines: &[Value]) {
     assert!(boards.len() > 200, "{}", boards.len());
     let compared = futures::stream::iter(&boards).map(async |(name, expected)| {
         let found = board(api, &format!("{}?date={}", name.0, days[name])).await;
-        let found: BTreeMap<String, u64> =
-            found.into_iter().map(|(user, score)| (user, score as u64)).collect();
+        let found: BTreeMap<String, u64> = found
+            .into_iter()
+            .map(|(user, score)| (user, score as u64))
+            .collect();
         assert_eq!(&found, expected, "{name:?}");
     });
     compared.buffer_unordered(8).collect::<Vec<_>>().await;
@@ -71,12 +79,18 @@ async fn send(api: &Api, lines: &[Value]) -> BTreeMap<String, usize> {
 
 /// An array of 500 takes its time on a busy machine; the deadline is not what is tested here.
 fn worker() -> Worker {
-    Worker::builder().json("STORE_TIMEOUT_MS", json!(30_000)).start()
+    Worker::builder()
+        .json("STORE_TIMEOUT_MS", json!(30_000))
+        .start()
 }
 
 fn counts(counted: usize, duplicate: usize) -> BTreeMap<String, usize> {
     let counts = [("counted", counted), ("duplicate", duplicate)];
-    counts.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_owned(), n)).collect()
+    counts
+        .into_iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| (name.to_owned(), n))
+        .collect()
 }
 
 #[tokio::test]
@@ -90,7 +104,8 @@ async fn a_community_imported_twice_has_the_points_of_one_import() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_community_imported_over_eight_connections_line_by_line_three_times_has_the_same_points() {
+async fn a_community_imported_over_eight_connections_line_by_line_three_times_has_the_same_points()
+{
     let (worker, lines) = (worker(), lines());
     let mut lanes = vec![Vec::new(); 8];
     for line in &lines {
@@ -115,7 +130,10 @@ async fn a_community_imported_over_eight_connections_line_by_line_three_times_ha
             counted
         })
     });
-    let counted = futures::future::join_all(lanes).await.into_iter().map(Result::unwrap);
+    let counted = futures::future::join_all(lanes)
+        .await
+        .into_iter()
+        .map(Result::unwrap);
     assert_eq!(counted.sum::<usize>(), 4505);
     assert_boards(&worker.api(), &lines).await;
 }

@@ -2,9 +2,7 @@
 
 use crate::calendar::{Calendar, now};
 use crate::run::board_key;
-use crate::site::{
-    ACTIVITY, KINDS, act, board, expect, in_groups, like, outcomes, undo,
-};
+use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcomes, undo};
 use crate::store::Store;
 use std::collections::BTreeSet;
 use test_support::{Api, Value, Worker, json, redis, until};
@@ -14,15 +12,21 @@ const DAY: i64 = 86_400_000;
 fn started() -> (Worker, Api, Store) {
     let keep = json!({ "day": 2, "week": 3, "month": 4, "year": 5, "marks": 6 });
     let rules = json!({ "share": { "points": 1, "cooldown": 1 } });
-    let worker = Worker::builder().json("KEEP_DAYS", keep).json("RULES", rules).start();
+    let worker = Worker::builder()
+        .json("KEEP_DAYS", keep)
+        .json("RULES", rules)
+        .start();
     let (api, store) = (worker.api(), Store::new(redis(), worker.prefix()));
     (worker, api, store)
 }
 
 /// Something of every kind, that leaves a key of every kind.
 async fn mixed_load(api: &Api) {
-    api.put("/v1/users/ada", &json!({ "name": "Ada" })).await.assert_status(200);
-    let old = json!({ "user": "ada", "action": "like", "target": "old", "at": "2024-02-29T12:00:00Z" });
+    api.put("/v1/users/ada", &json!({ "name": "Ada" }))
+        .await
+        .assert_status(200);
+    let old =
+        json!({ "user": "ada", "action": "like", "target": "old", "at": "2024-02-29T12:00:00Z" });
     let load = json!([
         like("ada", "post-7"),
         in_groups(&act("ada", "comment", "c"), &["eu", "us"]),
@@ -46,7 +50,11 @@ async fn every_key_but_the_exempt_ones_expires_in_its_time() {
     let after = now();
     let mut kinds = BTreeSet::new();
     for key in store.keys("") {
-        let kind = if key.starts_with('b') { &key[..2] } else { &key[..1] };
+        let kind = if key.starts_with('b') {
+            &key[..2]
+        } else {
+            &key[..1]
+        };
         kinds.insert(kind.to_owned());
         let lives = store.expiry(&key);
         // Histories are held 31 days, undos remembered so long: such keys may live a little more.
@@ -66,9 +74,14 @@ async fn every_key_but_the_exempt_ones_expires_in_its_time() {
         };
         let least = before + days.start() * DAY;
         let most = after + days.end() * DAY;
-        assert!((least..=most).contains(&lives), "{key} expires {lives}, not {least} to {most}");
+        assert!(
+            (least..=most).contains(&lives),
+            "{key} expires {lives}, not {least} to {most}"
+        );
     }
-    let all = ["ba", "bd", "bm", "bw", "by", "h", "i", "m", "p", "s", "u", "v"];
+    let all = [
+        "ba", "bd", "bm", "bw", "by", "h", "i", "m", "p", "s", "u", "v",
+    ];
     assert_eq!(kinds, all.map(str::to_owned).into());
 }
 
@@ -92,7 +105,11 @@ async fn only_what_counts_moves_an_expiry_and_only_that_of_standing_marks() {
     let mut assert_unmoved = |but: &str| {
         for (key, expiry) in &shortened {
             let moved = store.expiry(key) != *expiry;
-            assert!(!moved || key == but, "{key} expired {expiry}, now {}", store.expiry(key));
+            assert!(
+                !moved || key == but,
+                "{key} expired {expiry}, now {}",
+                store.expiry(key)
+            );
             assert!(moved || key != but, "{key} still expires {expiry}");
         }
     };
@@ -101,7 +118,12 @@ async fn only_what_counts_moves_an_expiry_and_only_that_of_standing_marks() {
     expect(&api, &undo(&like("bob", "post-7")), "nothing-to-undo").await;
     expect(&api, &undo(&like("eve", "other")), "nothing-to-undo").await;
     assert_unmoved("none");
-    expect(&api, &in_groups(&like("ada", "post-8"), &["eu", "us"]), "counted").await;
+    expect(
+        &api,
+        &in_groups(&like("ada", "post-8"), &["eu", "us"]),
+        "counted",
+    )
+    .await;
     expect(&api, &act("ada", "visit", "/other"), "counted").await;
     assert_unmoved("m:ada");
     let lives = store.expiry("m:ada") - now();
@@ -110,7 +132,11 @@ async fn only_what_counts_moves_an_expiry_and_only_that_of_standing_marks() {
 
 /// Lets a key expire now.
 async fn expire(store: &mut Store, key: &str) {
-    assert_eq!(store.run::<i32>("PEXPIRE", key, &["1"]), 1, "there is no {key}");
+    assert_eq!(
+        store.run::<i32>("PEXPIRE", key, &["1"]),
+        1,
+        "there is no {key}"
+    );
     until("a key to expire", async || {
         (store.run::<i32>("EXISTS", key, &[]) == 0).then_some(())
     })
@@ -125,7 +151,12 @@ fn today() -> jiff::civil::Date {
 async fn two_users(api: &Api) -> Value {
     let liked = in_groups(&like("ada", "post-7"), &["eu"]);
     expect(api, &liked, "counted").await;
-    expect(api, &in_groups(&act("ada", "comment", "c"), &["eu"]), "counted").await;
+    expect(
+        api,
+        &in_groups(&act("ada", "comment", "c"), &["eu"]),
+        "counted",
+    )
+    .await;
     expect(api, &in_groups(&like("bob", "post-7"), &["eu"]), "counted").await;
     undo(&liked)
 }
@@ -143,7 +174,10 @@ async fn an_undo_revives_no_board_that_has_expired_and_the_others_stay_right() {
             let (_worker, api, mut store) = started();
             let undo = two_users(&api).await;
             let calendar = Calendar::of("UTC");
-            let id = calendar.view(gone_kind, today(), now())["id"].as_str().unwrap().to_owned();
+            let id = calendar.view(gone_kind, today(), now())["id"]
+                .as_str()
+                .unwrap()
+                .to_owned();
             let gone = board_key(&(gone_kind, id, gone_group.clone()));
             expire(&mut store, &gone).await;
             expect(&api, &undo, "undone").await;
@@ -173,7 +207,7 @@ async fn an_undo_after_its_mark_expired_takes_nothing() {
     // What is remembered of an undo is no mark.
     before.retain(|key, _| !key.starts_with('u'));
     after.retain(|key, _| !key.starts_with('u'));
-    assert_eq!(after, before);
+    assert!(after == before);
     expect(&api, &like("ada", "post-7"), "counted").await;
 }
 
@@ -186,7 +220,9 @@ async fn an_undo_revives_no_history_that_has_expired_and_the_boards_stay_right()
     expect(&api, &undo, "undone").await;
     assert_eq!(store.run::<i32>("EXISTS", &history, &[]), 0);
     assert_history(&api, 0, json!({})).await;
-    for question in KINDS.into_iter().flat_map(|kind| [kind.to_owned(), format!("{kind}?group=eu")])
+    for question in KINDS
+        .into_iter()
+        .flat_map(|kind| [kind.to_owned(), format!("{kind}?group=eu")])
     {
         let expected = [("ada".to_owned(), 3.0), ("bob".to_owned(), 2.0)];
         assert_eq!(board(&api, &question).await, expected, "{question}");

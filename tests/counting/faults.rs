@@ -22,21 +22,39 @@ fn assert_unavailable(answer: &Answer) {
     });
     answer.assert(503, problem);
     assert!(answer.body["title"].is_string() && answer.body["detail"].is_string());
-    assert_eq!(answer.header("content-type"), Some("application/problem+json"));
-    let seconds = answer.header("retry-after").and_then(|seconds| seconds.parse().ok());
-    assert!(seconds.is_some_and(|seconds: u32| seconds > 0), "{:?}", answer.headers);
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/problem+json")
+    );
+    let seconds = answer
+        .header("retry-after")
+        .and_then(|seconds| seconds.parse().ok());
+    assert!(
+        seconds.is_some_and(|seconds: u32| seconds > 0),
+        "{:?}",
+        answer.headers
+    );
 }
 
 async fn assert_points(api: &Api, points: f64) {
     for kind in KINDS {
-        assert_eq!(board(api, kind).await, [("42".to_owned(), points)], "{kind}");
+        assert_eq!(
+            board(api, kind).await,
+            [("42".to_owned(), points)],
+            "{kind}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_retry_after_a_lost_answer_is_a_duplicate_and_counts_once() {
     let forwarder = Forwarder::to(&gateway().url());
-    let faults = [Fault::CutAfter, Fault::HalfAnswer, Fault::HangAfter, Fault::HangInAnswer];
+    let faults = [
+        Fault::CutAfter,
+        Fault::HalfAnswer,
+        Fault::HangAfter,
+        Fault::HangInAnswer,
+    ];
     for fault in faults {
         let worker = behind(&forwarder);
         let api = worker.api();
@@ -45,7 +63,10 @@ async fn a_retry_after_a_lost_answer_is_a_duplicate_and_counts_once() {
         forwarder.fail_next(fault.clone());
         assert_unavailable(&api.post(ACTIVITY, &like("42", "post-7")).await);
         let again = expect(&api, &like("42", "post-7"), "duplicate").await;
-        assert_eq!(again.body["standings"]["all"], json!({ "id": "all", "score": 3, "rank": 1 }));
+        assert_eq!(
+            again.body["standings"]["all"],
+            json!({ "id": "all", "score": 3, "rank": 1 })
+        );
         assert_points(&api, 3.0).await;
 
         forwarder.fail_next(fault);
@@ -80,7 +101,12 @@ async fn a_lost_answer_to_an_array_is_unavailable_for_all_and_its_retry_counts_n
     let forwarder = Forwarder::to(&gateway().url());
     let worker = behind(&forwarder);
     let api = worker.api();
-    let array = json!([like("42", "a"), {}, act("42", "comment", "c"), undo(&like("42", "a"))]);
+    let array = json!([
+        like("42", "a"),
+        {},
+        act("42", "comment", "c"),
+        undo(&like("42", "a"))
+    ]);
     forwarder.fail_next(Fault::CutAfter);
     assert_unavailable(&api.post(ACTIVITY, &array).await);
     assert_points(&api, 3.0).await;
@@ -96,7 +122,8 @@ async fn an_undo_of_another_day_is_safe_to_repeat_whichever_of_its_two_answers_i
     for lost in 0..2 {
         let worker = behind(&forwarder);
         let api = worker.api();
-        let then = json!({ "user": "42", "action": "like", "target": "t", "at": "2026-11-01T08:00:00Z" });
+        let then =
+            json!({ "user": "42", "action": "like", "target": "t", "at": "2026-11-01T08:00:00Z" });
         expect(&api, &then, "counted").await;
         let mut number = 0;
         forwarder.fail(move |_| {
@@ -127,7 +154,10 @@ async fn without_redis_the_service_says_so_and_comes_back_with_it() {
     assert_unavailable(&api.get("/v1/users/42/activity").await);
     api.get("/healthz").await.assert_status(503);
     redis.restart();
-    until("health", async || (api.get("/healthz").await.status == 200).then_some(())).await;
+    until("health", async || {
+        (api.get("/healthz").await.status == 200).then_some(())
+    })
+    .await;
     expect(&api, &like("42", "post-7"), "duplicate").await;
     expect(&api, &like("42", "post-8"), "counted").await;
     assert_points(&api, 4.0).await;

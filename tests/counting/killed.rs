@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use test_support::{
-    Api, Gateway, Method, RedisOptions, RedisServer, Value, Worker, json, until,
-};
+use test_support::{Api, Gateway, Method, RedisOptions, RedisServer, Value, Worker, json, until};
 use tokio::task::JoinSet;
 
 const CLIENTS: usize = 16;
@@ -19,20 +17,27 @@ const BOUND: Duration = Duration::from_secs(120);
 fn request(client: usize, number: usize) -> Value {
     let user = format!("u{}", (client + number) % 20);
     let target = format!("{client}-{number}");
-    if number % 3 > 0 {
+    if !number.is_multiple_of(3) {
         return like(&user, &target);
     }
-    (0..10).map(|item| act(&user, "comment", &format!("{target}-{item}"))).collect()
+    (0..10)
+        .map(|item| act(&user, "comment", &format!("{target}-{item}")))
+        .collect()
 }
 
 /// What the load amounts to.
 fn totals() -> BTreeMap<String, f64> {
     let mut totals = BTreeMap::new();
-    for (client, number) in (0..CLIENTS).flat_map(|client| (0..REQUESTS).map(move |n| (client, n))) {
+    for (client, number) in (0..CLIENTS).flat_map(|client| (0..REQUESTS).map(move |n| (client, n)))
+    {
         let request = request(client, number);
-        let points = request.as_array().map_or(2.0, |items| 3.0 * items.len() as f64);
+        let points = request
+            .as_array()
+            .map_or(2.0, |items| 3.0 * items.len() as f64);
         let first = request.get(0).unwrap_or(&request);
-        *totals.entry(first["user"].as_str().unwrap().to_owned()).or_default() += points;
+        *totals
+            .entry(first["user"].as_str().unwrap().to_owned())
+            .or_default() += points;
     }
     totals
 }
@@ -75,7 +80,11 @@ async fn in_the_middle(done: &AtomicUsize) {
 async fn assert_totals(api: &Api) {
     let (clients, done) = load(api);
     clients.join_all().await;
-    assert_eq!(done.load(Ordering::Relaxed), CLIENTS * REQUESTS, "the load repeated goes through");
+    assert_eq!(
+        done.load(Ordering::Relaxed),
+        CLIENTS * REQUESTS,
+        "the load repeated goes through"
+    );
     for kind in KINDS {
         let found: BTreeMap<String, f64> = board(api, kind).await.into_iter().collect();
         assert_eq!(found, totals(), "{kind}");
@@ -96,7 +105,10 @@ async fn a_gateway_killed_in_the_middle_of_a_load_loses_and_doubles_nothing() {
         in_the_middle(&done).await;
         gateway.restart();
         clients.join_all().await;
-        assert!(done.load(Ordering::Relaxed) < CLIENTS * REQUESTS, "some were lost");
+        assert!(
+            done.load(Ordering::Relaxed) < CLIENTS * REQUESTS,
+            "some were lost"
+        );
         assert_totals(&worker.api()).await;
     })
     .await;
@@ -112,7 +124,10 @@ async fn a_worker_killed_in_the_middle_of_a_load_loses_and_doubles_nothing() {
         in_the_middle(&done).await;
         worker.kill();
         clients.join_all().await;
-        assert!(done.load(Ordering::Relaxed) < CLIENTS * REQUESTS, "some were lost");
+        assert!(
+            done.load(Ordering::Relaxed) < CLIENTS * REQUESTS,
+            "some were lost"
+        );
         assert_totals(&builder.start().api()).await;
     })
     .await;
@@ -154,7 +169,11 @@ async fn scripts_flushed_again_and_again_in_the_middle_of_a_load_lose_and_double
             tokio::task::yield_now().await;
         }
         assert!(flushed > 10, "{flushed}");
-        assert_eq!(done.load(Ordering::Relaxed), CLIENTS * REQUESTS, "nobody noticed");
+        assert_eq!(
+            done.load(Ordering::Relaxed),
+            CLIENTS * REQUESTS,
+            "nobody noticed"
+        );
         assert_totals(&worker.api()).await;
     })
     .await;

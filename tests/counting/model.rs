@@ -116,6 +116,20 @@ pub enum Outcome {
     Refused(&'static str),
 }
 
+impl Outcome {
+    /// Its name, or the reason or slug that tells it apart.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Counted(_) => "counted",
+            Self::Duplicate => "duplicate",
+            Self::Undone(_) => "undone",
+            Self::NothingToUndo => "nothing-to-undo",
+            Self::Capped(reason) | Self::Refused(reason) => reason,
+            Self::Stale => "stale",
+        }
+    }
+}
+
 /// Count and points of each action.
 pub type Day = BTreeMap<String, (u64, u64)>;
 
@@ -192,10 +206,9 @@ impl Model {
         }
         let kind = (user.clone(), activity.action.clone());
         let last = self.cooling.get(&kind).copied();
-        if let (Some(wait), Some(last)) = (rule.cooldown, last) {
-            if (at.first - last.first).abs() < wait {
-                return Outcome::Capped("cooldown");
-            }
+        let wait = rule.cooldown.unwrap_or(0);
+        if last.is_some_and(|last| (at.first - last.first).abs() < wait) {
+            return Outcome::Capped("cooldown");
         }
         let day = self.histories.get(&(date, user.clone()));
         let earned = day
@@ -277,6 +290,18 @@ impl Model {
         day.retain(|_, held| held.0 > 0);
         self.histories.retain(|_, day| !day.is_empty());
         Outcome::Undone(standing.points)
+    }
+
+    /// Forgets a user; the others keep points and order.
+    pub fn erase(&mut self, user: &str) {
+        for board in self.boards.values_mut() {
+            board.scores.remove(user);
+        }
+        self.standing.retain(|mark, _| mark.0 != user);
+        self.undone.retain(|mark, _| mark.0 != user);
+        self.per_day.retain(|(_, mark)| mark.0 != user);
+        self.cooling.retain(|(of, _), _| of != user);
+        self.histories.retain(|(_, of), _| of != user);
     }
 
     /// When a standing mark last changed, if it ever did.

@@ -40,6 +40,9 @@ impl Random {
     }
 
     pub fn request(&mut self, model: &Model, now: i64) -> Request {
+        if self.random.u8(..200) == 0 {
+            return Request::Erase(USERS[self.random.usize(..USERS.len())].to_owned());
+        }
         if self.random.u8(..10) < 7 {
             return Request::One(self.item(model, now));
         }
@@ -85,7 +88,11 @@ impl Random {
         } else {
             &TARGETS[..]
         };
-        let target = targets[self.random.usize(..targets.len())].to_owned();
+        let target = match self.random.bool() {
+            true => targets[self.random.usize(..targets.len())].to_owned(),
+            // Mostly new ones.
+            false => format!("/post-{}", self.random.u8(..60)),
+        };
         let user = USERS[self.random.usize(..USERS.len())].to_owned();
         let undo = model.rules[&action].undo && self.random.u8(..4) == 0;
         let (at, groups) = (self.at(model, now), self.groups());
@@ -109,11 +116,11 @@ impl Random {
     fn at(&mut self, model: &Model, now: i64) -> Option<i64> {
         let random = &mut self.random;
         match random.u8(..10) {
-            0..3 => None,
+            0..4 => None,
             // Not so near that it could meet the clock reading of this request.
-            3 => Some(now - random.i64(100..10 * SECOND)),
-            4 => Some(now - 3 * HOUR - random.i64(0..3) * HOUR),
-            5 => {
+            4 => Some(now - random.i64(100..10 * SECOND)),
+            5 => Some(now - 3 * HOUR - random.i64(0..3) * HOUR),
+            6 => {
                 let ahead = now + random.i64(10 * SECOND..50 * SECOND);
                 let calendar = &model.calendar;
                 (calendar.date(ahead) == calendar.date(now)).then_some(ahead)
@@ -189,6 +196,9 @@ fn edges(calendar: &Calendar, now: i64) -> Vec<i64> {
         date(2024, 12, 30),
         date(2024, 3, 1),
         date(2021, 1, 4),
+        date(1970, 1, 1),
+        // Before time zones: local mean time, to the second.
+        date(1850, 1, 1),
     ];
     days.retain(|day| *day <= today);
     let mut edges: Vec<i64> = days.into_iter().map(|day| calendar.start(day)).collect();

@@ -9,29 +9,128 @@ use test_support::{
 
 /// One request of each route.
 fn routes() -> Vec<(&'static str, Method, String, Value, u16)> {
-    let batch: Vec<Value> = (0..500).map(|n| like(&format!("u{}", n % 50), &n.to_string())).collect();
+    let batch: Vec<Value> = (0..500)
+        .map(|n| like(&format!("u{}", n % 50), &n.to_string()))
+        .collect();
     let profile = json!({ "name": "Ada" });
-    let route = |what, method, path: &str, body, status| (what, method, path.to_owned(), body, status);
+    let route =
+        |what, method, path: &str, body, status| (what, method, path.to_owned(), body, status);
     let none = Value::Null;
     vec![
-        route("one activity", Method::POST, ACTIVITY, like("42", "post-7"), 200),
-        route("a repeated one", Method::POST, ACTIVITY, like("42", "post-7"), 200),
-        route("in groups", Method::POST, ACTIVITY, in_groups(&like("42", "g"), &["eu"]), 200),
-        route("of another day", Method::POST, ACTIVITY, at(&like("42", "d"), "2026-11-01T08:00:00Z"), 200),
-        route("a visit", Method::POST, ACTIVITY, act("42", "visit", "/"), 200),
-        route("an undo", Method::POST, ACTIVITY, undo(&like("42", "post-7")), 200),
-        route("an undo with nothing to undo", Method::POST, ACTIVITY, undo(&like("42", "none")), 200),
-        route("an undo in its groups", Method::POST, ACTIVITY, undo(&in_groups(&like("42", "g"), &["eu"])), 200),
-        route("an undo of its day", Method::POST, ACTIVITY, undo(&at(&like("42", "d"), "2026-11-01T09:00:00Z")), 200),
+        route(
+            "one activity",
+            Method::POST,
+            ACTIVITY,
+            like("42", "post-7"),
+            200,
+        ),
+        route(
+            "a repeated one",
+            Method::POST,
+            ACTIVITY,
+            like("42", "post-7"),
+            200,
+        ),
+        route(
+            "in groups",
+            Method::POST,
+            ACTIVITY,
+            in_groups(&like("42", "g"), &["eu"]),
+            200,
+        ),
+        route(
+            "of another day",
+            Method::POST,
+            ACTIVITY,
+            at(&like("42", "d"), "2026-11-01T08:00:00Z"),
+            200,
+        ),
+        route(
+            "a visit",
+            Method::POST,
+            ACTIVITY,
+            act("42", "visit", "/"),
+            200,
+        ),
+        route(
+            "an undo",
+            Method::POST,
+            ACTIVITY,
+            undo(&like("42", "post-7")),
+            200,
+        ),
+        route(
+            "an undo with nothing to undo",
+            Method::POST,
+            ACTIVITY,
+            undo(&like("42", "none")),
+            200,
+        ),
+        route(
+            "an undo in its groups",
+            Method::POST,
+            ACTIVITY,
+            undo(&in_groups(&like("42", "g"), &["eu"])),
+            200,
+        ),
+        route(
+            "an undo of its day",
+            Method::POST,
+            ACTIVITY,
+            undo(&at(&like("42", "d"), "2026-11-01T09:00:00Z")),
+            200,
+        ),
         route("an array", Method::POST, ACTIVITY, json!(batch), 200),
-        route("a board", Method::GET, "/v1/ranking/day?limit=100&group=eu", none.clone(), 200),
-        route("a standing", Method::GET, "/v1/ranking/week/users/42?around=25", none.clone(), 200),
-        route("a comparison", Method::GET, "/v1/ranking/all/users?ids=7,42,u1", none.clone(), 200),
-        route("a history", Method::GET, "/v1/users/42/activity?days=31", none.clone(), 200),
-        route("a profile written", Method::PUT, "/v1/users/42", profile, 200),
+        route(
+            "a board",
+            Method::GET,
+            "/v1/ranking/day?limit=100&group=eu",
+            none.clone(),
+            200,
+        ),
+        route(
+            "a standing",
+            Method::GET,
+            "/v1/ranking/week/users/42?around=25",
+            none.clone(),
+            200,
+        ),
+        route(
+            "a comparison",
+            Method::GET,
+            "/v1/ranking/all/users?ids=7,42,u1",
+            none.clone(),
+            200,
+        ),
+        route(
+            "a history",
+            Method::GET,
+            "/v1/users/42/activity?days=31",
+            none.clone(),
+            200,
+        ),
+        route(
+            "a profile written",
+            Method::PUT,
+            "/v1/users/42",
+            profile,
+            200,
+        ),
         route("a profile", Method::GET, "/v1/users/42", none.clone(), 200),
-        route("no profile", Method::GET, "/v1/users/nobody", none.clone(), 404),
-        route("many profiles", Method::PUT, "/v1/users", json!([{ "id": "7", "name": "Bob" }]), 200),
+        route(
+            "no profile",
+            Method::GET,
+            "/v1/users/nobody",
+            none.clone(),
+            404,
+        ),
+        route(
+            "many profiles",
+            Method::PUT,
+            "/v1/users",
+            json!([{ "id": "7", "name": "Bob" }]),
+            200,
+        ),
         route("health", Method::GET, "/healthz", none, 200),
     ]
 }
@@ -39,7 +138,10 @@ fn routes() -> Vec<(&'static str, Method, String, Value, u16)> {
 async fn call(api: &Api, method: &Method, path: &str, body: &Value) -> Answer {
     let (body, headers) = match body {
         Value::Null => (String::new(), &[][..]),
-        body => (body.to_string(), &[("content-type", "application/json")][..]),
+        body => (
+            body.to_string(),
+            &[("content-type", "application/json")][..],
+        ),
     };
     api.send(method.clone(), path, body, headers).await
 }
@@ -48,7 +150,10 @@ async fn call(api: &Api, method: &Method, path: &str, body: &Value) -> Answer {
 async fn a_request_to_the_service_is_one_request_to_the_store() {
     let forwarder = Forwarder::to(&gateway().url());
     let store = |builder: test_support::WorkerBuilder| {
-        builder.store(&forwarder.url()).json("STORE_TIMEOUT_MS", json!(10_000)).start()
+        builder
+            .store(&forwarder.url())
+            .json("STORE_TIMEOUT_MS", json!(10_000))
+            .start()
     };
     // Once on another prefix, so that every script is loaded.
     let before = store(Worker::builder());
@@ -58,7 +163,9 @@ async fn a_request_to_the_service_is_one_request_to_the_store() {
     let worker = store(Worker::builder());
     for (what, method, path, body, status) in routes() {
         forwarder.reset();
-        call(&worker.api(), &method, &path, &body).await.assert_status(status);
+        call(&worker.api(), &method, &path, &body)
+            .await
+            .assert_status(status);
         assert_eq!(forwarder.count(), 1, "{what}");
         assert_eq!(forwarder.requests()[0].path, "/pipeline", "{what}");
     }
@@ -73,10 +180,17 @@ async fn what_needs_no_store_asks_none() {
     api.get("/openapi.json").await.assert_status(200);
     api.get("/nowhere").await.assert_status(404);
     api.delete(ACTIVITY).await.assert_status(405);
-    api.without_key().post(ACTIVITY, &like("42", "post-7")).await.assert_status(401);
+    api.without_key()
+        .post(ACTIVITY, &like("42", "post-7"))
+        .await
+        .assert_status(401);
     api.post(ACTIVITY, &json!({})).await.assert_status(400);
-    api.post(ACTIVITY, &act("42", "shout", "t")).await.assert_status(422);
-    api.post(ACTIVITY, &json!([])).await.assert(200, json!({ "results": [] }));
+    api.post(ACTIVITY, &act("42", "shout", "t"))
+        .await
+        .assert_status(422);
+    api.post(ACTIVITY, &json!([]))
+        .await
+        .assert(200, json!({ "results": [] }));
     api.get("/v1/ranking/day?limit=0").await.assert_status(400);
     assert_eq!(forwarder.count(), 0);
 }
@@ -86,7 +200,10 @@ async fn an_undo_of_another_day_or_without_its_groups_and_an_erasure_ask_twice()
     let forwarder = Forwarder::to(&gateway().url());
     let worker = Worker::builder().store(&forwarder.url()).start();
     let api = worker.api();
-    let (then, here) = (at(&like("42", "d"), "2026-11-01T08:00:00Z"), in_groups(&like("42", "g"), &["eu"]));
+    let (then, here) = (
+        at(&like("42", "d"), "2026-11-01T08:00:00Z"),
+        in_groups(&like("42", "g"), &["eu"]),
+    );
     // Loads the scripts.
     expect(&api, &then, "counted").await;
     expect(&api, &here, "counted").await;
@@ -98,14 +215,28 @@ async fn an_undo_of_another_day_or_without_its_groups_and_an_erasure_ask_twice()
     }
     // All undos of an array together ask twice as well.
     let array = json!([like("42", "x"), then, here]);
-    assert_eq!(outcomes(&api.post(ACTIVITY, &array).await), ["counted", "stale", "counted"]);
-    let array = json!([undo(&like("42", "g")), undo(&like("42", "x")), like("42", "y")]);
+    assert_eq!(
+        outcomes(&api.post(ACTIVITY, &array).await),
+        ["counted", "stale", "counted"]
+    );
+    let array = json!([
+        undo(&like("42", "g")),
+        undo(&like("42", "x")),
+        like("42", "y")
+    ]);
     forwarder.reset();
-    assert_eq!(outcomes(&api.post(ACTIVITY, &array).await), ["undone", "undone", "counted"]);
+    assert_eq!(
+        outcomes(&api.post(ACTIVITY, &array).await),
+        ["undone", "undone", "counted"]
+    );
     assert_eq!(forwarder.count(), 2);
     forwarder.reset();
     api.delete("/v1/users/42").await.assert_status(204);
-    assert!((1..=2).contains(&forwarder.count()), "{}", forwarder.count());
+    assert!(
+        (1..=2).contains(&forwarder.count()),
+        "{}",
+        forwarder.count()
+    );
 }
 
 #[tokio::test]
@@ -119,10 +250,16 @@ async fn a_script_not_loaded_yet_is_sent_once_by_text() {
     let verbs = || -> Vec<String> {
         let requests = forwarder.requests();
         let commands = requests.iter().flat_map(|request| request.commands());
-        commands.map(|command| command[0].as_str().unwrap().to_owned()).collect()
+        commands
+            .map(|command| command[0].as_str().unwrap().to_owned())
+            .collect()
     };
     for round in 0..2 {
-        for path in ["/v1/ranking/day", "/v1/ranking/day/users/1", "/v1/ranking/day/users?ids=1"] {
+        for path in [
+            "/v1/ranking/day",
+            "/v1/ranking/day/users/1",
+            "/v1/ranking/day/users?ids=1",
+        ] {
             forwarder.reset();
             api.get(path).await.assert_status(200);
             assert_eq!(verbs(), ["EVALSHA", "EVAL"], "{path}");
@@ -132,8 +269,15 @@ async fn a_script_not_loaded_yet_is_sent_once_by_text() {
         }
         forwarder.reset();
         let target = round.to_string();
-        let array = json!([like("1", &target), undo(&like("1", &target)), like("1", &target)]);
-        assert_eq!(outcomes(&api.post(ACTIVITY, &array).await), ["counted", "undone", "counted"]);
+        let array = json!([
+            like("1", &target),
+            undo(&like("1", &target)),
+            like("1", &target)
+        ]);
+        assert_eq!(
+            outcomes(&api.post(ACTIVITY, &array).await),
+            ["counted", "undone", "counted"]
+        );
         assert_eq!(verbs(), ["EVALSHA", "EVAL"]);
         forwarder.reset();
         expect(&api, &like("1", &target), "duplicate").await;

@@ -60,6 +60,8 @@ pub struct Run {
     pub api: Api,
     pub model: Model,
     pub store: Store,
+    /// How often each outcome came, or its reason or slug.
+    pub seen: BTreeMap<&'static str, usize>,
     decimals: u32,
     _worker: Worker,
 }
@@ -77,6 +79,7 @@ impl Run {
             api: worker.api(),
             model: Model::new(setup.calendar(), setup.kinds.to_vec(), setup.rules()),
             store: Store::new(redis(), worker.prefix()),
+            seen: BTreeMap::new(),
             decimals: setup.decimals,
             _worker: worker,
         }
@@ -84,6 +87,9 @@ impl Run {
 
     /// Sends a request and compares outcome and touched boards.
     pub async fn step(&mut self, request: &Request) -> Result<(), String> {
+        if let Request::Erase(user) = request {
+            return self.erase(user).await;
+        }
         self.keep_off_midnight().await;
         let first = now() - SLACK;
         let answer = self.api.post("/v1/activity", &request.json()).await;
@@ -106,6 +112,9 @@ impl Run {
                 }
             });
         }
+        for outcome in &outcomes {
+            *self.seen.entry(outcome.name()).or_default() += 1;
+        }
         let (status, expected) = self.expected(request, &outcomes, now);
         let body = essence(&answer.body);
         if (answer.status, &body) != (status, &expected) {
@@ -116,6 +125,16 @@ impl Run {
         }
         let touched: Vec<_> = touched.into_iter().collect();
         self.compare_boards(&touched)
+    }
+
+    async fn erase(&mut self, user: &str) -> Result<(), String> {
+        let answer = self.api.delete(&format!("/v1/users/{user}")).await;
+        if answer.status != 204 {
+            return Err(format!("DELETE {user}: {} {}", answer.status, answer.text));
+        }
+        self.model.erase(user);
+        let names: Vec<_> = self.model.boards.keys().cloned().collect();
+        self.compare_boards(&names)
     }
 
     fn expected(&self, request: &Request, outcomes: &[Outcome], now: Moment) -> (u16, Value) {
@@ -142,7 +161,7 @@ impl Run {
                 }
                 (200, body)
             }
-            (Request::One(_), _) => {
+            (Request::One(_) | Request::Erase(_), _) => {
                 let body = self.outcome(&outcomes[0]);
                 (body["status"].as_u64().unwrap() as u16, body)
             }

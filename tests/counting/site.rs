@@ -49,7 +49,9 @@ pub fn outcomes(answer: &Answer) -> Vec<&str> {
     let results = answer.body["results"].as_array().unwrap().iter();
     results
         .map(|item| {
-            let slug = item["error"]["type"].as_str().map(|slug| &slug["/problems/".len()..]);
+            let slug = item["error"]["type"]
+                .as_str()
+                .map(|slug| &slug["/problems/".len()..]);
             slug.or(item["outcome"].as_str()).unwrap()
         })
         .collect()
@@ -67,7 +69,10 @@ pub async fn board(api: &Api, question: &str) -> Vec<(String, f64)> {
     let mut users = Vec::new();
     loop {
         let more = if question.contains('?') { '&' } else { '?' };
-        let page = format!("/v1/ranking/{question}{more}limit=100&offset={}", users.len());
+        let page = format!(
+            "/v1/ranking/{question}{more}limit=100&offset={}",
+            users.len()
+        );
         let answer = api.get(&page).await;
         answer.assert_status(200);
         let entries = answer.body["entries"].as_array().unwrap();
@@ -85,5 +90,9 @@ pub async fn board(api: &Api, question: &str) -> Vec<(String, f64)> {
 
 /// The users of a whole board, the best first.
 pub async fn ranked(api: &Api, question: &str) -> Vec<String> {
-    board(api, question).await.into_iter().map(|(user, _)| user).collect()
+    board(api, question)
+        .await
+        .into_iter()
+        .map(|(user, _)| user)
+        .collect()
 }

@@ -1,14 +1,15 @@
 //! What is remembered of an undo, and what one takes back.
 
 use crate::calendar::{now, written};
-use crate::site::{
-    ACTIVITY, KINDS, act, at, board, expect, in_groups, like, outcomes, undo,
-};
+use crate::site::{ACTIVITY, KINDS, act, at, board, expect, in_groups, like, outcomes, undo};
 use crate::store::Store;
 use test_support::{Api, Value, Worker, json, redis};
 
-const AT: [&str; 3] =
-    ["2026-11-18T08:00:00.001Z", "2026-11-18T08:00:00.002Z", "2026-11-18T08:00:00.003Z"];
+const AT: [&str; 3] = [
+    "2026-11-18T08:00:00.001Z",
+    "2026-11-18T08:00:00.002Z",
+    "2026-11-18T08:00:00.003Z",
+];
 
 async fn assert_on_no_board(api: &Api) {
     for kind in KINDS {
@@ -62,7 +63,11 @@ async fn equal_instants_are_not_stale() {
     let worker = Worker::start();
     let api = worker.api();
     let like = at(&like("42", "post-7"), AT[1]);
-    let turns = [("counted", &like), ("duplicate", &like), ("undone", &undo(&like))];
+    let turns = [
+        ("counted", &like),
+        ("duplicate", &like),
+        ("undone", &undo(&like)),
+    ];
     for (expected, activity) in turns.iter().chain(&turns) {
         expect(&api, activity, expected).await;
     }
@@ -111,7 +116,10 @@ async fn marks_that_were_taken_back_do_not_pile_up() {
     let array = json!([likes.clone(), undos.clone()].concat());
     for _ in 0..2 {
         let answer = api.post(ACTIVITY, &array).await;
-        assert_eq!(outcomes(&answer), [["counted"; 250], ["undone"; 250]].concat());
+        assert_eq!(
+            outcomes(&answer),
+            [["counted"; 250], ["undone"; 250]].concat()
+        );
     }
     assert_eq!(store.keys("m:").len(), 0, "no standing mark");
     // Each is remembered once, in a key that goes of itself.
@@ -150,7 +158,11 @@ async fn a_period_switched_on_gives_no_points_back_that_it_never_had() {
     expect(&all.api(), &act("42", "comment", "c"), "counted").await;
     expect(&all.api(), &undo(&like("42", "post-7")), "undone").await;
     for kind in KINDS {
-        assert_eq!(board(&all.api(), kind).await, [("42".to_owned(), 3.0)], "{kind}");
+        assert_eq!(
+            board(&all.api(), kind).await,
+            [("42".to_owned(), 3.0)],
+            "{kind}"
+        );
     }
 }
 
@@ -158,7 +170,9 @@ async fn a_period_switched_on_gives_no_points_back_that_it_never_had() {
 async fn an_undo_takes_back_the_points_that_were_given_whatever_they_are_now() {
     let builder = Worker::builder();
     let before = builder.clone().start();
-    let after = builder.json("RULES", json!({ "like": { "points": 5 } })).start();
+    let after = builder
+        .json("RULES", json!({ "like": { "points": 5 } }))
+        .start();
     expect(&before.api(), &like("42", "post-7"), "counted").await;
     expect(&before.api(), &like("42", "post-8"), "counted").await;
     let answer = expect(&after.api(), &undo(&like("42", "post-7")), "undone").await;
@@ -177,11 +191,18 @@ async fn an_undo_takes_points_from_the_groups_of_the_mark_whatever_it_is_sent() 
         for kind in KINDS {
             for group in ["", "?group=eu", "?group=us", "?group=asia"] {
                 let question = format!("{kind}{group}");
-                assert_eq!(board(&api, &question).await, [], "{question} after {sent:?}");
+                assert_eq!(
+                    board(&api, &question).await,
+                    [],
+                    "{question} after {sent:?}"
+                );
             }
         }
     }
-    let asian = store.keys("b").into_iter().filter(|key| key.ends_with("asia"));
+    let asian = store
+        .keys("b")
+        .into_iter()
+        .filter(|key| key.ends_with("asia"));
     assert_eq!(asian.count(), 0);
 }
 
@@ -193,13 +214,32 @@ async fn items_with_the_same_mark_take_effect_in_array_order_whatever_their_days
     let then = at(&like("42", "post-7"), AT[0]);
     expect(&api, &then, "counted").await;
     // The first undo needs boards that only the mark names.
-    let array = json!([undo(&now), now, now, undo(&then), undo(&now), undo(&now), now]);
+    let array = json!([
+        undo(&now),
+        now,
+        now,
+        undo(&then),
+        undo(&now),
+        undo(&now),
+        now
+    ]);
     let answer = api.post(ACTIVITY, &array).await;
-    let expected =
-        ["undone", "counted", "duplicate", "stale", "undone", "nothing-to-undo", "counted"];
+    let expected = [
+        "undone",
+        "counted",
+        "duplicate",
+        "stale",
+        "undone",
+        "nothing-to-undo",
+        "counted",
+    ];
     assert_eq!(outcomes(&answer), expected);
     assert_eq!(board(&api, "day?date=2026-11-18").await, []);
     for question in ["day", "day?group=eu", "all", "all?group=eu"] {
-        assert_eq!(board(&api, question).await, [("42".to_owned(), 2.0)], "{question}");
+        assert_eq!(
+            board(&api, question).await,
+            [("42".to_owned(), 2.0)],
+            "{question}"
+        );
     }
 }

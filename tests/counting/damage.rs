@@ -1,0 +1,117 @@
+//! A store that refuses: nothing is ever half-done.
+
+use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcome, undo};
+use crate::store::Store;
+use redis::cmd;
+use test_support::{Api, Gateway, RedisOptions, RedisServer, Worker, json, redis};
+
+/// A service that has a key of each kind.
+async fn started() -> (Worker, Api, Store) {
+    let rules = json!({ "share": { "points": 1, "cooldown": 60, "daily_cap": 50 } });
+    let worker = Worker::builder().json("RULES", rules).start();
+    let (api, store) = (worker.api(), Store::new(redis(), worker.prefix()));
+    expect(&api, &in_groups(&like("42", "a"), &["eu"]), "counted").await;
+    expect(&api, &act("42", "visit", "/"), "counted").await;
+    expect(&api, &undo(&like("42", "gone")), "nothing-to-undo").await;
+    (worker, api, store)
+}
+
+#[tokio::test]
+async fn a_key_of_a_foreign_type_refuses_an_activity_whole() {
+    let tries = [
+        in_groups(&act("42", "comment", "new"), &["eu"]),
+        act("42", "share", "new"),
+        act("42", "visit", "/new"),
+        undo(&in_groups(&like("42", "a"), &["eu"])),
+        undo(&like("42", "never")),
+    ];
+    let keys = started().await.2.keys("");
+    assert_eq!(keys.len(), 16, "{keys:?}");
+    let (mut refused, mut changed) = (0, Vec::new());
+    for key in keys {
+        let (_worker, api, mut store) = started().await;
+        // No command of counting takes a stream.
+        store.run::<()>("DEL", &key, &[]);
+        store.run::<()>("XADD", &key, &["*", "foreign", "type"]);
+        for activity in &tries {
+            let before = store.snapshot();
+            let answer = api.post(ACTIVITY, activity).await;
+            if answer.status == 200 {
+                continue;
+            }
+            assert!(
+                [500, 503].contains(&answer.status),
+                "{activity} with {key}: {}",
+                answer.text
+            );
+            refused += 1;
+            if store.snapshot() != before {
+                changed.push(format!("{activity} with a foreign {key}"));
+            }
+        }
+    }
+    assert!(refused > 40, "{refused}");
+    assert_eq!(changed, [""; 0], "refused, and yet something was changed");
+}
+
+#[tokio::test]
+async fn a_full_store_refuses_a_count_whole_and_an_undo_whole_or_not_at_all() {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&redis.url());
+    let worker = Worker::builder().store(&gateway.url()).start();
+    let (api, mut store) = (worker.api(), Store::new(&redis, worker.prefix()));
+    let liked = in_groups(&like("42", "a"), &["eu"]);
+    expect(&api, &liked, "counted").await;
+    expect(&api, &act("42", "comment", "c"), "counted").await;
+    let limit = |bytes: &str| {
+        let mut set = cmd("CONFIG");
+        set.arg("SET")
+            .arg("maxmemory")
+            .arg(bytes)
+            .exec(&mut redis.connection())
+            .unwrap();
+    };
+    let before = store.snapshot();
+    limit("1");
+    for activity in [
+        like("42", "b"),
+        like("7", "a"),
+        act("42", "visit", "/"),
+        undo(&like("7", "a")),
+    ] {
+        let answer = api.post(ACTIVITY, &activity).await;
+        assert!(
+            [500, 503].contains(&answer.status),
+            "{activity}: {}",
+            answer.text
+        );
+        let array = api.post(ACTIVITY, &json!([activity])).await;
+        assert!(
+            [500, 503].contains(&array.status),
+            "[{activity}]: {}",
+            array.text
+        );
+    }
+    assert!(store.snapshot() == before);
+    let undone = api.post(ACTIVITY, &undo(&liked)).await;
+    limit("0");
+    let points = if undone.status == 200 { 3.0 } else { 5.0 };
+    for kind in KINDS {
+        assert_eq!(
+            board(&api, kind).await,
+            [("42".to_owned(), points)],
+            "{kind}"
+        );
+    }
+    let answer = api.post(ACTIVITY, &undo(&liked)).await;
+    let expected = if undone.status == 200 {
+        "nothing-to-undo"
+    } else {
+        "undone"
+    };
+    assert_eq!(outcome(&answer), expected);
+    for kind in KINDS {
+        assert_eq!(board(&api, kind).await, [("42".to_owned(), 3.0)], "{kind}");
+        assert_eq!(board(&api, &format!("{kind}?group=eu")).await, [], "{kind}");
+    }
+}
