@@ -11,7 +11,7 @@ const MIB: usize = 1024 * 1024;
 #[derive(Clone, Parser)]
 #[command(name = "redis-rest", version, about)]
 pub struct Config {
-    /// Where Redis is: redis://[user:password@]host:port[/db], rediss:// for TLS, unix:///path
+    /// Where Redis is: `redis://[user:password@]host:port[/db]`, `rediss://` for TLS, `unix:///path`
     #[arg(
         long,
         env = "REDIS_URL",
@@ -42,7 +42,7 @@ pub struct Config {
     #[arg(long, env = "REDIS_CONNECTIONS", default_value_t = 2)]
     pub connections: usize,
 
-    /// Milliseconds a request may wait for Redis
+    /// Milliseconds a body may take to arrive, and then Redis to answer
     #[arg(long, env = "TIMEOUT_MS", default_value_t = 10_000)]
     pub timeout_ms: u64,
 

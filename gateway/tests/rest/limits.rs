@@ -1,9 +1,15 @@
 //! Sizes, counts and deadlines; every refusal is JSON.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
-use crate::support::{Gateway, ask, prefix};
+use crate::support::{Gateway, Redis, TOKEN, ask, prefix};
 
 fn too_large(limit: usize, actual: usize) -> serde_json::Value {
     let see =
@@ -110,7 +116,13 @@ async fn more_commands_than_allowed_are_refused_whole() {
 
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_504_and_the_next_one_is_answered() {
-    let gateway = Gateway::with(|config| config.timeout_ms = 50).await;
+    // Its own Redis: this one does nothing else for a while.
+    let redis = Redis::start();
+    let gateway = Gateway::with(|config| {
+        config.redis_url = redis.url();
+        config.timeout_ms = 50;
+    })
+    .await;
     let busy = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
         repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 1";
     let error = "ERR redis did not answer within 50 ms; the command may still run";
@@ -118,11 +130,12 @@ async fn a_command_that_takes_too_long_is_504_and_the_next_one_is_answered() {
         gateway.single(json!(["EVAL", busy, 0])).await,
         (504, json!({ "error": error }))
     );
-    let patient = Gateway::start().await;
-    assert_eq!(
-        patient.single(json!(["PING"])).await,
-        (200, json!({"result": "PONG"}))
-    );
+    let next = async {
+        while gateway.single(json!(["PING"])).await != (200, json!({"result": "PONG"})) {}
+    };
+    tokio::time::timeout(Duration::from_secs(10), next)
+        .await
+        .expect("Redis is served again");
 }
 
 #[tokio::test]
@@ -145,4 +158,46 @@ async fn a_large_pipeline_of_ordinary_commands_passes_both_ways() {
         .header("upstash-encoding", "base64");
     let answer = ask(request.body(json!(gets).to_string())).await;
     assert_eq!((answer.status, answer.body.len() > 26_000_000), (200, true));
+}
+
+/// Sends a request whose body never comes to its end, and reads whatever is answered.
+async fn unfinished(gateway: &Gateway, hang_up: bool) -> String {
+    let address = gateway.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nauthorization: {TOKEN}\r\ncontent-length: 99\r\n\r\n["
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    if hang_up {
+        stream.shutdown().await.unwrap();
+    }
+    let mut answer = vec![0; 4096];
+    let length = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut answer))
+        .await
+        .expect("an answer");
+    String::from_utf8(answer[..length.unwrap()].to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_is_408_in_json() {
+    let gateway = Gateway::with(|config| config.timeout_ms = 50).await;
+    let answer = unfinished(&gateway, false).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"),
+        "{answer}"
+    );
+    assert!(
+        answer.ends_with("\r\n\r\n{\"error\":\"ERR the request body did not arrive in time\"}"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn a_caller_that_hangs_up_disturbs_nobody() {
+    let gateway = Gateway::start().await;
+    unfinished(&gateway, true).await;
+    assert_eq!(
+        gateway.single(json!(["PING"])).await,
+        (200, json!({"result": "PONG"}))
+    );
 }
