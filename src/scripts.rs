@@ -15,7 +15,7 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_call.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "ac1a721db837632486ff90ea32eb4239f3615a15",
+    sha: "8a6f633532bb11791a1726f53f58cfacd1d4fcef",
 };
 
 /// Reads a stretch of a board.

@@ -239,6 +239,10 @@ end
 
 local function undo(op)
   local member = op.day.member
+  if ARGV[7] == '1' then
+    -- Its standings are read after the writes, from boards that may not be those of the mark.
+    read_boards(boards_of(op.place, op.place.kinds, {}), member.user)
+  end
   local standing, changed = read_mark(member, op.mark)
   if op.dated and op.at < changed then
     return { 'stale', 0 }
