@@ -26,11 +26,19 @@ mod ranking;
 mod standing;
 
 mod decimals;
+mod foreign;
+mod freshness;
 mod head;
+mod keys;
 mod lifetimes;
+mod misconfigured;
+mod openapi;
 mod periods;
 mod refused;
 mod rules;
+mod stamped;
+mod tenancy;
+mod unavailable;
 mod zones;
 
 mod client;

@@ -63,6 +63,14 @@ impl Store {
             .collect()
     }
 
+    /// Removes everything under the prefix.
+    pub fn clear(&mut self) {
+        for name in self.keys() {
+            let key = self.key(&name);
+            self.run::<i64>("DEL", &[&key]);
+        }
+    }
+
     /// Everything under the prefix.
     pub fn snapshot(&mut self) -> Snapshot {
         let keys = self.keys();

@@ -129,34 +129,28 @@ fn just_before(instant: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_board_says_when_its_day_begins_and_ends() {
-    for (zone, day, start, end) in DAYS {
+async fn a_day_holds_what_happens_between_the_instants_that_its_board_tells() {
+    for days in DAYS.chunk_by(|one, other| one.0 == other.0) {
+        let zone = days[0].0;
         let (_worker, client) = client(zone);
-        let answer = client.get(&format!("/v1/ranking/day?date={day}")).await;
-        let period = json!({"kind": "day", "id": day, "start": start, "end": end,
-            "timezone": zone, "closed": true});
-        answer.assert(200, json!({"period": period, "total": 0, "entries": []}));
-    }
-}
-
-#[tokio::test]
-async fn an_activity_counts_on_the_day_between_these_instants() {
-    for (zone, day, start, end) in DAYS {
-        let (_worker, client) = client(zone);
-        let at = |target: &str, at: &str| json!({"user": "42", "action": "like", "target": target, "at": at});
-        let sent = [
-            at("before", &just_before(start)),
-            at("first", start),
-            at("last", &just_before(end)),
-            at("after", end),
-        ];
-        client
-            .post("/v1/activity", &json!(sent))
-            .await
-            .assert_status(200);
-        let board = client.get(&format!("/v1/ranking/day?date={day}")).await;
-        let entry = json!({"rank": 1, "score": 4, "user": {"id": "42"}});
-        assert_eq!(board.body["entries"], json!([entry]), "{zone} {day}");
+        for (_, day, start, end) in days {
+            let user = format!("u-{day}");
+            let at = |target: &str, at: &str| json!({"user": user, "action": "like", "target": target, "at": at});
+            let sent = [
+                at("before", &just_before(start)),
+                at("first", start),
+                at("last", &just_before(end)),
+                at("after", end),
+            ];
+            let answer = client.post("/v1/activity", &json!(sent)).await;
+            answer.assert_status(200);
+            let standing = format!("/v1/ranking/day/users/{user}?date={day}");
+            assert_eq!(client.get(&standing).await.body["score"], 4, "{zone} {day}");
+            let board = client.get(&format!("/v1/ranking/day?date={day}")).await;
+            let period = json!({"kind": "day", "id": day, "start": start, "end": end,
+                "timezone": zone, "closed": true});
+            assert_eq!((board.status, &board.body["period"]), (200, &period));
+        }
     }
 }
 
