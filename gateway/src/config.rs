@@ -34,6 +34,16 @@ pub struct Config {
     )]
     pub token: String,
 
+    /// A second token, for commands that only read
+    #[arg(
+        long,
+        env = "REDIS_REST_READONLY_TOKEN",
+        default_value = "",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
+    pub readonly_token: String,
+
     /// Accept `?_token=` as well as the header (it ends up in access logs)
     #[arg(long, env = "REDIS_REST_QUERY_TOKEN", default_value_t = true, action = clap::ArgAction::Set)]
     pub query_token: bool,
@@ -70,12 +80,15 @@ impl Config {
     ///
     /// One sentence that names the variable and what to do.
     pub fn check(self) -> Result<Self, String> {
-        if self.token.is_empty() {
+        if self.token.trim().is_empty() {
             return Err(
                 "REDIS_REST_TOKEN is not set: without a token anyone could use this Redis. \
                  Set it to a long random string."
                     .into(),
             );
+        }
+        if self.readonly_token.trim() == self.token.trim() {
+            return Err("REDIS_REST_READONLY_TOKEN must differ from REDIS_REST_TOKEN.".into());
         }
         if self.connections == 0 {
             return Err("REDIS_CONNECTIONS must be at least 1.".into());

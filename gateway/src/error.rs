@@ -39,6 +39,7 @@ pub(crate) enum Fault {
     ReplyTooLarge { limit: usize, actual: usize },
     TooManyCommands { limit: usize, actual: usize },
     TooManyStreams { limit: usize },
+    NoPermission(String),
     Refused(String),
     Redis(String),
     RedisDown(String),
@@ -63,6 +64,7 @@ impl Fault {
             | Self::BadResponseFormat
             | Self::Base64OfResp2
             | Self::ReplyTooLarge { .. }
+            | Self::NoPermission(_)
             | Self::Refused(_)
             | Self::Redis(_) => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -100,6 +102,7 @@ impl Fault {
             Self::ReplyTooLarge { limit, actual } => too_large(*limit, *actual as u64),
             Self::TooManyCommands { limit, actual } => format!("ERR max number of commands exceeded. Limit: {limit}, Actual: {actual}").into(),
             Self::TooManyStreams { limit } => format!("ERR max number of streams exceeded. Limit: {limit}").into(),
+            Self::NoPermission(name) => format!("NOPERM this user has no permissions to run the '{name}' command or its subcommand").into(),
             Self::Refused(text) | Self::Redis(text) => text.as_str().into(),
             Self::RedisDown(why) => format!("ERR redis is not reachable: {why}").into(),
             Self::ConnectionLost => "ERR the connection to redis was lost before it answered; the command may or may not have run".into(),

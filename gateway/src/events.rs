@@ -38,18 +38,10 @@ impl Events {
 
     /// What a path asks to listen to, if it is one of the three.
     pub(crate) fn asked(segments: &[Vec<u8>]) -> Option<Kind> {
-        let is = |name: &str| {
-            segments
-                .first()
-                .is_some_and(|first| first.eq_ignore_ascii_case(name.as_bytes()))
-        };
-        [
-            ("subscribe", Kind::Channels),
-            ("psubscribe", Kind::Patterns),
-            ("monitor", Kind::Monitor),
-        ]
-        .into_iter()
-        .find_map(|(name, kind)| is(name).then_some(kind))
+        let name = segments.first()?;
+        [Kind::Channels, Kind::Patterns, Kind::Monitor]
+            .into_iter()
+            .find(|kind| name.eq_ignore_ascii_case(kind.command().as_bytes()))
     }
 
     /// A body that goes on until the reader leaves, lags too far behind, or Redis or the gateway
@@ -61,14 +53,9 @@ impl Events {
         names: Vec<Vec<u8>>,
     ) -> Result<Body, Fault> {
         if names.is_empty() && kind != Kind::Monitor {
-            let name = if kind == Kind::Patterns {
-                "psubscribe"
-            } else {
-                "subscribe"
-            };
-            return Err(Fault::Redis(format!(
-                "ERR wrong number of arguments for '{name}' command"
-            )));
+            let name = kind.command().to_ascii_lowercase();
+            let error = format!("ERR wrong number of arguments for '{name}' command");
+            return Err(Fault::Redis(error));
         }
         let place = Arc::clone(&self.places)
             .try_acquire_owned()

@@ -13,10 +13,11 @@ use axum::{
 use futures_util::FutureExt;
 
 use crate::{
-    auth::Auth,
+    auth::{Access, Auth},
     error::Fault,
     events::Events,
     request::{body, format::Format, json, path},
+    rules,
     run::Runner,
 };
 
@@ -61,45 +62,51 @@ impl Gateway {
         }
         let token = self.auth.check(&parts.headers, parts.uri.query());
         // Read even without a token, so that the client sees the answer, but then not kept.
-        let limit = token.as_ref().map_or(0, |()| self.max_body_bytes);
+        let limit = token.as_ref().map_or(0, |_access| self.max_body_bytes);
         let body = body::read(body, limit, self.patience).await;
-        token?;
+        let access = token?;
         let format = Format::of(&parts.headers)?;
         let body = body?;
         match path {
             "" => {
-                let slot = self.runner.single(json::single(&body)?).await;
+                let slot = self.runner.single(json::single(&body)?, access).await;
                 Ok(answers::one(&slot, format))
             }
             "/pipeline" => {
-                let slots = self
-                    .runner
-                    .pipeline(json::batch(&body, self.max_commands)?)
-                    .await?;
+                let commands = json::batch(&body, self.max_commands)?;
+                let slots = self.runner.pipeline(commands, access).await?;
                 Ok(answers::many(&slots, format))
             }
             "/multi-exec" => {
-                let slots = self
-                    .runner
-                    .transaction(json::batch(&body, self.max_commands)?)
-                    .await?;
+                let commands = json::batch(&body, self.max_commands)?;
+                let slots = self.runner.transaction(commands, access).await?;
                 Ok(answers::many(&slots, format.of_transaction()))
             }
-            _ => self.path(parts, &body, format).await,
+            _ => self.path(parts, &body, format, access).await,
         }
     }
 
     /// A command in the path, or one of the three paths that open a stream.
-    async fn path(&self, parts: &Parts, body: &[u8], format: Format) -> Result<Response, Fault> {
+    async fn path(
+        &self,
+        parts: &Parts,
+        body: &[u8],
+        format: Format,
+        access: Access,
+    ) -> Result<Response, Fault> {
         let segments: Vec<Vec<u8>> = path::segments(parts.uri.path()).collect();
         if let Some(kind) = Events::asked(&segments) {
+            rules::allow(kind.command(), access)?;
             // The SDK sends the body `[]`, which is no argument here.
             let names = segments.into_iter().skip(1).collect();
             let events = self.events.open(&self.runner.backend, kind, names).await?;
             return Ok(answers::stream(events));
         }
         let command = path::command(segments, parts.uri.query(), body);
-        Ok(answers::one(&self.runner.single(command).await, format))
+        Ok(answers::one(
+            &self.runner.single(command, access).await,
+            format,
+        ))
     }
 }
 
@@ -122,7 +129,7 @@ mod tests {
     async fn gateway() -> Result<Gateway, String> {
         let patience = Duration::from_secs(1);
         Ok(Gateway {
-            auth: Auth::new("token", true),
+            auth: Auth::new("token", "", true),
             runner: Runner {
                 // No one listens on port 1.
                 backend: Backend::open("redis://127.0.0.1:1", 1, patience).await?,

@@ -7,9 +7,9 @@
 //! 1. [`config`]: what can be set, and what is refused at the start.
 //! 2. `server`: listens, hands every request to `http`, stops gracefully.
 //! 3. `http`: methods, token, which endpoint; `http/answers` alone builds HTTP responses.
-//! 4. `auth`: is this the token.
+//! 4. `auth`: whose token is this, and what it opens.
 //! 5. `request`: body, path and headers → [`command::Command`]s.
-//! 6. `rules`: commands REST cannot carry, and which ones only read.
+//! 6. `rules`: commands REST cannot carry, or a read-only token may not send.
 //! 7. `script`: scripts that ask for key locking, rewritten so that Redis takes them.
 //! 8. `run`: commands → one batch → one answer per slot.
 //! 9. `backend`: **the seam**: a batch in, its replies out in order; reconnects behind it.

@@ -1,6 +1,6 @@
 //! Commands that REST cannot carry, and which ones only read.
 
-use crate::{command::Command, error::Fault};
+use crate::{auth::Access, command::Command, error::Fault};
 
 /// Refuses what would change, block or end the connection that all requests share. The name is
 /// in upper case, here and below.
@@ -50,6 +50,18 @@ fn blocks(command: &Command) -> bool {
         .skip(1 + names)
         .take_while(|word| !word.eq_ignore_ascii_case(b"STREAMS"))
         .any(|word| word.eq_ignore_ascii_case(b"BLOCK"))
+}
+
+/// Refuses what a token may not do.
+pub(crate) fn allow(name: &str, access: Access) -> Result<(), Fault> {
+    match access {
+        Access::Full => Ok(()),
+        // Names of keys are not for everyone, though listing them only reads.
+        Access::ReadOnly if only_reads(name) && !matches!(name, "SCAN" | "KEYS" | "RANDOMKEY") => {
+            Ok(())
+        }
+        Access::ReadOnly => Err(Fault::NoPermission(name.to_ascii_lowercase())),
+    }
 }
 
 /// Whether the command surely changes nothing. Anything not listed counts as a write, which at
@@ -107,6 +119,7 @@ pub(crate) fn only_reads(name: &str) -> bool {
             | "PEXPIRETIME"
             | "PFCOUNT"
             | "PING"
+            | "PSUBSCRIBE"
             | "PTTL"
             | "PUBSUB"
             | "RANDOMKEY"
@@ -123,6 +136,7 @@ pub(crate) fn only_reads(name: &str) -> bool {
             | "SRANDMEMBER"
             | "SSCAN"
             | "STRLEN"
+            | "SUBSCRIBE"
             | "SUBSTR"
             | "SUNION"
             | "TIME"

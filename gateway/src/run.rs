@@ -3,6 +3,7 @@
 use redis::Value;
 
 use crate::{
+    auth::Access,
     backend::Backend,
     command::Command,
     error::Fault,
@@ -24,8 +25,8 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    pub(crate) async fn single(&self, command: Command) -> Slot {
-        let mut plan = Plan::default();
+    pub(crate) async fn single(&self, command: Command, access: Access) -> Slot {
+        let mut plan = Plan::new(access, 1);
         plan.add(Ok(command), self);
         self.execute(plan)
             .await?
@@ -37,8 +38,9 @@ impl Runner {
     pub(crate) async fn pipeline(
         &self,
         commands: Vec<Result<Command, Fault>>,
+        access: Access,
     ) -> Result<Vec<Slot>, Fault> {
-        let mut plan = Plan::with_capacity(commands.len());
+        let mut plan = Plan::new(access, commands.len());
         for command in commands {
             plan.add(command, self);
         }
@@ -49,8 +51,9 @@ impl Runner {
     pub(crate) async fn transaction(
         &self,
         commands: Vec<Result<Command, Fault>>,
+        access: Access,
     ) -> Result<Vec<Slot>, Fault> {
-        let mut plan = Plan::with_capacity(commands.len() + 2);
+        let mut plan = Plan::new(access, commands.len() + 2);
         plan.send(Command::of([&b"MULTI"[..]]));
         for command in commands {
             plan.add(command, self);
@@ -117,8 +120,8 @@ impl Runner {
 }
 
 /// What goes to Redis, and what each slot then waits for.
-#[derive(Default)]
 struct Plan {
+    access: Access,
     commands: Vec<Command>,
     slots: Vec<Planned>,
     writes: bool,
@@ -146,8 +149,9 @@ impl Planned {
 }
 
 impl Plan {
-    fn with_capacity(commands: usize) -> Self {
+    fn new(access: Access, commands: usize) -> Self {
         Self {
+            access,
             commands: Vec::with_capacity(commands),
             slots: Vec::with_capacity(commands),
             writes: false,
@@ -166,6 +170,7 @@ impl Plan {
         }
         let name = command.name();
         rules::check(&name, &command)?;
+        rules::allow(&name, self.access)?;
         self.writes |= !rules::only_reads(&name);
         let rewritten = script::rewrite(command, &runner.aliases);
         self.commands.push(rewritten.command);

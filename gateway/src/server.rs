@@ -51,7 +51,7 @@ impl Server {
         let backend = Backend::open(&config.redis_url, config.connections, patience).await?;
         let (stopping, stopped) = watch::channel(false);
         let gateway = Gateway {
-            auth: Auth::new(&config.token, config.query_token),
+            auth: Auth::new(&config.token, &config.readonly_token, config.query_token),
             runner: Runner {
                 backend,
                 aliases: Aliases::new(ALIASES),

@@ -16,6 +16,17 @@ pub(crate) enum Kind {
     Monitor,
 }
 
+impl Kind {
+    /// The command that begins it.
+    pub(crate) fn command(self) -> &'static str {
+        match self {
+            Self::Channels => "SUBSCRIBE",
+            Self::Patterns => "PSUBSCRIBE",
+            Self::Monitor => "MONITOR",
+        }
+    }
+}
+
 /// The lines of a feed, as they appear in events; it ends when the connection does.
 pub(crate) type Feed = BoxStream<'static, Vec<u8>>;
 

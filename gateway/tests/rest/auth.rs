@@ -120,3 +120,66 @@ async fn the_token_in_the_query_can_be_switched_off_and_is_no_argument_then_eith
     );
     assert_eq!(gateway.get(&path).await, (200, json!({"result": "hi"})));
 }
+
+async fn reading(gateway: &Gateway, path: &str, body: &'static str) -> (u16, serde_json::Value) {
+    ask(gateway
+        .anonymous(Method::POST, path)
+        .bearer_auth("a-second-token")
+        .body(body))
+    .await
+    .json()
+}
+
+#[tokio::test]
+async fn a_read_only_token_reads_and_nothing_else() {
+    let gateway = Gateway::with(|config| config.readonly_token = "a-second-token".into()).await;
+    assert_eq!(
+        reading(&gateway, "/", r#"["GET","read-only"]"#).await,
+        (200, json!({"result": null}))
+    );
+    assert_eq!(
+        reading(&gateway, "/multi-exec", r#"[["PING"]]"#).await,
+        (200, json!([{"result": "PONG"}]))
+    );
+    for name in [
+        "set", "evalsha", "eval", "scan", "keys", "script", "flushall", "config", "publish",
+        "nosuch",
+    ] {
+        let error = format!(
+            "NOPERM this user has no permissions to run the '{name}' command or its subcommand"
+        );
+        assert_eq!(
+            reading(&gateway, &format!("/{name}/a"), "").await,
+            (400, json!({ "error": error }))
+        );
+    }
+    let no_monitor =
+        "NOPERM this user has no permissions to run the 'monitor' command or its subcommand";
+    assert_eq!(
+        reading(&gateway, "/monitor", "[]").await,
+        (400, json!({ "error": no_monitor }))
+    );
+}
+
+#[tokio::test]
+async fn what_a_read_only_token_may_not_do_fails_in_its_slot_or_discards_a_transaction() {
+    let gateway = Gateway::with(|config| config.readonly_token = "a-second-token".into()).await;
+    let error = "NOPERM this user has no permissions to run the 'set' command or its subcommand";
+    let body = r#"[["PING"],["SET","read-only","x"]]"#;
+    let slots = json!([{"result": "PONG"}, { "error": error }]);
+    assert_eq!(reading(&gateway, "/pipeline", body).await, (200, slots));
+    assert_eq!(
+        reading(&gateway, "/multi-exec", body).await,
+        (400, json!({ "error": error }))
+    );
+    assert_eq!(
+        gateway.get("/exists/read-only").await,
+        (200, json!({"result": 0}))
+    );
+}
+
+#[tokio::test]
+async fn the_line_end_of_a_token_from_a_file_is_no_part_of_it() {
+    let gateway = Gateway::with(|config| config.token = format!("{TOKEN}\n")).await;
+    assert_eq!(gateway.get("/ping").await, (200, json!({"result": "PONG"})));
+}

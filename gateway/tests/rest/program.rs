@@ -93,6 +93,11 @@ fn what_cannot_be_used_is_named() {
             "redis-rest: REDIS_CONNECTIONS must be at least 1.",
         ),
         (
+            "REDIS_REST_READONLY_TOKEN",
+            TOKEN,
+            "redis-rest: REDIS_REST_READONLY_TOKEN must differ from REDIS_REST_TOKEN.",
+        ),
+        (
             "TIMEOUT_MS",
             "0",
             "redis-rest: TIMEOUT_MS must be at least 1.",
