@@ -15,7 +15,7 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_call.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "8a6f633532bb11791a1726f53f58cfacd1d4fcef",
+    sha: "f09e4ea2e8235d0c63a454713e3a757e5d7219d1",
 };
 
 /// Reads a stretch of a board.

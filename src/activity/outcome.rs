@@ -78,6 +78,15 @@ impl Outcome {
                 let detail = "The score on one of its boards cannot hold these points.";
                 return Ok(Err(Error::ScoreOverflow(detail.to_owned())));
             }
+            "failed" => {
+                return match Failure::of(reply.at(2)?.text()?.to_owned()) {
+                    // Comes again with every try, so it is this activity's own answer.
+                    refused @ (Failure::Refused(_) | Failure::Unauthorized) => {
+                        Ok(Err(refused.into()))
+                    }
+                    passing @ Failure::Unavailable(_) => Err(passing),
+                };
+            }
             other => {
                 return Err(Failure::Unavailable(format!(
                     "unexpected outcome {other:?}"

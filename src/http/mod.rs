@@ -66,17 +66,17 @@ async fn answer(
         Route::Profiles => users::put_all(site, call).await,
         Route::Profile(user) => users::profile(site, call, &user).await,
         Route::History(user) => users::history(site, call, &user).await,
-        Route::OpenApi => Ok(fixed("application/json", OPENAPI, call)),
-        Route::Page | Route::Health => Ok(fixed("text/html; charset=utf-8", PAGE, call)),
+        Route::OpenApi => fixed("application/json", OPENAPI, call),
+        Route::Page | Route::Health => fixed("text/html; charset=utf-8", PAGE, call),
     }
 }
 
 /// A file of the bundle.
-fn fixed(media_type: &str, body: &'static str, call: &Call) -> Answer {
+fn fixed(media_type: &str, body: &'static str, call: &Call) -> std::result::Result<Answer, Error> {
+    call.no_parameters()?;
     let answer = Answer::text(media_type, body).with("cache-control", "public, max-age=300");
-    answer
-        .tagged()
-        .unless_known(call.header("if-none-match").as_deref())
+    let known = call.header("if-none-match");
+    Ok(answer.tagged().unless_known(known.as_deref()))
 }
 
 fn read_site(env: &Env) -> std::result::Result<Rc<Site>, Error> {

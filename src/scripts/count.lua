@@ -30,7 +30,8 @@
 --       missing    { op, mark } for each undo whose mark names a place not given here: nothing was
 --                  changed; call again with that place added
 --       results    { outcome, points } for each op, points signed; outcome is that of the API,
---                  or 'daily-cap', 'cooldown' (capped), 'score-overflow' (refused)
+--                  or 'daily-cap', 'cooldown' (capped), 'score-overflow' (refused),
+--                  'failed' with the words of Redis third: that op changed nothing, the others stand
 --       standings  score (packed) or nil and rank (from 0) or nil, for each kind of op 1's place
 --       A stamp other than ARGV 1 comes back alone: nothing was changed.
 --
@@ -275,8 +276,8 @@ end
 local missing = {}
 for i, op in ipairs(ops) do
   if op.verb == 'undo' then
-    local standing = read_mark(op.day.member, op.mark)
-    if standing and not place_of(standing, op.day.member) then
+    local readable, standing = pcall(read_mark, op.day.member, op.mark)
+    if readable and standing and not place_of(standing, op.day.member) then
       missing[#missing + 1] = { i, standing.text }
     end
   end
@@ -287,7 +288,8 @@ end
 
 local results = {}
 for i, op in ipairs(ops) do
-  results[i] = op.verb == 'undo' and undo(op) or count(op)
+  local done, result = pcall(op.verb == 'undo' and undo or count, op)
+  results[i] = done and result or { 'failed', 0, type(result) == 'table' and result.err or result }
 end
 
 local standings = {}
