@@ -13,6 +13,7 @@
 
 mod activity;
 mod calendar;
+mod caps;
 mod community;
 mod crowd;
 mod damage;
