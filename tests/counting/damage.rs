@@ -1,6 +1,6 @@
 //! A store that refuses: nothing is ever half-done.
 
-use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcome, undo};
+use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcome, outcomes, undo};
 use crate::store::Store;
 use redis::cmd;
 use test_support::{Api, Gateway, RedisOptions, RedisServer, Worker, json, redis};
@@ -52,6 +52,29 @@ async fn a_key_of_a_foreign_type_refuses_an_activity_whole() {
     }
     assert!(refused > 40, "{refused}");
     assert_eq!(changed, [""; 0], "refused, and yet something was changed");
+}
+
+#[tokio::test]
+async fn an_item_that_meets_a_foreign_type_spoils_no_other() {
+    for key in ["m:42", "v:", "h:"] {
+        let (_worker, api, mut store) = started().await;
+        for key in store.keys(key) {
+            store.run::<()>("DEL", &key, &[]);
+            store.run::<()>("XADD", &key, &["*", "foreign", "type"]);
+        }
+        let mine = act("42", if key == "v:" { "visit" } else { "comment" }, "/new");
+        let array = json!([mine, like("7", "a"), mine, like("7", "b")]);
+        for expected in ["counted", "duplicate"] {
+            let answer = api.post(ACTIVITY, &array).await;
+            let all = ["misconfigured", expected, "misconfigured", expected];
+            assert_eq!(outcomes(&answer), all, "{key}: {}", answer.text);
+        }
+        let sevens = board(&api, "all")
+            .await
+            .into_iter()
+            .find(|(user, _)| user == "7");
+        assert_eq!(sevens, Some(("7".to_owned(), 4.0)), "{key}");
+    }
 }
 
 #[tokio::test]
