@@ -4,7 +4,6 @@ use test_support::{Value, json};
 
 use crate::clock::{day, noon, period};
 use crate::site::Site;
-use crate::store::Store;
 
 /// Everything a user can leave behind: today, days ago and years ago, in groups, undone, profiled.
 async fn everything(site: &Site, user: &str) {
@@ -33,31 +32,6 @@ async fn everything(site: &Site, user: &str) {
         .assert_status(200);
 }
 
-/// Where in the store a user is found: keys of their own, and members and fields of shared ones.
-fn traces(store: &mut Store, user: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in store.keys() {
-        let key = store.key(&name);
-        let own = match name.splitn(3, ':').collect::<Vec<_>>()[..] {
-            ["h" | "v" | "u", _, of] => of == user,
-            ["m", ..] => name == format!("m:{user}"),
-            _ => false,
-        };
-        let kind: String = store.run("TYPE", &[&key]);
-        let within = match kind.as_str() {
-            "zset" => store
-                .run::<Option<String>>("ZSCORE", &[&key, user])
-                .is_some(),
-            "hash" => store.run::<bool>("HEXISTS", &[&key, user]),
-            _ => false,
-        };
-        if own || within {
-            found.push(name);
-        }
-    }
-    found
-}
-
 #[tokio::test]
 async fn a_user_is_erased_from_everywhere_and_nobody_else_is() {
     let site = Site::start();
@@ -66,12 +40,8 @@ async fn a_user_is_erased_from_everywhere_and_nobody_else_is() {
         everything(&site, user).await;
     }
     let mut store = site.store();
-    assert!(
-        traces(&mut store, "42").len() >= 20,
-        "{:?}",
-        traces(&mut store, "42")
-    );
-    let others = traces(&mut store, "142").len();
+    assert!(store.traces("42").len() >= 20, "{:?}", store.traces("42"));
+    let others = store.traces("142").len();
 
     let answer = site.delete("/v1/users/42").await;
     answer.assert_status(204);
@@ -79,9 +49,9 @@ async fn a_user_is_erased_from_everywhere_and_nobody_else_is() {
         (&*answer.text, answer.header("cache-control")),
         ("", Some("no-store"))
     );
-    assert_eq!(traces(&mut store, "42"), [""; 0]);
+    assert_eq!(store.traces("42"), [""; 0]);
     for user in ["142", "x:42", "42:x"] {
-        assert_eq!(traces(&mut store, user).len(), others, "{user}");
+        assert_eq!(store.traces(user).len(), others, "{user}");
     }
     for query in ["", "?group=eu", "?group=us"] {
         let board = site.get(&format!("/v1/ranking/day{query}")).await;
@@ -158,7 +128,7 @@ async fn undo_memories_are_erased_for_as_long_as_they_live() {
     let (older, newer) = (store.key(&format!("u:{}:42", span - 2)), store.key(&memory));
     store.run::<i64>("COPY", &[&newer, &older]);
     site.delete("/v1/users/42").await.assert_status(204);
-    assert_eq!(traces(&mut store, "42"), [""; 0]);
+    assert_eq!(store.traces("42"), [""; 0]);
 }
 
 #[tokio::test]
@@ -179,5 +149,5 @@ async fn visits_are_erased_that_came_long_after_the_first_activity_of_their_day(
     )
     .await;
     site.delete("/v1/users/42").await.assert_status(204);
-    assert_eq!(traces(&mut store, "42"), [""; 0]);
+    assert_eq!(store.traces("42"), [""; 0]);
 }

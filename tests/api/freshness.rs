@@ -49,8 +49,21 @@ impl Edge {
 }
 
 #[tokio::test]
-async fn a_board_read_again_comes_from_the_cache_and_asks_no_store() {
+async fn boards_are_kept_and_nothing_else_is() {
     let edge = edge("60");
+    a_board_read_again_comes_from_the_cache_and_asks_no_store(&edge).await;
+    nothing_but_boards_is_kept(&edge).await;
+    no_failure_is_kept(&edge).await;
+}
+
+#[tokio::test]
+async fn open_boards_are_kept_as_long_as_is_set_and_closed_ones_longer() {
+    let edge = edge("1");
+    a_board_is_read_anew_when_its_time_is_over(&edge).await;
+    a_closed_board_is_kept_for_five_minutes(&edge).await;
+}
+
+async fn a_board_read_again_comes_from_the_cache_and_asks_no_store(edge: &Edge) {
     edge.like("42").await;
     let first = edge.client.get("/v1/ranking/day?limit=5&group=eu").await;
     let control = "public, max-age=60, stale-if-error=86400";
@@ -122,9 +135,7 @@ async fn a_board_read_again_comes_from_the_cache_and_asks_no_store() {
         .assert_status(400);
 }
 
-#[tokio::test]
-async fn a_board_is_read_anew_when_its_time_is_over() {
-    let edge = edge("1");
+async fn a_board_is_read_anew_when_its_time_is_over(edge: &Edge) {
     edge.like("42").await;
     let first = edge.client.get("/v1/ranking/day").await;
     let control = Some("public, max-age=1, stale-if-error=86400");
@@ -140,11 +151,9 @@ async fn a_board_is_read_anew_when_its_time_is_over() {
     assert_ne!(later.await.header("etag"), first.header("etag"));
 }
 
-#[tokio::test]
-async fn a_closed_board_is_kept_for_five_minutes() {
-    let edge = edge("1");
+async fn a_closed_board_is_kept_for_five_minutes(edge: &Edge) {
     let path = format!("/v1/ranking/day?date={}", day(9));
-    let like = json!({"user": "42", "action": "like", "target": "p", "at": noon(9)});
+    let like = json!({"user": "42", "action": "like", "target": "then", "at": noon(9)});
     edge.client
         .post("/v1/activity", &like)
         .await
@@ -160,9 +169,7 @@ async fn a_closed_board_is_kept_for_five_minutes() {
     assert_eq!(cached.header("cache-control"), control);
 }
 
-#[tokio::test]
-async fn nothing_but_boards_is_kept() {
-    let edge = edge("60");
+async fn nothing_but_boards_is_kept(edge: &Edge) {
     edge.like("42").await;
     edge.client
         .put("/v1/users/42", &json!({"name": "Ada"}))
@@ -194,10 +201,8 @@ async fn nothing_but_boards_is_kept() {
     }
 }
 
-#[tokio::test]
-async fn no_failure_is_kept() {
-    let edge = edge("60");
+async fn no_failure_is_kept(edge: &Edge) {
     edge.forwarder.fail_next(test_support::Fault::CutBefore);
-    edge.client.get("/v1/ranking/day").await.assert_status(503);
-    edge.client.get("/v1/ranking/day").await.assert_status(200);
+    edge.client.get("/v1/ranking/year").await.assert_status(503);
+    edge.client.get("/v1/ranking/year").await.assert_status(200);
 }

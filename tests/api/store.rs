@@ -63,6 +63,27 @@ impl Store {
             .collect()
     }
 
+    /// Where a user is found: the names of keys of their own, and of shared ones that name them.
+    pub fn traces(&mut self, user: &str) -> Vec<String> {
+        let names = self.keys();
+        let mut found = |name: &String| {
+            let key = self.key(name);
+            let own = match name.splitn(3, ':').collect::<Vec<_>>()[..] {
+                ["h" | "v" | "u", _, of] => of == user,
+                ["m", ..] => *name == format!("m:{user}"),
+                _ => false,
+            };
+            own || match self.run::<String>("TYPE", &[&key]).as_str() {
+                "zset" => self
+                    .run::<Option<String>>("ZSCORE", &[&key, user])
+                    .is_some(),
+                "hash" => self.run("HEXISTS", &[&key, user]),
+                _ => false,
+            }
+        };
+        names.into_iter().filter(|name| found(name)).collect()
+    }
+
     /// Removes everything under the prefix.
     pub fn clear(&mut self) {
         for name in self.keys() {

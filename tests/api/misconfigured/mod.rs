@@ -1,5 +1,7 @@
 //! Variables that are missing or not valid.
 
+mod cases;
+
 use std::collections::HashSet;
 
 use activity_rank::config::{Config, Vars};
@@ -8,6 +10,7 @@ use test_support::{Method, SERVICE_KEY, Value, WorkerBuilder, json};
 
 use crate::client::Client;
 use crate::site::Site;
+use cases::cases;
 
 /// A request of every route but `/healthz`.
 pub const REQUESTS: [(Method, &str, &str); 12] = [
@@ -55,183 +58,6 @@ pub async fn is_told(client: &Client, requests: &[(Method, &str, &str)], detail:
         health.text
     );
     assert_eq!(health.status, 503);
-}
-
-/// Variable, value (null for none), and what is told of it.
-fn cases() -> Vec<(&'static str, Value, String)> {
-    let required = "is required and not set";
-    let periods = "is none of day, week, month, year, all";
-    let fields = "points, once, undo, by, daily_cap, cooldown";
-    let mut cases: Vec<(&'static str, Value, String)> = [
-        ("UPSTASH_REDIS_REST_URL", json!(null), required),
-        ("UPSTASH_REDIS_REST_URL", json!("  "), required),
-        (
-            "UPSTASH_REDIS_REST_URL",
-            json!("redis://localhost:6379"),
-            "must begin with https:// or http://",
-        ),
-        ("UPSTASH_REDIS_REST_TOKEN", json!(null), required),
-        (
-            "TIMEZONE",
-            json!("Mars/Olympus"),
-            "'Mars/Olympus' is not an IANA time zone such as Europe/Berlin",
-        ),
-        (
-            "TIMEZONE",
-            json!("+08:00"),
-            "'+08:00' is not an IANA time zone such as Europe/Berlin",
-        ),
-        (
-            "POINT_DECIMALS",
-            json!("3"),
-            "must be a whole number, 0 to 2",
-        ),
-        (
-            "POINT_DECIMALS",
-            json!(-1),
-            "must be a whole number, 0 to 2",
-        ),
-        (
-            "POINT_DECIMALS",
-            json!("two"),
-            "must be a whole number, 0 to 2",
-        ),
-        (
-            "BOARD_MAX_AGE",
-            json!("0"),
-            "must be a whole number, 1 to 3600",
-        ),
-        (
-            "BOARD_MAX_AGE",
-            json!(1.5),
-            "must be a whole number, 1 to 3600",
-        ),
-        (
-            "STORE_TIMEOUT_MS",
-            json!("0"),
-            "must be a whole number, 1 to 30000",
-        ),
-        (
-            "STORE_TIMEOUT_MS",
-            json!(30_001),
-            "must be a whole number, 1 to 30000",
-        ),
-        (
-            "PREFIX",
-            json!("{ar}"),
-            "takes 1 to 64 of A-Z a-z 0-9 _ . : -",
-        ),
-        (
-            "PREFIX",
-            json!("a b"),
-            "takes 1 to 64 of A-Z a-z 0-9 _ . : -",
-        ),
-        (
-            "PREFIX",
-            json!("a".repeat(65)),
-            "takes 1 to 64 of A-Z a-z 0-9 _ . : -",
-        ),
-        ("PREFIX", json!(["ar"]), "must be a text"),
-        ("SHARDS", json!("0"), "must be a whole number, 1 to 64"),
-        ("SHARDS", json!(65), "must be a whole number, 1 to 64"),
-        ("PERIODS", json!("day,hour"), &format!("'hour' {periods}")),
-        ("PERIODS", json!(["Day"]), &format!("'Day' {periods}")),
-        (
-            "PERIODS",
-            json!(","),
-            "name at least one of day, week, month, year, all",
-        ),
-        ("PERIODS", json!([1]), "must be a list of texts"),
-        ("KEEP_DAYS", json!("31"), "must be a table"),
-        (
-            "KEEP_DAYS",
-            json!({"day": 0}),
-            "'day' must be a whole number, 1 to 36500",
-        ),
-        (
-            "KEEP_DAYS",
-            json!({"week": "7"}),
-            "'week' must be a whole number, 1 to 36500",
-        ),
-        (
-            "KEEP_DAYS",
-            json!({"decade": 7}),
-            "'decade' is none of day, week, month, year, marks",
-        ),
-        ("SERVICE_KEYS", json!([1]), "must be a list of texts"),
-        ("SERVICE_KEYS", json!({"a": "b"}), "must be a text"),
-        ("RULES", json!("like"), "must be a table"),
-        (
-            "RULES",
-            json!({"Like": {"points": 1}}),
-            "Like is not an action: 1 to 32 of a-z 0-9 _ -",
-        ),
-        ("RULES", json!({"like": 2}), "like must be a table"),
-        (
-            "RULES",
-            json!({"like": {"point": 2}}),
-            &format!("like.point is not a field: {fields}"),
-        ),
-        (
-            "RULES",
-            json!({"answer": {}}),
-            "answer.points is required for a new action",
-        ),
-    ]
-    .map(|(name, value, told)| (name, value, told.to_owned()))
-    .to_vec();
-    let of_rules = [
-        (
-            json!({"points": 0}),
-            "points must be above 0 and at most 8388607",
-        ),
-        (
-            json!({"points": -1}),
-            "points must be above 0 and at most 8388607",
-        ),
-        (
-            json!({"points": 8_388_608}),
-            "points must be above 0 and at most 8388607",
-        ),
-        (json!({"points": "2"}), "points must be a number"),
-        (
-            json!({"points": 0.5}),
-            "points is finer than POINT_DECIMALS = 0 allows",
-        ),
-        (
-            json!({"daily_cap": 2.5}),
-            "daily_cap is finer than POINT_DECIMALS = 0 allows",
-        ),
-        (
-            json!({"daily_cap": 0}),
-            "daily_cap must be above 0 and at most 8388607",
-        ),
-        (
-            json!({"cooldown": 0}),
-            "cooldown must be whole seconds, 1 to 31536000",
-        ),
-        (
-            json!({"cooldown": 1.5}),
-            "cooldown must be whole seconds, 1 to 31536000",
-        ),
-        (
-            json!({"once": "week"}),
-            "once must be \"day\" or \"standing\"",
-        ),
-        (
-            json!({"once": "day", "undo": true}),
-            "undo: what counts once per day cannot be undone",
-        ),
-        (json!({"undo": "yes"}), "undo must be true or false"),
-        (
-            json!({"by": "nobody"}),
-            "by must be \"user\" or \"service\"",
-        ),
-    ];
-    cases.extend(
-        of_rules.map(|(rule, told)| ("RULES", json!({"like": rule}), format!("like.{told}"))),
-    );
-    cases
 }
 
 fn client(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (Site, Client) {
