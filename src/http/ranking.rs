@@ -4,7 +4,8 @@ use super::answer::Answer;
 use super::cache::{self, Stored};
 use super::call::Call;
 use crate::error::Error;
-use crate::ranking::{Board, Comparison, StandingQuery};
+use crate::ranking::{Board, Comparison, PeriodView, StandingQuery, Which};
+use crate::redis::{Command, Reply};
 use crate::site::Site;
 use worker::Context;
 
@@ -58,8 +59,7 @@ pub async fn board(
 pub async fn standing(site: &Site, call: &Call, period: &str, user: &str) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let query = StandingQuery::read(period, user, &call.query, &site.config, today)?;
-    let reply = site.ask(query.command(&site.config)).await?;
-    let period = query.which.view(&site.calendar, call.now);
+    let (period, reply) = look_up(site, call, &query.which, query.command(&site.config)).await?;
     Ok(Answer::json(&query.view(
         &reply,
         period,
@@ -71,11 +71,20 @@ pub async fn standing(site: &Site, call: &Call, period: &str, user: &str) -> Res
 pub async fn comparison(site: &Site, call: &Call, period: &str) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let query = Comparison::read(period, &call.query, &site.config, today)?;
-    let reply = site.ask(query.command(&site.config)).await?;
-    let period = query.which.view(&site.calendar, call.now);
+    let (period, reply) = look_up(site, call, &query.which, query.command(&site.config)).await?;
     Ok(Answer::json(&query.view(
         &reply,
         period,
         site.config.decimals,
     )?))
+}
+
+async fn look_up(
+    site: &Site,
+    call: &Call,
+    which: &Which,
+    command: Command,
+) -> Result<(PeriodView, Reply), Error> {
+    let reply = site.ask(command).await?;
+    Ok((which.view(&site.calendar, call.now), reply))
 }
