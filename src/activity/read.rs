@@ -42,7 +42,7 @@ pub fn read_item(value: &Value, rules: &Rules, now: Instant) -> Result<(Activity
     let Some(rule) = rules.get(&activity.action) else {
         let known: Vec<&str> = rules.actions().collect();
         return Err(Error::UnknownAction(format!(
-            "is none of {}",
+            "must be one of {}",
             known.join(", ")
         )));
     };

@@ -29,7 +29,8 @@ pub fn named(name: &str) -> Result<Box<dyn Zone>, Error> {
     if name == "UTC" {
         return Ok(Box::new(Utc));
     }
-    if !is_zone(name) {
+    // Intl takes offsets such as +08:00 and any case too, which would be stamped as other zones.
+    if !name.starts_with(|first: char| first.is_ascii_uppercase()) || !is_zone(name) {
         let way_out = format!("'{name}' is not an IANA time zone such as Europe/Berlin");
         return Err(Error::Misconfigured("TIMEZONE", way_out));
     }
