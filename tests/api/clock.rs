@@ -33,12 +33,16 @@ pub fn noon(back: i64) -> String {
     noon.expect("noon").timestamp().to_string()
 }
 
-/// That many seconds ago, as `at` takes it; negative ones are still to come.
+/// That many seconds before the first use, as `at` takes it: two of them lie exactly apart.
 pub fn ago(seconds: i64) -> String {
-    (Timestamp::now() - seconds.seconds())
-        .round(Unit::Second)
-        .expect("an instant")
-        .to_string()
+    static FIRST: OnceLock<Timestamp> = OnceLock::new();
+    let first = FIRST.get_or_init(|| Timestamp::now().round(Unit::Second).expect("an instant"));
+    (*first - seconds.seconds()).to_string()
+}
+
+/// That many seconds from now, as `at` takes it.
+pub fn ahead(seconds: i64) -> String {
+    (Timestamp::now() + seconds.seconds()).to_string()
 }
 
 /// The period of a kind that contains a day, in [`noon_zone`].

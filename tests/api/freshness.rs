@@ -6,6 +6,7 @@ use test_support::{Answer, Forwarder, Wrangler, json, until};
 
 use crate::client::Client;
 use crate::clock::{day, noon, noon_zone};
+use crate::site::patient;
 
 struct Edge {
     _wrangler: Wrangler,
@@ -16,7 +17,7 @@ struct Edge {
 /// A service that counts what it asks the store.
 fn edge(board_max_age: &str) -> Edge {
     let forwarder = Forwarder::to(&test_support::gateway().url());
-    let worker = test_support::Worker::builder().store(&forwarder.url());
+    let worker = patient().store(&forwarder.url());
     let worker = worker
         .var("TIMEZONE", noon_zone())
         .var("BOARD_MAX_AGE", board_max_age);

@@ -1,15 +1,15 @@
 //! `GET /healthz`
 
-use test_support::{RedisOptions, RedisServer, Value, Worker, json};
+use test_support::{RedisOptions, RedisServer, Value, json};
 
 use crate::client::Client;
 use crate::clock::{day, id, noon_zone};
-use crate::site::Site;
+use crate::site::{Site, patient};
 
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
-        "board_max_age": 5, "store_timeout_ms": 800, "prefix": prefix, "shards": 1,
+        "board_max_age": 5, "store_timeout_ms": 20_000, "prefix": prefix, "shards": 1,
         "service_keys": 1})
 }
 
@@ -27,6 +27,20 @@ async fn a_working_service_tells_its_settings_and_no_secret() {
         assert!(!answer.text.contains(secret));
     }
     assert_eq!(site.store().keys(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_defaults_are_those_documented() {
+    let left_out = ["STORE_TIMEOUT_MS", "TIMEZONE"];
+    let site = Site::with(|worker| {
+        left_out
+            .into_iter()
+            .fold(worker, |worker, name| worker.without(name))
+    });
+    let mut settings = configured(site.prefix());
+    settings["store_timeout_ms"] = json!(800);
+    settings["timezone"] = json!("UTC");
+    assert_eq!(site.get("/healthz").await.body["configured"], settings);
 }
 
 #[tokio::test]
@@ -119,7 +133,7 @@ async fn it_warns_of_a_store_that_would_drop_data_when_full() {
             .arg("allkeys-lru"),
     );
     let gateway = test_support::Gateway::spawn(&redis.url());
-    let worker = Worker::builder().store(&gateway.url()).start();
+    let worker = patient().store(&gateway.url()).start();
     let answer = Client::new(worker.api()).get("/healthz").await;
     let warning = "The store's maxmemory-policy is allkeys-lru: when full it would drop boards and marks. Set noeviction.";
     answer.assert_status(200);

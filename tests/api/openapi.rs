@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use test_support::{Api, Method, Value};
+use test_support::{Api, Method, Value, json};
 
 use crate::document::{allow, document, escaped};
 use crate::site::Site;
@@ -173,4 +173,17 @@ fn every_operation_says_what_it_is_for_and_can_be_told_apart() {
             );
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "is not as /components/schemas/User")]
+fn a_field_that_is_not_documented_would_be_noticed() {
+    let user = json!({"id": "42", "email": "ada@example.com"});
+    document().validate("/components/schemas/User", &user, "a user");
+}
+
+#[test]
+#[should_panic(expected = "is not as /components/schemas/Total")]
+fn a_value_out_of_its_documented_range_would_be_noticed() {
+    document().validate("/components/schemas/Total", &json!(-1), "a total");
 }

@@ -8,6 +8,11 @@ use crate::client::Client;
 use crate::clock::noon_zone;
 use crate::store::Store;
 
+/// A Worker to be that waits for its store as long as a busy machine takes.
+pub fn patient() -> WorkerBuilder {
+    Worker::builder().var("STORE_TIMEOUT_MS", "20000")
+}
+
 /// A running Worker with a client of it.
 pub struct Site {
     worker: Worker,
@@ -15,14 +20,14 @@ pub struct Site {
 }
 
 impl Site {
-    /// One with default settings, but for the time zone.
+    /// One with default settings, but for the time zone and its patience.
     pub fn start() -> Self {
         Self::with(|worker| worker)
     }
 
     /// One with other settings.
     pub fn with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).start();
+        let worker = configure(patient().var("TIMEZONE", noon_zone())).start();
         let client = Client::new(worker.api());
         Self { worker, client }
     }

@@ -1,11 +1,11 @@
 //! Data in Redis that was written with other settings: it is never touched.
 
-use test_support::{Method, Worker, json};
+use test_support::{Method, json};
 
 use crate::client::Client;
 use crate::clock::noon_zone;
 use crate::misconfigured::{REQUESTS, is_told};
-use crate::site::Site;
+use crate::site::{Site, patient};
 
 /// The requests that ask the store.
 fn asking() -> &'static [(Method, &'static str, &'static str)] {
@@ -88,7 +88,7 @@ async fn two_sites_in_one_store_know_nothing_of_each_other() {
         Site::start(),
         Site::with(|worker| worker.var("POINT_DECIMALS", "2")),
     );
-    let worker = Worker::builder()
+    let worker = patient()
         .var("PREFIX", &format!("{}:0", one.prefix()))
         .start();
     let three = Client::new(worker.api());

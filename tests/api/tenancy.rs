@@ -1,9 +1,10 @@
 //! A Redis shared with others: a user of its own that may touch our keys alone is enough.
 
-use test_support::{Gateway, RedisOptions, RedisServer, Worker, json};
+use test_support::{Gateway, RedisOptions, RedisServer, json};
 
 use crate::client::Client;
 use crate::clock::{day, noon, noon_zone};
+use crate::site::patient;
 use crate::store::Store;
 
 #[tokio::test]
@@ -11,9 +12,7 @@ async fn nothing_is_refused_to_a_user_who_may_touch_this_prefix_alone() {
     let acl = "user ours on >secret resetkeys ~{mine:* resetchannels +@all";
     let redis = RedisServer::spawn(RedisOptions::default().acl(acl));
     let gateway = Gateway::spawn(&redis.url_as("ours", "secret"));
-    let worker = Worker::builder()
-        .var("PREFIX", "mine")
-        .var("TIMEZONE", noon_zone());
+    let worker = patient().var("PREFIX", "mine").var("TIMEZONE", noon_zone());
     let worker = worker.store(&gateway.url()).start();
     let client = Client::new(worker.api());
     let mut others = Store::of(&redis, "mine2");
@@ -95,7 +94,7 @@ async fn a_user_who_may_not_touch_this_prefix_is_told_so() {
     let acl = "user ours on >secret resetkeys ~{other:* resetchannels +@all";
     let redis = RedisServer::spawn(RedisOptions::default().acl(acl));
     let gateway = Gateway::spawn(&redis.url_as("ours", "secret"));
-    let worker = Worker::builder()
+    let worker = patient()
         .var("PREFIX", "mine")
         .store(&gateway.url())
         .start();

@@ -3,6 +3,7 @@
 use test_support::{Worker, json};
 
 use crate::client::Client;
+use crate::site::patient;
 
 /// Zone, day, its first instant and the first after it.
 const DAYS: [(&str, &str, &str, &str); 17] = [
@@ -116,7 +117,7 @@ const DAYS: [(&str, &str, &str, &str); 17] = [
 ];
 
 fn client(zone: &str) -> (Worker, Client) {
-    let worker = Worker::builder().var("TIMEZONE", zone).start();
+    let worker = patient().var("TIMEZONE", zone).start();
     let client = Client::new(worker.api());
     (worker, client)
 }

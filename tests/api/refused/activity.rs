@@ -166,6 +166,8 @@ fn details() -> Vec<Row> {
         one("at", json!("2026-11-20T08:00:00.Z"), AT),
         one("at", json!("2026-11-20T08:00:00+0800"), AT),
         one("at", json!("2026-02-29T08:00:00Z"), AT),
+        one("at", json!("0001-01-01T23:59:59Z"), AT),
+        one("at", json!("0000-06-01T08:00:00Z"), AT),
         one("at", json!("2026-13-01T08:00:00Z"), AT),
         one("at", json!("2026-11-20T24:00:00Z"), AT),
         one("at", json!("2026-11-20T08:60:00Z"), AT),
@@ -178,7 +180,7 @@ fn details() -> Vec<Row> {
         ),
         one(
             "at",
-            json!(crate::clock::ago(-70)),
+            json!(crate::clock::ahead(300)),
             "must not be more than 60 seconds in the future",
         ),
         one("groups", json!("eu"), groups),
