@@ -185,12 +185,12 @@ impl Error {
             Self::UnknownAction(detail) => (
                 "unknown-action",
                 "No rule names this action",
-                detail.clone(),
+                format!("action: {detail}"),
             ),
             Self::NotUndoable(detail) => (
                 "not-undoable",
                 "This action cannot be undone",
-                detail.clone(),
+                format!("undo: {detail}"),
             ),
             Self::ScoreOverflow(detail) => (
                 "score-overflow",
