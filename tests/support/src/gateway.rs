@@ -10,7 +10,7 @@ use crate::repository;
 /// The bearer token of every gateway a test starts.
 pub const TOKEN: &str = "test-store-token";
 
-/// The gateway that all tests of this process share, in front of the shared [`redis`].
+/// The gateway that all tests of this process share, in front of the shared [`redis()`].
 pub fn gateway() -> &'static Gateway {
     static SHARED: OnceLock<Gateway> = OnceLock::new();
     SHARED.get_or_init(|| Gateway::spawn(&redis().url()))

@@ -9,7 +9,7 @@ use crate::worker::{SERVICE_KEY, Worker};
 use crate::wrangler::Wrangler;
 
 /// The variables of a Worker about to start. Left alone it gets the shared
-/// [`gateway`], one [`SERVICE_KEY`] and a key prefix that nobody else has.
+/// [`gateway()`], one [`SERVICE_KEY`] and a key prefix that nobody else has.
 #[derive(Clone, Debug)]
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
