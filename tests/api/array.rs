@@ -43,7 +43,7 @@ async fn it_is_answered_item_by_item_and_a_bad_one_spoils_no_other() {
                 "errors": [{"pointer": "/action", "detail": actions}]}},
             {"outcome": "duplicate", "points": 0},
             {"error": {"type": "/problems/not-undoable", "title": "This action cannot be undone",
-                "status": 422, "detail": "visit cannot be undone",
+                "status": 422, "detail": "undo: visit cannot be undone",
                 "errors": [{"pointer": "/undo", "detail": "visit cannot be undone"}]}},
             {"outcome": "counted", "points": 3},
         ]}),

@@ -27,6 +27,11 @@ pub fn cases() -> Vec<(&'static str, Value, String)> {
             "'+08:00' is not an IANA time zone such as Europe/Berlin",
         ),
         (
+            "TIMEZONE",
+            json!("asia/shanghai"),
+            "'asia/shanghai' is not an IANA time zone such as Europe/Berlin",
+        ),
+        (
             "POINT_DECIMALS",
             json!("3"),
             "must be a whole number, 0 to 2",

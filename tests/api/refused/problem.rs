@@ -151,5 +151,9 @@ pub fn unknown_action() -> Problem {
 /// 422 for an action without an undo.
 pub fn not_undoable(action: &str) -> Problem {
     let detail = format!("{action} cannot be undone");
-    Problem::with_errors("not-undoable", detail.clone(), &[("undo", &detail)])
+    Problem::with_errors(
+        "not-undoable",
+        format!("undo: {detail}"),
+        &[("undo", &detail)],
+    )
 }
