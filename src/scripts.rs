@@ -45,7 +45,7 @@ pub static PROFILES: Script = Script {
 /// Erases a user.
 pub static ERASE: Script = Script {
     text: include_str!("scripts/erase.lua"),
-    sha: "1e038c6dc26591a22c8cb348681186dab7869edf",
+    sha: "4377c75a50a3618e8bc15a0a0c321a375cb25a04",
 };
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 stamp   2 profiles (hash)   3.. boards (zset), then keys that are the user's alone
 -- ARGV  1 stamp, what this configuration would stamp   2 user   3 how many boards
--- Call  EVALSHA sha 5 {ar:0}s {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba {ar:0}m:42 'v1 ...' 42 2
+-- Call  EVALSHA sha 5 {ar:0}s {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 'v1 ...' 42 2
 -- Reply { stamp held }: another than ARGV 1 means that nothing was changed.
 -- State who is left keeps points and order; a board keeps its counter and expiry.
 
