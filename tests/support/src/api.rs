@@ -5,6 +5,7 @@ use reqwest::{Client, Method};
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::client::client;
 
 /// Calls one running service. A path may carry a query: `get("/v1/ranking/day?limit=3")`.
 #[derive(Clone, Debug)]
@@ -16,16 +17,11 @@ pub struct Api {
 
 impl Api {
     /// A client without a key, for what is public.
-    ///
-    /// # Panics
-    ///
-    /// Never: a client without TLS always builds.
     #[must_use]
     pub fn new(url: &str) -> Self {
-        // One per test: its connections belong to the test's runtime.
-        let client = Client::builder().no_proxy().build().expect("a client");
         Self {
-            client,
+            // One per test: its connections belong to the test's runtime.
+            client: client(),
             url: url.to_owned(),
             key: None,
         }

@@ -15,6 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::client::client;
 use crate::fault::Fault;
 use crate::part::{Cut, End, Part};
 use crate::recorded::Recorded;
@@ -124,10 +125,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 async fn serve(listener: TcpListener, target: String, state: Arc<Mutex<State>>) {
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .build()
-        .expect("a client");
+    let client = client();
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
         let (client, target, state) = (client.clone(), target.clone(), Arc::clone(&state));

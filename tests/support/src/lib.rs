@@ -24,6 +24,7 @@ mod answer;
 mod api;
 mod capnp;
 mod child;
+mod client;
 mod fault;
 mod forwarder;
 mod gateway;
