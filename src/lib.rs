@@ -9,7 +9,7 @@
 //!    applies it in one atomic step. [`keys`] names what it touches, [`score`] explains the
 //!    number that a board holds.
 //! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`query`] and
-//!    [`id`] say what may be asked for.
+//!    [`id`] say what may be asked for, [`pairs`] writes what has no fixed names.
 //! 5. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
@@ -22,6 +22,7 @@ pub mod error;
 pub mod http;
 pub mod id;
 pub mod keys;
+pub mod pairs;
 pub mod query;
 pub mod ranking;
 pub mod redis;

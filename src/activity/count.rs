@@ -4,9 +4,10 @@ use super::{Activity, Outcome, Outcomes, Plan, Standing};
 use crate::calendar::{Instant, Period};
 use crate::config::Rule;
 use crate::error::Error;
+use crate::pairs::Pairs;
 use crate::score::Points;
 use crate::site::Site;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// What became of one activity, as answered.
 #[derive(Debug, Serialize)]
@@ -16,28 +17,15 @@ pub struct Counted {
     reason: Option<&'static str>,
     points: Points,
     #[serde(skip_serializing_if = "Option::is_none")]
-    standings: Option<Standings>,
+    standings: Option<Pairs<&'static str, StandingView>>,
 }
 
-/// Standings on the boards of one instant, by kind of period.
-#[derive(Debug)]
-pub struct Standings(Vec<(Period, StandingView)>);
-
+/// A standing on the board of one kind of period.
 #[derive(Debug, Serialize)]
 struct StandingView {
     id: String,
     score: Points,
     rank: Option<u64>,
-}
-
-impl Serialize for Standings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(
-            self.0
-                .iter()
-                .map(|(period, standing)| (period.name(), standing)),
-        )
-    }
 }
 
 /// A mark may change between the two calls, then a third is needed; never seen to go on.
@@ -67,7 +55,7 @@ pub async fn count_one(
                 decimals: site.config.decimals,
             };
             (
-                *kind,
+                kind.name(),
                 StandingView {
                     id: kind.id(date),
                     score,
@@ -75,7 +63,7 @@ pub async fn count_one(
                 },
             )
         };
-        Standings(kinds.iter().zip(standings).map(view).collect())
+        Pairs(kinds.iter().zip(standings).map(view).collect())
     });
     Ok(counted)
 }

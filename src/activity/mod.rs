@@ -5,7 +5,7 @@ mod outcome;
 mod plan;
 mod read;
 
-pub use count::{Counted, Standings, count_all, count_one};
+pub use count::{Counted, count_all, count_one};
 pub use outcome::{Outcome, Outcomes, Standing};
 pub use plan::Plan;
 pub use read::{Activity, read_item};

@@ -4,7 +4,6 @@ use super::Vars;
 use crate::error::Error;
 use crate::score::MAX_POINTS;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 const NAME: &str = "RULES";
 
@@ -34,9 +33,9 @@ pub struct Rule {
     pub cooldown: Option<u64>,
 }
 
-/// The rules by action.
+/// The rules by action, in alphabetical order.
 #[derive(Clone, Debug)]
-pub struct Rules(BTreeMap<String, Rule>);
+pub struct Rules(Vec<(String, Rule)>);
 
 impl Rules {
     /// The default rules, changed and added to by the variable `RULES`.
@@ -45,28 +44,39 @@ impl Rules {
     ///
     /// [`Error::Misconfigured`] names the action and field that is not valid.
     pub fn read(vars: &Vars, decimals: u32) -> Result<Self, Error> {
-        let mut rules = defaults(decimals);
-        for (action, changes) in vars.table(NAME)?.unwrap_or_default() {
-            let base = rules.get(&action).copied();
-            let rule = read_rule(&action, base, &changes, decimals)?;
-            rules.insert(action, rule);
+        let mut rules = Self(Vec::new());
+        for (action, rule) in defaults(decimals) {
+            rules.set(action, rule);
         }
-        Ok(Self(rules))
+        for (action, changes) in vars.table(NAME)?.unwrap_or_default() {
+            let rule = read_rule(&action, rules.get(&action).copied(), &changes, decimals)?;
+            rules.set(&action, rule);
+        }
+        Ok(rules)
     }
 
     /// The rule of an action.
     #[must_use]
     pub fn get(&self, action: &str) -> Option<&Rule> {
-        self.0.get(action)
+        let rule = self.0.iter().find(|(known, _)| known == action);
+        rule.map(|(_, rule)| rule)
     }
 
     /// The actions that have a rule, in alphabetical order.
     pub fn actions(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.0.iter().map(|(action, _)| action.as_str())
+    }
+
+    fn set(&mut self, action: &str, rule: Rule) {
+        let place = self.0.partition_point(|(known, _)| known.as_str() < action);
+        match self.0.get_mut(place) {
+            Some((known, held)) if known == action => *held = rule,
+            Some(_) | None => self.0.insert(place, (action.to_owned(), rule)),
+        }
     }
 }
 
-fn defaults(decimals: u32) -> BTreeMap<String, Rule> {
+fn defaults(decimals: u32) -> [(&'static str, Rule); 6] {
     let rule = |points: u64, once, undo, service_only| Rule {
         points: points * 10u64.pow(decimals),
         once,
@@ -75,18 +85,14 @@ fn defaults(decimals: u32) -> BTreeMap<String, Rule> {
         daily_cap: None,
         cooldown: None,
     };
-    let rules = [
+    [
         ("visit", rule(1, Once::Day, false, false)),
         ("like", rule(2, Once::Standing, true, false)),
         ("bookmark", rule(2, Once::Standing, true, false)),
         ("follow", rule(2, Once::Standing, true, false)),
         ("comment", rule(3, Once::Standing, true, false)),
         ("publish", rule(10, Once::Standing, true, true)),
-    ];
-    rules
-        .into_iter()
-        .map(|(action, rule)| (action.to_owned(), rule))
-        .collect()
+    ]
 }
 
 fn read_rule(

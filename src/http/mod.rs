@@ -80,9 +80,13 @@ fn fixed(media_type: &str, body: &'static str, call: &Call) -> std::result::Resu
 }
 
 fn read_site(env: &Env) -> std::result::Result<Rc<Site>, Error> {
-    let names = Vars::NAMES.into_iter();
-    let vars = names.filter_map(|name| Some((name.to_owned(), read_var(env, name)?)));
-    let config = Config::read(&Vars::new(vars.collect()))?;
+    let mut vars = serde_json::Map::new();
+    for name in Vars::NAMES {
+        if let Some(value) = read_var(env, name) {
+            vars.insert(name.to_owned(), value);
+        }
+    }
+    let config = Config::read(&Vars::new(vars))?;
     let zone = zone::named(&config.timezone)?;
     Ok(Rc::new(Site::new(config, zone)))
 }

@@ -33,7 +33,9 @@ impl Failure {
         if code.starts_with("WRONGPASS") || code.starts_with("NOAUTH") {
             Self::Unauthorized
         } else if FOR_GOOD.iter().any(|known| code.contains(known)) {
-            Self::Refused(error)
+            // What Redis adds about the script is of no use to whoever has to act on it.
+            let words = error.split(" script: ").next().unwrap_or_default();
+            Self::Refused(words.to_owned())
         } else {
             Self::Unavailable(error)
         }

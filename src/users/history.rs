@@ -4,12 +4,12 @@ use crate::calendar::{Calendar, Date};
 use crate::config::Config;
 use crate::error::Error;
 use crate::keys::Keys;
+use crate::pairs::Pairs;
 use crate::query::Query;
 use crate::ranking::User;
 use crate::redis::{Command, Failure, Pipeline, Reply};
 use crate::score::Points;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct View {
 struct Day {
     date: String,
     points: Points,
-    actions: BTreeMap<String, Action>,
+    actions: Pairs<String, Action>,
 }
 
 #[derive(Debug, Serialize)]
@@ -117,7 +117,7 @@ impl History {
 
 impl Day {
     fn read(date: Date, reply: &Reply, decimals: u32) -> Result<Self, Failure> {
-        let mut actions = BTreeMap::new();
+        let mut actions = Vec::new();
         let mut total = 0;
         for pair in reply.list()?.chunks(2) {
             let [action, held] = pair else { continue };
@@ -129,7 +129,7 @@ impl Day {
                 parts.ok_or_else(|| Failure::Unavailable(format!("unexpected day {held:?}")))?;
             total += steps;
             let points = Points { steps, decimals };
-            actions.insert(action.text()?.to_owned(), Action { count, points });
+            actions.push((action.text()?.to_owned(), Action { count, points }));
         }
         let points = Points {
             steps: total,
@@ -138,7 +138,7 @@ impl Day {
         Ok(Self {
             date: date.to_string(),
             points,
-            actions,
+            actions: Pairs(actions),
         })
     }
 }
