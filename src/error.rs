@@ -79,6 +79,10 @@ pub enum Error {
     InvalidRequest(String, Vec<Fault>),
     /// No caller could be made out.
     Unauthenticated(&'static str),
+    /// What should be a user token is none, or does not hold.
+    InvalidToken(&'static str),
+    /// The caller is known and may not do this.
+    Forbidden(String),
     /// There is nothing here.
     NotFound(String),
     /// The route has other methods: those of `Allow`.
@@ -120,7 +124,8 @@ impl Error {
     pub fn status(&self) -> u16 {
         match self {
             Self::InvalidRequest(..) => 400,
-            Self::Unauthenticated(_) => 401,
+            Self::Unauthenticated(_) | Self::InvalidToken(_) => 401,
+            Self::Forbidden(_) => 403,
             Self::NotFound(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::TooLarge(_) => 413,
@@ -140,6 +145,8 @@ impl Error {
             Self::UnknownAction(detail) => vec![Fault::new("/action", detail.clone())],
             Self::NotUndoable(detail) => vec![Fault::new("/undo", detail.clone())],
             Self::Unauthenticated(_)
+            | Self::InvalidToken(_)
+            | Self::Forbidden(_)
             | Self::NotFound(_)
             | Self::MethodNotAllowed(_)
             | Self::TooLarge(_)
@@ -165,11 +172,12 @@ impl Error {
                 "The request is not valid",
                 detail.clone(),
             ),
-            Self::Unauthenticated(detail) => (
+            Self::Unauthenticated(detail) | Self::InvalidToken(detail) => (
                 "unauthenticated",
                 "The caller is not known",
                 (*detail).to_owned(),
             ),
+            Self::Forbidden(detail) => ("forbidden", "The caller may not do this", detail.clone()),
             Self::NotFound(detail) => ("not-found", "There is nothing here", detail.clone()),
             Self::MethodNotAllowed(allow) => (
                 "method-not-allowed",

@@ -2,7 +2,8 @@
 //!
 //! A tour in the order of a request:
 //!
-//! 1. [`http`] finds the route, the caller and the content, and writes every answer.
+//! 1. [`http`] finds the route, the caller and the content, and writes every answer. [`token`]
+//!    reads what a user shows, [`caller`] says who may do what.
 //! 2. [`activity`] makes of what was sent a plan, and of the reply an outcome; [`config`] holds
 //!    the rules it counts by, [`calendar`] the days and periods it counts on.
 //! 3. [`redis`] carries the plan to the store in one request; there one of the [`scripts`]
@@ -17,6 +18,7 @@
 
 pub mod activity;
 pub mod calendar;
+pub mod caller;
 pub mod config;
 pub mod error;
 pub mod http;
@@ -29,6 +31,7 @@ pub mod redis;
 pub mod score;
 pub mod scripts;
 pub mod site;
+pub mod token;
 pub mod users;
 
 use worker::{Context, Env, Request, Response, Result, event};

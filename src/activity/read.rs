@@ -2,6 +2,7 @@
 
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
+use crate::caller::Caller;
 use crate::config::{Rule, Rules};
 use crate::error::{Error, Faults};
 use crate::id;
@@ -32,13 +33,20 @@ const MOST_TARGET_BYTES: usize = 512;
 ///
 /// # Errors
 ///
-/// [`Error::InvalidRequest`] with every fault of the content; then [`Error::UnknownAction`] or
-/// [`Error::NotUndoable`] where no rule allows it.
-pub fn read_item(value: &Value, rules: &Rules, now: Instant) -> Result<(Activity, Rule), Error> {
+/// [`Error::InvalidRequest`] with every fault of the content; then [`Error::Forbidden`] where the
+/// caller may not send it, [`Error::UnknownAction`] or [`Error::NotUndoable`] where no rule
+/// allows it.
+pub fn read_item(
+    value: &Value,
+    caller: &Caller,
+    rules: &Rules,
+    now: Instant,
+) -> Result<(Activity, Rule), Error> {
     let Value::Object(fields) = value else {
         return Err(Error::invalid("An activity is a JSON object."));
     };
     let activity = read(fields, now)?;
+    caller.may_send(&activity)?;
     let Some(rule) = rules.get(&activity.action) else {
         let known: Vec<&str> = rules.actions().collect();
         return Err(Error::UnknownAction(format!(
@@ -46,6 +54,7 @@ pub fn read_item(value: &Value, rules: &Rules, now: Instant) -> Result<(Activity
             known.join(", ")
         )));
     };
+    caller.may_do(&activity.action, rule)?;
     if activity.undo && !rule.undo {
         return Err(Error::NotUndoable(format!(
             "{} cannot be undone",

@@ -1,9 +1,11 @@
 //! The configuration, read once from the deployment's variables.
 
 mod rules;
+mod tokens;
 mod vars;
 
 pub use rules::{Once, Rule, Rules};
+pub use tokens::Tokens;
 pub use vars::Vars;
 
 use crate::calendar::Period;
@@ -21,6 +23,8 @@ pub struct Config {
     pub store_timeout: u32,
     /// Keys of trusted services.
     pub service_keys: Vec<String>,
+    /// How user tokens are checked.
+    pub tokens: Tokens,
     /// IANA name of the time zone.
     pub timezone: String,
     /// The kinds of board kept, shortest first; at least one.
@@ -93,6 +97,7 @@ impl Config {
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
             store_timeout: vars.whole("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(800),
             service_keys: vars.words("SERVICE_KEYS")?.unwrap_or_default(),
+            tokens: Tokens::read(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
             periods: periods(vars)?,
             rules: Rules::read(vars, decimals)?,

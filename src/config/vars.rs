@@ -11,10 +11,13 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// Every variable that [`crate::config::Config::read`] reads.
-    pub const NAMES: [&str; 12] = [
+    pub const NAMES: [&str; 15] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
+        "JWT_SECRET",
+        "JWT_ISSUER",
+        "JWT_AUDIENCE",
         "TIMEZONE",
         "PERIODS",
         "RULES",

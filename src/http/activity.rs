@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::call::Call;
-use super::caller::Caller;
+use super::caller::identify;
 use crate::activity::{Counted, count_all, count_one, read_item};
 use crate::error::{Error, Problem};
 use crate::site::Site;
@@ -29,9 +29,9 @@ pub(super) struct Results<T> {
 /// Counts one activity, or an array of them.
 pub async fn post(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     let body = call.body().await?;
-    Caller::identify(call.header("authorization").as_deref(), &site.config)?;
+    let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
-    let read = |item: &Value| read_item(item, &site.config.rules, call.now);
+    let read = |item: &Value| read_item(item, &caller, &site.config.rules, call.now);
     let json = body.json()?;
     let Value::Array(items) = &json else {
         let counted = count_one(site, read(&json)?, call.now).await?;

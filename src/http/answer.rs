@@ -57,8 +57,12 @@ impl Answer {
         match error {
             Error::MethodNotAllowed(allow) => answer.with("allow", *allow),
             Error::Unauthenticated(_) => answer.with("www-authenticate", "Bearer"),
+            Error::InvalidToken(_) => {
+                answer.with("www-authenticate", "Bearer error=\"invalid_token\"")
+            }
             Error::StoreUnavailable(_) => answer.with("retry-after", "1"),
             Error::InvalidRequest(..)
+            | Error::Forbidden(_)
             | Error::NotFound(_)
             | Error::TooLarge(_)
             | Error::UnsupportedMediaType

@@ -1,46 +1,50 @@
-//! Who is calling.
+//! Who is calling: a service by its key, a user by a token.
 
+use super::call::Call;
+use super::signature;
+use crate::caller::Caller;
 use crate::config::Config;
 use crate::error::Error;
+use crate::token::Token;
 use subtle::{Choice, ConstantTimeEq};
 
-/// A caller who may do more than read public answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
-    /// A trusted service, known by its key.
-    Service,
+/// The caller that the `Authorization` header of a request proves.
+///
+/// # Errors
+///
+/// [`Error::Unauthenticated`] where it proves none, [`Error::InvalidToken`] where what it holds
+/// is not a user token that holds now.
+pub async fn identify(call: &Call, config: &Config) -> Result<Caller, Error> {
+    let (services, users) = (!config.service_keys.is_empty(), config.tokens.are_taken());
+    let how = match (services, users) {
+        (true, true) => "Send the header Authorization: Bearer <service key or user token>.",
+        (true, false) => "Send the header Authorization: Bearer <service key>.",
+        (false, true) => "Send the header Authorization: Bearer <user token>.",
+        (false, false) => {
+            "Neither service keys nor user tokens are configured, so nobody may do this."
+        }
+    };
+    let authorization = call.header("authorization").unwrap_or_default();
+    let token = authorization
+        .split_once(' ')
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer") && (services || users))
+        .map(|(_, token)| token.trim());
+    let token = token.ok_or(Error::Unauthenticated(how))?;
+    if is_service_key(token, config) {
+        return Ok(Caller::Service);
+    }
+    if !users {
+        return Err(Error::Unauthenticated("This service key is not known."));
+    }
+    let token = Token::parse(token).map_err(Error::InvalidToken)?;
+    signature::verify(&token, &config.tokens).await?;
+    let user = token.user(&config.tokens, call.now);
+    Ok(Caller::User(user.map_err(Error::InvalidToken)?))
 }
 
-impl Caller {
-    /// The caller that an `Authorization` header proves.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unauthenticated`] where it proves none.
-    pub fn identify(authorization: Option<&str>, config: &Config) -> Result<Self, Error> {
-        if config.service_keys.is_empty() {
-            let closed = "No service key is configured, so nobody may do this.";
-            return Err(Error::Unauthenticated(closed));
-        }
-        let token = authorization.and_then(|header| {
-            let (scheme, token) = header.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-        let Some(token) = token else {
-            let how = "Send the header Authorization: Bearer <service key>.";
-            return Err(Error::Unauthenticated(how));
-        };
-        // Every key is compared to its end: the time taken tells nothing about them.
-        let same = |key: &String| key.as_bytes().ct_eq(token.as_bytes());
-        let known = config
-            .service_keys
-            .iter()
-            .map(same)
-            .fold(Choice::from(0), |a, b| a | b);
-        if known.into() {
-            Ok(Self::Service)
-        } else {
-            Err(Error::Unauthenticated("This service key is not known."))
-        }
-    }
+/// Every key is compared to its end: the time taken tells nothing about them.
+fn is_service_key(token: &str, config: &Config) -> bool {
+    let same = |key: &String| key.as_bytes().ct_eq(token.as_bytes());
+    let keys = config.service_keys.iter().map(same);
+    keys.fold(Choice::from(0), |a, b| a | b).into()
 }

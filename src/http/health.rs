@@ -77,8 +77,11 @@ async fn look(site: &Site, today: Date) -> Result<Vec<String>, Error> {
             warnings.push(order_used_up(*period));
         }
     }
-    if site.config.service_keys.is_empty() {
-        warnings.push("No SERVICE_KEYS are configured: nothing can be counted.".to_owned());
+    if site.config.service_keys.is_empty() && !site.config.tokens.are_taken() {
+        warnings.push(
+            "Neither SERVICE_KEYS nor JWT_SECRET are configured: nothing can be counted."
+                .to_owned(),
+        );
     }
     Ok(warnings)
 }
@@ -113,5 +116,6 @@ fn configured(config: &Config) -> Value {
         "prefix": config.prefix,
         "shards": 1,
         "service_keys": config.service_keys.len(),
+        "user_tokens": config.tokens.configured(),
     })
 }

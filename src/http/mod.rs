@@ -9,6 +9,7 @@ mod caller;
 mod health;
 mod ranking;
 mod route;
+mod signature;
 mod users;
 mod zone;
 
@@ -108,6 +109,8 @@ fn log(call: &Call, error: &Error) {
         Error::Misconfigured(variable, way_out) => format!("{variable}: {way_out}"),
         Error::InvalidRequest(..)
         | Error::Unauthenticated(_)
+        | Error::InvalidToken(_)
+        | Error::Forbidden(_)
         | Error::NotFound(_)
         | Error::MethodNotAllowed(_)
         | Error::TooLarge(_)

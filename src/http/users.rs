@@ -3,7 +3,7 @@
 use super::activity::{Results, check_length};
 use super::answer::Answer;
 use super::call::Call;
-use super::caller::Caller;
+use super::caller::identify;
 use crate::error::Error;
 use crate::query::Query;
 use crate::ranking::User;
@@ -37,9 +37,10 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
 
 async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
-    Caller::identify(call.header("authorization").as_deref(), &site.config)?;
+    let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
+    caller.must_be(&named.id)?;
     site.ask(write_profiles([&named].into_iter(), &site.config))
         .await?;
     Ok(Answer::json(&User::new(&named.id, Some(named.profile))))
@@ -48,13 +49,14 @@ async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> 
 /// `PUT` of an array of profiles.
 pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     let body = call.body().await?;
-    Caller::identify(call.header("authorization").as_deref(), &site.config)?;
+    let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let json = body.json()?;
     let Value::Array(items) = &json else {
         return Err(Error::invalid("Profiles are a JSON array."));
     };
     check_length(items)?;
+    caller.must_be_service()?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
     if items.iter().any(Result::is_ok) {
         site.ask(write_profiles(items.iter().flatten(), &site.config))
@@ -67,9 +69,10 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
 
 /// A user's last days.
 pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
-    Caller::identify(call.header("authorization").as_deref(), &site.config)?;
+    let caller = identify(call, &site.config).await?;
     let today = site.calendar.date_at(call.now);
     let history = History::read(user, &call.query, today)?;
+    caller.must_be(user)?;
     let replies = site.ask_all(&history.pipeline(&site.config)).await?;
     let (_, replies) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
     Ok(Answer::json(&history.view(
@@ -80,8 +83,9 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
 }
 
 async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
-    Caller::identify(call.header("authorization").as_deref(), &site.config)?;
+    let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
+    caller.must_be_service()?;
     let replies = site.ask_all(&erasure.look(&site.config)).await?;
     let index = replies.get(1).unwrap_or(&Reply::Nil);
     site.ask_all(&erasure.erase(index, &site.config)?).await?;

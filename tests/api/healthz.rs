@@ -10,7 +10,7 @@ fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
         "board_max_age": 5, "store_timeout_ms": 20_000, "prefix": prefix, "shards": 1,
-        "service_keys": 1})
+        "service_keys": 1, "user_tokens": []})
 }
 
 #[tokio::test]
@@ -54,6 +54,9 @@ async fn every_setting_is_told() {
             .var("PERIODS", "year,day");
         worker
             .var("SERVICE_KEYS", "one, two,three")
+            .var("JWT_SECRET", &"s3cret".repeat(6))
+            .var("JWT_ISSUER", "https://id.example.com/")
+            .var("JWT_AUDIENCE", "board")
             .json("RULES", json!({"answer": {"points": 0.5}}))
     });
     let mut settings = configured(site.prefix());
@@ -62,6 +65,7 @@ async fn every_setting_is_told() {
     settings["store_timeout_ms"] = json!(5000);
     settings["periods"] = json!(["day", "year"]);
     settings["service_keys"] = json!(3);
+    settings["user_tokens"] = json!(["JWT_SECRET", "JWT_ISSUER", "JWT_AUDIENCE"]);
     settings["actions"] = json!([
         "answer", "bookmark", "comment", "follow", "like", "publish", "visit"
     ]);
@@ -88,11 +92,11 @@ async fn a_store_that_does_not_answer_is_503() {
 }
 
 #[tokio::test]
-async fn without_service_keys_it_warns_that_nothing_can_be_counted() {
+async fn without_any_key_it_warns_that_nothing_can_be_counted() {
     let site = Site::with(|worker| worker.without("SERVICE_KEYS"));
     let mut settings = configured(site.prefix());
     settings["service_keys"] = json!(0);
-    let warning = "No SERVICE_KEYS are configured: nothing can be counted.";
+    let warning = "Neither SERVICE_KEYS nor JWT_SECRET are configured: nothing can be counted.";
     let answer = site.get("/healthz").await;
     answer.assert(
         200,

@@ -38,6 +38,7 @@ mod refused;
 mod rules;
 mod stamped;
 mod tenancy;
+mod token;
 mod unavailable;
 mod zones;
 

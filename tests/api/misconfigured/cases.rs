@@ -110,6 +110,13 @@ pub fn cases() -> Vec<(&'static str, Value, String)> {
         ),
         ("SERVICE_KEYS", json!([1]), "must be a list of texts"),
         ("SERVICE_KEYS", json!({"a": "b"}), "must be a text"),
+        (
+            "JWT_SECRET",
+            json!("a".repeat(31)),
+            "must be at least 32 bytes",
+        ),
+        ("JWT_ISSUER", json!(["a"]), "must be a text"),
+        ("JWT_AUDIENCE", json!(["a"]), "must be a text"),
         ("RULES", json!("like"), "must be a table"),
         (
             "RULES",

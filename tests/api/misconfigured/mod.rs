@@ -125,14 +125,15 @@ async fn a_token_that_the_store_does_not_take_is_named() {
 }
 
 #[tokio::test]
-async fn without_service_keys_nobody_writes() {
+async fn without_any_key_nobody_writes() {
     for missing in [json!(null), json!(""), json!(" , "), json!([])] {
         let (site, client) = client(|worker| worker.json("SERVICE_KEYS", missing));
         let writes = [0, 4, 6, 7, 8].map(|number| REQUESTS[number].clone());
         for (method, path, body) in writes {
             let json = [("content-type", "application/json")];
             let answer = client.send(method, path, body, &json).await;
-            let detail = "No service key is configured, so nobody may do this.";
+            let detail =
+                "Neither service keys nor user tokens are configured, so nobody may do this.";
             answer.assert(
                 401,
                 json!({"type": "/problems/unauthenticated", "title": "The caller is not known",

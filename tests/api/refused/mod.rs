@@ -96,8 +96,8 @@ fn every_problem_of_the_document_occurs_here_or_where_the_service_is_broken() {
         .iter()
         .map(|row| row.problem.slug().to_owned())
         .collect();
-    // These two are tested in `misconfigured` and `unavailable`.
-    slugs.extend(["misconfigured".to_owned(), "store-unavailable".to_owned()]);
+    // These are tested in `token`, `misconfigured` and `unavailable`.
+    slugs.extend(["forbidden", "misconfigured", "store-unavailable"].map(str::to_owned));
     let types = &document().json["components"]["schemas"]["Problem"]["properties"]["type"]["enum"];
     let types = types
         .as_array()

@@ -1,0 +1,77 @@
+//! Who is calling, and what they may do.
+
+use crate::activity::Activity;
+use crate::config::Rule;
+use crate::error::Error;
+use crate::id;
+
+/// A caller who may do more than read public answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A trusted service, known by its key.
+    Service,
+    /// A user, known by a token; `None` where it names nobody who can be a user here.
+    User(Option<String>),
+}
+
+impl Caller {
+    /// Lets trusted services through alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`].
+    pub fn must_be_service(&self) -> Result<(), Error> {
+        self.only_service("do this")
+    }
+
+    /// Lets trusted services through, and a user to what is their own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`].
+    pub fn must_be(&self, user: &str) -> Result<(), Error> {
+        Err(Error::Forbidden(match self {
+            Self::Service => return Ok(()),
+            Self::User(Some(own)) if own == user => return Ok(()),
+            Self::User(Some(own)) => format!("This user token is for what is {own}'s alone."),
+            Self::User(None) => format!("This user token names no user: its sub {}.", id::ID),
+        }))
+    }
+
+    /// Lets through who may send an activity, whatever its action.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] for another user's, and for fields that only services may send.
+    pub fn may_send(&self, activity: &Activity) -> Result<(), Error> {
+        self.must_be(&activity.user)?;
+        if activity.at.is_some() {
+            self.only_service("send at")?;
+        }
+        if !activity.groups.is_empty() {
+            self.only_service("send groups")?;
+        }
+        Ok(())
+    }
+
+    /// Lets through who may send an action with this rule.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`].
+    pub fn may_do(&self, action: &str, rule: &Rule) -> Result<(), Error> {
+        if rule.service_only {
+            self.only_service(&format!("send the action {action}"))?;
+        }
+        Ok(())
+    }
+
+    fn only_service(&self, what: &str) -> Result<(), Error> {
+        match self {
+            Self::Service => Ok(()),
+            Self::User(_) => Err(Error::Forbidden(format!(
+                "Only trusted services may {what}."
+            ))),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How user tokens are checked.
+
+use super::Vars;
+use crate::error::Error;
+
+/// Below this an HS256 secret could be guessed (RFC 7518, 3.2).
+const LEAST_SECRET_BYTES: usize = 32;
+
+/// What user tokens must be; without a key nobody can have one.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens {
+    /// The secret of tokens signed by HS256.
+    pub secret: Option<String>,
+    /// What `iss` must be.
+    pub issuer: Option<String>,
+    /// What `aud` must be, or be among.
+    pub audience: Option<String>,
+}
+
+impl Tokens {
+    pub(super) fn read(vars: &Vars) -> Result<Self, Error> {
+        Ok(Self {
+            secret: secret(vars)?,
+            issuer: vars.text("JWT_ISSUER")?,
+            audience: vars.text("JWT_AUDIENCE")?,
+        })
+    }
+
+    /// Whether users can have tokens at all.
+    #[must_use]
+    pub fn are_taken(&self) -> bool {
+        self.secret.is_some()
+    }
+
+    /// The names of the variables that are set.
+    #[must_use]
+    pub fn configured(&self) -> Vec<&'static str> {
+        let variables = [
+            ("JWT_SECRET", &self.secret),
+            ("JWT_ISSUER", &self.issuer),
+            ("JWT_AUDIENCE", &self.audience),
+        ];
+        let set = variables.iter().filter(|(_, value)| value.is_some());
+        set.map(|(name, _)| *name).collect()
+    }
+}
+
+fn secret(vars: &Vars) -> Result<Option<String>, Error> {
+    const NAME: &str = "JWT_SECRET";
+    let secret = vars.text(NAME)?;
+    if secret
+        .as_ref()
+        .is_some_and(|secret| secret.len() < LEAST_SECRET_BYTES)
+    {
+        let way_out = format!("must be at least {LEAST_SECRET_BYTES} bytes");
+        return Err(Error::Misconfigured(NAME, way_out));
+    }
+    Ok(secret)
+}
