@@ -11,7 +11,7 @@
 //! | 415 | `unsupported-media-type` | the type that is | |
 //! | 422 | `unknown-action`, `not-undoable`, `score-overflow` | the rule | |
 //! | 500 | `misconfigured` | the variable and the way out | |
-//! | 503 | `store-unavailable` | that a retry is safe | the cause |
+//! | 503 | `store-unavailable`, `keys-unavailable` | that a retry is safe | the cause |
 
 use serde::Serialize;
 
@@ -101,6 +101,8 @@ pub enum Error {
     Misconfigured(&'static str, String),
     /// The store did not answer, or not in time: the cause, for the log.
     StoreUnavailable(String),
+    /// No keys of user tokens can be had: the cause, for the log.
+    KeysUnavailable(String),
 }
 
 impl Error {
@@ -132,7 +134,7 @@ impl Error {
             Self::UnsupportedMediaType => 415,
             Self::UnknownAction(_) | Self::NotUndoable(_) | Self::ScoreOverflow(_) => 422,
             Self::Misconfigured(..) => 500,
-            Self::StoreUnavailable(_) => 503,
+            Self::StoreUnavailable(_) | Self::KeysUnavailable(_) => 503,
         }
     }
 
@@ -153,7 +155,8 @@ impl Error {
             | Self::UnsupportedMediaType
             | Self::ScoreOverflow(_)
             | Self::Misconfigured(..)
-            | Self::StoreUnavailable(_) => Vec::new(),
+            | Self::StoreUnavailable(_)
+            | Self::KeysUnavailable(_) => Vec::new(),
         };
         let kind = format!("/problems/{slug}");
         Problem {
@@ -214,6 +217,11 @@ impl Error {
                 "store-unavailable",
                 "The store did not answer in time",
                 "Nothing is half-done; sending the same request again is safe.".to_owned(),
+            ),
+            Self::KeysUnavailable(_) => (
+                "keys-unavailable",
+                "The key server did not answer",
+                "Nothing was done; sending the same request again is safe.".to_owned(),
             ),
         }
     }

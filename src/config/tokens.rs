@@ -11,6 +11,8 @@ const LEAST_SECRET_BYTES: usize = 32;
 pub struct Tokens {
     /// The secret of tokens signed by HS256.
     pub secret: Option<String>,
+    /// Where the public keys are of tokens signed by RS256, ES256 or EdDSA.
+    pub jwks_url: Option<String>,
     /// What `iss` must be.
     pub issuer: Option<String>,
     /// What `aud` must be, or be among.
@@ -21,6 +23,7 @@ impl Tokens {
     pub(super) fn read(vars: &Vars) -> Result<Self, Error> {
         Ok(Self {
             secret: secret(vars)?,
+            jwks_url: jwks_url(vars)?,
             issuer: vars.text("JWT_ISSUER")?,
             audience: vars.text("JWT_AUDIENCE")?,
         })
@@ -29,7 +32,7 @@ impl Tokens {
     /// Whether users can have tokens at all.
     #[must_use]
     pub fn are_taken(&self) -> bool {
-        self.secret.is_some()
+        self.secret.is_some() || self.jwks_url.is_some()
     }
 
     /// The names of the variables that are set.
@@ -37,6 +40,7 @@ impl Tokens {
     pub fn configured(&self) -> Vec<&'static str> {
         let variables = [
             ("JWT_SECRET", &self.secret),
+            ("JWKS_URL", &self.jwks_url),
             ("JWT_ISSUER", &self.issuer),
             ("JWT_AUDIENCE", &self.audience),
         ];
@@ -56,4 +60,22 @@ fn secret(vars: &Vars) -> Result<Option<String>, Error> {
         return Err(Error::Misconfigured(NAME, way_out));
     }
     Ok(secret)
+}
+
+/// What is fetched from it decides who is who, so nobody on the way may change it.
+fn jwks_url(vars: &Vars) -> Result<Option<String>, Error> {
+    const NAME: &str = "JWKS_URL";
+    let Some(url) = vars.text(NAME)? else {
+        return Ok(None);
+    };
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.split(':').next().unwrap_or_default();
+    let local = ["localhost", "127.0.0.1"].contains(&host);
+    let secure = scheme == "https" || (scheme == "http" && local);
+    if !secure || host.is_empty() || authority.contains('@') {
+        let way_out = "must begin with https://, or http://localhost, and name no user".to_owned();
+        return Err(Error::Misconfigured(NAME, way_out));
+    }
+    Ok(Some(url))
 }

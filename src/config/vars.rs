@@ -11,11 +11,12 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// Every variable that [`crate::config::Config::read`] reads.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 16] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
         "JWT_SECRET",
+        "JWKS_URL",
         "JWT_ISSUER",
         "JWT_AUDIENCE",
         "TIMEZONE",

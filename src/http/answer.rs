@@ -60,7 +60,9 @@ impl Answer {
             Error::InvalidToken(_) => {
                 answer.with("www-authenticate", "Bearer error=\"invalid_token\"")
             }
-            Error::StoreUnavailable(_) => answer.with("retry-after", "1"),
+            Error::StoreUnavailable(_) | Error::KeysUnavailable(_) => {
+                answer.with("retry-after", "1")
+            }
             Error::InvalidRequest(..)
             | Error::Forbidden(_)
             | Error::NotFound(_)

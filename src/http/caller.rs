@@ -13,7 +13,7 @@ use subtle::{Choice, ConstantTimeEq};
 /// # Errors
 ///
 /// [`Error::Unauthenticated`] where it proves none, [`Error::InvalidToken`] where what it holds
-/// is not a user token that holds now.
+/// is not a user token that holds now, [`Error::KeysUnavailable`] where that cannot be known.
 pub async fn identify(call: &Call, config: &Config) -> Result<Caller, Error> {
     let (services, users) = (!config.service_keys.is_empty(), config.tokens.are_taken());
     let how = match (services, users) {
@@ -37,7 +37,7 @@ pub async fn identify(call: &Call, config: &Config) -> Result<Caller, Error> {
         return Err(Error::Unauthenticated("This service key is not known."));
     }
     let token = Token::parse(token).map_err(Error::InvalidToken)?;
-    signature::verify(&token, &config.tokens).await?;
+    signature::verify(&token, &config.tokens, call.now).await?;
     let user = token.user(&config.tokens, call.now);
     Ok(Caller::User(user.map_err(Error::InvalidToken)?))
 }

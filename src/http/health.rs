@@ -79,7 +79,7 @@ async fn look(site: &Site, today: Date) -> Result<Vec<String>, Error> {
     }
     if site.config.service_keys.is_empty() && !site.config.tokens.are_taken() {
         warnings.push(
-            "Neither SERVICE_KEYS nor JWT_SECRET are configured: nothing can be counted."
+            "Neither SERVICE_KEYS nor JWT_SECRET nor JWKS_URL are configured: nothing can be counted."
                 .to_owned(),
         );
     }

@@ -7,6 +7,7 @@ mod cache;
 mod call;
 mod caller;
 mod health;
+mod keys;
 mod ranking;
 mod route;
 mod signature;
@@ -105,7 +106,7 @@ fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
 /// Failures that are not the caller's, one JSON line each.
 fn log(call: &Call, error: &Error) {
     let cause = match error {
-        Error::StoreUnavailable(cause) => cause.clone(),
+        Error::StoreUnavailable(cause) | Error::KeysUnavailable(cause) => cause.clone(),
         Error::Misconfigured(variable, way_out) => format!("{variable}: {way_out}"),
         Error::InvalidRequest(..)
         | Error::Unauthenticated(_)

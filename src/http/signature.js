@@ -2,6 +2,9 @@
 
 const ALGORITHMS = {
   HS256: { name: 'HMAC', hash: 'SHA-256' },
+  RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  ES256: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+  EdDSA: { name: 'Ed25519' },
 };
 
 // Imported keys by algorithm and text. Keys are few, unless a key server invents new ones.
@@ -12,8 +15,10 @@ async function keyOf(algorithm, text) {
   const id = algorithm + text;
   let key = imported.get(id);
   if (!key) {
-    const raw = new TextEncoder().encode(text);
-    key = await crypto.subtle.importKey('raw', raw, ALGORITHMS[algorithm], false, ['verify']);
+    const secret = algorithm === 'HS256';
+    const data = secret ? new TextEncoder().encode(text) : JSON.parse(text);
+    const format = secret ? 'raw' : 'jwk';
+    key = await crypto.subtle.importKey(format, data, ALGORITHMS[algorithm], false, ['verify']);
     if (imported.size >= MOST) imported.clear();
     imported.set(id, key);
   }

@@ -1,10 +1,13 @@
 //! Whether a user token was signed by a key of ours. The platform's WebCrypto knows.
 
+use super::keys;
+use crate::calendar::Instant;
 use crate::config::Tokens;
 use crate::error::Error;
 use crate::token::Token;
 use wasm_bindgen::prelude::wasm_bindgen;
-use worker::js_sys::Promise;
+use wasm_bindgen::{JsCast, JsValue};
+use worker::js_sys::{Error as JsError, Promise};
 use worker::wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen(module = "/src/http/signature.js")]
@@ -16,17 +19,18 @@ extern "C" {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidToken`].
-pub async fn verify(token: &Token<'_>, tokens: &Tokens) -> Result<(), Error> {
+/// [`Error::InvalidToken`]; [`Error::KeysUnavailable`] where there is no key to verify it with.
+pub async fn verify(token: &Token<'_>, tokens: &Tokens, now: Instant) -> Result<(), Error> {
     // Each algorithm has keys of its own kind. So a token chooses among our keys, but none is
     // ever used for another algorithm than its own: a public key can never be taken as a secret.
-    let key = match token.algorithm.as_str() {
-        "HS256" => tokens.secret.clone(),
-        _ => None,
+    let key = match (token.algorithm.as_str(), &tokens.secret, &tokens.jwks_url) {
+        ("HS256", Some(secret), _) => secret.clone(),
+        ("RS256" | "ES256" | "EdDSA", _, Some(url)) => keys::find(token, url, now).await?.jwk,
+        _ => {
+            let other = "The user token is signed by an algorithm that is not taken here.";
+            return Err(Error::InvalidToken(other));
+        }
     };
-    let key = key.ok_or(Error::InvalidToken(
-        "The user token is signed by an algorithm that is not taken here.",
-    ))?;
     let right = verify_signature(&token.algorithm, &key, &token.signature, token.signed);
     match JsFuture::from(right).await {
         Ok(right) if right.is_truthy() => Ok(()),
@@ -34,4 +38,10 @@ pub async fn verify(token: &Token<'_>, tokens: &Tokens) -> Result<(), Error> {
             "The user token's signature is not right.",
         )),
     }
+}
+
+/// What a failure of JavaScript's says.
+pub fn words(error: &JsValue) -> String {
+    let error: Option<&JsError> = error.dyn_ref();
+    error.map_or_else(String::new, |error| error.message().into())
 }

@@ -3,6 +3,7 @@
 
 mod base64url;
 mod claims;
+pub mod keys;
 
 use crate::calendar::Instant;
 use crate::config::Tokens;
@@ -16,6 +17,8 @@ const MOST_BYTES: usize = 8 * 1024;
 pub struct Token<'a> {
     /// The algorithm that it claims. It chooses among the keys configured, never how one is used.
     pub algorithm: String,
+    /// The id of the key that signed it, as it claims.
+    pub key_id: Option<String>,
     /// What is signed.
     pub signed: &'a str,
     /// The signature.
@@ -49,6 +52,7 @@ impl<'a> Token<'a> {
         let signature = base64url::decode(signature);
         Ok(Self {
             algorithm: text_of(&header, "alg").unwrap_or_default(),
+            key_id: text_of(&header, "kid"),
             signed,
             signature: signature.ok_or("The user token's signature cannot be read.")?,
             claims,

@@ -55,6 +55,7 @@ async fn every_setting_is_told() {
         worker
             .var("SERVICE_KEYS", "one, two,three")
             .var("JWT_SECRET", &"s3cret".repeat(6))
+            .var("JWKS_URL", "https://id.example.com/keys")
             .var("JWT_ISSUER", "https://id.example.com/")
             .var("JWT_AUDIENCE", "board")
             .json("RULES", json!({"answer": {"points": 0.5}}))
@@ -65,7 +66,7 @@ async fn every_setting_is_told() {
     settings["store_timeout_ms"] = json!(5000);
     settings["periods"] = json!(["day", "year"]);
     settings["service_keys"] = json!(3);
-    settings["user_tokens"] = json!(["JWT_SECRET", "JWT_ISSUER", "JWT_AUDIENCE"]);
+    settings["user_tokens"] = json!(["JWT_SECRET", "JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE"]);
     settings["actions"] = json!([
         "answer", "bookmark", "comment", "follow", "like", "publish", "visit"
     ]);
@@ -96,7 +97,8 @@ async fn without_any_key_it_warns_that_nothing_can_be_counted() {
     let site = Site::with(|worker| worker.without("SERVICE_KEYS"));
     let mut settings = configured(site.prefix());
     settings["service_keys"] = json!(0);
-    let warning = "Neither SERVICE_KEYS nor JWT_SECRET are configured: nothing can be counted.";
+    let warning =
+        "Neither SERVICE_KEYS nor JWT_SECRET nor JWKS_URL are configured: nothing can be counted.";
     let answer = site.get("/healthz").await;
     answer.assert(
         200,

@@ -6,6 +6,7 @@ use test_support::{Value, json};
 pub fn cases() -> Vec<(&'static str, Value, String)> {
     let required = "is required and not set";
     let periods = "is none of day, week, month, year, all";
+    let jwks = "must begin with https://, or http://localhost, and name no user";
     let fields = "points, once, undo, by, daily_cap, cooldown";
     let mut cases: Vec<(&'static str, Value, String)> = [
         ("UPSTASH_REDIS_REST_URL", json!(null), required),
@@ -115,6 +116,10 @@ pub fn cases() -> Vec<(&'static str, Value, String)> {
             json!("a".repeat(31)),
             "must be at least 32 bytes",
         ),
+        ("JWKS_URL", json!("http://id.example.com/keys"), jwks),
+        ("JWKS_URL", json!("http://localhost@id.example.com"), jwks),
+        ("JWKS_URL", json!("https:///keys"), jwks),
+        ("JWKS_URL", json!("keys.json"), jwks),
         ("JWT_ISSUER", json!(["a"]), "must be a text"),
         ("JWT_AUDIENCE", json!(["a"]), "must be a text"),
         ("RULES", json!("like"), "must be a table"),

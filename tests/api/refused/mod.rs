@@ -97,7 +97,15 @@ fn every_problem_of_the_document_occurs_here_or_where_the_service_is_broken() {
         .map(|row| row.problem.slug().to_owned())
         .collect();
     // These are tested in `token`, `misconfigured` and `unavailable`.
-    slugs.extend(["forbidden", "misconfigured", "store-unavailable"].map(str::to_owned));
+    slugs.extend(
+        [
+            "forbidden",
+            "misconfigured",
+            "store-unavailable",
+            "keys-unavailable",
+        ]
+        .map(str::to_owned),
+    );
     let types = &document().json["components"]["schemas"]["Problem"]["properties"]["type"]["enum"];
     let types = types
         .as_array()

@@ -1,5 +1,7 @@
 //! User tokens: which are taken, and what they are good for.
 
+mod issuer;
+mod jwks;
 mod row;
 mod shared;
 mod sign;
@@ -16,7 +18,11 @@ fn site() -> Site {
 }
 
 fn client_of(site: &Site, user: &str) -> Client {
-    Client::new(Api::new(site.url()).with_key(&hs256(&claims(user))))
+    client_with(site, &hs256(&claims(user)))
+}
+
+fn client_with(site: &Site, token: &str) -> Client {
+    Client::new(Api::new(site.url()).with_key(token))
 }
 
 fn like(others: Value) -> Value {

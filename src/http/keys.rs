@@ -1,0 +1,90 @@
+//! The public keys of user tokens, from where they are nearest: this isolate, the edge cache,
+//! the key server.
+
+use super::signature;
+use crate::calendar::Instant;
+use crate::error::Error;
+use crate::token::Token;
+use crate::token::keys::{self, FRESH, Held, Key};
+use std::cell::RefCell;
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::js_sys::Promise;
+use worker::wasm_bindgen_futures::JsFuture;
+
+#[wasm_bindgen(module = "/src/http/keys.js")]
+extern "C" {
+    fn cached_keys(url: &str, oldest: f64) -> Promise;
+    fn fetched_keys(url: &str) -> Promise;
+    fn keep_keys(url: &str, text: &str, made: f64) -> Promise;
+}
+
+thread_local! {
+    static HELD: RefCell<Held> = RefCell::default();
+}
+
+/// The key that a token says it was signed with.
+///
+/// # Errors
+///
+/// [`Error::InvalidToken`] where there is none, [`Error::KeysUnavailable`] where no keys can be
+/// had at all.
+pub async fn find(token: &Token<'_>, url: &str, now: Instant) -> Result<Key, Error> {
+    let held = || HELD.with_borrow(|held| held.find(&token.algorithm, token.key_id.as_deref()));
+    let due = HELD.with_borrow(|held| held.is_due(now));
+    let asked = due && !load_cached(url, now.0 - FRESH, now).await;
+    if asked {
+        fetch(url, now).await?;
+    }
+    if let Some(key) = held() {
+        return Ok(key);
+    }
+    // A key of this name may be new. Nobody can make us ask for it more often than that.
+    if !asked && HELD.with_borrow(|held| held.may_ask(now)) {
+        fetch(url, now).await?;
+    }
+    let unknown = "The key that the user token names is not known.";
+    held().ok_or(Error::InvalidToken(unknown))
+}
+
+/// Asks the key server. While it is down what is held stays, then what the edge cache still has.
+async fn fetch(url: &str, now: Instant) -> Result<(), Error> {
+    let empty = HELD.with_borrow(Held::is_empty);
+    if empty && !HELD.with_borrow(|held| held.may_ask(now)) {
+        return Err(Error::KeysUnavailable("asked a moment ago".to_owned()));
+    }
+    if !empty {
+        // Other requests meanwhile go on with what is held.
+        HELD.with_borrow_mut(|held| held.ask(now));
+    }
+    let cause = match JsFuture::from(fetched_keys(url)).await {
+        Ok(text) => {
+            let text = text.as_string().unwrap_or_default();
+            if let Some(keys) = keys::read(&text) {
+                HELD.with_borrow_mut(|held| held.hold(keys, now));
+                let _ = JsFuture::from(keep_keys(url, &text, now.0 as f64)).await;
+                return Ok(());
+            }
+            "not a key set".to_owned()
+        }
+        Err(error) => signature::words(&error),
+    };
+    HELD.with_borrow_mut(|held| held.ask(now));
+    if empty && !load_cached(url, 0, now).await {
+        return Err(Error::KeysUnavailable(cause));
+    }
+    let line = serde_json::json!({"level": "error", "cause": cause, "variable": "JWKS_URL"});
+    worker::console_error!("{line}");
+    Ok(())
+}
+
+/// Holds what the edge cache has, unless it was made before an instant.
+async fn load_cached(url: &str, oldest: i64, now: Instant) -> bool {
+    let cached = JsFuture::from(cached_keys(url, oldest as f64)).await;
+    let text = cached.ok().and_then(|text| text.as_string());
+    let keys = text.and_then(|text| keys::read(&text));
+    let found = keys.is_some();
+    if let Some(keys) = keys {
+        HELD.with_borrow_mut(|held| held.hold(keys, now));
+    }
+    found
+}
