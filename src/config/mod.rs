@@ -1,8 +1,10 @@
 //! The configuration, read once from the deployment's variables.
 
+mod origins;
 mod rules;
 mod vars;
 
+pub use origins::Origins;
 pub use rules::{Once, Rule, Rules};
 pub use vars::Vars;
 
@@ -21,6 +23,8 @@ pub struct Config {
     pub store_timeout: u32,
     /// Keys of trusted services.
     pub service_keys: Vec<String>,
+    /// Where pages may come from that call this service.
+    pub allowed_origins: Origins,
     /// IANA name of the time zone.
     pub timezone: String,
     /// The kinds of board kept, shortest first; at least one.
@@ -93,6 +97,7 @@ impl Config {
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
             store_timeout: vars.whole("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(800),
             service_keys: vars.words("SERVICE_KEYS")?.unwrap_or_default(),
+            allowed_origins: Origins::read(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
             periods: periods(vars)?,
             rules: Rules::read(vars, decimals)?,

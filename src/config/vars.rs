@@ -11,10 +11,11 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// Every variable that [`crate::config::Config::read`] reads.
-    pub const NAMES: [&str; 12] = [
+    pub const NAMES: [&str; 13] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
+        "ALLOWED_ORIGINS",
         "TIMEZONE",
         "PERIODS",
         "RULES",
