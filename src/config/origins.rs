@@ -2,11 +2,12 @@
 
 use super::Vars;
 use crate::error::Error;
+use serde::Serialize;
 
 const NAME: &str = "ALLOWED_ORIGINS";
 
 /// Origins as browsers write them: `https://example.com`, `http://localhost:8080`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Origins(Vec<String>);
 
 impl Origins {

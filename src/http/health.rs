@@ -113,5 +113,6 @@ fn configured(config: &Config) -> Value {
         "prefix": config.prefix,
         "shards": 1,
         "service_keys": config.service_keys.len(),
+        "allowed_origins": config.allowed_origins,
     })
 }
