@@ -1,9 +1,11 @@
 //! The configuration, read once from the deployment's variables.
 
+mod origins;
 mod rules;
 mod tokens;
 mod vars;
 
+pub use origins::Origins;
 pub use rules::{Once, Rule, Rules};
 pub use tokens::Tokens;
 pub use vars::Vars;
@@ -25,6 +27,8 @@ pub struct Config {
     pub service_keys: Vec<String>,
     /// How user tokens are checked.
     pub tokens: Tokens,
+    /// Where pages may come from that call this service.
+    pub allowed_origins: Origins,
     /// IANA name of the time zone.
     pub timezone: String,
     /// The kinds of board kept, shortest first; at least one.
@@ -98,6 +102,7 @@ impl Config {
             store_timeout: vars.whole("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(800),
             service_keys: vars.words("SERVICE_KEYS")?.unwrap_or_default(),
             tokens: Tokens::read(vars)?,
+            allowed_origins: Origins::read(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
             periods: periods(vars)?,
             rules: Rules::read(vars, decimals)?,

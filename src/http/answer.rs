@@ -83,6 +83,14 @@ impl Answer {
         self
     }
 
+    /// A header that is set.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let (_, value) = headers.find(|(known, _)| *known == name)?;
+        Some(value)
+    }
+
     /// This answer with an `ETag`: a hash of the body.
     #[must_use]
     pub fn tagged(self) -> Self {
@@ -95,12 +103,7 @@ impl Answer {
     /// 304 in place of this answer where the caller has it already.
     #[must_use]
     pub fn unless_known(self, if_none_match: Option<&str>) -> Self {
-        let tag = self
-            .headers
-            .iter()
-            .find(|(name, _)| *name == "etag")
-            .map(|(_, tag)| tag);
-        let (Some(tag), Some(known)) = (tag, if_none_match) else {
+        let (Some(tag), Some(known)) = (self.header("etag"), if_none_match) else {
             return self;
         };
         let same =

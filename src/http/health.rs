@@ -117,5 +117,6 @@ fn configured(config: &Config) -> Value {
         "shards": 1,
         "service_keys": config.service_keys.len(),
         "user_tokens": config.tokens.configured(),
+        "allowed_origins": config.allowed_origins,
     })
 }

@@ -6,6 +6,7 @@ mod answer;
 mod cache;
 mod call;
 mod caller;
+mod cors;
 mod health;
 mod keys;
 mod ranking;
@@ -14,11 +15,12 @@ mod signature;
 mod users;
 mod zone;
 
-use crate::config::{Config, Vars};
+use crate::config::{Config, Origins, Vars};
 use crate::error::Error;
 use crate::site::Site;
 use answer::Answer;
 use call::Call;
+use cors::Cors;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -28,34 +30,48 @@ use worker::{Context, Env, Request, Response, Result};
 const OPENAPI: &str = include_str!("../../web/openapi.json");
 const PAGE: &str = include_str!("../../web/index.html");
 
+/// What the deployment's variables say.
+struct Deployment {
+    /// Known also where another variable is wrong, so that a page can read which.
+    origins: Origins,
+    site: std::result::Result<Rc<Site>, Error>,
+}
+
 thread_local! {
-    /// What the deployment's variables say: they are the same for as long as an isolate lives.
-    static SITE: OnceCell<std::result::Result<Rc<Site>, Error>> = const { OnceCell::new() };
+    /// Read once: variables are the same for as long as an isolate lives.
+    static DEPLOYMENT: OnceCell<Rc<Deployment>> = const { OnceCell::new() };
 }
 
 /// Answers a request; what goes wrong is a problem document, never an error of the platform's.
 pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
-    let mut call = match Call::read(request) {
-        Ok(call) => call,
-        Err(error) => return Answer::problem(&error).into_response(),
+    let deployment =
+        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Deployment::read(env)))));
+    let origin = || request.headers().get("origin").ok().flatten();
+    let cors = Cors::of(&deployment.origins, origin);
+    let answer = match Call::read(request) {
+        Ok(mut call) => answer(&mut call, &deployment, &cors, context)
+            .await
+            .unwrap_or_else(|error| {
+                log(&call, &error);
+                Answer::problem(&error)
+            }),
+        Err(error) => Answer::problem(&error),
     };
-    let answer = answer(&mut call, env, context)
-        .await
-        .unwrap_or_else(|error| {
-            log(&call, &error);
-            Answer::problem(&error)
-        });
-    answer.into_response()
+    cors.sign(answer).into_response()
 }
 
 async fn answer(
     call: &mut Call,
-    env: &Env,
+    deployment: &Deployment,
+    cors: &Cors,
     context: &Context,
 ) -> std::result::Result<Answer, Error> {
     let route = Route::of(&call.path)?;
+    if cors::is_preflight(&call.method, |name| call.header(name).is_some()) {
+        return Ok(cors.preflight(route.allow()));
+    }
     route.check(&call.method)?;
-    let site = SITE.with(|site| site.get_or_init(|| read_site(env)).clone());
+    let site = deployment.site.clone();
     if route == Route::Health {
         return Ok(health::answer(site, call).await);
     }
@@ -81,14 +97,24 @@ fn fixed(media_type: &str, body: &'static str, call: &Call) -> std::result::Resu
     Ok(answer.tagged().unless_known(known.as_deref()))
 }
 
-fn read_site(env: &Env) -> std::result::Result<Rc<Site>, Error> {
-    let mut vars = serde_json::Map::new();
-    for name in Vars::NAMES {
-        if let Some(value) = read_var(env, name) {
-            vars.insert(name.to_owned(), value);
+impl Deployment {
+    fn read(env: &Env) -> Self {
+        let mut vars = serde_json::Map::new();
+        for name in Vars::NAMES {
+            if let Some(value) = read_var(env, name) {
+                vars.insert(name.to_owned(), value);
+            }
+        }
+        let vars = Vars::new(vars);
+        Self {
+            origins: Origins::read(&vars).unwrap_or_default(),
+            site: read_site(&vars),
         }
     }
-    let config = Config::read(&Vars::new(vars))?;
+}
+
+fn read_site(vars: &Vars) -> std::result::Result<Rc<Site>, Error> {
+    let config = Config::read(vars)?;
     let zone = zone::named(&config.timezone)?;
     Ok(Rc::new(Site::new(config, zone)))
 }

@@ -10,7 +10,7 @@ fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
         "board_max_age": 5, "store_timeout_ms": 20_000, "prefix": prefix, "shards": 1,
-        "service_keys": 1, "user_tokens": []})
+        "service_keys": 1, "user_tokens": [], "allowed_origins": []})
 }
 
 #[tokio::test]

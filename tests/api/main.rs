@@ -25,6 +25,7 @@ mod profile;
 mod ranking;
 mod standing;
 
+mod cors;
 mod decimals;
 mod foreign;
 mod freshness;

@@ -5,10 +5,10 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-use reqwest::{Client, Method};
+use reqwest::Method;
 use serde_json::json;
 
-use crate::support::{TOKEN, ask, shared_redis};
+use crate::support::{TOKEN, ask, client, shared_redis};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
@@ -141,8 +141,7 @@ fn help_and_version_need_nothing_and_tell_no_secret() {
 #[tokio::test]
 async fn it_says_where_it_listens_and_never_logs_the_token() {
     let (mut child, url) = started(program().env("REDIS_REST_TOKEN", TOKEN));
-    let client = Client::new();
-    let request = client.request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
+    let request = client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
     assert_eq!(ask(request).await.json(), (200, json!({"result": "PONG"})));
     signal(&child, "-TERM");
     let (mut stdout, mut stderr) = (String::new(), String::new());
@@ -175,7 +174,7 @@ async fn told_to_stop_it_finishes_what_is_in_flight() {
                 .env("REDIS_URL", own.url()),
         );
         let body = json!(["EVAL", slow, 0]).to_string();
-        let request = Client::new()
+        let request = client()
             .request(Method::POST, &url)
             .bearer_auth(TOKEN)
             .body(body);
@@ -193,7 +192,7 @@ async fn told_to_stop_it_finishes_what_is_in_flight() {
 
 /// Returns when Redis has not answered for a while: the slow script runs.
 async fn wait_until_busy(url: &str) {
-    let ping = || ask(Client::new().request(Method::GET, format!("{url}/ping?_token={TOKEN}")));
+    let ping = || ask(client().request(Method::GET, format!("{url}/ping?_token={TOKEN}")));
     while tokio::time::timeout(std::time::Duration::from_millis(30), ping())
         .await
         .is_ok()
@@ -203,7 +202,7 @@ async fn wait_until_busy(url: &str) {
 #[tokio::test]
 async fn an_open_stream_does_not_keep_it_from_stopping() {
     let (mut child, url) = started(program().env("REDIS_REST_TOKEN", TOKEN));
-    let request = Client::new()
+    let request = client()
         .request(Method::POST, format!("{url}/subscribe/a"))
         .bearer_auth(TOKEN);
     let mut response = request.send().await.unwrap();

@@ -8,14 +8,9 @@ use test_support::{Gateway, RedisOptions, RedisServer, Worker, until};
 
 const ROLE: &str = "ORPHANS_START_AND_WAIT";
 
-/// Not a test but its other half: run again as a process of its own by the test below, it starts
-/// one server of each kind, tells their addresses, and waits to be killed.
-#[test]
-#[ignore = "run by the other test"]
-fn start_servers_and_wait() {
-    if std::env::var_os(ROLE).is_none() {
-        return;
-    }
+/// What the test below does when it runs itself again as a process of its own: it starts one
+/// server of each kind, tells their addresses, and waits to be killed.
+fn start_servers_and_wait() -> ! {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
     let worker = Worker::builder().store(&gateway.url()).start();
@@ -23,13 +18,21 @@ fn start_servers_and_wait() {
     for url in [&redis.url(), &gateway.url(), worker.url(), wrangler.url()] {
         println!("started {url}");
     }
-    std::thread::park();
+    loop {
+        std::thread::park();
+    }
 }
 
 #[tokio::test]
 async fn a_killed_test_process_leaves_no_server_behind() {
+    if std::env::var_os(ROLE).is_some() {
+        start_servers_and_wait();
+    }
     let mut process = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--nocapture", "start_servers_and_wait"])
+        .args([
+            "--nocapture",
+            "a_killed_test_process_leaves_no_server_behind",
+        ])
         .env(ROLE, "1")
         .stdout(Stdio::piped())
         .spawn()

@@ -23,6 +23,14 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
+/// A client of its own. Built together with a crate whose client has TLS, it wants a provider of
+/// cryptography, used or not.
+pub fn client() -> Client {
+    // Another test may have installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::new()
+}
+
 impl Gateway {
     /// With the defaults, on the Redis all tests share.
     pub async fn start() -> Self {
@@ -40,7 +48,7 @@ impl Gateway {
         tokio::spawn(server.run(std::future::pending()));
         Self {
             url,
-            client: Client::new(),
+            client: client(),
         }
     }
 

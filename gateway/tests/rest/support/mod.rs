@@ -3,7 +3,7 @@
 mod gateway;
 mod redis;
 
-pub use gateway::{Answer, Gateway, TOKEN, ask};
+pub use gateway::{Answer, Gateway, TOKEN, ask, client};
 pub use redis::{Redis, shared_redis};
 
 /// A text no other test has, to begin keys with.
