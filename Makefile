@@ -33,9 +33,7 @@ check: tools ## format, lints for host and wasm, documentation: any warning is a
 
 test: check build ## everything: check, build, unit, property and integration tests, a dry deployment
 	cargo build -p redis-rest -p activity-rank-cli
-# Apart, because what is built together shares one reqwest, and the command line's has TLS.
-	cargo test --workspace --exclude activity-rank-cli
-	cargo test -p activity-rank-cli
+	cargo test --workspace
 	scripts/test-node
 	scripts/check-size
 	scripts/dry-deploy
