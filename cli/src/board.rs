@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::retry::patiently;
+use crate::screen::Screen;
 
 /// Attempts after the first: somebody is waiting at the screen.
 const RETRIES: usize = 2;
@@ -114,12 +115,30 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Prints the answer as it came or in words.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if it has another shape, or there is nowhere to print it.
+    pub fn print<T: DeserializeOwned>(
+        &self,
+        as_json: bool,
+        in_words: impl FnOnce(&T) -> String,
+    ) -> Result<(), Failure> {
+        let text = if as_json {
+            self.json()?
+        } else {
+            in_words(&self.read()?)
+        };
+        Screen::print(&text)
+    }
+
     /// The answer in its shape.
     ///
     /// # Errors
     ///
     /// [`CallError::Foreign`] if it has another.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, CallError> {
+    fn read<T: DeserializeOwned>(&self) -> Result<T, CallError> {
         serde_json::from_slice(&self.body).map_err(|error| CallError::Foreign {
             url: self.url.to_string(),
             what: error.to_string(),
@@ -131,7 +150,7 @@ impl Answer {
     /// # Errors
     ///
     /// [`CallError::Foreign`] if it is no JSON.
-    pub fn json(&self) -> Result<String, CallError> {
+    fn json(&self) -> Result<String, CallError> {
         self.read::<Box<serde_json::value::RawValue>>()
             .map(|json| crate::printable::printable_json(json.get()))
     }

@@ -9,7 +9,6 @@ use crate::args::{ServiceArgs, StandingArgs};
 use crate::board::{self, BoardPeriod, Entry, User};
 use crate::count::count;
 use crate::failure::Failure;
-use crate::screen::Screen;
 use crate::table::table;
 
 /// One user's standing.
@@ -41,12 +40,7 @@ struct Next {
 pub async fn run(service: &ServiceArgs, args: &StandingArgs) -> Result<ExitCode, Failure> {
     let (below, numbers) = (["users", args.user.as_str()], [("around", args.around)]);
     let answer = board::ask(service, args.period, &below, &args.board, &numbers).await?;
-    let text = if args.board.json {
-        answer.json()?
-    } else {
-        in_words(&answer.read()?)
-    };
-    Screen::print(&text)?;
+    answer.print(args.board.json, in_words)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,6 @@ use crate::args::{ServiceArgs, TopArgs};
 use crate::board::{self, BoardPeriod, Entry};
 use crate::count::count;
 use crate::failure::Failure;
-use crate::screen::Screen;
 use crate::table::table;
 
 /// The top of a board.
@@ -27,12 +26,7 @@ struct Top {
 pub async fn run(service: &ServiceArgs, args: &TopArgs) -> Result<ExitCode, Failure> {
     let numbers = [("limit", args.limit), ("offset", args.offset)];
     let answer = board::ask(service, args.period, &[], &args.board, &numbers).await?;
-    let text = if args.board.json {
-        answer.json()?
-    } else {
-        in_words(&answer.read()?)
-    };
-    Screen::print(&text)?;
+    answer.print(args.board.json, in_words)?;
     Ok(ExitCode::SUCCESS)
 }
 
