@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::query::Query;
 use futures_util::StreamExt;
 use serde_json::Value;
-use worker::{Date, Headers, Request};
+use worker::{Date, Request};
 
 /// The largest body taken, in bytes.
 const MOST_BYTES: usize = 256 * 1024;
@@ -58,7 +58,7 @@ impl Call {
     /// A header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
-        header(self.request.headers(), name)
+        self.request.headers().get(name).ok().flatten()
     }
 
     /// The body, at most 256 KiB of it, declared as JSON; not yet parsed, because who is calling
@@ -114,10 +114,6 @@ impl Body {
         let parsed = serde_json::from_slice(&self.0);
         parsed.map_err(|error| Error::invalid(format!("The body is not JSON: {error}.")))
     }
-}
-
-fn header(headers: &Headers, name: &str) -> Option<String> {
-    headers.get(name).ok().flatten()
 }
 
 fn too_large() -> Error {

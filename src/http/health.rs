@@ -9,13 +9,12 @@ use crate::redis::{Command, Failure, Pipeline, Reply};
 use crate::score::ORDERS;
 use crate::site::Site;
 use serde_json::{Value, json};
-use std::rc::Rc;
 
 /// From so many of a board's order numbers on there is a warning: 80 %.
 const WARN_FROM: u64 = ORDERS / 5 * 4;
 
 /// 200 when Redis answers, else 503; a wrong configuration is told here too.
-pub async fn answer(site: Result<Rc<Site>, Error>, call: &Call) -> Answer {
+pub async fn answer(site: Result<&Site, Error>, call: &Call) -> Answer {
     if let Err(error) = call.no_parameters() {
         return Answer::problem(&error);
     }
@@ -25,7 +24,7 @@ pub async fn answer(site: Result<Rc<Site>, Error>, call: &Call) -> Answer {
     };
     let configured = configured(&site.config);
     let today = site.calendar.date_at(call.now);
-    match look(&site, today).await {
+    match look(site, today).await {
         Ok(warnings) => {
             Answer::json(&json!({"status": "ok", "configured": configured, "warnings": warnings}))
         }

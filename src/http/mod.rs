@@ -3,6 +3,7 @@
 
 mod activity;
 mod answer;
+mod array;
 mod cache;
 mod call;
 mod caller;
@@ -34,7 +35,7 @@ const PAGE: &str = include_str!("../../web/index.html");
 struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
-    site: std::result::Result<Rc<Site>, Error>,
+    site: std::result::Result<Site, Error>,
 }
 
 thread_local! {
@@ -71,21 +72,18 @@ async fn answer(
         return Ok(cors.preflight(route.allow()));
     }
     route.check(&call.method)?;
-    let site = deployment.site.clone();
-    if route == Route::Health {
-        return Ok(health::answer(site, call).await);
-    }
-    let site = &*site?;
+    let site = deployment.site.as_ref().map_err(Error::clone);
     match route {
-        Route::Activity => activity::post(site, call).await,
-        Route::Ranking(period) => ranking::board(site, call, context, &period).await,
-        Route::Comparison(period) => ranking::comparison(site, call, &period).await,
-        Route::Standing(period, user) => ranking::standing(site, call, &period, &user).await,
-        Route::Profiles => users::put_all(site, call).await,
-        Route::Profile(user) => users::profile(site, call, &user).await,
-        Route::History(user) => users::history(site, call, &user).await,
-        Route::OpenApi => fixed("application/json", OPENAPI, call),
-        Route::Page | Route::Health => fixed("text/html; charset=utf-8", PAGE, call),
+        Route::Activity => activity::post(site?, call).await,
+        Route::Ranking(period) => ranking::board(site?, call, context, &period).await,
+        Route::Comparison(period) => ranking::comparison(site?, call, &period).await,
+        Route::Standing(period, user) => ranking::standing(site?, call, &period, &user).await,
+        Route::Profiles => users::put_all(site?, call).await,
+        Route::Profile(user) => users::profile(site?, call, &user).await,
+        Route::History(user) => users::history(site?, call, &user).await,
+        Route::Health => Ok(health::answer(site, call).await),
+        Route::OpenApi => site.and_then(|_| fixed("application/json", OPENAPI, call)),
+        Route::Page => site.and_then(|_| fixed("text/html; charset=utf-8", PAGE, call)),
     }
 }
 
@@ -113,10 +111,10 @@ impl Deployment {
     }
 }
 
-fn read_site(vars: &Vars) -> std::result::Result<Rc<Site>, Error> {
+fn read_site(vars: &Vars) -> std::result::Result<Site, Error> {
     let config = Config::read(vars)?;
     let zone = zone::named(&config.timezone)?;
-    Ok(Rc::new(Site::new(config, zone)))
+    Ok(Site::new(config, zone))
 }
 
 /// A variable as JSON: the platform hands over tables of wrangler.toml as objects.

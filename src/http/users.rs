@@ -1,7 +1,7 @@
 //! `/v1/users/…`.
 
-use super::activity::{Results, check_length};
 use super::answer::Answer;
+use super::array::{Results, check_length};
 use super::call::Call;
 use super::caller::identify;
 use crate::error::Error;
