@@ -12,6 +12,19 @@ pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(fits) && text != "." && text != ".."
 }
 
+/// The id, or what it must be.
+///
+/// # Errors
+///
+/// [`ID`], where the text cannot be one.
+pub fn checked(text: &str) -> Result<String, String> {
+    if is_id(text) {
+        Ok(text.to_owned())
+    } else {
+        Err(ID.to_owned())
+    }
+}
+
 /// A user's id as a JSON text or integer.
 #[must_use]
 pub fn user(value: &Value) -> Option<String> {

@@ -65,12 +65,7 @@ impl Query {
 
     /// The parameter `group`.
     pub fn group(&mut self) -> Option<String> {
-        let group = self.get("group")?.to_owned();
-        let group = if id::is_id(&group) {
-            Ok(group)
-        } else {
-            Err(id::ID.to_owned())
-        };
+        let group = id::checked(self.get("group")?);
         self.faults.check("/group", group)
     }
 
@@ -101,11 +96,7 @@ impl Query {
 
     /// A user's id from the path.
     pub fn user(&mut self, user: &str) -> String {
-        let user = if id::is_id(user) {
-            Ok(user.to_owned())
-        } else {
-            Err(id::ID.to_owned())
-        };
+        let user = id::checked(user);
         self.faults.check("/user", user).unwrap_or_default()
     }
 

@@ -52,6 +52,15 @@ pub struct Points {
     pub decimals: u32,
 }
 
+impl Points {
+    /// What a board or rule holds; no score comes near the end of the range.
+    #[must_use]
+    pub fn of(steps: u64, decimals: u32) -> Self {
+        let steps = i64::try_from(steps).unwrap_or(i64::MAX);
+        Self { steps, decimals }
+    }
+}
+
 impl serde::Serialize for Points {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let steps_per_point = 10i64.pow(self.decimals);

@@ -49,11 +49,7 @@ pub async fn count_one(
     let mut counted = Counted::new(outcome, site.config.decimals);
     counted.standings = plan.standings_of().map(|(date, kinds)| {
         let view = |(kind, standing): (&Period, Standing)| {
-            let steps = i64::try_from(standing.points).unwrap_or(i64::MAX);
-            let score = Points {
-                steps,
-                decimals: site.config.decimals,
-            };
+            let score = Points::of(standing.points, site.config.decimals);
             (
                 kind.name(),
                 StandingView {

@@ -1,6 +1,5 @@
 //! `GET /v1/ranking/{period}/users?ids=`: several users and their order among themselves.
 
-use super::view::points;
 use super::{PeriodView, User, Which};
 use crate::calendar::Date;
 use crate::config::Config;
@@ -83,7 +82,7 @@ impl Comparison {
                 .map(Reply::unsigned)
                 .transpose()?
                 .map_or(Points { steps: 0, decimals }, |score| {
-                    points(Score(score), decimals)
+                    Points::of(Score(score).points(), decimals)
                 });
             Ok(Row {
                 position: None,

@@ -92,7 +92,7 @@ impl Entry {
         let (users, scores, profiles) = (users.list()?, scores.list()?, profiles.list()?);
         let rows = users.iter().zip(scores).zip(profiles).zip(first..);
         rows.map(|(((user, score), profile), rank)| {
-            let score = points(Score(score.unsigned()?), decimals);
+            let score = Points::of(Score(score.unsigned()?).points(), decimals);
             Ok(Self {
                 rank,
                 score,
@@ -112,14 +112,5 @@ impl Entry {
     #[must_use]
     pub fn score(&self) -> Points {
         self.score
-    }
-}
-
-/// The points of a packed score.
-#[must_use]
-pub fn points(score: Score, decimals: u32) -> Points {
-    Points {
-        steps: i64::try_from(score.points()).unwrap_or(i64::MAX),
-        decimals,
     }
 }

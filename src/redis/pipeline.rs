@@ -76,14 +76,8 @@ impl Pipeline {
 
     /// How many commands there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
-    }
-
-    /// Whether there is no command.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// The request body, scripts by digest.

@@ -41,12 +41,12 @@ impl Profile {
     ///
     /// [`Error::InvalidRequest`] with every fault of the path and content.
     pub fn read(user: &str, value: &Value) -> Result<NamedProfile, Error> {
-        let id = if id::is_id(user) {
-            Some(user.to_owned())
-        } else {
-            None
-        };
-        read(id, "/user", value, &["name", "avatar", "url"])
+        read(
+            id::checked(user),
+            "/user",
+            value,
+            &["name", "avatar", "url"],
+        )
     }
 
     /// The profile that the store holds, if any.
@@ -73,6 +73,7 @@ impl NamedProfile {
     /// [`Error::InvalidRequest`] with every fault of the content.
     pub fn read(value: &Value) -> Result<Self, Error> {
         let id = value.get("id").and_then(id::user);
+        let id = id.ok_or_else(|| id::ID.to_owned());
         read(id, "/id", value, &["id", "name", "avatar", "url"])
     }
 }
@@ -95,7 +96,7 @@ pub fn write_profiles<'a>(
 }
 
 fn read(
-    id: Option<String>,
+    id: Result<String, String>,
     id_pointer: &str,
     value: &Value,
     known: &[&str],
@@ -105,7 +106,7 @@ fn read(
     };
     let mut faults = Faults::default();
     faults.unknown(fields.keys(), known);
-    let id = faults.check(id_pointer, id.ok_or_else(|| id::ID.to_owned()));
+    let id = faults.check(id_pointer, id);
     let name = faults.check("/name", optional(fields, "name", name));
     let avatar = faults.check("/avatar", optional(fields, "avatar", link));
     let url = faults.check("/url", optional(fields, "url", link));
