@@ -5,6 +5,9 @@
 //! | `{ar:0}s` | the stamp: the settings the data depends on | for ever |
 //! | `{ar:0}i` | the index: boards and history days that exist | for ever; trims itself |
 //! | `{ar:0}p` | profiles, user → JSON | for ever |
+//! | `{ar:0}f` | flags, user → hidden by moderators, by themself, frozen | for ever |
+//! | `{ar:0}l` | the audit list, a stream | for ever |
+//! | `{ar:0}w` | who is meant in it, and why | for ever |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | a board (`d`, `w`, `m`, `y`, `a`), of everybody or of a group | by kind, `a` for ever |
 //! | `{ar:0}h:2026-11-20:42` | a user's history of a day, action → count and points | [`Keys::DAY_SECONDS`] |
 //! | `{ar:0}v:2026-11-20:42` | a user's per-day marks of a day | [`Keys::DAY_SECONDS`] |
@@ -60,6 +63,24 @@ impl Keys {
     #[must_use]
     pub fn profiles(&self) -> String {
         self.key("p")
+    }
+
+    /// The flags of users that are hidden or frozen, or were.
+    #[must_use]
+    pub fn flags(&self) -> String {
+        self.key("f")
+    }
+
+    /// The audit list.
+    #[must_use]
+    pub fn audit(&self) -> String {
+        self.key("l")
+    }
+
+    /// Who is meant in the audit list, and why it was done.
+    #[must_use]
+    pub fn who(&self) -> String {
+        self.key("w")
     }
 
     /// The board of the period instance that contains a day, for everybody or for a group.

@@ -94,6 +94,22 @@ impl Query {
         once
     }
 
+    /// The parameter `before`: the id of an entry of the audit list.
+    pub fn before(&mut self) -> Option<String> {
+        let before = self.get("before")?;
+        let number = |part: &str| {
+            part.parse::<u64>()
+                .is_ok_and(|number| number.to_string() == part)
+        };
+        let known = before
+            .split_once('-')
+            .filter(|(instant, count)| number(instant) && number(count));
+        let before = known
+            .map(|_| before.to_owned())
+            .ok_or_else(|| "must be the id of an entry such as 1795132800000-0".to_owned());
+        self.faults.check("/before", before)
+    }
+
     /// A user's id from the path.
     pub fn user(&mut self, user: &str) -> String {
         let user = id::checked(user);

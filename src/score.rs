@@ -61,6 +61,15 @@ impl Points {
     }
 }
 
+/// A number of points in smallest steps; `None` where it is finer than that.
+#[must_use]
+pub fn steps(points: f64, decimals: u32) -> Option<f64> {
+    let scaled = points * f64::from(10u32.pow(decimals));
+    // What a decimal fraction loses in binary is far below this.
+    let fits = (scaled - scaled.round()).abs() <= 1e-6;
+    fits.then_some(scaled.round())
+}
+
 impl serde::Serialize for Points {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let steps_per_point = 10i64.pow(self.decimals);

@@ -12,40 +12,65 @@ pub struct Script {
 /// Counts activities, or takes them back.
 pub static COUNT: Script = Script {
     text: concat!(
+        include_str!("scripts/audit.lua"),
         include_str!("scripts/count_call.lua"),
+        include_str!("scripts/count_state.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "f09e4ea2e8235d0c63a454713e3a757e5d7219d1",
+    sha: "cb2293b28f95a928d1ba5e15a4af3bb59175c44d",
 };
 
 /// Reads a stretch of a board.
 pub static TOP: Script = Script {
     text: include_str!("scripts/top.lua"),
-    sha: "02a5e94b2fa94d6f417504d0e37035f870996228",
+    sha: "1d874c27e50698e8f97e71d63e3030d4a179be97",
 };
 
 /// Reads one standing with its neighbours.
 pub static STANDING: Script = Script {
     text: include_str!("scripts/standing.lua"),
-    sha: "7424430961244f34f35f5a36bfb6b995a83dc92d",
+    sha: "24ea4f4f63b8b689c02772c903b01ee74a09d65d",
 };
 
 /// Reads several standings.
 pub static COMPARE: Script = Script {
     text: include_str!("scripts/compare.lua"),
-    sha: "f91766b50d5461b7dfa388e6b371ef4771cc58b0",
+    sha: "c250802050e7367df3857fe3782fb83ad1b285e6",
 };
 
-/// Writes profiles.
+/// Writes profiles, and hides who asks for it.
 pub static PROFILES: Script = Script {
-    text: include_str!("scripts/profiles.lua"),
-    sha: "881ac8acf1257448d1aa6e95eaaba298b11d4403",
+    text: concat!(
+        include_str!("scripts/audit.lua"),
+        include_str!("scripts/visibility.lua"),
+        include_str!("scripts/profiles.lua")
+    ),
+    sha: "f499cd2bc7be3ad731d6e29ae8f349897205eb25",
 };
 
 /// Erases a user.
 pub static ERASE: Script = Script {
-    text: include_str!("scripts/erase.lua"),
-    sha: "4377c75a50a3618e8bc15a0a0c321a375cb25a04",
+    text: concat!(
+        include_str!("scripts/audit.lua"),
+        include_str!("scripts/erase.lua")
+    ),
+    sha: "e6cd64fa625d87c6ae6e42d0373e308eca4584de",
+};
+
+/// Hides and freezes users, and takes that back.
+pub static MODERATE: Script = Script {
+    text: concat!(
+        include_str!("scripts/audit.lua"),
+        include_str!("scripts/visibility.lua"),
+        include_str!("scripts/moderate.lua")
+    ),
+    sha: "c2dacf5873e05ded2a0194967be119a729c38b16",
+};
+
+/// Reads the audit list.
+pub static AUDITED: Script = Script {
+    text: include_str!("scripts/audited.lua"),
+    sha: "d7d4e0446dc5599e63227ab9e2761831504da4b6",
 };
 
 #[cfg(test)]
@@ -55,7 +80,9 @@ mod tests {
 
     #[test]
     fn every_digest_is_that_of_its_script() {
-        let scripts = [&COUNT, &TOP, &STANDING, &COMPARE, &PROFILES, &ERASE];
+        let scripts = [
+            &COUNT, &TOP, &STANDING, &COMPARE, &PROFILES, &ERASE, &MODERATE, &AUDITED,
+        ];
         for script in scripts {
             let digest = Sha1::digest(script.text.as_bytes());
             let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();

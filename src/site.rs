@@ -5,6 +5,9 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::redis::{Command, Failure, Pipeline, Reply, Store};
 
+/// How often a script is called that needs to know more; never seen to take more than two.
+pub const MOST_CALLS: usize = 4;
+
 /// What requests share within an isolate.
 pub struct Site {
     /// The settings.
@@ -52,6 +55,35 @@ impl Site {
         };
         self.check_stamp(stamp.unwrap_or(&Reply::Nil))?;
         Ok(replies)
+    }
+
+    /// Runs a script that has to know every name of the index, and returns its last reply.
+    ///
+    /// The first call names none. A script that needs them changes nothing and replies with all
+    /// there are, second in its reply; so do those that came into being between two calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn ask_everywhere(
+        &self,
+        command: impl Fn(&[String]) -> Command,
+    ) -> Result<Reply, Error> {
+        let mut names = Vec::new();
+        for _ in 0..MOST_CALLS {
+            let reply = self.ask(command(&names)).await?;
+            let all = reply.at(1)?.list()?;
+            if all.is_empty() {
+                return Ok(reply);
+            }
+            names.clear();
+            for name in all {
+                names.push(name.text()?.to_owned());
+            }
+        }
+        Err(Error::StoreUnavailable(
+            "boards came into being between every two calls".to_owned(),
+        ))
     }
 
     /// Compares the stamp held with what these settings would stamp.

@@ -4,9 +4,10 @@ use super::{Activity, Outcome, Outcomes, Plan, Standing};
 use crate::calendar::{Instant, Period};
 use crate::config::Rule;
 use crate::error::Error;
+use crate::moderation::Adjustment;
 use crate::pairs::Pairs;
 use crate::score::Points;
-use crate::site::Site;
+use crate::site::{MOST_CALLS, Site};
 use serde::Serialize;
 
 /// What became of one activity, as answered.
@@ -28,9 +29,6 @@ struct StandingView {
     rank: Option<u64>,
 }
 
-/// A mark may change between the two calls, then a third is needed; never seen to go on.
-const MOST_CALLS: usize = 4;
-
 /// Counts one activity.
 ///
 /// # Errors
@@ -43,6 +41,20 @@ pub async fn count_one(
 ) -> Result<Counted, Error> {
     let mut plan = Plan::new(&site.config, &site.calendar, now);
     plan.add(&activity, rule);
+    one(site, plan).await
+}
+
+/// Adjusts a user's points, or takes an adjustment back.
+///
+/// # Errors
+///
+/// As [`count_one`].
+pub async fn adjust(site: &Site, adjustment: Adjustment, now: Instant) -> Result<Counted, Error> {
+    let plan = Plan::of_adjustment(&site.config, &site.calendar, now, adjustment);
+    one(site, plan).await
+}
+
+async fn one(site: &Site, mut plan: Plan<'_>) -> Result<Counted, Error> {
     let (outcomes, standings) = carry_out(site, &mut plan, true).await?;
     let first = outcomes.into_iter().next();
     let outcome = first.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;

@@ -5,7 +5,7 @@ mod outcome;
 mod plan;
 mod read;
 
-pub use count::{Counted, count_all, count_one};
+pub use count::{Counted, adjust, count_all, count_one};
 pub use outcome::{Outcome, Outcomes, Standing};
 pub use plan::Plan;
-pub use read::{Activity, read_item};
+pub use read::{Activity, read_at, read_groups, read_item, read_undo};

@@ -78,6 +78,10 @@ impl Outcome {
                 let detail = "The score on one of its boards cannot hold these points.";
                 return Ok(Err(Error::ScoreOverflow(detail.to_owned())));
             }
+            "frozen" => {
+                let detail = "This user is frozen: nothing they do or take back counts.";
+                return Ok(Err(Error::Forbidden(detail.to_owned())));
+            }
             "failed" => {
                 return match Failure::of(reply.at(2)?.text()?.to_owned()) {
                     // Comes again with every try, so it is this activity's own answer.
@@ -101,7 +105,7 @@ impl Outcome {
 pub struct Standing {
     /// Points in smallest steps.
     pub points: u64,
-    /// 1 for the best; none for who is not on the board.
+    /// 1 for the best; none for who is not on the board, or hidden.
     pub rank: Option<u64>,
 }
 
@@ -141,9 +145,10 @@ impl Outcomes {
             }),
             [score, rank] => {
                 let points = Score(score.unsigned()?).points();
+                let rank = rank.some().map(Reply::unsigned).transpose()?;
                 Ok(Standing {
                     points,
-                    rank: Some(rank.unsigned()? + 1),
+                    rank: rank.map(|rank| rank + 1),
                 })
             }
             _ => Err(Failure::Unavailable("unexpected standings".to_owned())),

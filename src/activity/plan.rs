@@ -5,6 +5,7 @@ use super::Activity;
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::{Config, Once, Rule};
 use crate::keys::Keys;
+use crate::moderation::{ADJUST, Adjustment};
 use crate::redis::{Command, Failure};
 use crate::scripts;
 
@@ -13,11 +14,23 @@ pub struct Plan<'a> {
     config: &'a Config,
     calendar: &'a Calendar,
     now: Instant,
-    rules: Vec<(String, Rule)>,
+    rules: Vec<Worth>,
     places: Vec<Place>,
     members: Vec<String>,
     days: Vec<(usize, Date)>,
     ops: Vec<Op>,
+    /// Why, for the audit list; of an adjustment alone.
+    reason: Option<String>,
+}
+
+/// What an action is worth, in smallest steps and milliseconds.
+#[derive(PartialEq, Eq)]
+struct Worth {
+    action: String,
+    once: Once,
+    points: i64,
+    daily_cap: u64,
+    cooldown: u64,
 }
 
 /// Boards that points go to: those of a day's periods, for everybody and for groups.
@@ -53,13 +66,38 @@ impl<'a> Plan<'a> {
             members,
             days,
             ops,
+            reason: None,
         }
+    }
+
+    /// The plan of one adjustment.
+    #[must_use]
+    pub fn of_adjustment(
+        config: &'a Config,
+        calendar: &'a Calendar,
+        now: Instant,
+        adjustment: Adjustment,
+    ) -> Self {
+        let mut plan = Self::new(config, calendar, now);
+        let worth = Worth {
+            action: ADJUST.to_owned(),
+            once: Once::Standing,
+            points: adjustment.points,
+            daily_cap: 0,
+            cooldown: 0,
+        };
+        let verb = if adjustment.undo { "undo" } else { "adjust" };
+        let Adjustment {
+            user, id, groups, ..
+        } = adjustment;
+        plan.push(worth, &user, &id, adjustment.at, groups, verb);
+        plan.reason = Some(adjustment.reason);
+        plan
     }
 
     /// Adds an activity, to take effect after those before.
     pub fn add(&mut self, activity: &Activity, rule: Rule) {
-        let at = activity.at.unwrap_or(self.now);
-        let date = self.calendar.date_at(at);
+        let date = self.calendar.date_at(activity.at.unwrap_or(self.now));
         let today = self.calendar.date_at(self.now);
         let forgotten = rule.once == Once::Day && today.days_since(date) >= Keys::HISTORY_DAYS;
         let verb = match (activity.undo, forgotten) {
@@ -67,22 +105,49 @@ impl<'a> Plan<'a> {
             (false, true) => "old",
             (false, false) => "do",
         };
-        let kinds = self.config.periods.clone();
-        let op = Op {
-            rule: place_in(&mut self.rules, (activity.action.clone(), rule)),
-            place: place_in(
-                &mut self.places,
-                Place {
-                    date,
-                    kinds,
-                    groups: activity.groups.clone(),
-                },
-            ),
-            day: self.day(&activity.user, date),
+        let worth = Worth {
+            action: activity.action.clone(),
+            once: rule.once,
+            points: rule.points.cast_signed(),
+            daily_cap: rule.daily_cap.unwrap_or(0),
+            cooldown: rule.cooldown.unwrap_or(0) * 1000,
+        };
+        let groups = activity.groups.clone();
+        self.push(
+            worth,
+            &activity.user,
+            &activity.target,
+            activity.at,
+            groups,
             verb,
-            mark: format!("{}:{}", activity.action, activity.target),
+        );
+    }
+
+    fn push(
+        &mut self,
+        worth: Worth,
+        user: &str,
+        target: &str,
+        dated: Option<Instant>,
+        groups: Vec<String>,
+        verb: &'static str,
+    ) {
+        let at = dated.unwrap_or(self.now);
+        let date = self.calendar.date_at(at);
+        let kinds = self.config.periods.clone();
+        let place = Place {
+            date,
+            kinds,
+            groups,
+        };
+        let op = Op {
+            mark: format!("{}:{target}", worth.action),
+            rule: place_in(&mut self.rules, worth),
+            place: place_in(&mut self.places, place),
+            day: self.day(user, date),
+            verb,
             at,
-            dated: activity.at.is_some(),
+            dated: dated.is_some(),
         };
         self.ops.push(op);
     }
@@ -141,6 +206,7 @@ impl<'a> Plan<'a> {
         };
         call.key(call.names.stamp());
         call.key(call.names.index());
+        call.key(call.names.flags());
         call.say(config.stamp());
         call.say(self.now.0);
         call.say(Keys::DAY_SECONDS);
@@ -158,6 +224,7 @@ impl<'a> Plan<'a> {
             call.day(*member, user, &date.to_string());
         });
         call.list(&self.ops, Call::op);
+        call.list(self.reason.as_slice(), Call::audit);
         let command = Command::script(&scripts::COUNT, &call.keys);
         call.arguments
             .iter()
@@ -195,15 +262,15 @@ impl Call {
         }
     }
 
-    fn rule(&mut self, (action, rule): &(String, Rule)) {
-        self.say(action);
-        self.say(match rule.once {
+    fn rule(&mut self, worth: &Worth) {
+        self.say(&worth.action);
+        self.say(match worth.once {
             Once::Day => 'd',
             Once::Standing => 's',
         });
-        self.say(rule.points);
-        self.say(rule.daily_cap.unwrap_or(0));
-        self.say(rule.cooldown.unwrap_or(0) * 1000);
+        self.say(worth.points);
+        self.say(worth.daily_cap);
+        self.say(worth.cooldown);
     }
 
     fn place(&mut self, place: &Place) {
@@ -252,6 +319,14 @@ impl Call {
         self.say(&op.mark);
         self.say(op.at.0);
         self.say(u8::from(op.dated));
+    }
+
+    fn audit(&mut self, reason: &String) {
+        let (entries, who) = (self.names.audit(), self.names.who());
+        let keys = (self.key(entries), self.key(who));
+        self.say(keys.0);
+        self.say(keys.1);
+        self.say(reason);
     }
 }
 

@@ -123,12 +123,22 @@ fn read_target(value: Option<&Value>, visit: bool) -> Result<String, String> {
     .to_owned())
 }
 
-fn read_undo(value: Option<&Value>) -> Result<bool, String> {
+/// Whether something is taken back; not, where nothing says so.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn read_undo(value: Option<&Value>) -> Result<bool, String> {
     let undo = value.map_or(Some(false), Value::as_bool);
     undo.ok_or_else(|| "must be true or false".to_owned())
 }
 
-fn read_at(value: Option<&Value>, now: Instant) -> Result<Option<Instant>, String> {
+/// The instant at which something happened, if it is dated.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn read_at(value: Option<&Value>, now: Instant) -> Result<Option<Instant>, String> {
     let Some(value) = value else {
         return Ok(None);
     };
@@ -140,7 +150,12 @@ fn read_at(value: Option<&Value>, now: Instant) -> Result<Option<Instant>, Strin
     Ok(Some(at))
 }
 
-fn read_groups(value: Option<&Value>) -> Result<Vec<String>, String> {
+/// The groups on whose boards something counts too.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn read_groups(value: Option<&Value>) -> Result<Vec<String>, String> {
     let Some(value) = value else {
         return Ok(Vec::new());
     };

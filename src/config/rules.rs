@@ -2,7 +2,8 @@
 
 use super::Vars;
 use crate::error::Error;
-use crate::score::MAX_POINTS;
+use crate::moderation::ADJUST;
+use crate::score::{self, MAX_POINTS};
 use serde_json::{Map, Value};
 
 const NAME: &str = "RULES";
@@ -106,6 +107,11 @@ fn read_rule(
     if action.is_empty() || action.len() > 32 || !action.chars().all(named) {
         return Err(wrong(" is not an action: 1 to 32 of a-z 0-9 _ -"));
     }
+    if action == ADJUST {
+        return Err(wrong(
+            " is what moderators do; name the action something else",
+        ));
+    }
     let Value::Object(changes) = changes else {
         return Err(wrong(" must be a table"));
     };
@@ -168,16 +174,11 @@ fn steps(changes: &Map<String, Value>, field: &str, decimals: u32) -> Result<Opt
     let number = value
         .as_f64()
         .ok_or_else(|| format!(".{field} must be a number"))?;
-    let scaled = number * f64::from(10u32.pow(decimals));
-    // What a decimal fraction loses in binary is far below this.
-    if (scaled - scaled.round()).abs() > 1e-6 {
-        return Err(format!(
-            ".{field} is finer than POINT_DECIMALS = {decimals} allows"
-        ));
-    }
-    if !(1.0..=MAX_POINTS as f64).contains(&scaled.round()) {
+    let steps = score::steps(number, decimals)
+        .ok_or_else(|| format!(".{field} is finer than POINT_DECIMALS = {decimals} allows"))?;
+    if !(1.0..=MAX_POINTS as f64).contains(&steps) {
         let most = MAX_POINTS / 10u64.pow(decimals);
         return Err(format!(".{field} must be above 0 and at most {most}"));
     }
-    Ok(Some(scaled.round() as u64))
+    Ok(Some(steps as u64))
 }

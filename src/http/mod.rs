@@ -10,6 +10,7 @@ mod caller;
 mod cors;
 mod health;
 mod keys;
+mod moderation;
 mod ranking;
 mod route;
 mod signature;
@@ -81,6 +82,9 @@ async fn answer(
         Route::Profiles => users::put_all(site?, call).await,
         Route::Profile(user) => users::profile(site?, call, &user).await,
         Route::History(user) => users::history(site?, call, &user).await,
+        Route::Verdict(user) => moderation::verdict(site?, call, &user).await,
+        Route::Adjustments(user) => moderation::adjustment(site?, call, &user).await,
+        Route::Audit => moderation::audit(site?, call).await,
         Route::Health => Ok(health::answer(site, call).await),
         Route::OpenApi => site.and_then(|_| fixed("application/json", OPENAPI, call)),
         Route::Page => site.and_then(|_| fixed("text/html; charset=utf-8", PAGE, call)),

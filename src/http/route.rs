@@ -20,6 +20,12 @@ pub enum Route {
     Profile(String),
     /// `/v1/users/{user}/activity`
     History(String),
+    /// `/v1/users/{user}/moderation`
+    Verdict(String),
+    /// `/v1/users/{user}/adjustments`
+    Adjustments(String),
+    /// `/v1/moderation`
+    Audit,
     /// `/healthz`
     Health,
     /// `/openapi.json`
@@ -51,6 +57,9 @@ impl Route {
             ["v1", "users"] => Self::Profiles,
             ["v1", "users", user] => Self::Profile(user.to_owned()),
             ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
+            ["v1", "users", user, "moderation"] => Self::Verdict(user.to_owned()),
+            ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
+            ["v1", "moderation"] => Self::Audit,
             _ => return Err(Error::NotFound("No route has this path.".to_owned())),
         })
     }
@@ -59,13 +68,15 @@ impl Route {
     #[must_use]
     pub fn allow(&self) -> &'static str {
         match self {
-            Self::Activity => "POST",
+            Self::Activity | Self::Adjustments(_) => "POST",
             Self::Profiles => "PUT",
+            Self::Verdict(_) => "GET, HEAD, PUT",
             Self::Profile(_) => "GET, HEAD, PUT, DELETE",
             Self::Ranking(_)
             | Self::Comparison(_)
             | Self::Standing(..)
             | Self::History(_)
+            | Self::Audit
             | Self::Health
             | Self::OpenApi
             | Self::Page => "GET, HEAD",

@@ -5,6 +5,7 @@ use super::array::{Results, check_length};
 use super::call::Call;
 use super::caller::identify;
 use crate::error::Error;
+use crate::moderation::Flags;
 use crate::query::Query;
 use crate::ranking::User;
 use crate::redis::{Command, Pipeline, Reply};
@@ -28,9 +29,16 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let keys = site.config.keys();
     let stamp = Command::new("GET").arg(&keys.stamp());
     let profile = Command::new("HGET").arg(&keys.profiles()).arg(&user);
-    let replies = site.ask_all(&Pipeline::new(vec![stamp, profile])).await?;
-    match Profile::stored(replies.get(1).unwrap_or(&Reply::Nil))? {
-        Some(profile) => Ok(Answer::json(&User::new(&user, Some(profile)))),
+    let flags = Command::new("HGET").arg(&keys.flags()).arg(&user);
+    let pipeline = Pipeline::new(vec![stamp, profile, flags]);
+    let replies = site.ask_all(&pipeline).await?;
+    let reply = |place: usize| replies.get(place).unwrap_or(&Reply::Nil);
+    let flags = Flags::stored(reply(2))?;
+    match Profile::stored(reply(1))? {
+        Some(profile) => {
+            let user = User::new(&user, Some(profile)).hiding(flags.self_hidden);
+            Ok(Answer::json(&user))
+        }
         None => Err(Error::NotFound(format!("The user {user} has no profile."))),
     }
 }
@@ -41,9 +49,27 @@ async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> 
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
     caller.must_be(&named.id)?;
-    site.ask(write_profiles([&named].into_iter(), &site.config))
-        .await?;
-    Ok(Answer::json(&User::new(&named.id, Some(named.profile))))
+    let mut views = write(site, call, vec![named]).await?.into_iter();
+    let view = views.next().ok_or_else(too_few)?;
+    Ok(Answer::json(&view))
+}
+
+/// Writes profiles, and returns them as they are now.
+async fn write(site: &Site, call: &Call, profiles: Vec<NamedProfile>) -> Result<Vec<User>, Error> {
+    let command = |names: &[String]| write_profiles(profiles.iter(), call.now, names, &site.config);
+    let reply = site.ask_everywhere(command).await?;
+    let hidden = reply.at(2)?.list()?;
+    if hidden.len() != profiles.len() {
+        return Err(too_few());
+    }
+    let view = |(named, hidden): (NamedProfile, &Reply)| {
+        User::new(&named.id, Some(named.profile)).hiding(*hidden == Reply::Integer(1))
+    };
+    Ok(profiles.into_iter().zip(hidden).map(view).collect())
+}
+
+fn too_few() -> Error {
+    Error::StoreUnavailable("another number of profiles than was sent".to_owned())
 }
 
 /// `PUT` of an array of profiles.
@@ -58,12 +84,16 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     check_length(items)?;
     caller.must_be_service()?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
-    if items.iter().any(Result::is_ok) {
-        site.ask(write_profiles(items.iter().flatten(), &site.config))
-            .await?;
-    }
-    let view = |named: NamedProfile| User::new(&named.id, Some(named.profile));
-    let results = items.into_iter().map(|item| item.map(view)).collect();
+    let profiles: Vec<NamedProfile> = items.iter().flatten().cloned().collect();
+    let written = if profiles.is_empty() {
+        Vec::new()
+    } else {
+        write(site, call, profiles).await?
+    };
+    let mut written = written.into_iter();
+    let mut next = || written.next().ok_or_else(too_few);
+    let results = items.into_iter().map(|item| item.and_then(|_| next()));
+    let results = results.collect();
     Ok(Answer::json(&Results::of(results)))
 }
 
@@ -86,8 +116,7 @@ async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
     caller.must_be_service()?;
-    let replies = site.ask_all(&erasure.look(&site.config)).await?;
-    let index = replies.get(1).unwrap_or(&Reply::Nil);
-    site.ask_all(&erasure.erase(index, &site.config)?).await?;
+    site.ask_everywhere(|names| erasure.command(names, &site.config))
+        .await?;
     Ok(Answer::nothing())
 }

@@ -45,6 +45,8 @@ pub struct User {
     avatar: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden: Option<bool>,
 }
 
 impl User {
@@ -57,7 +59,15 @@ impl User {
             name,
             avatar,
             url,
+            hidden: None,
         }
+    }
+
+    /// The user as their own profile shows them: hidden by themself or not.
+    #[must_use]
+    pub fn hiding(mut self, hidden: bool) -> Self {
+        self.hidden = hidden.then_some(true);
+        self
     }
 
     /// A user and their profile as the store holds it.

@@ -4,14 +4,16 @@
 -- ARGV  users, 1 to 100
 -- Call  EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 7 42
 -- Reply { stamp or nil, total, scores (packed) or nil, ranks (from 0) or nil, profiles (JSON or nil) }
--- State unchanged. The member '#' is the board's order counter: it lies under all users.
+--       who is hidden has neither
+-- State unchanged. The member '#' is the board's order counter: it lies under all users, and over
+--       those that are hidden.
 
 local board = KEYS[2]
-local total = math.max(redis.call('ZCARD', board) - 1, 0)
+local total = redis.call('ZREVRANK', board, '#') or 0
 local scores, ranks = {}, {}
 for i, user in ipairs(ARGV) do
-  local score = redis.call('ZSCORE', board, user)
-  scores[i] = score and tonumber(score)
-  ranks[i] = redis.call('ZREVRANK', board, user)
+  local score = tonumber(redis.call('ZSCORE', board, user) or 0)
+  scores[i] = score > 0 and score
+  ranks[i] = score > 0 and redis.call('ZREVRANK', board, user)
 end
 return { redis.call('GET', KEYS[1]), total, scores, ranks, redis.call('HMGET', KEYS[3], unpack(ARGV)) }

@@ -1,6 +1,6 @@
 -- Takes a call of count.lua apart, which follows this text and says what KEYS and ARGV are.
 
-local stamp, index = KEYS[1], KEYS[2]
+local stamp, index, flags = KEYS[1], KEYS[2], KEYS[3]
 local held_stamp = redis.call('GET', stamp)
 if held_stamp and held_stamp ~= ARGV[1] then
   return { held_stamp }
@@ -53,6 +53,9 @@ local members = list(function()
   for i = 1, number() do
     member.undone[i] = KEYS[first + i - 1]
   end
+  local held = string.match(redis.call('HGET', flags, member.user) or '', '^%a*')
+  member.hidden = string.find(held, '[hs]') ~= nil
+  member.frozen = string.find(held, 'f') ~= nil
   return member
 end)
 local days = list(function()
@@ -67,4 +70,7 @@ local ops = list(function()
     verb = take(), mark = take(), at = number(), dated = take() == '1',
   }
 end)
+local audit = list(function()
+  return { flags = flags, entries = KEYS[number()], who = KEYS[number()], now = ARGV[2], reason = take() }
+end)[1]
 

@@ -1,22 +1,65 @@
--- Erases a user from boards, profiles and everything of their own.
+-- Erases a user from boards, profiles, flags and everything of their own.
 --
--- KEYS  1 stamp   2 profiles (hash)   3.. boards (zset), then keys that are the user's alone
--- ARGV  1 stamp, what this configuration would stamp   2 user   3 how many boards
--- Call  EVALSHA sha 5 {ar:0}s {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 'v1 ...' 42 2
--- Reply { stamp held }: another than ARGV 1 means that nothing was changed.
--- State who is left keeps points and order; a board keeps its counter and expiry.
+-- KEYS  1 stamp   2 index (zset)   3 flags (hash)   4 audit list (stream)   5 who and why (hash)   6 profiles (hash)
+--       7.. boards (zset), then history and per-day marks of each day, then other keys that are the user's alone
+-- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms   3 user
+--       4 how many boards   5.. the history days, as the index names them
+-- Call  EVALSHA sha 10 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}ba:all {ar:0}h:2026-11-20:42
+--       {ar:0}v:2026-11-20:42 {ar:0}m:42 'v1 ...' 1795132800000 42 1 2026-11-20
+-- Reply { stamp held, names }
+--       names  none, or all that the index holds because the call lacked one: nothing was
+--              changed; call again with them
+--       A stamp other than ARGV 1 comes back alone: nothing was changed.
+-- State who is left keeps points and order; a board keeps its counter and expiry. The audit list says
+--       how much was removed, not of whom; of its earlier entries the user and the reason are taken away.
 
-local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] then
-  return { held }
+local held_stamp = redis.call('GET', KEYS[1])
+if held_stamp and held_stamp ~= ARGV[1] then
+  return { held_stamp }
+end
+local audit = { flags = KEYS[3], entries = KEYS[4], who = KEYS[5], now = ARGV[2] }
+local user, boards = ARGV[3], tonumber(ARGV[4])
+local names = redis.call('ZRANGE', KEYS[2], 0, -1)
+local given = {}
+for i = 7, 6 + boards do
+  given[KEYS[i]] = true
+end
+for i = 5, #ARGV do
+  given[ARGV[i]] = true
+end
+for _, name in ipairs(names) do
+  if not given[name] then
+    return { ARGV[1], names }
+  end
+end
+check_audit(audit)
+redis.call('HLEN', KEYS[6])
+for i = 7, 6 + boards do
+  redis.call('ZCARD', KEYS[i])
 end
 
-local last_board = 2 + tonumber(ARGV[3])
-redis.call('HDEL', KEYS[2], ARGV[2])
-for i = 3, last_board do
-  redis.call('ZREM', KEYS[i], ARGV[2])
+-- Nothing is refused from here on.
+local _, subject = read_flags(audit, user)
+local profile = redis.call('HDEL', KEYS[6], user)
+local removed = { boards = 0, keys = 0 }
+for i = 7, 6 + boards do
+  removed.boards = removed.boards + redis.call('ZREM', KEYS[i], user)
 end
-for i = last_board + 1, #KEYS do
-  redis.call('UNLINK', KEYS[i])
+for i = 7 + boards, #KEYS do
+  removed.keys = removed.keys + redis.call('UNLINK', KEYS[i])
 end
-return { ARGV[1] }
+redis.call('HDEL', audit.flags, user)
+if subject ~= '' then
+  redis.call('HDEL', audit.who, 's' .. subject)
+  for _, entry in ipairs(redis.call('XRANGE', audit.entries, '-', '+')) do
+    -- The fields begin: at, instant, subject, number.
+    if entry[2][4] == subject then
+      redis.call('HDEL', audit.who, entry[1])
+    end
+  end
+end
+if profile + removed.boards + removed.keys > 0 or subject ~= '' then
+  redis.call('XADD', audit.entries, '*', 'at', audit.now, 'subject', '', 'action', 'erase',
+    'boards', removed.boards, 'keys', removed.keys, 'profiles', profile)
+end
+return { ARGV[1], {} }

@@ -1,21 +1,67 @@
--- Writes profiles, each replacing the one before.
+-- Writes profiles, each replacing the one before, and hides who asks for it.
 --
--- KEYS  1 stamp   2 profiles (hash: user -> JSON)
--- ARGV  1 stamp, what this configuration would stamp   2.. user, JSON, user, JSON, ...
--- Call  EVALSHA sha 2 {ar:0}s {ar:0}p 'v1 ...' 42 '{"name":"Ada"}'
--- Reply { stamp held }: another than ARGV 1 means that nothing was changed.
--- State profiles do not expire.
+-- KEYS  1 stamp   2 profiles (hash: user -> JSON)   3 index (zset)
+--       4 flags (hash: user -> 'flags,subject')   5 audit list (stream)   6 who and why (hash)   7.. boards (zset)
+-- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms
+--       3.. user, JSON, '1' to be hidden, '0' to be seen, '' to stay as they are; and so on
+-- Call  EVALSHA sha 6 {ar:0}s {ar:0}p {ar:0}i {ar:0}f {ar:0}l {ar:0}w 'v1 ...' 1795132800000 42 '{"name":"Ada"}' ''
+-- Reply { stamp held, boards, hidden }
+--       boards  none, or all that the index names because the call lacked one: nothing was
+--               changed; call again with them
+--       hidden  for each profile 1 where the user hides themself, else 0
+--       A stamp other than ARGV 1 comes back alone: nothing was changed.
+-- State profiles and flags do not expire.
 
-local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] then
-  return { held }
+local held_stamp = redis.call('GET', KEYS[1])
+if held_stamp and held_stamp ~= ARGV[1] then
+  return { held_stamp }
 end
+local audit = { flags = KEYS[4], entries = KEYS[5], who = KEYS[6], now = ARGV[2], reason = '' }
 redis.call('HLEN', KEYS[2])
 
-if not held then
+-- Whether users hide themselves afterwards, and of whom that changes what others see.
+local hides, changed, turned = {}, {}, {}
+for i = 3, #ARGV, 3 do
+  local user, asked = ARGV[i], ARGV[i + 2]
+  if hides[user] == nil then
+    hides[user] = string.find(read_flags(audit, user), 's') ~= nil
+  end
+  if asked ~= '' and (asked == '1') ~= hides[user] then
+    hides[user] = asked == '1'
+    changed[user] = not changed[user] or nil
+    if not string.find(read_flags(audit, user), 'h') then
+      turned[user] = hides[user]
+    end
+  end
+end
+local turns = {}
+if next(turned) then
+  local boards = missing_boards(KEYS[3], 7)
+  if boards then
+    return { ARGV[1], boards, {} }
+  end
+  turns = turns_of(turned, 7)
+end
+if next(changed) then
+  check_audit(audit)
+end
+
+-- Nothing is refused from here on.
+if not held_stamp then
   redis.call('SET', KEYS[1], ARGV[1])
 end
-for i = 2, #ARGV, 2 do
-  redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
+local hidden = {}
+for i = 3, #ARGV, 3 do
+  local user = ARGV[i]
+  redis.call('HSET', KEYS[2], user, ARGV[i + 1])
+  hidden[#hidden + 1] = hides[user] and 1 or 0
+  if changed[user] then
+    changed[user] = nil
+    write_audit(audit, user, { hides[user] and 'opt-out' or 'opt-in' })
+    local flags, subject = read_flags(audit, user)
+    flags = string.gsub(flags, 's', '') .. (hides[user] and 's' or '')
+    redis.call('HSET', KEYS[4], user, flags .. ',' .. subject)
+  end
 end
-return { ARGV[1] }
+turn(turns)
+return { ARGV[1], {}, hidden }

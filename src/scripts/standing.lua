@@ -6,11 +6,16 @@
 -- Reply { stamp or nil, total, profile or nil, rank (from 0) or nil,
 --         first rank read (from 0), users, scores (packed), profiles (JSON or nil) }
 --       the last four only when the user is on the board; the users read include the user
--- State unchanged. The member '#' is the board's order counter: it lies under all users.
+--       who is hidden is on no board
+-- State unchanged. The member '#' is the board's order counter: it lies under all users, and over
+--       those that are hidden.
 
 local board, profiles = KEYS[2], KEYS[3]
-local total = math.max(redis.call('ZCARD', board) - 1, 0)
+local total = redis.call('ZREVRANK', board, '#') or 0
 local rank = redis.call('ZREVRANK', board, ARGV[1])
+if rank and rank > total then
+  rank = false
+end
 local reply = { redis.call('GET', KEYS[1]), total, redis.call('HGET', profiles, ARGV[1]), rank }
 if not rank then
   return reply

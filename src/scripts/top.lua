@@ -4,9 +4,10 @@
 -- ARGV  1 offset, 0 or more   2 limit, 1 or more
 -- Call  EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 0 30
 -- Reply { stamp or nil, total, users, scores (packed), profiles (JSON or nil) }
--- State unchanged. The member '#' is the board's order counter: it lies under all users.
+-- State unchanged. The member '#' is the board's order counter: it lies under all users, and over
+--       those that are hidden.
 
-local total = math.max(redis.call('ZCARD', KEYS[2]) - 1, 0)
+local total = redis.call('ZREVRANK', KEYS[2], '#') or 0
 local first = tonumber(ARGV[1])
 local last = math.min(first + tonumber(ARGV[2]), total) - 1
 local users, scores, profiles = {}, {}, {}

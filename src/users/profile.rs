@@ -1,5 +1,6 @@
 //! Profiles: what a board shows of a user besides the id.
 
+use crate::calendar::Instant;
 use crate::config::Config;
 use crate::error::{Error, Faults};
 use crate::id;
@@ -29,6 +30,9 @@ pub struct NamedProfile {
     pub id: String,
     /// The profile.
     pub profile: Profile,
+    /// Whether the user hides themself from boards; nothing leaves it as it is, so that whoever
+    /// keeps names up to date does not bring back who went.
+    pub hidden: Option<bool>,
 }
 
 const MOST_NAME_CHARACTERS: usize = 80;
@@ -45,7 +49,7 @@ impl Profile {
             id::checked(user),
             "/user",
             value,
-            &["name", "avatar", "url"],
+            &["name", "avatar", "url", "hidden"],
         )
     }
 
@@ -74,25 +78,40 @@ impl NamedProfile {
     pub fn read(value: &Value) -> Result<Self, Error> {
         let id = value.get("id").and_then(id::user);
         let id = id.ok_or_else(|| id::ID.to_owned());
-        read(id, "/id", value, &["id", "name", "avatar", "url"])
+        read(id, "/id", value, &["id", "name", "avatar", "url", "hidden"])
     }
 }
 
-/// The command that writes profiles.
+/// The command that writes profiles, with the boards to hide users from or show them on.
 #[must_use]
 pub fn write_profiles<'a>(
     profiles: impl Iterator<Item = &'a NamedProfile>,
+    now: Instant,
+    names: &[String],
     config: &Config,
 ) -> Command {
     let keys = config.keys();
-    let command = Command::script(&scripts::PROFILES, &[keys.stamp(), keys.profiles()]);
-    profiles.fold(
-        command.arg(&config.stamp()),
-        |command, NamedProfile { id, profile }| {
-            let json = serde_json::to_string(profile).unwrap_or_default();
-            command.arg(id).arg(&json)
-        },
-    )
+    let mut all = vec![
+        keys.stamp(),
+        keys.profiles(),
+        keys.index(),
+        keys.flags(),
+        keys.audit(),
+        keys.who(),
+    ];
+    all.extend(names.iter().cloned());
+    let command = Command::script(&scripts::PROFILES, &all)
+        .arg(&config.stamp())
+        .arg(&now.0.to_string());
+    profiles.fold(command, |command, named| {
+        let json = serde_json::to_string(&named.profile).unwrap_or_default();
+        let hidden = match named.hidden {
+            Some(true) => "1",
+            Some(false) => "0",
+            None => "",
+        };
+        command.arg(&named.id).arg(&json).arg(hidden)
+    })
 }
 
 fn read(
@@ -110,13 +129,24 @@ fn read(
     let name = faults.check("/name", optional(fields, "name", name));
     let avatar = faults.check("/avatar", optional(fields, "avatar", link));
     let url = faults.check("/url", optional(fields, "url", link));
+    let hidden = fields.get("hidden").map(Value::as_bool);
+    let hidden = match hidden {
+        Some(None) => Err("must be true or false".to_owned()),
+        Some(Some(hidden)) => Ok(Some(hidden)),
+        None => Ok(None),
+    };
+    let hidden = faults.check("/hidden", hidden);
     let read = || {
         let profile = Profile {
             name: name?,
             avatar: avatar?,
             url: url?,
         };
-        Some(NamedProfile { id: id?, profile })
+        Some(NamedProfile {
+            id: id?,
+            profile,
+            hidden: hidden?,
+        })
     };
     faults.or(read())
 }

@@ -1,0 +1,171 @@
+-- What a call of count.lua reads and changes: boards, histories, marks. Follows count_call.lua.
+
+local ORDERS = 2 ^ 30
+local MAX_POINTS = 2 ^ 23 - 1
+local COUNTER = '#'
+local ADJUST = 'adjust'
+
+-- Sets an expiry where there is none, and says whether it did.
+local function expire_once(name, seconds)
+  return redis.call('TTL', name) == -1 and redis.call('EXPIRE', name, seconds) == 1
+end
+
+local function claim()
+  if not held_stamp then
+    redis.call('SET', stamp, ARGV[1])
+  end
+end
+
+-- The index lets an erasure find every board and history day; it forgets what has expired.
+local function register(name, seconds)
+  local second = math.floor(now / 1000)
+  local expiry = seconds > 0 and digits(second + seconds + 86400) or 'inf'
+  redis.call('ZADD', index, 'GT', expiry, name)
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(second))
+end
+
+local function keep_day(name, date)
+  if expire_once(name, day_lifetime) then
+    register(date, day_lifetime)
+  end
+end
+
+-- The boards of a place in the order of its keys: each kind for everybody, then for each group.
+local function boards_of(place, kinds, groups)
+  local found = {}
+  local rows = { [''] = 0 }
+  for i, group in ipairs(place.groups) do
+    rows[group] = i
+  end
+  local function add(group)
+    for kind in string.gmatch(kinds, '%a') do
+      local column = string.find(place.kinds, kind, 1, true)
+      if not rows[group] or not column then
+        return false
+      end
+      local name = KEYS[place.first + rows[group] * #place.kinds + column - 1]
+      found[#found + 1] = { name = name, lifetime = board_lifetime[kind] or 0 }
+    end
+    return true
+  end
+  local complete = add('')
+  for _, group in ipairs(groups) do
+    complete = complete and add(group)
+  end
+  return complete and found
+end
+
+-- Who is hidden has their scores below zero, under the order counter, where no rank or page reaches.
+local function read_boards(boards, user)
+  for _, board in ipairs(boards) do
+    local score, counter = unpack(redis.call('ZMSCORE', board.name, user, COUNTER))
+    board.score = tonumber(score or 0)
+    board.points = math.floor(math.abs(board.score) / ORDERS)
+    board.order = tonumber(counter or 0)
+    board.new = not counter
+  end
+end
+
+local function change_board(board, member, points)
+  if points == 0 then
+    redis.call('ZREM', board.name, member.user)
+    return
+  end
+  local score = points * ORDERS + (ORDERS - 1 - board.order)
+  if member.hidden then
+    score = -score
+  end
+  redis.call('ZINCRBY', board.name, digits(score - board.score), member.user)
+  if board.order < ORDERS - 1 then
+    redis.call('ZINCRBY', board.name, 1, COUNTER)
+  end
+end
+
+local function read_history(history, action)
+  local count, points = string.match(redis.call('HGET', history, action) or '0 0', '^(%d+) (-?%d+)$')
+  return tonumber(count), tonumber(points)
+end
+
+local function points_of_day(history)
+  local sum = 0
+  for _, held in ipairs(redis.call('HVALS', history)) do
+    sum = sum + tonumber(string.match(held, '-?%d+$') or 0)
+  end
+  return sum
+end
+
+local function write_history(history, action, count, points)
+  if count > 0 or points ~= 0 then
+    redis.call('HSET', history, action, digits(count) .. ' ' .. digits(points))
+  else
+    redis.call('HDEL', history, action)
+  end
+end
+
+-- Takes one activity out of a day, as far as the day is still known.
+local function take_from_day(history, action, amount)
+  local count, points = read_history(history, action)
+  if count == 0 then
+    return
+  end
+  local left = points - amount
+  if action ~= ADJUST then
+    left = count > 1 and math.max(0, left) or 0
+  end
+  write_history(history, action, count - 1, left)
+  -- What an adjustment had taken before cannot be taken twice.
+  local sum = points_of_day(history)
+  if sum < 0 then
+    local adjustments, adjusted = read_history(history, ADJUST)
+    write_history(history, ADJUST, adjustments, adjusted - sum)
+  end
+end
+
+-- The standing mark, if it stands, and the instant of its last change, if known.
+local function read_mark(member, mark)
+  local changed = -math.huge
+  local standing
+  local text = redis.call('HGET', member.marks, mark)
+  if text then
+    local parts = words(text)
+    changed = tonumber(parts[1])
+    standing = { text = text, amounts = {}, date = parts[3], kinds = parts[4] }
+    standing.groups = { unpack(parts, 5) }
+    for amount in string.gmatch(parts[2], '[^:]+') do
+      table.insert(standing.amounts, tonumber(amount))
+    end
+  end
+  for _, memory in ipairs(member.undone) do
+    changed = math.max(changed, tonumber(redis.call('HGET', memory, mark) or -math.huge))
+  end
+  return standing, changed
+end
+
+local function remember_undo(member, mark, changed)
+  redis.call('HSET', member.undone[1], mark, digits(changed))
+  expire_once(member.undone[1], undo_lifetime)
+end
+
+-- Where a mark's points lie, if that place is among those given.
+local function place_of(standing, member)
+  local day = member.days[standing.date]
+  for _, place in ipairs(day and places_on[standing.date] or {}) do
+    local boards = boards_of(place, standing.kinds, standing.groups)
+    if boards then
+      return boards, day
+    end
+  end
+end
+
+-- The amount that moved a board most: what an adjustment could take may differ between boards.
+local function furthest(amounts, boards)
+  local far = 0
+  for i = 1, #boards do
+    local amount = amounts[i] or amounts[1]
+    if math.abs(amount) > math.abs(far) then
+      far = amount
+    end
+  end
+  return far
+end
+
