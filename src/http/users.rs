@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::array::{Results, check_length};
 use super::call::Call;
 use super::caller::identify;
+use crate::config::Scope;
 use crate::error::Error;
 use crate::query::Query;
 use crate::ranking::User;
@@ -40,7 +41,7 @@ async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> 
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
-    caller.must_be(&named.id)?;
+    caller.must_be(&named.id, Scope::Profiles)?;
     site.ask(write_profiles([&named].into_iter(), &site.config))
         .await?;
     Ok(Answer::json(&User::new(&named.id, Some(named.profile))))
@@ -56,7 +57,7 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
         return Err(Error::invalid("Profiles are a JSON array."));
     };
     check_length(items)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Profiles)?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
     if items.iter().any(Result::is_ok) {
         site.ask(write_profiles(items.iter().flatten(), &site.config))
@@ -72,7 +73,7 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     let caller = identify(call, &site.config).await?;
     let today = site.calendar.date_at(call.now);
     let history = History::read(user, &call.query, today)?;
-    caller.must_be(user)?;
+    caller.must_be(user, Scope::Activity)?;
     let replies = site.ask_all(&history.pipeline(&site.config)).await?;
     let (_, replies) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
     Ok(Answer::json(&history.view(
@@ -85,7 +86,7 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
 async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Admin)?;
     let replies = site.ask_all(&erasure.look(&site.config)).await?;
     let index = replies.get(1).unwrap_or(&Reply::Nil);
     site.ask_all(&erasure.erase(index, &site.config)?).await?;

@@ -2,7 +2,7 @@
 
 mod issuer;
 mod jwks;
-mod row;
+pub mod row;
 mod shared;
 mod sign;
 
