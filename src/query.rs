@@ -103,7 +103,7 @@ impl Query {
         };
         let known = before
             .split_once('-')
-            .filter(|(instant, count)| number(instant) && number(count));
+            .filter(|(instant, count)| number(instant) && number(count) && *instant != "0");
         let before = known
             .map(|_| before.to_owned())
             .ok_or_else(|| "must be the id of an entry such as 1795132800000-0".to_owned());

@@ -2,11 +2,15 @@
 
 mod origins;
 mod rules;
+mod scopes;
+mod service_keys;
 mod tokens;
 mod vars;
 
 pub use origins::Origins;
 pub use rules::{Once, Rule, Rules};
+pub use scopes::{Scope, Scopes};
+pub use service_keys::ServiceKeys;
 pub use tokens::Tokens;
 pub use vars::Vars;
 
@@ -24,7 +28,7 @@ pub struct Config {
     /// Deadline of one request to the store, in milliseconds: 1 to 30,000.
     pub store_timeout: u32,
     /// Keys of trusted services.
-    pub service_keys: Vec<String>,
+    pub service_keys: ServiceKeys,
     /// How user tokens are checked.
     pub tokens: Tokens,
     /// Where pages may come from that call this service.
@@ -100,7 +104,7 @@ impl Config {
             store_url: store_url(vars)?,
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
             store_timeout: vars.whole("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(800),
-            service_keys: vars.words("SERVICE_KEYS")?.unwrap_or_default(),
+            service_keys: ServiceKeys::read(vars)?,
             tokens: Tokens::read(vars)?,
             allowed_origins: Origins::read(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),

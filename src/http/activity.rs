@@ -5,6 +5,7 @@ use super::array::{Results, check_length};
 use super::call::Call;
 use super::caller::identify;
 use crate::activity::{Counted, count_all, count_one, read_item};
+use crate::config::Scope;
 use crate::error::Error;
 use crate::site::Site;
 use serde_json::Value;
@@ -21,6 +22,8 @@ pub async fn post(site: &Site, call: &mut Call) -> Result<Answer, Error> {
         return Ok(Answer::json(&counted));
     };
     check_length(items)?;
+    // Of no item could it be otherwise.
+    caller.must_have(Scope::Activity)?;
     let items = items.iter().map(read).collect();
     let counted: Vec<Result<Counted, Error>> = count_all(site, items, call.now).await?;
     Ok(Answer::json(&Results::of(counted)))

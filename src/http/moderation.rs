@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::caller::identify;
 use crate::activity::adjust;
+use crate::config::Scope;
 use crate::error::Error;
 use crate::moderation::{Adjustment, AuditQuery, Verdict, View};
 use crate::query::Query;
@@ -24,7 +25,7 @@ async fn get_verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     let mut query = Query::parse(&call.query, &[]);
     let user = query.user(user);
     query.finish()?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Admin)?;
     let keys = site.config.keys();
     let of_user = |key: &str| Command::new("HGET").arg(key).arg(&user);
     let commands = vec![
@@ -42,7 +43,7 @@ async fn put_verdict(site: &Site, call: &mut Call, user: &str) -> Result<Answer,
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let verdict = Verdict::read(user, &body.json()?)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Admin)?;
     let command = |names: &[String]| verdict.command(names, call.now, &site.config);
     let reply = site.ask_everywhere(command).await?;
     Ok(Answer::json(&verdict.view(&reply)?))
@@ -54,7 +55,7 @@ pub async fn adjustment(site: &Site, call: &mut Call, user: &str) -> Result<Answ
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let adjustment = Adjustment::read(user, &body.json()?, site.config.decimals, call.now)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Admin)?;
     Ok(Answer::json(&adjust(site, adjustment, call.now).await?))
 }
 
@@ -62,7 +63,7 @@ pub async fn adjustment(site: &Site, call: &mut Call, user: &str) -> Result<Answ
 pub async fn audit(site: &Site, call: &Call) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let query = AuditQuery::read(&call.query)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Admin)?;
     let reply = site.ask(query.command(&site.config)).await?;
     Ok(Answer::json(&query.view(&reply, site.config.decimals)?))
 }

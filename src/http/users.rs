@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::array::{Results, check_length};
 use super::call::Call;
 use super::caller::identify;
+use crate::config::Scope;
 use crate::error::Error;
 use crate::moderation::Flags;
 use crate::query::Query;
@@ -48,7 +49,7 @@ async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> 
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
-    caller.must_be(&named.id)?;
+    caller.must_be(&named.id, Scope::Profiles)?;
     let mut views = write(site, call, vec![named]).await?.into_iter();
     let view = views.next().ok_or_else(too_few)?;
     Ok(Answer::json(&view))
@@ -82,7 +83,7 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
         return Err(Error::invalid("Profiles are a JSON array."));
     };
     check_length(items)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Profiles)?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
     let profiles: Vec<NamedProfile> = items.iter().flatten().cloned().collect();
     let written = if profiles.is_empty() {
@@ -102,7 +103,7 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     let caller = identify(call, &site.config).await?;
     let today = site.calendar.date_at(call.now);
     let history = History::read(user, &call.query, today)?;
-    caller.must_be(user)?;
+    caller.must_be(user, Scope::Activity)?;
     let replies = site.ask_all(&history.pipeline(&site.config)).await?;
     let (_, replies) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
     Ok(Answer::json(&history.view(
@@ -115,7 +116,7 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
 async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
-    caller.must_be_service()?;
+    caller.must_be_service(Scope::Admin)?;
     site.ask_everywhere(|names| erasure.command(names, &site.config))
         .await?;
     Ok(Answer::nothing())

@@ -45,12 +45,18 @@ impl Adjustment {
         let id = fields.get("id").and_then(id::user);
         let id = faults.check("/id", id.ok_or_else(|| id::ID.to_owned()));
         let undo = faults.check("/undo", read_undo(fields.get("undo")));
-        let points = match (undo, fields.get("points")) {
-            (Some(true), None) => Ok(0),
-            (Some(true), Some(_)) => {
-                Err("must be left out of an undo: it takes back all".to_owned())
+        if undo == Some(true) {
+            // It takes back all, from where it is.
+            for field in ["points", "at", "groups"] {
+                if fields.contains_key(field) {
+                    let left_out = Err::<(), _>("must be left out of an undo".to_owned());
+                    faults.check(&format!("/{field}"), left_out);
+                }
             }
-            (Some(false) | None, points) => read_points(points, decimals),
+        }
+        let points = match undo {
+            Some(true) => Ok(0),
+            Some(false) | None => read_points(fields.get("points"), decimals),
         };
         let points = faults.check("/points", points);
         let at = faults.check("/at", read_at(fields.get("at"), now));

@@ -129,7 +129,10 @@ impl Day {
                 parts.ok_or_else(|| Failure::Unavailable(format!("unexpected day {held:?}")))?;
             total += steps;
             let points = Points { steps, decimals };
-            actions.push((action.text()?.to_owned(), Action { count, points }));
+            // What is left of adjustments that were taken back has points alone.
+            if count > 0 {
+                actions.push((action.text()?.to_owned(), Action { count, points }));
+            }
         }
         let points = Points {
             steps: total,

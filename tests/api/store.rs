@@ -77,7 +77,10 @@ impl Store {
                 "zset" => self
                     .run::<Option<String>>("ZSCORE", &[&key, user])
                     .is_some(),
-                "hash" => self.run("HEXISTS", &[&key, user]),
+                "hash" => {
+                    let held: Vec<String> = self.run("HGETALL", &[&key]);
+                    held.iter().any(|one| one == user)
+                }
                 _ => false,
             }
         };

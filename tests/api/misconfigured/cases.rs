@@ -6,6 +6,8 @@ use test_support::{Value, json};
 pub fn cases() -> Vec<(&'static str, Value, String)> {
     let required = "is required and not set";
     let periods = "is none of day, week, month, year, all";
+    let keys = "number 2 is neither a key nor scopes and a key such as activity+profiles:KEY; \
+                scopes are activity, profiles, admin, and no key contains ':'";
     let jwks = "must begin with https://, or http://localhost, and name no user";
     let fields = "points, once, undo, by, daily_cap, cooldown";
     let mut cases: Vec<(&'static str, Value, String)> = [
@@ -108,6 +110,14 @@ pub fn cases() -> Vec<(&'static str, Value, String)> {
             "KEEP_DAYS",
             json!({"decade": 7}),
             "'decade' is none of day, week, month, year, marks",
+        ),
+        ("SERVICE_KEYS", json!("one,write:s3cret"), keys),
+        ("SERVICE_KEYS", json!("one,admin:"), keys),
+        ("SERVICE_KEYS", json!("one,admin:s3cret:more"), keys),
+        (
+            "SERVICE_KEYS",
+            json!("one,admin:one"),
+            "number 2 is a key that is there already",
         ),
         ("SERVICE_KEYS", json!([1]), "must be a list of texts"),
         ("SERVICE_KEYS", json!({"a": "b"}), "must be a text"),

@@ -15,6 +15,10 @@ pub fn rows() -> Vec<Row> {
         (Method::PUT, "/v1/users", "[]"),
         (Method::DELETE, "/v1/users/42", ""),
         (Method::GET, "/v1/users/42/activity", ""),
+        (Method::GET, "/v1/users/42/moderation", ""),
+        (Method::PUT, "/v1/users/42/moderation", "{}"),
+        (Method::POST, "/v1/users/42/adjustments", "{}"),
+        (Method::GET, "/v1/moderation", ""),
     ];
     let mut rows = Vec::new();
     for (method, path, body) in routes {

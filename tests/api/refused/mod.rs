@@ -4,6 +4,7 @@
 
 mod activity;
 mod callers;
+mod moderation;
 mod order;
 mod problem;
 mod profiles;
@@ -28,6 +29,7 @@ fn rows() -> Vec<Row> {
         activity::rows(),
         activity::ruled(),
         queries::rows(),
+        moderation::rows(),
         profiles::rows(),
         order::rows(),
     ];

@@ -5,7 +5,7 @@ use test_support::{Method, Value, json};
 use super::problem::{ID, fault, faults, invalid};
 use super::row::{Row, put};
 
-const FIELDS: &str = "is not known; known are name, avatar, url";
+const FIELDS: &str = "is not known; known are name, avatar, url, hidden";
 const LINK: &str = "must be a link that begins with https://";
 const NAME: &str = "must be 1 to 80 characters";
 const NONE: &str = "is not known: there are no parameters here";
@@ -43,6 +43,8 @@ pub fn rows() -> Vec<Row> {
         .json("["),
         one("id", json!("42"), FIELDS),
         one("email", json!("ada@example.com"), FIELDS),
+        one("hidden", json!(null), "must be true or false"),
+        one("hidden", json!("true"), "must be true or false"),
         one("name", json!(null), TEXT),
         one("name", json!(7), TEXT),
         one("name", json!(""), NAME),

@@ -2,9 +2,9 @@
 
 mod issuer;
 mod jwks;
-mod row;
+pub mod row;
 mod shared;
-mod sign;
+pub mod sign;
 
 use test_support::{Api, Method, Value, json};
 
