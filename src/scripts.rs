@@ -17,7 +17,7 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_state.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "cb2293b28f95a928d1ba5e15a4af3bb59175c44d",
+    sha: "3631157d4c1144647193bb58e8f3281951c93837",
 };
 
 /// Reads a stretch of a board.
@@ -45,7 +45,7 @@ pub static PROFILES: Script = Script {
         include_str!("scripts/visibility.lua"),
         include_str!("scripts/profiles.lua")
     ),
-    sha: "f499cd2bc7be3ad731d6e29ae8f349897205eb25",
+    sha: "b5bbbf7c5fc15da501c18b6e3e339f2b40ad6c9f",
 };
 
 /// Erases a user.
@@ -54,7 +54,7 @@ pub static ERASE: Script = Script {
         include_str!("scripts/audit.lua"),
         include_str!("scripts/erase.lua")
     ),
-    sha: "e6cd64fa625d87c6ae6e42d0373e308eca4584de",
+    sha: "025ab8df88c6e00b0fdcedcdc3a34f7f789267be",
 };
 
 /// Hides and freezes users, and takes that back.
@@ -64,7 +64,7 @@ pub static MODERATE: Script = Script {
         include_str!("scripts/visibility.lua"),
         include_str!("scripts/moderate.lua")
     ),
-    sha: "c2dacf5873e05ded2a0194967be119a729c38b16",
+    sha: "3162763102da62bd052b37e0f1ab8980d8aedc0e",
 };
 
 /// Reads the audit list.

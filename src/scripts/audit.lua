@@ -8,7 +8,8 @@
 
 -- A number as digits: tostring would round above 1e14.
 local function digits(n)
-  return string.format('%.0f', n)
+  -- Adding 0 makes 0 of -0.
+  return string.format('%.0f', n + 0)
 end
 
 -- Which flags a user has, and their number in the audit list or ''.

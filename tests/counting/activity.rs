@@ -75,6 +75,10 @@ pub enum Request {
     Array(Vec<Item>),
     /// Everything of a user goes.
     Erase(String),
+    /// A user is hidden or not, frozen or not.
+    Moderate(String, bool, bool),
+    /// An activity `adjust` with its points in smallest steps.
+    Adjust(Activity, i64),
 }
 
 impl Request {
@@ -82,7 +86,7 @@ impl Request {
         match self {
             Self::One(item) => std::slice::from_ref(item),
             Self::Array(items) => items,
-            Self::Erase(_) => &[],
+            Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
         }
     }
 
@@ -91,6 +95,10 @@ impl Request {
             Self::One(item) => item.json(),
             Self::Array(items) => items.iter().map(Item::json).collect(),
             Self::Erase(user) => json!({ "DELETE": user }),
+            Self::Moderate(user, hidden, frozen) => {
+                json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
+            }
+            Self::Adjust(activity, steps) => json!({ "adjust": activity.json(), "steps": steps }),
         }
     }
 }
@@ -99,6 +107,7 @@ impl Request {
 pub fn status_of(slug: &str) -> u16 {
     match slug {
         "invalid-request" => 400,
+        "forbidden" => 403,
         "unknown-action" | "not-undoable" | "score-overflow" => 422,
         other => panic!("no item is refused as {other}"),
     }

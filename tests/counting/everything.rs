@@ -43,13 +43,14 @@ impl Run {
     /// The board, and of every other one a comparison and a standing: requests and their answers.
     fn views(
         &self,
-        (kind, _, group): &BoardName,
+        name: &BoardName,
         board: &Board,
         users: &[String],
         number: usize,
     ) -> Vec<(String, Value)> {
+        let (kind, _, group) = name;
         let period = self.model.calendar.view(kind, board.date, now());
-        let ranking = board.ranking();
+        let [ranking, _] = self.model.ranking(name);
         let entry = |place: usize| {
             let (user, steps) = &ranking[place];
             let score = self.points(*steps as i64);
@@ -119,14 +120,15 @@ impl Run {
             let date = today.checked_sub(back.days()).unwrap();
             let held = self.model.histories.get(&(date, user.to_owned()));
             let held = held.cloned().unwrap_or_default();
-            let points = |steps: u64| self.points(steps as i64);
-            let action = |(name, (count, steps)): (&String, &(u64, u64))| {
+            let points = |steps: i64| self.points(steps);
+            let action = |(name, (count, steps)): (&String, &(u64, i64))| {
                 (
                     name.clone(),
                     json!({ "count": count, "points": points(*steps) }),
                 )
             };
-            let actions: Value = held.iter().map(action).collect();
+            let some = held.iter().filter(|(_, (count, _))| *count > 0);
+            let actions: Value = some.map(action).collect();
             let sum = held.values().map(|(_, steps)| steps).sum();
             active.push(sum > 0);
             days.push(
@@ -151,7 +153,7 @@ impl Run {
         let mut expected = BTreeMap::new();
         for ((date, user), day) in &self.model.histories {
             let day: &Day = day;
-            let written = |(action, (count, steps)): (&String, &(u64, u64))| {
+            let written = |(action, (count, steps)): (&String, &(u64, i64))| {
                 (action.clone(), format!("{count} {steps}"))
             };
             let day: BTreeMap<String, String> = day.iter().map(written).collect();
@@ -186,7 +188,8 @@ impl Run {
         let mut expected = BTreeMap::new();
         let letters: String = self.model.kinds.iter().map(|kind| &kind[..1]).collect();
         for ((user, action, target), held) in &self.model.standing {
-            let mut value = format!("{},{},{letters}", held.points, held.date);
+            let amounts: Vec<String> = held.amounts.iter().map(i64::to_string).collect();
+            let mut value = format!("{},{},{letters}", amounts.join(":"), held.date);
             for group in &held.groups {
                 value += &format!(",{group}");
             }

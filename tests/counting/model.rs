@@ -65,7 +65,8 @@ impl Moment {
 #[derive(Clone, Debug)]
 pub struct Standing {
     pub changed: Moment,
-    pub points: u64,
+    /// Points for every board and the day; of an adjustment for each board, in order, and the day.
+    pub amounts: Vec<i64>,
     pub date: Date,
     pub groups: Vec<String>,
 }
@@ -83,9 +84,13 @@ pub struct Board {
 }
 
 impl Board {
-    /// Users and points, the best first.
-    pub fn ranking(&self) -> Vec<(String, u64)> {
-        let mut all: Vec<_> = self.scores.iter().collect();
+    /// Users and points, the best first: of those that are hidden, or of the others.
+    pub fn ranking(&self, hidden: impl Fn(&str) -> bool) -> Vec<(String, u64)> {
+        let mut all: Vec<_> = self
+            .scores
+            .iter()
+            .filter(|(user, _)| hidden(user))
+            .collect();
         all.sort_by_key(|(_, (points, arrival))| (u64::MAX - points, *arrival));
         all.into_iter()
             .map(|(user, (points, _))| (user.clone(), *points))
@@ -107,9 +112,10 @@ impl Board {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    Counted(u64),
+    /// With the signed change of points, as the next but one.
+    Counted(i64),
     Duplicate,
-    Undone(u64),
+    Undone(i64),
     NothingToUndo,
     Capped(&'static str),
     Stale,
@@ -131,7 +137,7 @@ impl Outcome {
 }
 
 /// Count and points of each action.
-pub type Day = BTreeMap<String, (u64, u64)>;
+pub type Day = BTreeMap<String, (u64, i64)>;
 
 pub struct Model {
     pub calendar: Calendar,
@@ -144,6 +150,8 @@ pub struct Model {
     /// The latest instant that counted, by user and action, where the rule has a cooldown.
     pub cooling: BTreeMap<(String, String), Moment>,
     pub histories: BTreeMap<(Date, String), Day>,
+    pub hidden: BTreeSet<String>,
+    pub frozen: BTreeSet<String>,
 }
 
 impl Model {
@@ -154,6 +162,7 @@ impl Model {
     ) -> Self {
         let (boards, standing, undone) = Default::default();
         let (per_day, cooling, histories) = Default::default();
+        let (hidden, frozen) = Default::default();
         Self {
             calendar,
             kinds,
@@ -164,6 +173,18 @@ impl Model {
             per_day,
             cooling,
             histories,
+            hidden,
+            frozen,
+        }
+    }
+
+    /// Hides and freezes a user, or not.
+    pub fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) {
+        for (set, is) in [(&mut self.hidden, hidden), (&mut self.frozen, frozen)] {
+            set.remove(user);
+            if is {
+                set.insert(user.to_owned());
+            }
         }
     }
 
@@ -173,10 +194,68 @@ impl Model {
             return Outcome::Refused("unknown-action");
         };
         match (activity.undo, rule.undo) {
-            (true, true) => self.undo(activity, now),
             (true, false) => Outcome::Refused("not-undoable"),
+            _ if self.frozen.contains(&activity.user) => Outcome::Refused("forbidden"),
+            (true, true) => self.undo(activity, now),
             (false, _) => self.count(activity, &rule, now),
         }
+    }
+
+    /// What becomes of an adjustment by so many smallest steps.
+    pub fn adjust(&mut self, adjustment: &Activity, steps: i64, now: Moment) -> Outcome {
+        if adjustment.undo {
+            return self.undo(adjustment, now);
+        }
+        let (mark, user) = (adjustment.mark(), &adjustment.user);
+        let at = adjustment.at.map_or(now, Moment::exact);
+        let date = self.calendar.date(at.first);
+        let changed = self.last_change(&mark);
+        if adjustment.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
+            return Outcome::Stale;
+        }
+        if self.standing.contains_key(&mark) {
+            return Outcome::Duplicate;
+        }
+        let boards = self.boards_of(date, &adjustment.groups);
+        let held = |name| {
+            let board: Option<&Board> = self.boards.get(name);
+            board.map_or(0, |board| board.points(user)) as i64
+        };
+        if boards
+            .iter()
+            .any(|name| held(name) + steps > MOST_POINTS as i64)
+        {
+            return Outcome::Refused("score-overflow");
+        }
+        let mut amounts: Vec<i64> = boards.iter().map(|name| steps.max(-held(name))).collect();
+        let furthest = furthest(&amounts);
+        for (name, amount) in boards
+            .into_iter()
+            .zip(&amounts)
+            .filter(|(_, amount)| **amount != 0)
+        {
+            let new = Board {
+                date,
+                scores: BTreeMap::new(),
+                arrivals: 0,
+            };
+            let board = self.boards.entry(name).or_insert(new);
+            board.set(user, board.points(user).strict_add_signed(*amount));
+        }
+        let day = self.histories.entry((date, user.clone())).or_default();
+        let of_day: i64 = steps.max(-day.values().map(|held| held.1).sum::<i64>());
+        amounts.push(of_day);
+        let held = day.entry("adjust".to_owned()).or_default();
+        *held = (held.0 + 1, held.1 + of_day);
+        self.undone.remove(&mark);
+        let standing = Standing {
+            changed: changed.map_or(at, |changed| changed.later(at)),
+            amounts,
+            date,
+            groups: adjustment.groups.clone(),
+        };
+        self.standing.insert(mark, standing);
+        Outcome::Counted(furthest)
     }
 
     fn count(&mut self, activity: &Activity, rule: &Rule, now: Moment) -> Outcome {
@@ -213,7 +292,7 @@ impl Model {
         let day = self.histories.get(&(date, user.clone()));
         let earned = day
             .and_then(|day| day.get(&activity.action))
-            .map_or(0, |held| held.1);
+            .map_or(0, |held| held.1 as u64);
         if rule.daily_cap.is_some_and(|cap| earned + rule.points > cap) {
             return Outcome::Capped("daily-cap");
         }
@@ -234,13 +313,13 @@ impl Model {
             self.per_day.insert((date, mark));
         } else {
             let changed = changed.map_or(at, |changed| changed.later(at));
-            let (points, groups) = (rule.points, activity.groups.clone());
+            let (amounts, groups) = (vec![rule.points as i64], activity.groups.clone());
             self.undone.remove(&mark);
             self.standing.insert(
                 mark,
                 Standing {
                     changed,
-                    points,
+                    amounts,
                     date,
                     groups,
                 },
@@ -261,8 +340,8 @@ impl Model {
         }
         let day = self.histories.entry((date, user.clone())).or_default();
         let held = day.entry(activity.action.clone()).or_default();
-        *held = (held.0 + 1, held.1 + rule.points);
-        Outcome::Counted(rule.points)
+        *held = (held.0 + 1, held.1 + rule.points as i64);
+        Outcome::Counted(rule.points as i64)
     }
 
     fn undo(&mut self, activity: &Activity, now: Moment) -> Outcome {
@@ -272,6 +351,11 @@ impl Model {
         if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
             return Outcome::Stale;
         }
+        if let Some(standing) = self.standing.get(&mark)
+            && self.would_overflow(standing, user)
+        {
+            return Outcome::Refused("score-overflow");
+        }
         self.undone.insert(
             mark.clone(),
             changed.map_or(at, |changed| changed.later(at)),
@@ -279,17 +363,38 @@ impl Model {
         let Some(standing) = self.standing.remove(&mark) else {
             return Outcome::NothingToUndo;
         };
-        for name in self.boards_of(standing.date, &standing.groups) {
-            let board = self.boards.get_mut(&name).unwrap();
-            board.set(user, board.points(user) - standing.points);
+        let boards = self.boards_of(standing.date, &standing.groups);
+        let amounts = each(&standing.amounts, boards.len());
+        for (name, amount) in boards.into_iter().zip(&amounts) {
+            let Some(board) = self.boards.get_mut(&name) else {
+                continue;
+            };
+            let points = board.points(user);
+            if (points > 0 && *amount > 0) || *amount < 0 {
+                board.set(user, (points as i64 - amount).max(0) as u64);
+            }
         }
+        let of_day = *standing.amounts.last().unwrap();
         let place = (standing.date, user.clone());
         let day = self.histories.get_mut(&place).unwrap();
         let held = day.get_mut(&activity.action).unwrap();
-        *held = (held.0 - 1, held.1 - standing.points);
-        day.retain(|_, held| held.0 > 0);
+        *held = (held.0 - 1, held.1 - of_day);
+        let sum: i64 = day.values().map(|held| held.1).sum();
+        if sum < 0 {
+            day.entry("adjust".to_owned()).or_default().1 -= sum;
+        }
+        day.retain(|_, held| *held != (0, 0));
         self.histories.retain(|_, day| !day.is_empty());
-        Outcome::Undone(standing.points)
+        Outcome::Undone(-furthest(&amounts))
+    }
+
+    fn would_overflow(&self, standing: &Standing, user: &str) -> bool {
+        let boards = self.boards_of(standing.date, &standing.groups);
+        let amounts = each(&standing.amounts, boards.len());
+        boards.iter().zip(amounts).any(|(name, amount)| {
+            let held = self.boards.get(name).map_or(0, |board| board.points(user));
+            held as i64 - amount > MOST_POINTS as i64
+        })
     }
 
     /// Forgets a user; the others keep points and order.
@@ -302,6 +407,7 @@ impl Model {
         self.per_day.retain(|(_, mark)| mark.0 != user);
         self.cooling.retain(|(of, _), _| of != user);
         self.histories.retain(|(_, of), _| of != user);
+        self.moderate(user, false, false);
     }
 
     /// When a standing mark last changed, if it ever did.
@@ -320,14 +426,39 @@ impl Model {
         groups.flat_map(kinds).collect()
     }
 
+    /// Who is seen on a board with which points, the best first; and who is hidden.
+    pub fn ranking(&self, name: &BoardName) -> [Vec<(String, u64)>; 2] {
+        let board = self.boards.get(name);
+        [false, true].map(|hidden| {
+            let of = |user: &str| self.hidden.contains(user) == hidden;
+            board.map(|board| board.ranking(of)).unwrap_or_default()
+        })
+    }
+
     /// Points and rank on one board.
     pub fn stands(&self, name: &BoardName, user: &str) -> (u64, Option<usize>) {
-        let ranking = self
-            .boards
-            .get(name)
-            .map(Board::ranking)
-            .unwrap_or_default();
-        let place = ranking.iter().position(|(ranked, _)| ranked == user);
-        place.map_or((0, None), |place| (ranking[place].1, Some(place + 1)))
+        let [seen, hidden] = self.ranking(name);
+        let points = |(ranked, points): &(String, u64)| (ranked == user).then_some(*points);
+        let rank = seen.iter().position(|(ranked, _)| ranked == user);
+        let points = seen.iter().chain(&hidden).find_map(points);
+        (points.unwrap_or(0), rank.map(|place| place + 1))
     }
+}
+
+/// The amount for each of so many boards.
+fn each(amounts: &[i64], boards: usize) -> Vec<i64> {
+    let amount = |board| amounts[if amounts.len() > 1 { board } else { 0 }];
+    (0..boards).map(amount).collect()
+}
+
+/// The one that is furthest from zero, of equals the first.
+fn furthest(amounts: &[i64]) -> i64 {
+    let further = |far: i64, amount: &i64| {
+        if amount.abs() > far.abs() {
+            *amount
+        } else {
+            far
+        }
+    };
+    amounts.iter().fold(0, further)
 }

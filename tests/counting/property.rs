@@ -56,6 +56,8 @@ async fn random_activities(share: u64, setup: Setup, rare: &[&str]) {
         "nothing-to-undo",
         "stale",
         "invalid-request",
+        "forbidden",
+        "adjusted",
     ];
     for outcome in common.iter().chain(rare).filter(|_| steps >= 1000) {
         assert!(

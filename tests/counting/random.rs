@@ -41,7 +41,14 @@ impl Random {
 
     pub fn request(&mut self, model: &Model, now: i64) -> Request {
         if self.random.u8(..200) == 0 {
-            return Request::Erase(USERS[self.random.usize(..USERS.len())].to_owned());
+            return Request::Erase(self.user());
+        }
+        if self.random.u8(..60) == 0 {
+            let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
+            return Request::Moderate(self.user(), hidden, frozen);
+        }
+        if self.random.u8(..20) == 0 {
+            return self.adjustment(model, now);
         }
         if self.random.u8(..10) < 7 {
             return Request::One(self.item(model, now));
@@ -93,7 +100,7 @@ impl Random {
             // Mostly new ones.
             false => format!("/post-{}", self.random.u8(..60)),
         };
-        let user = USERS[self.random.usize(..USERS.len())].to_owned();
+        let user = self.user();
         let undo = model.rules[&action].undo && self.random.u8(..4) == 0;
         let (at, groups) = (self.at(model, now), self.groups());
         Activity {
@@ -104,6 +111,32 @@ impl Random {
             at,
             groups,
         }
+    }
+
+    fn user(&mut self) -> String {
+        USERS[self.random.usize(..USERS.len())].to_owned()
+    }
+
+    /// Small ones, that take all there is, and large ones, on few ids.
+    fn adjustment(&mut self, model: &Model, now: i64) -> Request {
+        let undo = self.random.u8(..3) == 0;
+        let steps = match self.random.u8(..10) {
+            0 => 8_000_000,
+            1 => -8_000_000,
+            2..6 => self.random.i64(1..10),
+            _ => -self.random.i64(1..10),
+        };
+        let at = self.at(model, now).filter(|_| !undo);
+        let groups = if undo { Vec::new() } else { self.groups() };
+        let activity = Activity {
+            user: self.user(),
+            action: "adjust".to_owned(),
+            target: format!("case-{}", self.random.u8(..5)),
+            undo,
+            at,
+            groups,
+        };
+        Request::Adjust(steer_clear(activity, model), steps)
     }
 
     fn groups(&mut self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! One service and one model, asked the same.
 
-use crate::activity::{Item, Request, status_of};
-use crate::calendar::{Calendar, KINDS, now};
+use crate::activity::{Activity, Item, Request, status_of};
+use crate::calendar::{Calendar, KINDS, now, written};
 use crate::model::{BoardName, Model, Moment, Outcome, Rule};
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,8 +87,13 @@ impl Run {
 
     /// Sends a request and compares outcome and touched boards.
     pub async fn step(&mut self, request: &Request) -> Result<(), String> {
-        if let Request::Erase(user) = request {
-            return self.erase(user).await;
+        match request {
+            Request::Erase(user) => return self.erase(user).await,
+            Request::Moderate(user, hidden, frozen) => {
+                return self.moderate(user, *hidden, *frozen).await;
+            }
+            Request::Adjust(adjustment, steps) => return self.adjust(adjustment, *steps).await,
+            Request::One(_) | Request::Array(_) => {}
         }
         self.keep_off_midnight().await;
         let first = now() - SLACK;
@@ -137,6 +142,53 @@ impl Run {
         self.compare_boards(&names)
     }
 
+    async fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) -> Result<(), String> {
+        let path = format!("/v1/users/{user}/moderation");
+        let verdict = json!({ "hidden": hidden, "frozen": frozen, "reason": "A test" });
+        let answer = self.api.put(&path, &verdict).await;
+        let expected = json!({ "user": { "id": user }, "hidden": hidden, "frozen": frozen });
+        if (answer.status, &answer.body) != (200, &expected) {
+            return Err(format!("{path}: {} {}", answer.status, answer.text));
+        }
+        self.model.moderate(user, hidden, frozen);
+        let names: Vec<_> = self.model.boards.keys().cloned().collect();
+        self.compare_boards(&names)
+    }
+
+    async fn adjust(&mut self, adjustment: &Activity, steps: i64) -> Result<(), String> {
+        self.keep_off_midnight().await;
+        let first = now() - SLACK;
+        let path = format!("/v1/users/{}/adjustments", adjustment.user);
+        let mut body = json!({ "id": adjustment.target, "reason": "A test" });
+        if adjustment.undo {
+            body["undo"] = json!(true);
+        } else {
+            body["points"] = self.points(steps);
+            body["groups"] = json!(adjustment.groups);
+        }
+        if let Some(at) = adjustment.at.filter(|_| !adjustment.undo) {
+            body["at"] = json!(written(at));
+        }
+        let answer = self.api.post(&path, &body).await;
+        let now = Moment {
+            first,
+            last: now() + SLACK,
+        };
+        let outcome = self.model.adjust(adjustment, steps, now);
+        let item = Request::One(Item::Activity(adjustment.clone()));
+        let (status, expected) = self.expected(&item, std::slice::from_ref(&outcome), now);
+        let found = essence(&answer.body);
+        if (answer.status, &found) != (status, &expected) {
+            let answered = answer.status;
+            return Err(format!(
+                "{path} {body}\nexpected {status} {expected:#}\nanswered {answered} {found:#}"
+            ));
+        }
+        *self.seen.entry("adjusted").or_default() += 1;
+        let names: Vec<_> = self.model.boards.keys().cloned().collect();
+        self.compare_boards(&names)
+    }
+
     fn expected(&self, request: &Request, outcomes: &[Outcome], now: Moment) -> (u16, Value) {
         let bodies = outcomes.iter().map(|outcome| self.outcome(outcome));
         match (request, outcomes) {
@@ -161,7 +213,7 @@ impl Run {
                 }
                 (200, body)
             }
-            (Request::One(_) | Request::Erase(_), _) => {
+            (_, _) => {
                 let body = self.outcome(&outcomes[0]);
                 (body["status"].as_u64().unwrap() as u16, body)
             }
@@ -171,9 +223,9 @@ impl Run {
     fn outcome(&self, outcome: &Outcome) -> Value {
         let body = |name: &str, steps| json!({ "outcome": name, "points": self.points(steps) });
         match outcome {
-            Outcome::Counted(steps) => body("counted", *steps as i64),
+            Outcome::Counted(steps) => body("counted", *steps),
             Outcome::Duplicate => body("duplicate", 0),
-            Outcome::Undone(steps) => body("undone", -(*steps as i64)),
+            Outcome::Undone(steps) => body("undone", *steps),
             Outcome::NothingToUndo => body("nothing-to-undo", 0),
             Outcome::Capped(reason) => {
                 json!({ "outcome": "capped", "reason": reason, "points": 0 })
@@ -199,8 +251,7 @@ impl Run {
     pub fn compare_boards(&mut self, names: &[BoardName]) -> Result<(), String> {
         let keys: Vec<String> = names.iter().map(board_key).collect();
         for (name, found) in names.iter().zip(self.store.boards(&keys)) {
-            let expected = self.model.boards.get(name).map(|board| board.ranking());
-            let expected = expected.unwrap_or_default();
+            let expected = self.model.ranking(name);
             if found != expected {
                 return Err(format!(
                     "board {name:?}\nexpected {expected:?}\nfound    {found:?}"

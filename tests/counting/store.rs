@@ -55,8 +55,8 @@ impl Store {
             .unwrap()
     }
 
-    /// Users and points of several boards, the best first.
-    pub fn boards(&mut self, keys: &[String]) -> Vec<Vec<(String, u64)>> {
+    /// Users and points of several boards, the best first: those that are seen, and those hidden.
+    pub fn boards(&mut self, keys: &[String]) -> Vec<[Vec<(String, u64)>; 2]> {
         if keys.is_empty() {
             return Vec::new();
         }
@@ -70,15 +70,7 @@ impl Store {
                 .arg("WITHSCORES");
         }
         let boards: Vec<Vec<(String, f64)>> = pipeline.query(&mut self.connection).unwrap();
-        let user = |(user, score): (String, f64)| (user, (score / ORDERS).floor() as u64);
-        let users = |board: Vec<(String, f64)>| {
-            board
-                .into_iter()
-                .filter(|(user, _)| user != "#")
-                .map(user)
-                .collect()
-        };
-        boards.into_iter().map(users).collect()
+        boards.into_iter().map(split).collect()
     }
 
     /// A whole hash.
@@ -101,4 +93,15 @@ impl Store {
         };
         keys.into_iter().map(value).collect()
     }
+}
+
+/// A board without its counter; who is hidden has a score below zero.
+fn split(board: Vec<(String, f64)>) -> [Vec<(String, u64)>; 2] {
+    let (mut seen, mut hidden) = (Vec::new(), Vec::new());
+    for (user, score) in board.into_iter().filter(|(user, _)| user != "#") {
+        let side = if score < 0.0 { &mut hidden } else { &mut seen };
+        side.push((user, (score.abs() / ORDERS).floor() as u64));
+    }
+    hidden.reverse();
+    [seen, hidden]
 }
