@@ -42,6 +42,12 @@ pub static PROFILES: Script = Script {
     sha: "881ac8acf1257448d1aa6e95eaaba298b11d4403",
 };
 
+/// Gives a user a profile who has none.
+pub static FIRST_PROFILE: Script = Script {
+    text: include_str!("scripts/first_profile.lua"),
+    sha: "3c761016b300084855efa6a9decc9c62d756df2a",
+};
+
 /// Erases a user.
 pub static ERASE: Script = Script {
     text: include_str!("scripts/erase.lua"),
@@ -55,7 +61,15 @@ mod tests {
 
     #[test]
     fn every_digest_is_that_of_its_script() {
-        let scripts = [&COUNT, &TOP, &STANDING, &COMPARE, &PROFILES, &ERASE];
+        let scripts = [
+            &COUNT,
+            &TOP,
+            &STANDING,
+            &COMPARE,
+            &PROFILES,
+            &FIRST_PROFILE,
+            &ERASE,
+        ];
         for script in scripts {
             let digest = Sha1::digest(script.text.as_bytes());
             let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -5,6 +5,7 @@ use crate::calendar::{Instant, Period};
 use crate::config::Rule;
 use crate::error::Error;
 use crate::pairs::Pairs;
+use crate::redis::{Command, Pipeline, Reply};
 use crate::score::Points;
 use crate::site::Site;
 use serde::Serialize;
@@ -31,7 +32,7 @@ struct StandingView {
 /// A mark may change between the two calls, then a third is needed; never seen to go on.
 const MOST_CALLS: usize = 4;
 
-/// Counts one activity.
+/// Counts one activity; in the same request goes what else there is to write about its user.
 ///
 /// # Errors
 ///
@@ -39,11 +40,12 @@ const MOST_CALLS: usize = 4;
 pub async fn count_one(
     site: &Site,
     (activity, rule): (Activity, Rule),
+    also: Option<Command>,
     now: Instant,
 ) -> Result<Counted, Error> {
     let mut plan = Plan::new(&site.config, &site.calendar, now);
     plan.add(&activity, rule);
-    let (outcomes, standings) = carry_out(site, &mut plan, true).await?;
+    let (outcomes, standings) = carry_out(site, &mut plan, also, true).await?;
     let first = outcomes.into_iter().next();
     let outcome = first.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
     let mut counted = Counted::new(outcome, site.config.decimals);
@@ -65,6 +67,7 @@ pub async fn count_one(
 }
 
 /// Counts several activities in the order given; those that could not be read stay as they are.
+/// Where any is counted, what else there is to write goes in the same request.
 ///
 /// # Errors
 ///
@@ -72,6 +75,7 @@ pub async fn count_one(
 pub async fn count_all(
     site: &Site,
     items: Vec<Result<(Activity, Rule), Error>>,
+    also: Option<Command>,
     now: Instant,
 ) -> Result<Vec<Result<Counted, Error>>, Error> {
     let mut plan = Plan::new(&site.config, &site.calendar, now);
@@ -81,7 +85,7 @@ pub async fn count_all(
     let outcomes = if plan.is_empty() {
         Vec::new()
     } else {
-        carry_out(site, &mut plan, false).await?.0
+        carry_out(site, &mut plan, also, false).await?.0
     };
     let mut outcomes = outcomes.into_iter();
     let mut next = || outcomes.next().unwrap_or_else(|| Err(too_few()));
@@ -111,11 +115,13 @@ impl Counted {
 async fn carry_out(
     site: &Site,
     plan: &mut Plan<'_>,
+    mut also: Option<Command>,
     standings: bool,
 ) -> Result<(Vec<Result<Outcome, Error>>, Vec<Standing>), Error> {
     for _ in 0..MOST_CALLS {
-        let reply = site.ask(plan.command(standings)).await?;
-        match Outcomes::read(&reply)? {
+        let commands = [plan.command(standings)].into_iter().chain(also.take());
+        let replies = site.ask_all(&Pipeline::new(commands.collect())).await?;
+        match Outcomes::read(replies.first().unwrap_or(&Reply::Nil))? {
             Outcomes::Done(outcomes, _) if outcomes.len() != plan.len() => return Err(too_few()),
             Outcomes::Done(outcomes, standings) => return Ok((outcomes, standings)),
             Outcomes::Missing(marks) => {

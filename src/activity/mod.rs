@@ -8,4 +8,4 @@ mod read;
 pub use count::{Counted, count_all, count_one};
 pub use outcome::{Outcome, Outcomes, Standing};
 pub use plan::Plan;
-pub use read::{Activity, read_item};
+pub use read::{Activity, MOST_GROUPS, read_item};

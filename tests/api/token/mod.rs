@@ -1,5 +1,7 @@
 //! User tokens: which are taken, and what they are good for.
 
+mod first_sight;
+mod groups;
 mod issuer;
 mod jwks;
 pub mod row;
