@@ -1,5 +1,6 @@
 //! User tokens: which are taken, and what they are good for.
 
+mod edge;
 mod first_sight;
 mod groups;
 mod issuer;
