@@ -101,6 +101,18 @@ function introduce() {
 
     curl "${site}/v1/ranking/all/users/42?around=2"
 
+  The same as a member, with a token that holds for an hour:
+
+    TOKEN=$(JWT_SECRET=${secrets.JWT_SECRET} target/debug/activity-rank token 42 --name Ada)
+
+    curl -X POST ${site}/v1/activity \\
+      -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
+      -d '{"user":"42","action":"like","target":"post-8"}'
+
+    curl -H "Authorization: Bearer $TOKEN" "${site}/v1/users/42/activity?days=1"
+
+  Boards from the command line:
+
     target/debug/activity-rank top week --url ${site}
 
   The boards show activity from Quantum Computing Stack Exchange, by its contributors, CC BY-SA 3.0

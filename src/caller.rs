@@ -4,6 +4,7 @@ use crate::activity::Activity;
 use crate::config::{Rule, Scope, Scopes};
 use crate::error::Error;
 use crate::id;
+use crate::token::Member;
 
 /// A caller who may do more than read public answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub enum Caller {
     /// A trusted service, known by its key, which is good for these scopes.
     Service(Scopes),
     /// A user, known by a token; `None` where it names nobody who can be a user here.
-    User(Option<String>),
+    User(Option<Member>),
 }
 
 impl Caller {
@@ -49,8 +50,10 @@ impl Caller {
     pub fn must_be(&self, user: &str, scope: Scope) -> Result<(), Error> {
         Err(Error::Forbidden(match self {
             Self::Service(_) => return self.must_have(scope),
-            Self::User(Some(own)) if own == user => return Ok(()),
-            Self::User(Some(own)) => format!("This user token is for what is {own}'s alone."),
+            Self::User(Some(own)) if own.id == user => return Ok(()),
+            Self::User(Some(own)) => {
+                format!("This user token is for what is {}'s alone.", own.id)
+            }
             Self::User(None) => format!("This user token names no user: its sub {}.", id::ID),
         }))
     }

@@ -48,6 +48,12 @@ pub static PROFILES: Script = Script {
     sha: "b5bbbf7c5fc15da501c18b6e3e339f2b40ad6c9f",
 };
 
+/// Gives a user a profile who has none.
+pub static FIRST_PROFILE: Script = Script {
+    text: include_str!("scripts/first_profile.lua"),
+    sha: "3c761016b300084855efa6a9decc9c62d756df2a",
+};
+
 /// Erases a user.
 pub static ERASE: Script = Script {
     text: concat!(
@@ -81,7 +87,15 @@ mod tests {
     #[test]
     fn every_digest_is_that_of_its_script() {
         let scripts = [
-            &COUNT, &TOP, &STANDING, &COMPARE, &PROFILES, &ERASE, &MODERATE, &AUDITED,
+            &COUNT,
+            &TOP,
+            &STANDING,
+            &COMPARE,
+            &PROFILES,
+            &FIRST_PROFILE,
+            &ERASE,
+            &MODERATE,
+            &AUDITED,
         ];
         for script in scripts {
             let digest = Sha1::digest(script.text.as_bytes());

@@ -1,11 +1,15 @@
 //! What can be asked for: options, commands and their help texts.
 
+mod token;
+
 use std::fmt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use reqwest::Url;
 
 use crate::key::Key;
+
+pub use token::TokenArgs;
 
 /// Import activity into activity-rank and look at its boards.
 #[derive(Debug, Parser)]
@@ -43,6 +47,8 @@ pub enum Command {
     Top(TopArgs),
     /// Print one user's standing
     Standing(StandingArgs),
+    /// Make a user token, to call a service as a member
+    Token(TokenArgs),
 }
 
 /// Options of `import`.
@@ -213,6 +219,7 @@ Examples:
   activity-rank import activity.jsonl
   activity-rank top week --limit 10
   activity-rank standing 42 --around 2
+  activity-rank token 42
 
 Exit codes: 0 all fine; 1 some lines were refused; 2 wrong usage or an unreadable file;
 3 the service could not be reached or refused to answer.";

@@ -5,6 +5,7 @@
 //! - [`args`]: what can be asked for.
 //! - [`import`], [`profiles`]: the commands that send files, by way of [`upload`].
 //! - [`top`], [`standing`]: the commands that show boards, by way of [`board`] and [`mod@table`].
+//! - [`token`]: the command that makes user tokens.
 //! - [`client`], [`call_error`], [`problem`], [`retry`]: the service, and how it fails.
 //! - [`key`], [`printable`], [`screen`], [`mod@count`]: what is shown, and what never is.
 //! - [`failure`]: how a command ends early.
@@ -24,6 +25,7 @@ pub mod retry;
 pub mod screen;
 pub mod standing;
 pub mod table;
+pub mod token;
 pub mod top;
 pub mod upload;
 
@@ -43,6 +45,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Profiles(profiles) => profiles::run(service, profiles).await,
         Command::Top(top) => top::run(service, top).await,
         Command::Standing(standing) => standing::run(service, standing).await,
+        Command::Token(token) => token::run(token),
     };
     match done {
         Ok(code) => code,

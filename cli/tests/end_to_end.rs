@@ -9,7 +9,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use test_support::{SERVICE_KEY, Worker, root};
+use test_support::{Api, SERVICE_KEY, Worker, root};
 
 type Tested = Result<(), Box<dyn Error>>;
 
@@ -141,5 +141,52 @@ fn a_line_the_rules_refuse_is_told_with_its_number() -> Tested {
         target.starts_with("line 3: invalid-request: ") && target.contains("/target"),
         "{target}"
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_token_lets_its_user_call_as_the_member_it_describes() -> Tested {
+    let secret = "a secret of thirty-two bytes, ok?";
+    let set = [
+        ("JWT_SECRET", secret),
+        ("JWT_GROUPS_CLAIM", "teams"),
+        ("JWT_ISSUER", "https://id.example.org/"),
+        ("JWT_AUDIENCE", "board"),
+    ];
+    let worker = set
+        .iter()
+        .fold(Worker::builder(), |worker, (name, value)| {
+            worker.var(name, value)
+        })
+        .start();
+    let token = |args: &[&str]| -> Result<String, Box<dyn Error>> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
+        command.env_clear().envs(set).arg("token").args(args);
+        Ok(answer(command.output()?, 0)?.trim_end().to_owned())
+    };
+    let picture = "https://example.org/ada.png";
+    let args = [
+        "42",
+        "--name",
+        "Ada",
+        "--picture",
+        picture,
+        "--groups",
+        "eu",
+    ];
+    let member = Api::new(worker.url()).with_key(&token(&args)?);
+    let like = |user: &str| json!({"user": user, "action": "like", "target": "post-7"});
+    let counted = member.post("/v1/activity", &like("42")).await;
+    counted.assert_status(200);
+    assert_eq!(counted.body["outcome"], "counted");
+    member
+        .post("/v1/activity", &like("7"))
+        .await
+        .assert_status(403);
+
+    let board = member.get("/v1/ranking/all?group=eu").await;
+    let shown = json!({"id": "42", "name": "Ada", "avatar": picture});
+    let entries = json!([{"rank": 1, "score": 2, "user": shown}]);
+    assert_eq!(board.body["entries"], entries);
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::config::Rule;
 use crate::error::Error;
 use crate::moderation::Adjustment;
 use crate::pairs::Pairs;
+use crate::redis::{Command, Pipeline, Reply};
 use crate::score::Points;
 use crate::site::{MOST_CALLS, Site};
 use serde::Serialize;
@@ -29,7 +30,7 @@ struct StandingView {
     rank: Option<u64>,
 }
 
-/// Counts one activity.
+/// Counts one activity; in the same request goes what else there is to write about its user.
 ///
 /// # Errors
 ///
@@ -37,11 +38,12 @@ struct StandingView {
 pub async fn count_one(
     site: &Site,
     (activity, rule): (Activity, Rule),
+    also: Option<Command>,
     now: Instant,
 ) -> Result<Counted, Error> {
     let mut plan = Plan::new(&site.config, &site.calendar, now);
     plan.add(&activity, rule);
-    one(site, plan).await
+    one(site, plan, also).await
 }
 
 /// Adjusts a user's points, or takes an adjustment back.
@@ -51,11 +53,11 @@ pub async fn count_one(
 /// As [`count_one`].
 pub async fn adjust(site: &Site, adjustment: Adjustment, now: Instant) -> Result<Counted, Error> {
     let plan = Plan::of_adjustment(&site.config, &site.calendar, now, adjustment);
-    one(site, plan).await
+    one(site, plan, None).await
 }
 
-async fn one(site: &Site, mut plan: Plan<'_>) -> Result<Counted, Error> {
-    let (outcomes, standings) = carry_out(site, &mut plan, true).await?;
+async fn one(site: &Site, mut plan: Plan<'_>, also: Option<Command>) -> Result<Counted, Error> {
+    let (outcomes, standings) = carry_out(site, &mut plan, also, true).await?;
     let first = outcomes.into_iter().next();
     let outcome = first.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
     let mut counted = Counted::new(outcome, site.config.decimals);
@@ -77,6 +79,7 @@ async fn one(site: &Site, mut plan: Plan<'_>) -> Result<Counted, Error> {
 }
 
 /// Counts several activities in the order given; those that could not be read stay as they are.
+/// Where any is counted, what else there is to write goes in the same request.
 ///
 /// # Errors
 ///
@@ -84,6 +87,7 @@ async fn one(site: &Site, mut plan: Plan<'_>) -> Result<Counted, Error> {
 pub async fn count_all(
     site: &Site,
     items: Vec<Result<(Activity, Rule), Error>>,
+    also: Option<Command>,
     now: Instant,
 ) -> Result<Vec<Result<Counted, Error>>, Error> {
     let mut plan = Plan::new(&site.config, &site.calendar, now);
@@ -93,7 +97,7 @@ pub async fn count_all(
     let outcomes = if plan.is_empty() {
         Vec::new()
     } else {
-        carry_out(site, &mut plan, false).await?.0
+        carry_out(site, &mut plan, also, false).await?.0
     };
     let mut outcomes = outcomes.into_iter();
     let mut next = || outcomes.next().unwrap_or_else(|| Err(too_few()));
@@ -123,11 +127,13 @@ impl Counted {
 async fn carry_out(
     site: &Site,
     plan: &mut Plan<'_>,
+    mut also: Option<Command>,
     standings: bool,
 ) -> Result<(Vec<Result<Outcome, Error>>, Vec<Standing>), Error> {
     for _ in 0..MOST_CALLS {
-        let reply = site.ask(plan.command(standings)).await?;
-        match Outcomes::read(&reply)? {
+        let commands = [plan.command(standings)].into_iter().chain(also.take());
+        let replies = site.ask_all(&Pipeline::new(commands.collect())).await?;
+        match Outcomes::read(replies.first().unwrap_or(&Reply::Nil))? {
             Outcomes::Done(outcomes, _) if outcomes.len() != plan.len() => return Err(too_few()),
             Outcomes::Done(outcomes, standings) => return Ok((outcomes, standings)),
             Outcomes::Missing(marks) => {

@@ -8,4 +8,4 @@ mod read;
 pub use count::{Counted, adjust, count_all, count_one};
 pub use outcome::{Outcome, Outcomes, Standing};
 pub use plan::Plan;
-pub use read::{Activity, read_at, read_groups, read_item, read_undo};
+pub use read::{Activity, MOST_GROUPS, read_at, read_groups, read_item, read_undo};

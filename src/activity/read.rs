@@ -26,7 +26,8 @@ pub struct Activity {
 }
 
 const FIELDS: [&str; 6] = ["user", "action", "target", "undo", "at", "groups"];
-const MOST_GROUPS: usize = 4;
+/// The most groups that one activity counts in.
+pub const MOST_GROUPS: usize = 4;
 const MOST_TARGET_BYTES: usize = 512;
 
 /// Reads one activity and finds the rule it counts by.
@@ -45,8 +46,11 @@ pub fn read_item(
     let Value::Object(fields) = value else {
         return Err(Error::invalid("An activity is a JSON object."));
     };
-    let activity = read(fields, now)?;
+    let mut activity = read(fields, now)?;
     caller.may_send(&activity)?;
+    if let Caller::User(Some(member)) = caller {
+        activity.groups.clone_from(&member.groups);
+    }
     let Some(rule) = rules.get(&activity.action) else {
         let known: Vec<&str> = rules.actions().collect();
         return Err(Error::UnknownAction(format!(

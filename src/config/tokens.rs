@@ -17,6 +17,8 @@ pub struct Tokens {
     pub issuer: Option<String>,
     /// What `aud` must be, or be among.
     pub audience: Option<String>,
+    /// The name of the claim that holds a user's groups.
+    pub groups_claim: Option<String>,
 }
 
 impl Tokens {
@@ -26,6 +28,7 @@ impl Tokens {
             jwks_url: jwks_url(vars)?,
             issuer: vars.text("JWT_ISSUER")?,
             audience: vars.text("JWT_AUDIENCE")?,
+            groups_claim: vars.text("JWT_GROUPS_CLAIM")?,
         })
     }
 
@@ -43,6 +46,7 @@ impl Tokens {
             ("JWKS_URL", &self.jwks_url),
             ("JWT_ISSUER", &self.issuer),
             ("JWT_AUDIENCE", &self.audience),
+            ("JWT_GROUPS_CLAIM", &self.groups_claim),
         ];
         let set = variables.iter().filter(|(_, value)| value.is_some());
         set.map(|(name, _)| *name).collect()

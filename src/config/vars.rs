@@ -11,7 +11,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// Every variable that [`crate::config::Config::read`] reads.
-    pub const NAMES: [&str; 17] = [
+    pub const NAMES: [&str; 18] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -19,6 +19,7 @@ impl Vars {
         "JWKS_URL",
         "JWT_ISSUER",
         "JWT_AUDIENCE",
+        "JWT_GROUPS_CLAIM",
         "ALLOWED_ORIGINS",
         "TIMEZONE",
         "PERIODS",

@@ -37,6 +37,6 @@ pub async fn identify(call: &Call, config: &Config) -> Result<Caller, Error> {
     }
     let token = Token::parse(token).map_err(Error::InvalidToken)?;
     signature::verify(&token, &config.tokens, call.now).await?;
-    let user = token.user(&config.tokens, call.now);
-    Ok(Caller::User(user.map_err(Error::InvalidToken)?))
+    let member = token.member(&config.tokens, call.now);
+    Ok(Caller::User(member.map_err(Error::InvalidToken)?))
 }

@@ -4,6 +4,9 @@
 mod base64url;
 mod claims;
 pub mod keys;
+mod member;
+
+pub use member::Member;
 
 use crate::calendar::Instant;
 use crate::config::Tokens;
@@ -59,15 +62,16 @@ impl<'a> Token<'a> {
         })
     }
 
-    /// The user of a token whose signature is right, if it holds now; `None` where its `sub` is
+    /// The bearer of a token whose signature is right, if it holds now; `None` where its `sub` is
     /// not the id of a user.
     ///
     /// # Errors
     ///
     /// Why it does not hold.
-    pub fn user(&self, tokens: &Tokens, now: Instant) -> Result<Option<String>, &'static str> {
+    pub fn member(&self, tokens: &Tokens, now: Instant) -> Result<Option<Member>, &'static str> {
         let claims = object(self.claims).ok_or("The user token's claims cannot be read.")?;
-        claims::user(&claims, tokens, now)
+        claims::check(&claims, tokens, now)?;
+        Ok(Member::read(&claims, tokens.groups_claim.as_deref()))
     }
 }
 
@@ -97,8 +101,8 @@ mod tests {
             ("HS256", &[1][..])
         );
         assert_eq!(token.signed, format!("{HEADER}.{CLAIMS}"));
-        let user = token.user(&Tokens::default(), Instant(1_800_000_000_000));
-        assert_eq!(user, Ok(Some("42".to_owned())));
+        let member = token.member(&Tokens::default(), Instant(1_800_000_000_000));
+        assert_eq!(member.unwrap().unwrap().id, "42");
     }
 
     #[test]
@@ -159,11 +163,11 @@ mod tests {
             "e31",
         ] {
             let text = format!("{HEADER}.{claims}.AQ");
-            let user = Token::parse(&text)
+            let member = Token::parse(&text)
                 .unwrap()
-                .user(&Tokens::default(), Instant(0));
+                .member(&Tokens::default(), Instant(0));
             assert_eq!(
-                user,
+                member,
                 Err("The user token's claims cannot be read."),
                 "{claims}"
             );

@@ -163,7 +163,7 @@ fn optional(
     check(text).map(|()| Some(text.to_owned()))
 }
 
-fn name(text: &str) -> Result<(), String> {
+pub(super) fn name(text: &str) -> Result<(), String> {
     let characters = text.chars().count();
     if !(1..=MOST_NAME_CHARACTERS).contains(&characters) || text.trim().is_empty() {
         return Err(format!("must be 1 to {MOST_NAME_CHARACTERS} characters"));
@@ -174,7 +174,7 @@ fn name(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn link(text: &str) -> Result<(), String> {
+pub(super) fn link(text: &str) -> Result<(), String> {
     let host = text
         .strip_prefix("https://")
         .filter(|rest| !rest.starts_with(['/', '?', '#']));

@@ -58,6 +58,7 @@ async fn every_setting_is_told() {
             .var("JWKS_URL", "https://id.example.com/keys")
             .var("JWT_ISSUER", "https://id.example.com/")
             .var("JWT_AUDIENCE", "board")
+            .var("JWT_GROUPS_CLAIM", "teams")
             .json("RULES", json!({"answer": {"points": 0.5}}))
     });
     let mut settings = configured(site.prefix());
@@ -66,7 +67,13 @@ async fn every_setting_is_told() {
     settings["store_timeout_ms"] = json!(5000);
     settings["periods"] = json!(["day", "year"]);
     settings["service_keys"] = json!(3);
-    settings["user_tokens"] = json!(["JWT_SECRET", "JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE"]);
+    settings["user_tokens"] = json!([
+        "JWT_SECRET",
+        "JWKS_URL",
+        "JWT_ISSUER",
+        "JWT_AUDIENCE",
+        "JWT_GROUPS_CLAIM"
+    ]);
     settings["actions"] = json!([
         "answer", "bookmark", "comment", "follow", "like", "publish", "visit"
     ]);

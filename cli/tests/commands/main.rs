@@ -13,6 +13,7 @@ mod profiles;
 mod refusals;
 mod service;
 mod shift;
+mod token;
 
 /// What a test returns.
 type Tested = Result<(), Box<dyn std::error::Error>>;

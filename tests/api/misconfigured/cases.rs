@@ -132,6 +132,7 @@ pub fn cases() -> Vec<(&'static str, Value, String)> {
         ("JWKS_URL", json!("keys.json"), jwks),
         ("JWT_ISSUER", json!(["a"]), "must be a text"),
         ("JWT_AUDIENCE", json!(["a"]), "must be a text"),
+        ("JWT_GROUPS_CLAIM", json!(["a"]), "must be a text"),
         ("RULES", json!("like"), "must be a table"),
         (
             "RULES",

@@ -1,5 +1,8 @@
 //! User tokens: which are taken, and what they are good for.
 
+mod edge;
+mod first_sight;
+mod groups;
 mod issuer;
 mod jwks;
 pub mod row;

@@ -2,7 +2,7 @@
 
 use test_support::{Method, Value, json};
 
-use crate::site::Site;
+use crate::client::Client;
 
 /// What is expected.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub fn forbidden(detail: &str) -> Value {
 }
 
 /// How the answer to a write of the profile of 42 differs from what is expected, if it does.
-pub async fn difference(site: &Site, (what, token, told): &Row) -> Option<String> {
+pub async fn difference(client: &Client, (what, token, told): &Row) -> Option<String> {
     let headers = [
         ("authorization", format!("Bearer {token}")),
         ("content-type", "application/json".to_owned()),
@@ -39,7 +39,7 @@ pub async fn difference(site: &Site, (what, token, told): &Row) -> Option<String
     let headers = headers
         .each_ref()
         .map(|(name, value)| (*name, value.as_str()));
-    let client = site.without_key();
+    let client = client.without_key();
     let answer = client
         .send(Method::PUT, "/v1/users/42", r#"{"name":"Ada"}"#, &headers)
         .await;
@@ -62,10 +62,10 @@ pub async fn difference(site: &Site, (what, token, told): &Row) -> Option<String
 }
 
 /// Fails the test unless every token is answered as expected.
-pub async fn check(site: &Site, rows: &[Row]) {
+pub async fn check(client: &Client, rows: &[Row]) {
     let mut differing = Vec::new();
     for row in rows {
-        differing.extend(difference(site, row).await);
+        differing.extend(difference(client, row).await);
     }
     let (count, all) = (differing.len(), rows.len());
     assert!(

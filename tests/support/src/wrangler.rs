@@ -10,13 +10,16 @@ use crate::child::Child;
 use crate::repository;
 use crate::worker::SERVICE_KEY;
 
+/// The configuration of the Worker, in its folder.
+const CONFIG: &str = "wrangler.json";
+
 /// A running `wrangler dev`; ends on drop.
 pub struct Wrangler {
     child: Child,
     url: String,
     prefix: String,
     /// The bundle, the configuration and what the local services persist.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Wrangler {
@@ -24,8 +27,46 @@ impl Wrangler {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
         repository::copy_bundle(folder.path());
         let config = config(vars).to_string();
-        std::fs::write(folder.path().join("wrangler.json"), config).expect("the configuration");
+        std::fs::write(folder.path().join(CONFIG), config).expect("the configuration");
+        Self::serve(folder, prefix, CONFIG)
+    }
 
+    /// Ends it and starts it anew, with all that was persisted and nothing that was in memory:
+    /// what an isolate on another machine finds.
+    ///
+    /// # Panics
+    ///
+    /// When wrangler refuses it.
+    #[must_use]
+    pub fn restart(self) -> Self {
+        let (folder, prefix) = self.end();
+        Self::serve(folder, prefix, CONFIG)
+    }
+
+    /// Ends it and starts a script of the test's own in its place, to change what was persisted.
+    /// [`restart`](Self::restart) brings the Worker back.
+    ///
+    /// # Panics
+    ///
+    /// When wrangler refuses it.
+    #[must_use]
+    pub fn replace(self, script: &str) -> Self {
+        let (folder, prefix) = self.end();
+        let date = &repository::wrangler_toml()["compatibility_date"];
+        let config = json!({"name": "other", "main": "other.js", "compatibility_date": date});
+        let write = |name, text: &str| std::fs::write(folder.path().join(name), text);
+        write("other.js", script).expect("the script");
+        write("other.json", &config.to_string()).expect("the configuration");
+        Self::serve(folder, prefix, "other.json")
+    }
+
+    /// What is left of it when it has ended.
+    fn end(self) -> (TempDir, String) {
+        drop(self.child);
+        (self.folder, self.prefix)
+    }
+
+    fn serve(folder: TempDir, prefix: String, config: &str) -> Self {
         let bin = repository::root().join("node_modules/.bin");
         let mut paths = vec![bin];
         paths.extend(std::env::split_paths(
@@ -33,7 +74,7 @@ impl Wrangler {
         ));
         let mut command = Command::new(repository::npm("wrangler"));
         command.current_dir(folder.path());
-        command.args(["dev", "--config", "wrangler.json", "--ip", "127.0.0.1"]);
+        command.args(["dev", "--config", config, "--ip", "127.0.0.1"]);
         command.args(["--port", "0", "--inspector-port", "0"]);
         command.args([
             "--persist-to",
@@ -52,7 +93,7 @@ impl Wrangler {
             child,
             url,
             prefix,
-            _folder: folder,
+            folder,
         }
     }
 
