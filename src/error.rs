@@ -34,6 +34,12 @@ impl Fault {
     }
 }
 
+/// The name of a field, or the number of an item, as one step of a JSON pointer.
+#[must_use]
+pub fn pointer_part(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
 /// Gathers the faults of a request's content, so that all are told at once.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<Fault>);
@@ -49,7 +55,7 @@ impl Faults {
     /// Keeps a fault for each field that is not known.
     pub fn unknown<'a>(&mut self, fields: impl Iterator<Item = &'a String>, known: &[&str]) {
         for field in fields.filter(|field| !known.contains(&field.as_str())) {
-            let pointer = format!("/{}", field.replace('~', "~0").replace('/', "~1"));
+            let pointer = pointer_part(field);
             let detail = if known.is_empty() {
                 "is not known: there are no parameters here".to_owned()
             } else {
@@ -113,6 +119,12 @@ impl Error {
             many => format!("{} things are wrong with this request.", many.len()),
         };
         Self::InvalidRequest(detail, faults)
+    }
+
+    /// A request in whose content one thing is wrong.
+    #[must_use]
+    pub fn fault(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::faults(vec![Fault::new(pointer, detail)])
     }
 
     /// A request that is wrong as a whole.

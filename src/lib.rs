@@ -9,8 +9,8 @@
 //! 3. [`redis`] carries the plan to the store in one request; there one of the [`scripts`]
 //!    applies it in one atomic step. [`keys`] names what it touches, [`score`] explains the
 //!    number that a board holds.
-//! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`query`] and
-//!    [`id`] say what may be asked for, [`pairs`] writes what has no fixed names.
+//! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`json`], [`query`]
+//!    and [`id`] say what may be sent and asked for, [`pairs`] writes what has no fixed names.
 //! 5. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
@@ -23,6 +23,7 @@ pub mod config;
 pub mod error;
 pub mod http;
 pub mod id;
+pub mod json;
 pub mod keys;
 pub mod pairs;
 pub mod query;

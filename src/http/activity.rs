@@ -1,7 +1,7 @@
 //! `POST /v1/activity`.
 
 use super::answer::Answer;
-use super::array::{Results, check_length};
+use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
 use crate::activity::{Counted, count_all, count_one, read_item};
@@ -20,7 +20,6 @@ pub async fn post(site: &Site, call: &mut Call) -> Result<Answer, Error> {
         let counted = count_one(site, read(&json)?, call.now).await?;
         return Ok(Answer::json(&counted));
     };
-    check_length(items)?;
     let items = items.iter().map(read).collect();
     let counted: Vec<Result<Counted, Error>> = count_all(site, items, call.now).await?;
     Ok(Answer::json(&Results::of(counted)))

@@ -2,6 +2,7 @@
 
 use crate::calendar::Instant;
 use crate::error::Error;
+use crate::json;
 use crate::query::Query;
 use futures_util::StreamExt;
 use serde_json::Value;
@@ -109,10 +110,9 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`].
+    /// [`Error::InvalidRequest`], [`Error::TooLarge`] for a long array.
     pub fn json(&self) -> Result<Value, Error> {
-        let parsed = serde_json::from_slice(&self.0);
-        parsed.map_err(|error| Error::invalid(format!("The body is not JSON: {error}.")))
+        Ok(json::read(&self.0)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/v1/users/…`.
 
 use super::answer::Answer;
-use super::array::{Results, check_length};
+use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
 use crate::error::Error;
@@ -55,7 +55,6 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     let Value::Array(items) = &json else {
         return Err(Error::invalid("Profiles are a JSON array."));
     };
-    check_length(items)?;
     caller.must_be_service()?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
     if items.iter().any(Result::is_ok) {

@@ -11,6 +11,7 @@ mod queries;
 mod routes;
 mod row;
 mod size;
+mod strict;
 
 use std::collections::BTreeSet;
 
@@ -25,6 +26,7 @@ fn rows() -> Vec<Row> {
         routes::rows(),
         callers::rows(),
         size::rows(),
+        strict::rows(),
         activity::rows(),
         activity::ruled(),
         queries::rows(),
