@@ -87,11 +87,7 @@ impl Outcome {
                     passing @ Failure::Unavailable(_) => Err(passing),
                 };
             }
-            other => {
-                return Err(Failure::Unavailable(format!(
-                    "unexpected outcome {other:?}"
-                )));
-            }
+            _ => return Err(Failure::Unavailable("unexpected outcome".to_owned())),
         }))
     }
 }
