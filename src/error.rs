@@ -180,6 +180,26 @@ impl Error {
         }
     }
 
+    /// What to log; `None` where it is the caller's fault.
+    #[must_use]
+    pub fn cause(&self) -> Option<String> {
+        match self {
+            Self::StoreUnavailable(cause) | Self::KeysUnavailable(cause) => Some(cause.clone()),
+            Self::Misconfigured(variable, way_out) => Some(format!("{variable}: {way_out}")),
+            Self::InvalidRequest(..)
+            | Self::Unauthenticated(_)
+            | Self::InvalidToken(_)
+            | Self::Forbidden(_)
+            | Self::NotFound(_)
+            | Self::MethodNotAllowed(_)
+            | Self::TooLarge(_)
+            | Self::UnsupportedMediaType
+            | Self::UnknownAction(_)
+            | Self::NotUndoable(_)
+            | Self::ScoreOverflow(_) => None,
+        }
+    }
+
     fn told(&self) -> (&'static str, &'static str, String) {
         match self {
             Self::InvalidRequest(detail, _) => (

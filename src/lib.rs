@@ -35,7 +35,8 @@ pub mod site;
 pub mod token;
 pub mod users;
 
-use worker::{Context, Env, Request, Response, Result, event};
+use worker::web_sys::{Request, Response};
+use worker::{Context, Env, Result, event};
 
 /// How far clocks may disagree, in milliseconds: an activity may be dated this far ahead.
 pub const CLOCK_TOLERANCE: i64 = 60_000;

@@ -24,11 +24,7 @@ pub async fn identify(call: &Call, config: &Config) -> Result<Caller, Error> {
             "Neither service keys nor user tokens are configured, so nobody may do this."
         }
     };
-    let authorization = call.header("authorization").unwrap_or_default();
-    let token = authorization
-        .split_once(' ')
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer") && (services || users))
-        .map(|(_, token)| token.trim());
+    let token = bearer(call).filter(|_| services || users);
     let token = token.ok_or(Error::Unauthenticated(how))?;
     if is_service_key(token, config) {
         return Ok(Caller::Service);
@@ -37,9 +33,15 @@ pub async fn identify(call: &Call, config: &Config) -> Result<Caller, Error> {
         return Err(Error::Unauthenticated("This service key is not known."));
     }
     let token = Token::parse(token).map_err(Error::InvalidToken)?;
-    signature::verify(&token, &config.tokens, call.now).await?;
+    signature::verify(&token, &config.tokens, call).await?;
     let user = token.user(&config.tokens, call.now);
     Ok(Caller::User(user.map_err(Error::InvalidToken)?))
+}
+
+/// What the `Authorization` header bears.
+fn bearer(call: &Call) -> Option<&str> {
+    let (scheme, token) = call.header("authorization")?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// Every key is compared to its end: the time taken tells nothing about them.

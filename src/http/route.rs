@@ -55,6 +55,23 @@ impl Route {
         })
     }
 
+    /// The path with the names of its parameters, as the OpenAPI document has it.
+    #[must_use]
+    pub fn pattern(&self) -> &'static str {
+        match self {
+            Self::Activity => "/v1/activity",
+            Self::Ranking(_) => "/v1/ranking/{period}",
+            Self::Comparison(_) => "/v1/ranking/{period}/users",
+            Self::Standing(..) => "/v1/ranking/{period}/users/{user}",
+            Self::Profiles => "/v1/users",
+            Self::Profile(_) => "/v1/users/{user}",
+            Self::History(_) => "/v1/users/{user}/activity",
+            Self::Health => "/healthz",
+            Self::OpenApi => "/openapi.json",
+            Self::Page => "/",
+        }
+    }
+
     /// The methods there are, as the header `Allow` lists them.
     #[must_use]
     pub fn allow(&self) -> &'static str {
