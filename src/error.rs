@@ -10,6 +10,7 @@
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the type that is | |
 //! | 422 | `unknown-action`, `not-undoable`, `score-overflow` | the rule | |
+//! | 429 | `rate-limited` | who calls too often | |
 //! | 500 | `misconfigured` | the variable and the way out | |
 //! | 503 | `store-unavailable`, `keys-unavailable` | that a retry is safe | the cause |
 
@@ -103,6 +104,8 @@ pub enum Error {
     NotUndoable(String),
     /// A score would leave the range that boards hold exactly.
     ScoreOverflow(String),
+    /// Too many requests: whose.
+    RateLimited(&'static str),
     /// The deployment is set up wrongly: the variable and the way out.
     Misconfigured(&'static str, String),
     /// The store did not answer, or not in time: the cause, for the log.
@@ -145,6 +148,7 @@ impl Error {
             Self::TooLarge(_) => 413,
             Self::UnsupportedMediaType => 415,
             Self::UnknownAction(_) | Self::NotUndoable(_) | Self::ScoreOverflow(_) => 422,
+            Self::RateLimited(_) => 429,
             Self::Misconfigured(..) => 500,
             Self::StoreUnavailable(_) | Self::KeysUnavailable(_) => 503,
         }
@@ -166,6 +170,7 @@ impl Error {
             | Self::TooLarge(_)
             | Self::UnsupportedMediaType
             | Self::ScoreOverflow(_)
+            | Self::RateLimited(_)
             | Self::Misconfigured(..)
             | Self::StoreUnavailable(_)
             | Self::KeysUnavailable(_) => Vec::new(),
@@ -196,7 +201,8 @@ impl Error {
             | Self::UnsupportedMediaType
             | Self::UnknownAction(_)
             | Self::NotUndoable(_)
-            | Self::ScoreOverflow(_) => None,
+            | Self::ScoreOverflow(_)
+            | Self::RateLimited(_) => None,
         }
     }
 
@@ -240,6 +246,9 @@ impl Error {
                 "The score would grow too large",
                 detail.clone(),
             ),
+            Self::RateLimited(detail) => {
+                ("rate-limited", "Too many requests", (*detail).to_owned())
+            }
             Self::Misconfigured(variable, way_out) => (
                 "misconfigured",
                 "The service is set up wrongly",

@@ -3,7 +3,7 @@
 //! A tour in the order of a request:
 //!
 //! 1. [`http`] finds the route, the caller and the content, and writes every answer. [`token`]
-//!    reads what a user shows, [`caller`] says who may do what.
+//!    reads what a user shows, [`caller`] says who may do what, [`limit`] by what calls are counted.
 //! 2. [`activity`] makes of what was sent a plan, and of the reply an outcome; [`config`] holds
 //!    the rules it counts by, [`calendar`] the days and periods it counts on.
 //! 3. [`redis`] carries the plan to the store in one request; there one of the [`scripts`]
@@ -25,6 +25,7 @@ pub mod http;
 pub mod id;
 pub mod json;
 pub mod keys;
+pub mod limit;
 pub mod pairs;
 pub mod query;
 pub mod ranking;

@@ -65,6 +65,8 @@ impl Answer {
             Error::StoreUnavailable(_) | Error::KeysUnavailable(_) => {
                 answer.with("retry-after", "1")
             }
+            // The longest that the platform's counters count for: who waits so long is let through.
+            Error::RateLimited(_) => answer.with("retry-after", "60"),
             Error::InvalidRequest(..)
             | Error::Forbidden(_)
             | Error::NotFound(_)

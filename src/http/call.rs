@@ -1,12 +1,14 @@
 //! A request taken apart: what endpoints need of it, read from the platform once.
 
 use super::edge;
+use super::limits::Limits;
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::json;
 use crate::query::Query;
 use serde_json::Value;
 use std::iter;
+use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use worker::js_sys::Uint8Array;
 use worker::wasm_bindgen_futures::JsFuture;
@@ -31,6 +33,8 @@ pub struct Call {
     pub query: String,
     /// The one instant at which all of it happens.
     pub now: Instant,
+    /// How often callers may call.
+    pub limits: Rc<Limits>,
     headers: Vec<(String, String)>,
     request: Request,
 }
@@ -38,7 +42,7 @@ pub struct Call {
 impl Call {
     /// Takes a request apart.
     #[must_use]
-    pub fn read(request: Request) -> Self {
+    pub fn read(request: Request, limits: Rc<Limits>) -> Self {
         let lines = edge::taken_apart(&request);
         let mut lines = lines.split('\n').map(str::to_owned);
         let mut next = || lines.next().unwrap_or_default();
@@ -50,6 +54,7 @@ impl Call {
             origin: next(),
             path: next(),
             query: next(),
+            limits,
             headers: iter::from_fn(|| lines.next().zip(lines.next())).collect(),
             request,
         }
@@ -69,6 +74,12 @@ impl Call {
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers.find_map(|(known, value)| (known == name).then_some(value.as_str()))
+    }
+
+    /// Whether it only reads.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.method == "GET" || self.method == "HEAD"
     }
 
     /// Whether it came by https.

@@ -12,6 +12,7 @@ mod edge;
 mod files;
 mod health;
 mod keys;
+mod limits;
 mod log;
 mod ranking;
 mod route;
@@ -25,6 +26,7 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
+use limits::Limits;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -36,6 +38,7 @@ use worker::{Context, Env, Result};
 struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
+    limits: Rc<Limits>,
     site: std::result::Result<Site, Error>,
 }
 
@@ -48,7 +51,7 @@ thread_local! {
 pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
     let deployment =
         DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Deployment::read(env)))));
-    let mut call = Call::read(request);
+    let mut call = Call::read(request, Rc::clone(&deployment.limits));
     let cors = Cors::of(&deployment.origins, call.header("origin"));
     let answer = answer(&mut call, &deployment, &cors, context)
         .await
@@ -85,6 +88,10 @@ async fn answer(
     }
     route.check(&call.method)?;
     let site = deployment.site.as_ref().map_err(Error::clone);
+    if route.is_public() && call.is_read() {
+        let config = site.as_ref().ok().map(|site| &site.config);
+        caller::count_reader(call, config).await?;
+    }
     match route {
         Route::Activity => activity::post(site?, call).await,
         Route::Ranking(period) => ranking::board(site?, call, context, &period).await,
@@ -110,6 +117,7 @@ impl Deployment {
         let vars = Vars::new(vars);
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
+            limits: Rc::new(Limits::of(env)),
             site: read_site(&vars),
         }
     }

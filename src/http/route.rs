@@ -72,6 +72,21 @@ impl Route {
         }
     }
 
+    /// Whether reading it asks the store for anybody: others ask who is calling, or nothing.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        match self {
+            Self::Ranking(_)
+            | Self::Comparison(_)
+            | Self::Standing(..)
+            | Self::Profile(_)
+            | Self::Health => true,
+            Self::Activity | Self::Profiles | Self::History(_) | Self::OpenApi | Self::Page => {
+                false
+            }
+        }
+    }
+
     /// The methods there are, as the header `Allow` lists them.
     #[must_use]
     pub fn allow(&self) -> &'static str {

@@ -4,7 +4,7 @@ use test_support::{Answer, Fault, Forwarder, Method, Value, json, until};
 
 use crate::client::Client;
 use crate::clock::noon_zone;
-use crate::site::Site;
+use crate::site::{Site, patient};
 use crate::token::sign::{claims_with, hmac, token};
 
 /// Is in everything that must not be logged.
@@ -237,4 +237,34 @@ async fn a_wrong_setting_is_logged_without_its_value_where_that_is_secret() {
             assert!(!answer.text.contains(MARK), "{}", answer.text);
         }
     }
+}
+
+#[tokio::test]
+async fn a_limit_is_not_logged_and_a_kept_board_has_the_id_of_each_request() {
+    let wrangler = patient()
+        .var("JWT_SECRET", JWT_SECRET)
+        .limit("READ_LIMIT", 3)
+        .start_wrangler();
+    let client = Client::new(wrangler.api());
+    let first = client.get("/v1/ranking/day").await;
+    let kept = until("an answer from the cache", async || {
+        let answer = client.get("/v1/ranking/day").await;
+        answer.header("age").is_some().then_some(answer)
+    })
+    .await;
+    let again = client.get("/v1/ranking/day").await;
+    let ids = [&first, &kept, &again].map(|answer| answer.header("x-request-id").expect("an id"));
+    assert!(
+        ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2],
+        "{ids:?}"
+    );
+
+    let guess = Client::new(test_support::Api::new(wrangler.url()).with_key("MARKED-guess"));
+    until("a limit", async || {
+        let answer = guess.get("/v1/users/MARKED/activity").await;
+        (answer.status == 429).then_some(())
+    })
+    .await;
+    let log = wrangler.log();
+    assert!(!log.contains("guess") && !log.contains("level"), "{log}");
 }

@@ -32,6 +32,7 @@ mod freshness;
 mod head;
 mod keys;
 mod lifetimes;
+mod limited;
 mod logged;
 mod misconfigured;
 mod openapi;

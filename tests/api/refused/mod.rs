@@ -98,10 +98,11 @@ fn every_problem_of_the_document_occurs_here_or_where_the_service_is_broken() {
         .iter()
         .map(|row| row.problem.slug().to_owned())
         .collect();
-    // These are tested in `token`, `misconfigured` and `unavailable`.
+    // These are tested in `token`, `limited`, `misconfigured` and `unavailable`.
     slugs.extend(
         [
             "forbidden",
+            "rate-limited",
             "misconfigured",
             "store-unavailable",
             "keys-unavailable",
