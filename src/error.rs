@@ -10,6 +10,7 @@
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the type that is | |
 //! | 422 | `unknown-action`, `not-undoable`, `score-overflow` | the rule | |
+//! | 429 | `rate-limited` | who calls too often | |
 //! | 500 | `misconfigured` | the variable and the way out | |
 //! | 503 | `store-unavailable`, `keys-unavailable` | that a retry is safe | the cause |
 
@@ -34,6 +35,12 @@ impl Fault {
     }
 }
 
+/// The name of a field, or the number of an item, as one step of a JSON pointer.
+#[must_use]
+pub fn pointer_part(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
 /// Gathers the faults of a request's content, so that all are told at once.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<Fault>);
@@ -49,7 +56,7 @@ impl Faults {
     /// Keeps a fault for each field that is not known.
     pub fn unknown<'a>(&mut self, fields: impl Iterator<Item = &'a String>, known: &[&str]) {
         for field in fields.filter(|field| !known.contains(&field.as_str())) {
-            let pointer = format!("/{}", field.replace('~', "~0").replace('/', "~1"));
+            let pointer = pointer_part(field);
             let detail = if known.is_empty() {
                 "is not known: there are no parameters here".to_owned()
             } else {
@@ -97,6 +104,8 @@ pub enum Error {
     NotUndoable(String),
     /// A score would leave the range that boards hold exactly.
     ScoreOverflow(String),
+    /// Too many requests: whose.
+    RateLimited(&'static str),
     /// The deployment is set up wrongly: the variable and the way out.
     Misconfigured(&'static str, String),
     /// The store did not answer, or not in time: the cause, for the log.
@@ -113,6 +122,12 @@ impl Error {
             many => format!("{} things are wrong with this request.", many.len()),
         };
         Self::InvalidRequest(detail, faults)
+    }
+
+    /// A request in whose content one thing is wrong.
+    #[must_use]
+    pub fn fault(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::faults(vec![Fault::new(pointer, detail)])
     }
 
     /// A request that is wrong as a whole.
@@ -133,6 +148,7 @@ impl Error {
             Self::TooLarge(_) => 413,
             Self::UnsupportedMediaType => 415,
             Self::UnknownAction(_) | Self::NotUndoable(_) | Self::ScoreOverflow(_) => 422,
+            Self::RateLimited(_) => 429,
             Self::Misconfigured(..) => 500,
             Self::StoreUnavailable(_) | Self::KeysUnavailable(_) => 503,
         }
@@ -154,6 +170,7 @@ impl Error {
             | Self::TooLarge(_)
             | Self::UnsupportedMediaType
             | Self::ScoreOverflow(_)
+            | Self::RateLimited(_)
             | Self::Misconfigured(..)
             | Self::StoreUnavailable(_)
             | Self::KeysUnavailable(_) => Vec::new(),
@@ -165,6 +182,27 @@ impl Error {
             status: self.status(),
             detail,
             errors,
+        }
+    }
+
+    /// What to log; `None` where it is the caller's fault.
+    #[must_use]
+    pub fn cause(&self) -> Option<String> {
+        match self {
+            Self::StoreUnavailable(cause) | Self::KeysUnavailable(cause) => Some(cause.clone()),
+            Self::Misconfigured(variable, way_out) => Some(format!("{variable}: {way_out}")),
+            Self::InvalidRequest(..)
+            | Self::Unauthenticated(_)
+            | Self::InvalidToken(_)
+            | Self::Forbidden(_)
+            | Self::NotFound(_)
+            | Self::MethodNotAllowed(_)
+            | Self::TooLarge(_)
+            | Self::UnsupportedMediaType
+            | Self::UnknownAction(_)
+            | Self::NotUndoable(_)
+            | Self::ScoreOverflow(_)
+            | Self::RateLimited(_) => None,
         }
     }
 
@@ -208,6 +246,9 @@ impl Error {
                 "The score would grow too large",
                 detail.clone(),
             ),
+            Self::RateLimited(detail) => {
+                ("rate-limited", "Too many requests", (*detail).to_owned())
+            }
             Self::Misconfigured(variable, way_out) => (
                 "misconfigured",
                 "The service is set up wrongly",

@@ -3,15 +3,15 @@
 //! A tour in the order of a request:
 //!
 //! 1. [`http`] finds the route, the caller and the content, and writes every answer. [`token`]
-//!    reads what a user shows, [`caller`] says who may do what.
+//!    reads what a user shows, [`caller`] says who may do what, [`limit`] by what calls are counted.
 //! 2. [`activity`] makes of what was sent a plan, and of the reply an outcome; [`config`] holds
 //!    the rules it counts by, [`calendar`] the days and periods it counts on.
 //! 3. [`redis`] carries the plan to the store in one request; there one of the [`scripts`]
 //!    applies it in one atomic step. [`keys`] names what it touches, [`score`] explains the
 //!    number that a board holds.
 //! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`moderation`]
-//!    hides, freezes and adjusts; [`query`] and [`id`] say what may be asked for, [`pairs`]
-//!    writes what has no fixed names.
+//!    hides, freezes and adjusts; [`json`], [`query`] and [`id`] say what may be sent and asked
+//!    for, [`pairs`] writes what has no fixed names.
 //! 5. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
@@ -24,7 +24,9 @@ pub mod config;
 pub mod error;
 pub mod http;
 pub mod id;
+pub mod json;
 pub mod keys;
+pub mod limit;
 pub mod moderation;
 pub mod pairs;
 pub mod query;
@@ -36,7 +38,8 @@ pub mod site;
 pub mod token;
 pub mod users;
 
-use worker::{Context, Env, Request, Response, Result, event};
+use worker::web_sys::{Request, Response};
+use worker::{Context, Env, Result, event};
 
 /// How far clocks may disagree, in milliseconds: an activity may be dated this far ahead.
 pub const CLOCK_TOLERANCE: i64 = 60_000;

@@ -91,11 +91,7 @@ impl Outcome {
                     passing @ Failure::Unavailable(_) => Err(passing),
                 };
             }
-            other => {
-                return Err(Failure::Unavailable(format!(
-                    "unexpected outcome {other:?}"
-                )));
-            }
+            _ => return Err(Failure::Unavailable("unexpected outcome".to_owned())),
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! `POST /v1/activity`.
 
 use super::answer::Answer;
-use super::array::{Results, check_length};
+use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
 use crate::activity::{Counted, count_all, count_one, read_item};
@@ -25,7 +25,6 @@ pub async fn post(site: &Site, call: &mut Call) -> Result<Answer, Error> {
         let counted = count_one(site, read(&json)?, profile, call.now).await?;
         return Ok(Answer::json(&counted));
     };
-    check_length(items)?;
     // Of no item could it be otherwise.
     caller.must_have(Scope::Activity)?;
     let items = items.iter().map(read).collect();

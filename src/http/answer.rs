@@ -1,9 +1,11 @@
 //! An answer before it becomes the platform's response.
 
+use super::edge::response;
 use crate::error::Error;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hasher};
-use worker::{Headers, Response, Result};
+use worker::Result;
+use worker::web_sys::Response;
 
 /// A status, a body and the headers that say what may be done with it.
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ impl Answer {
             Error::StoreUnavailable(_) | Error::KeysUnavailable(_) => {
                 answer.with("retry-after", "1")
             }
+            // The longest that the platform's counters count for: who waits so long is let through.
+            Error::RateLimited(_) => answer.with("retry-after", "60"),
             Error::InvalidRequest(..)
             | Error::Forbidden(_)
             | Error::NotFound(_)
@@ -130,17 +134,14 @@ impl Answer {
     ///
     /// Where the platform takes no such header.
     pub fn into_response(self) -> Result<Response> {
-        let headers = Headers::new();
-        for (name, value) in &self.headers {
-            headers.set(name, value)?;
-        }
-        let builder = Response::builder()
-            .with_status(self.status)
-            .with_headers(headers);
-        Ok(if self.body.is_empty() {
-            builder.empty()
-        } else {
-            builder.fixed(self.body.into_bytes())
-        })
+        let headers = self.headers.iter();
+        let lines: Vec<&str> = headers
+            .flat_map(|(name, value)| [*name, value.as_str()])
+            .collect();
+        Ok(response(
+            self.status,
+            &lines.join("\n"),
+            self.body.as_bytes(),
+        )?)
     }
 }

@@ -1,11 +1,7 @@
-//! Arrays of items: how long they may be, and an answer item by item.
+//! Arrays of items: an answer item by item.
 
 use crate::error::{Error, Problem};
 use serde::Serialize;
-use serde_json::Value;
-
-/// The most items of an array.
-const MOST_ITEMS: usize = 500;
 
 /// One item of an answer to an array.
 #[derive(Serialize)]
@@ -19,17 +15,6 @@ enum Item<T> {
 #[derive(Serialize)]
 pub struct Results<T> {
     results: Vec<Item<T>>,
-}
-
-/// Refuses an array with too many items.
-pub fn check_length(items: &[Value]) -> Result<(), Error> {
-    if items.len() <= MOST_ITEMS {
-        return Ok(());
-    }
-    Err(Error::TooLarge(format!(
-        "An array is at most {MOST_ITEMS} items, not {}.",
-        items.len()
-    )))
 }
 
 impl<T> Results<T> {

@@ -1,19 +1,30 @@
 //! A request taken apart: what endpoints need of it, read from the platform once.
 
+use super::edge;
+use super::limits::Limits;
 use crate::calendar::Instant;
 use crate::error::Error;
+use crate::json;
 use crate::query::Query;
-use futures_util::StreamExt;
 use serde_json::Value;
-use worker::{Date, Request};
+use std::iter;
+use std::rc::Rc;
+use wasm_bindgen::JsValue;
+use worker::js_sys::Uint8Array;
+use worker::wasm_bindgen_futures::JsFuture;
+use worker::web_sys::Request;
 
 /// The largest body taken, in bytes.
 const MOST_BYTES: usize = 256 * 1024;
 
 /// One request.
 pub struct Call {
+    /// What it is called in its answer and in the log.
+    pub id: String,
     /// The method in upper case.
     pub method: String,
+    /// The pattern of its route; empty while that is not known.
+    pub route: &'static str,
     /// Scheme and host, for URLs of the cache.
     pub origin: String,
     /// The path, percent-encoded.
@@ -22,28 +33,31 @@ pub struct Call {
     pub query: String,
     /// The one instant at which all of it happens.
     pub now: Instant,
+    /// How often callers may call.
+    pub limits: Rc<Limits>,
+    headers: Vec<(String, String)>,
     request: Request,
 }
 
 impl Call {
     /// Takes a request apart.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidRequest`] where its URL cannot be read.
-    pub fn read(request: Request) -> Result<Self, Error> {
-        let url = request
-            .url()
-            .map_err(|_| Error::invalid("The URL cannot be read."))?;
-        let method = request.inner().method();
-        Ok(Self {
-            origin: url.origin().ascii_serialization(),
-            path: url.path().to_owned(),
-            query: url.query().unwrap_or_default().to_owned(),
-            now: Instant(i64::try_from(Date::now().as_millis()).unwrap_or(i64::MAX)),
-            method,
+    #[must_use]
+    pub fn read(request: Request, limits: Rc<Limits>) -> Self {
+        let lines = edge::taken_apart(&request);
+        let mut lines = lines.split('\n').map(str::to_owned);
+        let mut next = || lines.next().unwrap_or_default();
+        Self {
+            id: next(),
+            now: Instant(next().parse().unwrap_or(i64::MAX)),
+            method: next(),
+            route: "",
+            origin: next(),
+            path: next(),
+            query: next(),
+            limits,
+            headers: iter::from_fn(|| lines.next().zip(lines.next())).collect(),
             request,
-        })
+        }
     }
 
     /// Refuses query parameters where there are none.
@@ -55,10 +69,23 @@ impl Call {
         Query::parse(&self.query, &[]).finish()
     }
 
-    /// A header.
+    /// A header, of those that `edge.js` hands over.
     #[must_use]
-    pub fn header(&self, name: &str) -> Option<String> {
-        self.request.headers().get(name).ok().flatten()
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        headers.find_map(|(known, value)| (known == name).then_some(value.as_str()))
+    }
+
+    /// Whether it only reads.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.method == "GET" || self.method == "HEAD"
+    }
+
+    /// Whether it came by https.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.origin.starts_with("https:")
     }
 
     /// The body, at most 256 KiB of it, declared as JSON; not yet parsed, because who is calling
@@ -67,37 +94,20 @@ impl Call {
     /// # Errors
     ///
     /// [`Error::TooLarge`], [`Error::UnsupportedMediaType`].
-    pub async fn body(&mut self) -> Result<Body, Error> {
-        let declared = self
-            .header("content-length")
-            .and_then(|length| length.parse::<usize>().ok());
-        let bytes = match declared {
-            Some(length) if length > MOST_BYTES => return Err(too_large()),
-            Some(_) => self.request.bytes().await.map_err(unreadable)?,
-            None => self.streamed_body().await?,
-        };
+    pub async fn body(&self) -> Result<Body, Error> {
+        let bytes = JsFuture::from(edge::body_of(&self.request, MOST_BYTES)).await;
+        let bytes = bytes.map_err(|error| unreadable(&error))?;
+        if bytes.is_null() {
+            let detail = format!("A body is at most {MOST_BYTES} bytes.");
+            return Err(Error::TooLarge(detail));
+        }
         let media_type = self.header("content-type").unwrap_or_default();
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
         if media_type.eq_ignore_ascii_case("application/json") {
-            Ok(Body(bytes))
+            Ok(Body(Uint8Array::new(&bytes).to_vec()))
         } else {
             Err(Error::UnsupportedMediaType)
         }
-    }
-
-    /// Reads a body of unknown length no further than is taken.
-    async fn streamed_body(&mut self) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        let Ok(mut stream) = self.request.stream() else {
-            return Ok(bytes);
-        };
-        while let Some(chunk) = stream.next().await {
-            bytes.extend(chunk.map_err(unreadable)?);
-            if bytes.len() > MOST_BYTES {
-                return Err(too_large());
-            }
-        }
-        Ok(bytes)
     }
 }
 
@@ -109,17 +119,12 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`].
+    /// [`Error::InvalidRequest`], [`Error::TooLarge`] for a long array.
     pub fn json(&self) -> Result<Value, Error> {
-        let parsed = serde_json::from_slice(&self.0);
-        parsed.map_err(|error| Error::invalid(format!("The body is not JSON: {error}.")))
+        Ok(json::read(&self.0)?)
     }
 }
 
-fn too_large() -> Error {
-    Error::TooLarge(format!("A body is at most {MOST_BYTES} bytes."))
-}
-
-fn unreadable(error: worker::Error) -> Error {
-    Error::invalid(format!("The body cannot be read: {error}."))
+fn unreadable(error: &JsValue) -> Error {
+    Error::invalid(format!("The body cannot be read: {}.", edge::words(error)))
 }

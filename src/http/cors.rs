@@ -10,7 +10,7 @@ use crate::config::Origins;
 const SENDABLE: &str = "Authorization, Content-Type, If-None-Match";
 
 /// Response headers that a page may read where they are there, beyond those it always may.
-const READABLE: [&str; 3] = ["age", "etag", "retry-after"];
+const READABLE: [&str; 4] = ["age", "etag", "retry-after", "x-request-id"];
 
 /// Seconds that a browser may remember a preflight; no browser remembers it longer.
 const REMEMBERED: &str = "7200";
@@ -25,13 +25,12 @@ pub struct Cors {
 }
 
 impl Cors {
-    /// For a request with this `Origin`, read only where any is allowed.
-    pub fn of(origins: &Origins, origin: impl FnOnce() -> Option<String>) -> Self {
-        let varies = !origins.is_empty();
-        let origin = if varies { origin() } else { None };
+    /// For a request with this `Origin`.
+    pub fn of(origins: &Origins, origin: Option<&str>) -> Self {
+        let allowed = origin.filter(|origin| origins.allow(origin));
         Self {
-            varies,
-            allowed: origin.filter(|origin| origins.allow(origin)),
+            varies: !origins.is_empty(),
+            allowed: allowed.map(str::to_owned),
         }
     }
 
@@ -85,7 +84,7 @@ mod tests {
     fn cors(allowed: &str, origin: Option<&str>) -> Cors {
         let vars = json!({ "ALLOWED_ORIGINS": allowed });
         let origins = Origins::read(&Vars::new(vars.as_object().unwrap().clone())).unwrap();
-        Cors::of(&origins, || origin.map(str::to_owned))
+        Cors::of(&origins, origin)
     }
 
     /// `Vary`, and the headers of CORS by their last words.
@@ -129,10 +128,11 @@ mod tests {
         let board = Answer::text("text/plain", "a").tagged().with("age", "1");
         let same = board.clone().unless_known(Some("*"));
         let busy = Answer::problem(&Error::StoreUnavailable(String::new()));
+        let busy = busy.with("x-request-id", "1");
         for (answer, readable) in [
             (board, "age, etag"),
             (same, "age, etag"),
-            (busy, "retry-after"),
+            (busy, "retry-after, x-request-id"),
         ] {
             let answer = cors(HERS, Some(HERS)).sign(answer);
             let expected = [("vary", "Origin"), ("origin", HERS), ("expose", readable)];

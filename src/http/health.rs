@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::call::Call;
+use super::log;
 use crate::calendar::{Date, Period};
 use crate::config::Config;
 use crate::error::Error;
@@ -20,7 +21,7 @@ pub async fn answer(site: Result<&Site, Error>, call: &Call) -> Answer {
     }
     let site = match site {
         Ok(site) => site,
-        Err(error) => return unwell("misconfigured", &error, None),
+        Err(error) => return unwell(call, "misconfigured", &error, None),
     };
     let configured = configured(&site.config);
     let today = site.calendar.date_at(call.now);
@@ -28,12 +29,15 @@ pub async fn answer(site: Result<&Site, Error>, call: &Call) -> Answer {
         Ok(warnings) => {
             Answer::json(&json!({"status": "ok", "configured": configured, "warnings": warnings}))
         }
-        Err(error @ Error::Misconfigured(..)) => unwell("misconfigured", &error, Some(configured)),
-        Err(error) => unwell("store-unavailable", &error, Some(configured)),
+        Err(error @ Error::Misconfigured(..)) => {
+            unwell(call, "misconfigured", &error, Some(configured))
+        }
+        Err(error) => unwell(call, "store-unavailable", &error, Some(configured)),
     }
 }
 
-fn unwell(status: &str, error: &Error, configured: Option<Value>) -> Answer {
+fn unwell(call: &Call, status: &str, error: &Error, configured: Option<Value>) -> Answer {
+    log::failure(call, error);
     let problem = error.problem();
     let body =
         json!({"status": status, "problem": problem, "configured": configured, "warnings": []});

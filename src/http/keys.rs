@@ -1,7 +1,9 @@
 //! The public keys of user tokens, from where they are nearest: this isolate, the edge cache,
 //! the key server.
 
-use super::signature;
+use super::call::Call;
+use super::edge::words;
+use super::log;
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::token::Token;
@@ -28,26 +30,28 @@ thread_local! {
 ///
 /// [`Error::InvalidToken`] where there is none, [`Error::KeysUnavailable`] where no keys can be
 /// had at all.
-pub async fn find(token: &Token<'_>, url: &str, now: Instant) -> Result<Key, Error> {
+pub async fn find(token: &Token<'_>, url: &str, call: &Call) -> Result<Key, Error> {
+    let now = call.now;
     let held = || HELD.with_borrow(|held| held.find(&token.algorithm, token.key_id.as_deref()));
     let due = HELD.with_borrow(|held| held.is_due(now));
     let asked = due && !load_cached(url, now.0 - FRESH, now).await;
     if asked {
-        fetch(url, now).await?;
+        fetch(url, call).await?;
     }
     if let Some(key) = held() {
         return Ok(key);
     }
     // A key of this name may be new. Nobody can make us ask for it more often than that.
     if !asked && HELD.with_borrow(|held| held.may_ask(now)) {
-        fetch(url, now).await?;
+        fetch(url, call).await?;
     }
     let unknown = "The key that the user token names is not known.";
     held().ok_or(Error::InvalidToken(unknown))
 }
 
 /// Asks the key server. While it is down what is held stays, then what the edge cache still has.
-async fn fetch(url: &str, now: Instant) -> Result<(), Error> {
+async fn fetch(url: &str, call: &Call) -> Result<(), Error> {
+    let now = call.now;
     let empty = HELD.with_borrow(Held::is_empty);
     if empty && !HELD.with_borrow(|held| held.may_ask(now)) {
         return Err(Error::KeysUnavailable("asked a moment ago".to_owned()));
@@ -66,14 +70,13 @@ async fn fetch(url: &str, now: Instant) -> Result<(), Error> {
             }
             "not a key set".to_owned()
         }
-        Err(error) => signature::words(&error),
+        Err(error) => words(&error),
     };
     HELD.with_borrow_mut(|held| held.ask(now));
     if empty && !load_cached(url, 0, now).await {
         return Err(Error::KeysUnavailable(cause));
     }
-    let line = serde_json::json!({"level": "error", "cause": cause, "variable": "JWKS_URL"});
-    worker::console_error!("{line}");
+    log::warning(call, &format!("JWKS_URL: {cause}"));
     Ok(())
 }
 

@@ -8,8 +8,12 @@ mod cache;
 mod call;
 mod caller;
 mod cors;
+mod edge;
+mod files;
 mod health;
 mod keys;
+mod limits;
+mod log;
 mod moderation;
 mod ranking;
 mod route;
@@ -23,19 +27,19 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
+use limits::Limits;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
-use worker::{Context, Env, Request, Response, Result};
-
-const OPENAPI: &str = include_str!("../../web/openapi.json");
-const PAGE: &str = include_str!("../../web/index.html");
+use worker::web_sys::{Request, Response};
+use worker::{Context, Env, Result};
 
 /// What the deployment's variables say.
 struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
+    limits: Rc<Limits>,
     site: std::result::Result<Site, Error>,
 }
 
@@ -48,18 +52,28 @@ thread_local! {
 pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
     let deployment =
         DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Deployment::read(env)))));
-    let origin = || request.headers().get("origin").ok().flatten();
-    let cors = Cors::of(&deployment.origins, origin);
-    let answer = match Call::read(request) {
-        Ok(mut call) => answer(&mut call, &deployment, &cors, context)
-            .await
-            .unwrap_or_else(|error| {
-                log(&call, &error);
-                Answer::problem(&error)
-            }),
-        Err(error) => Answer::problem(&error),
-    };
-    cors.sign(answer).into_response()
+    let mut call = Call::read(request, Rc::clone(&deployment.limits));
+    let cors = Cors::of(&deployment.origins, call.header("origin"));
+    let answer = answer(&mut call, &deployment, &cors, context)
+        .await
+        .unwrap_or_else(|error| {
+            log::failure(&call, &error);
+            Answer::problem(&error)
+        });
+    cors.sign(sealed(answer, &call)).into_response()
+}
+
+/// An answer of any kind with what all of them say.
+fn sealed(answer: Answer, call: &Call) -> Answer {
+    let answer = answer
+        .with("x-request-id", call.id.as_str())
+        .with("x-content-type-options", "nosniff");
+    if call.is_secure() {
+        // Of this host alone: others of the same domain are not ours.
+        answer.with("strict-transport-security", "max-age=31536000")
+    } else {
+        answer
+    }
 }
 
 async fn answer(
@@ -69,11 +83,16 @@ async fn answer(
     context: &Context,
 ) -> std::result::Result<Answer, Error> {
     let route = Route::of(&call.path)?;
+    call.route = route.pattern();
     if cors::is_preflight(&call.method, |name| call.header(name).is_some()) {
         return Ok(cors.preflight(route.allow()));
     }
     route.check(&call.method)?;
     let site = deployment.site.as_ref().map_err(Error::clone);
+    if route.is_public() && call.is_read() {
+        let config = site.as_ref().ok().map(|site| &site.config);
+        caller::count_reader(call, config).await?;
+    }
     match route {
         Route::Activity => activity::post(site?, call).await,
         Route::Ranking(period) => ranking::board(site?, call, context, &period).await,
@@ -86,17 +105,9 @@ async fn answer(
         Route::Adjustments(user) => moderation::adjustment(site?, call, &user).await,
         Route::Audit => moderation::audit(site?, call).await,
         Route::Health => Ok(health::answer(site, call).await),
-        Route::OpenApi => site.and_then(|_| fixed("application/json", OPENAPI, call)),
-        Route::Page => site.and_then(|_| fixed("text/html; charset=utf-8", PAGE, call)),
+        Route::OpenApi => site.and_then(|_| files::openapi(call)),
+        Route::Page => site.and_then(|_| files::page(call)),
     }
-}
-
-/// A file of the bundle.
-fn fixed(media_type: &str, body: &'static str, call: &Call) -> std::result::Result<Answer, Error> {
-    call.no_parameters()?;
-    let answer = Answer::text(media_type, body).with("cache-control", "public, max-age=300");
-    let known = call.header("if-none-match");
-    Ok(answer.tagged().unless_known(known.as_deref()))
 }
 
 impl Deployment {
@@ -110,6 +121,7 @@ impl Deployment {
         let vars = Vars::new(vars);
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
+            limits: Rc::new(Limits::of(env)),
             site: read_site(&vars),
         }
     }
@@ -129,31 +141,4 @@ fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
     }
     let json = js_sys::JSON::stringify(&value).ok()?.as_string()?;
     serde_json::from_str(&json).ok()
-}
-
-/// Failures that are not the caller's, one JSON line each.
-fn log(call: &Call, error: &Error) {
-    let cause = match error {
-        Error::StoreUnavailable(cause) | Error::KeysUnavailable(cause) => cause.clone(),
-        Error::Misconfigured(variable, way_out) => format!("{variable}: {way_out}"),
-        Error::InvalidRequest(..)
-        | Error::Unauthenticated(_)
-        | Error::InvalidToken(_)
-        | Error::Forbidden(_)
-        | Error::NotFound(_)
-        | Error::MethodNotAllowed(_)
-        | Error::TooLarge(_)
-        | Error::UnsupportedMediaType
-        | Error::UnknownAction(_)
-        | Error::NotUndoable(_)
-        | Error::ScoreOverflow(_) => return,
-    };
-    let line = serde_json::json!({
-        "level": "error",
-        "status": error.status(),
-        "method": call.method,
-        "path": call.path,
-        "cause": cause,
-    });
-    worker::console_error!("{line}");
 }

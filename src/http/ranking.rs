@@ -52,7 +52,7 @@ pub async fn board(
     if stored.made != call.now.0 {
         answer = answer.with("age", age.to_string());
     }
-    Ok(answer.unless_known(call.header("if-none-match").as_deref()))
+    Ok(answer.unless_known(call.header("if-none-match")))
 }
 
 /// One standing.

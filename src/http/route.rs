@@ -64,6 +64,46 @@ impl Route {
         })
     }
 
+    /// The path with the names of its parameters, as the OpenAPI document has it.
+    #[must_use]
+    pub fn pattern(&self) -> &'static str {
+        match self {
+            Self::Activity => "/v1/activity",
+            Self::Ranking(_) => "/v1/ranking/{period}",
+            Self::Comparison(_) => "/v1/ranking/{period}/users",
+            Self::Standing(..) => "/v1/ranking/{period}/users/{user}",
+            Self::Profiles => "/v1/users",
+            Self::Profile(_) => "/v1/users/{user}",
+            Self::History(_) => "/v1/users/{user}/activity",
+            Self::Verdict(_) => "/v1/users/{user}/moderation",
+            Self::Adjustments(_) => "/v1/users/{user}/adjustments",
+            Self::Audit => "/v1/moderation",
+            Self::Health => "/healthz",
+            Self::OpenApi => "/openapi.json",
+            Self::Page => "/",
+        }
+    }
+
+    /// Whether reading it asks the store for anybody: others ask who is calling, or nothing.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        match self {
+            Self::Ranking(_)
+            | Self::Comparison(_)
+            | Self::Standing(..)
+            | Self::Profile(_)
+            | Self::Health => true,
+            Self::Activity
+            | Self::Profiles
+            | Self::History(_)
+            | Self::Verdict(_)
+            | Self::Adjustments(_)
+            | Self::Audit
+            | Self::OpenApi
+            | Self::Page => false,
+        }
+    }
+
     /// The methods there are, as the header `Allow` lists them.
     #[must_use]
     pub fn allow(&self) -> &'static str {

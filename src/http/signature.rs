@@ -1,13 +1,12 @@
 //! Whether a user token was signed by a key of ours. The platform's WebCrypto knows.
 
+use super::call::Call;
 use super::keys;
-use crate::calendar::Instant;
 use crate::config::Tokens;
 use crate::error::Error;
 use crate::token::Token;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen::{JsCast, JsValue};
-use worker::js_sys::{Error as JsError, Promise};
+use worker::js_sys::Promise;
 use worker::wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen(module = "/src/http/signature.js")]
@@ -20,12 +19,12 @@ extern "C" {
 /// # Errors
 ///
 /// [`Error::InvalidToken`]; [`Error::KeysUnavailable`] where there is no key to verify it with.
-pub async fn verify(token: &Token<'_>, tokens: &Tokens, now: Instant) -> Result<(), Error> {
+pub async fn verify(token: &Token<'_>, tokens: &Tokens, call: &Call) -> Result<(), Error> {
     // Each algorithm has keys of its own kind. So a token chooses among our keys, but none is
     // ever used for another algorithm than its own: a public key can never be taken as a secret.
     let key = match (token.algorithm.as_str(), &tokens.secret, &tokens.jwks_url) {
         ("HS256", Some(secret), _) => secret.clone(),
-        ("RS256" | "ES256" | "EdDSA", _, Some(url)) => keys::find(token, url, now).await?.jwk,
+        ("RS256" | "ES256" | "EdDSA", _, Some(url)) => keys::find(token, url, call).await?.jwk,
         _ => {
             let other = "The user token is signed by an algorithm that is not taken here.";
             return Err(Error::InvalidToken(other));
@@ -38,10 +37,4 @@ pub async fn verify(token: &Token<'_>, tokens: &Tokens, now: Instant) -> Result<
             "The user token's signature is not right.",
         )),
     }
-}
-
-/// What a failure of JavaScript's says.
-pub fn words(error: &JsValue) -> String {
-    let error: Option<&JsError> = error.dyn_ref();
-    error.map_or_else(String::new, |error| error.message().into())
 }

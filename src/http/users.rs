@@ -1,7 +1,7 @@
 //! `/v1/users/…`.
 
 use super::answer::Answer;
-use super::array::{Results, check_length};
+use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
 use crate::config::Scope;
@@ -82,7 +82,6 @@ pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     let Value::Array(items) = &json else {
         return Err(Error::invalid("Profiles are a JSON array."));
     };
-    check_length(items)?;
     caller.must_be_service(Scope::Profiles)?;
     let items: Vec<_> = items.iter().map(NamedProfile::read).collect();
     let profiles: Vec<NamedProfile> = items.iter().flatten().cloned().collect();

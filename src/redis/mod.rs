@@ -33,11 +33,19 @@ impl Failure {
         if code.starts_with("WRONGPASS") || code.starts_with("NOAUTH") {
             Self::Unauthorized
         } else if FOR_GOOD.iter().any(|known| code.contains(known)) {
-            // What Redis adds about the script is of no use to whoever has to act on it.
-            let words = error.split(" script: ").next().unwrap_or_default();
-            Self::Refused(words.to_owned())
+            Self::Refused(words(&error).to_owned())
         } else {
-            Self::Unavailable(error)
+            Self::Unavailable(words(&error).to_owned())
         }
     }
+}
+
+/// What an error of the store says, but for what it adds: about the script, which is of no use to
+/// whoever has to act on it, and what it was sent, which is not for the log.
+fn words(error: &str) -> &str {
+    const ADDED: [&str; 2] = [" script: ", ", with args beginning with"];
+    let ends = ADDED.iter().filter_map(|added| error.find(added));
+    error
+        .get(..ends.min().unwrap_or(error.len()))
+        .unwrap_or_default()
 }

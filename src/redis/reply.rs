@@ -80,9 +80,15 @@ impl Reply {
     }
 }
 
-/// A reply that a command of ours cannot have.
+/// A reply that a command of ours cannot have; what it holds is not for the log.
 fn unexpected(reply: &Reply) -> Failure {
-    Failure::Unavailable(format!("unexpected reply {reply:?}"))
+    let kind = match reply {
+        Reply::Nil => "nothing",
+        Reply::Integer(_) => "an integer",
+        Reply::Text(_) => "a text",
+        Reply::List(_) => "a list",
+    };
+    Failure::Unavailable(format!("unexpected reply: {kind}"))
 }
 
 /// What the protocol sends for one command.

@@ -1,7 +1,7 @@
 //! The client: one pipeline, one request. The only file that names `reqwest`.
 
 use super::reply::Slot;
-use super::{Failure, Pipeline, Reply};
+use super::{Failure, Pipeline, Reply, words};
 use reqwest::{Client, StatusCode};
 use std::time::Duration;
 
@@ -86,10 +86,11 @@ impl Store {
         if !status.is_success() {
             let slot: Option<Slot> = serde_json::from_str(&text).ok();
             let told = slot.and_then(|slot| slot.error).unwrap_or_default();
+            let told = words(&told);
             return Err(Failure::Unavailable(format!("status {status} {told}")));
         }
         let slots: Vec<Slot> = serde_json::from_str(&text)
-            .map_err(|error| Failure::Unavailable(format!("not an answer: {error}")))?;
+            .map_err(|_| Failure::Unavailable("not an answer of this protocol".to_owned()))?;
         if slots.len() == commands {
             Ok(slots)
         } else {

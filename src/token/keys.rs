@@ -2,6 +2,7 @@
 
 use super::{base64url, text_of};
 use crate::calendar::Instant;
+use crate::json;
 use serde_json::{Map, Value};
 
 /// From this age on, in milliseconds, keys are asked for anew: one taken back must not hold long.
@@ -26,7 +27,7 @@ pub struct Key {
 /// The usable keys of a key set, in its order; `None` where there are none.
 #[must_use]
 pub fn read(text: &str) -> Option<Vec<Key>> {
-    let set: Value = serde_json::from_str(text).ok()?;
+    let set = json::read(text.as_bytes()).ok()?;
     let keys = set.get("keys")?.as_array()?;
     let keys: Vec<Key> = keys
         .iter()

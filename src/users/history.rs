@@ -126,7 +126,7 @@ impl Day {
                 Some((count.parse::<i64>().ok()?, steps.parse::<i64>().ok()?))
             });
             let (count, steps) =
-                parts.ok_or_else(|| Failure::Unavailable(format!("unexpected day {held:?}")))?;
+                parts.ok_or_else(|| Failure::Unavailable("unexpected day".to_owned()))?;
             total += steps;
             let points = Points { steps, decimals };
             // What is left of adjustments that were taken back has points alone.

@@ -29,7 +29,7 @@ fn is_told_to_browsers(name: &str) -> bool {
 fn headers(answer: &Answer, for_browsers: bool) -> BTreeSet<(&str, &str)> {
     let all = answer.headers.iter();
     let all = all.map(|(name, value)| (name.as_str(), value.to_str().expect("text")));
-    all.filter(|(name, _)| !["date", "age"].contains(name))
+    all.filter(|(name, _)| !["date", "age", "x-request-id"].contains(name))
         .filter(|(name, _)| is_told_to_browsers(name) == for_browsers)
         .collect()
 }
@@ -37,15 +37,17 @@ fn headers(answer: &Answer, for_browsers: bool) -> BTreeSet<(&str, &str)> {
 /// What an allowed page is told of an answer.
 fn permission<'a>(origin: &'a str, answer: &Answer) -> BTreeSet<(&'static str, &'a str)> {
     let readable = match ["age", "etag", "retry-after"].map(|name| answer.header(name).is_some()) {
-        [false, false, false] => None,
-        [false, true, false] => Some("etag"),
-        [true, true, false] => Some("age, etag"),
-        [false, false, true] => Some("retry-after"),
+        [false, false, false] => "x-request-id",
+        [false, true, false] => "etag, x-request-id",
+        [true, true, false] => "age, etag, x-request-id",
+        [false, false, true] => "retry-after, x-request-id",
         other => panic!("{}: {other:?}", answer.request),
     };
-    let readable = readable.map(|names| ("access-control-expose-headers", names));
-    let always = [("access-control-allow-origin", origin), ("vary", "Origin")];
-    always.into_iter().chain(readable).collect()
+    BTreeSet::from([
+        ("access-control-allow-origin", origin),
+        ("access-control-expose-headers", readable),
+        ("vary", "Origin"),
+    ])
 }
 
 /// Sends a request from no page, allowed pages and others: they get the same answer, and only the

@@ -7,7 +7,9 @@ use crate::site::Site;
 
 /// Headers, without what differs from answer to answer.
 fn headers(answer: &Answer) -> Vec<(String, String)> {
-    let headers = answer.headers.iter().filter(|(name, _)| *name != "date");
+    let differs = |name: &str| ["date", "x-request-id"].contains(&name);
+    let headers = answer.headers.iter();
+    let headers = headers.filter(|(name, _)| !differs(name.as_str()));
     let mut headers: Vec<_> = headers
         .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
         .collect();

@@ -45,6 +45,22 @@ impl Site {
         self.worker.prefix()
     }
 
+    /// Everything the Worker has written.
+    pub fn log(&self) -> String {
+        self.worker.log()
+    }
+
+    /// What it has logged, line by line; workerd's own lines have no level.
+    pub fn log_lines(&self) -> Vec<Value> {
+        let log = self.log();
+        let lines = log.lines().filter_map(|line| {
+            // workerd may begin a line with the script's name and the like.
+            let json = line.get(line.find('{')?..)?;
+            serde_json::from_str::<Value>(json).ok()
+        });
+        lines.filter(|line| line.get("level").is_some()).collect()
+    }
+
     /// Sends one activity, or an array of them.
     pub async fn send_activity(&self, activity: Value) -> Answer {
         self.client.post("/v1/activity", &activity).await

@@ -168,7 +168,7 @@ impl<'a> Plan<'a> {
             .map(|(member, _)| *member);
         let (Some(place), Some(member)) = (place, member) else {
             return Err(Failure::Unavailable(format!(
-                "unexpected mark {mark:?} of undo {op}"
+                "unexpected mark of undo {op}"
             )));
         };
         place_in(&mut self.days, (member, place.date));

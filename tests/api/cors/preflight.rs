@@ -41,6 +41,7 @@ async fn a_preflight_tells_the_methods_and_headers_of_its_route_and_asks_no_stor
                 ("access-control-allow-headers", sendable),
                 ("access-control-allow-methods", &*methods),
                 ("access-control-allow-origin", HERS),
+                ("access-control-expose-headers", "x-request-id"),
                 ("access-control-max-age", "7200"),
                 ("vary", "Origin"),
             ];

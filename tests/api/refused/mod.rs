@@ -12,6 +12,7 @@ mod queries;
 mod routes;
 mod row;
 mod size;
+mod strict;
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,7 @@ fn rows() -> Vec<Row> {
         routes::rows(),
         callers::rows(),
         size::rows(),
+        strict::rows(),
         activity::rows(),
         activity::ruled(),
         queries::rows(),
@@ -98,10 +100,11 @@ fn every_problem_of_the_document_occurs_here_or_where_the_service_is_broken() {
         .iter()
         .map(|row| row.problem.slug().to_owned())
         .collect();
-    // These are tested in `token`, `misconfigured` and `unavailable`.
+    // These are tested in `token`, `limited`, `misconfigured` and `unavailable`.
     slugs.extend(
         [
             "forbidden",
+            "rate-limited",
             "misconfigured",
             "store-unavailable",
             "keys-unavailable",

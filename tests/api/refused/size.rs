@@ -4,15 +4,12 @@ use test_support::{Method, json};
 
 use super::problem::{Problem, invalid, not_json};
 use super::row::{Row, post, put};
+use super::strict::too_many;
 
 const MOST: usize = 256 * 1024;
 
 fn too_large() -> Problem {
     Problem::new("too-large", "A body is at most 262144 bytes.")
-}
-
-fn too_many() -> Problem {
-    Problem::new("too-large", "An array is at most 500 items, not 501.")
 }
 
 pub fn rows() -> Vec<Row> {

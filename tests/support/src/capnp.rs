@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 /// A configuration that serves the bundle beside it on a port of workerd's choice. Tables and
-/// numbers become JSON bindings and strings text bindings, as wrangler makes them of `[vars]`.
+/// numbers become JSON bindings and strings text bindings, as wrangler makes them of `[vars]`. A
+/// request with `X-Forwarded-Proto: https` counts as one by https.
 pub(crate) fn config(date: &str, flags: &[String], vars: &Map<String, Value>) -> String {
     let mut bindings = String::new();
     for (name, value) in vars {
@@ -26,7 +27,12 @@ const config :Workerd.Config = (
     (name = "main", worker = .main),
     (name = "internet", network = (allow = ["public", "private", "local"])),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+  sockets = [(
+    name = "http",
+    address = "127.0.0.1:0",
+    http = (forwardedProtoHeader = "X-Forwarded-Proto"),
+    service = "main",
+  )],
 );
 
 const main :Workerd.Worker = (

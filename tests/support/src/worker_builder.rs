@@ -13,6 +13,7 @@ use crate::wrangler::Wrangler;
 #[derive(Clone, Debug)]
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
+    limits: Vec<(String, u32)>,
 }
 
 impl WorkerBuilder {
@@ -27,6 +28,7 @@ impl WorkerBuilder {
         let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
         Self {
             vars: Map::from_iter(vars),
+            limits: Vec::new(),
         }
     }
 
@@ -57,6 +59,14 @@ impl WorkerBuilder {
         self.var("UPSTASH_REDIS_REST_URL", url)
     }
 
+    /// Another limit of a `[[ratelimits]]` binding, for [`start_wrangler`](Self::start_wrangler);
+    /// the period stays.
+    #[must_use]
+    pub fn limit(mut self, name: &str, limit: u32) -> Self {
+        self.limits.push((name.to_owned(), limit));
+        self
+    }
+
     /// The key prefix this Worker will have.
     ///
     /// # Panics
@@ -84,8 +94,9 @@ impl WorkerBuilder {
     ///
     /// When the Worker has not been built, or wrangler refuses it.
     #[must_use]
-    pub fn start_wrangler(self) -> Wrangler {
-        Wrangler::run(self.prefixed())
+    pub fn start_wrangler(mut self) -> Wrangler {
+        let limits = std::mem::take(&mut self.limits);
+        Wrangler::run(self.prefixed(), &limits)
     }
 
     /// The variables to start with, and the prefix among them.

@@ -23,10 +23,13 @@ pub struct Wrangler {
 }
 
 impl Wrangler {
-    pub(crate) fn run((vars, prefix): (Map<String, Value>, String)) -> Self {
+    pub(crate) fn run(
+        (vars, prefix): (Map<String, Value>, String),
+        limits: &[(String, u32)],
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
         repository::copy_bundle(folder.path());
-        let config = config(vars).to_string();
+        let config = config(vars, limits).to_string();
         std::fs::write(folder.path().join(CONFIG), config).expect("the configuration");
         Self::serve(folder, prefix, CONFIG)
     }
@@ -122,9 +125,9 @@ impl Wrangler {
     }
 }
 
-/// wrangler.toml with the bundle beside it, other variables, and without what is of no use in a
-/// test: a build command would build anew at each start.
-fn config(vars: Map<String, Value>) -> Value {
+/// wrangler.toml with the bundle beside it, other variables and limits, and without what is of no
+/// use in a test: a build command would build anew at each start.
+fn config(vars: Map<String, Value>, limits: &[(String, u32)]) -> Value {
     let mut table = repository::wrangler_toml();
     table.remove("build");
     table.remove("env");
@@ -140,6 +143,11 @@ fn config(vars: Map<String, Value>) -> Value {
     let mut config = serde_json::to_value(table).expect("TOML is a subset of JSON");
     config["main"] = json!("index.js");
     config["vars"] = Value::Object(vars);
+    for (name, limit) in limits {
+        let bindings = config["ratelimits"].as_array_mut().into_iter().flatten();
+        let mut named = bindings.filter(|binding| binding["name"] == **name);
+        named.next().expect("a binding of this name")["simple"]["limit"] = json!(limit);
+    }
     config
 }
 

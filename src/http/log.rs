@@ -1,0 +1,45 @@
+//! What goes wrong and is not the caller's fault: one line of JSON each.
+//!
+//! A line names the pattern of the route and not the path: paths hold user ids. No line holds a
+//! header, a query or a body.
+
+use super::call::Call;
+use crate::error::Error;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    level: &'static str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    method: &'a str,
+    route: &'a str,
+    cause: &'a str,
+}
+
+/// A request that could not be done.
+pub fn failure(call: &Call, error: &Error) {
+    if let Some(cause) = error.cause() {
+        let line = line(call, "error", Some(error.status()), &cause);
+        worker::console_error!("{line}");
+    }
+}
+
+/// What a request was done in spite of.
+pub fn warning(call: &Call, cause: &str) {
+    let line = line(call, "warn", None, cause);
+    worker::console_warn!("{line}");
+}
+
+fn line(call: &Call, level: &'static str, status: Option<u16>, cause: &str) -> String {
+    let line = Line {
+        level,
+        request_id: &call.id,
+        status,
+        method: &call.method,
+        route: call.route,
+        cause,
+    };
+    serde_json::to_string(&line).unwrap_or_default()
+}
