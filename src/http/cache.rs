@@ -3,6 +3,7 @@
 //! What is stored is the body alone and when it was made; every header is made anew, so that
 //! none of one caller's reaches another. A platform without a cache only misses.
 
+use super::log;
 use worker::{Cache, Context, Headers, Response, Result};
 
 /// When a stored body was made, in milliseconds since 1970.
@@ -34,7 +35,7 @@ pub fn keep(context: &Context, url: String, stored: &Stored, seconds: u32) -> Re
     context.wait_until(async move {
         if let Err(error) = Cache::default().put(url, response).await {
             // A plain workerd has no cache; anywhere else this is worth knowing.
-            worker::console_debug!("cache: {error}");
+            log::debug(&format!("cache: {error}"));
         }
     });
     Ok(())

@@ -32,6 +32,12 @@ pub fn warning(call: &Call, cause: &str) {
     worker::console_warn!("{line}");
 }
 
+/// What is of interest to whoever develops this, of no request.
+pub fn debug(cause: &str) {
+    let line = serde_json::json!({"level": "debug", "cause": cause});
+    worker::console_debug!("{line}");
+}
+
 fn line(call: &Call, level: &'static str, status: Option<u16>, cause: &str) -> String {
     let line = Line {
         level,

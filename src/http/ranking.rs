@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::cache::{self, Stored};
 use super::call::Call;
+use super::log;
 use crate::error::Error;
 use crate::ranking::{Board, Comparison, PeriodView, StandingQuery, Which};
 use crate::redis::{Command, Reply};
@@ -39,7 +40,7 @@ pub async fn board(
                 made: call.now.0,
             };
             if let Err(error) = cache::keep(context, url, &stored, max_age) {
-                worker::console_debug!("cache: {error}");
+                log::debug(&format!("cache: {error}"));
             }
             stored
         }

@@ -49,3 +49,29 @@ fn words(error: &str) -> &str {
         .get(..ends.min().unwrap_or(error.len()))
         .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+
+    #[test]
+    fn what_the_store_adds_to_an_error_is_left_out() {
+        let unknown = "ERR unknown command 'GETDEL', with args beginning with: 'ar:0:marks:42' ";
+        let wrong = "WRONGTYPE Operation against a key script: 1a2b, on @user_script:7.";
+        let busy = "LOADING Redis is loading the dataset in memory";
+        for (error, told) in [
+            (
+                unknown,
+                Failure::Refused("ERR unknown command 'GETDEL'".to_owned()),
+            ),
+            (
+                wrong,
+                Failure::Refused("WRONGTYPE Operation against a key".to_owned()),
+            ),
+            (busy, Failure::Unavailable(busy.to_owned())),
+            ("", Failure::Unavailable(String::new())),
+        ] {
+            assert_eq!(Failure::of(error.to_owned()), told);
+        }
+    }
+}

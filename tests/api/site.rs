@@ -58,7 +58,9 @@ impl Site {
             let json = line.get(line.find('{')?..)?;
             serde_json::from_str::<Value>(json).ok()
         });
-        lines.filter(|line| line.get("level").is_some()).collect()
+        // Plain workerd has no cache, which is told at each board and of no interest here.
+        let of_interest = |line: &Value| line.get("level").is_some_and(|level| level != "debug");
+        lines.filter(of_interest).collect()
     }
 
     /// Sends one activity, or an array of them.
