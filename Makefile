@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test dev deploy clean
+.PHONY: help tools build check test schema dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -32,11 +32,17 @@ check: tools ## format, lints for host and wasm, documentation: any warning is a
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
 test: check build ## everything: check, build, unit, property and integration tests, a dry deployment
+	@scripts/tools test
 	cargo build -p redis-rest -p activity-rank-cli
 	cargo test --workspace
 	scripts/test-node
 	scripts/check-size
 	scripts/dry-deploy
+
+schema: build ## try the OpenAPI document on the Worker at length: SEED=2, EXAMPLES (of each operation) and CASES in all
+	@scripts/tools test
+	cargo build -p redis-rest
+	EXAMPLES="$${EXAMPLES:-2400}" CASES="$${CASES:-20000}" cargo test --test schema
 
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
 	@cargo build --quiet -p redis-rest -p activity-rank-cli

@@ -31,11 +31,19 @@ pub fn user(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_i64() || number.is_u64() => number.to_string(),
-        Value::Number(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+        Value::Number(number) => whole(number.as_f64()?)?.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
             return None;
         }
     };
     is_id(&text).then_some(text)
+}
+
+/// The integer that was written as a decimal such as `42.0`, as JSON allows; from 2^53 on a
+/// decimal stands for several integers.
+fn whole(decimal: f64) -> Option<i64> {
+    const SEVERAL: f64 = 9_007_199_254_740_992.0;
+    (decimal.abs() < SEVERAL && decimal.fract() == 0.0).then_some(decimal as i64)
 }
 
 /// The path of a visit without query, fragment and one trailing `/`, so that the ways to link

@@ -1,6 +1,6 @@
 //! `POST /v1/activity`: one activity, and what becomes of it.
 
-use test_support::json;
+use test_support::{Value, json};
 
 use crate::clock::{day, noon, standings};
 use crate::site::Site;
@@ -122,7 +122,7 @@ async fn targets_of_other_actions_are_compared_as_sent() {
 #[tokio::test]
 async fn an_integer_is_a_user_by_its_decimal_text() {
     let site = Site::start();
-    let like = |user: serde_json::Value| json!({"user": user, "action": "like", "target": "p"});
+    let like = |user: Value| json!({"user": user, "action": "like", "target": "p"});
     site.outcome(like(json!(42)), "counted").await;
     site.outcome(like(json!("42")), "duplicate").await;
     site.outcome(like(json!(-42)), "counted").await;
@@ -130,6 +130,26 @@ async fn an_integer_is_a_user_by_its_decimal_text() {
     site.outcome(like(json!(u64::MAX)), "counted").await;
     site.outcome(like(json!("18446744073709551615")), "duplicate")
         .await;
+}
+
+#[tokio::test]
+async fn an_integer_may_be_written_as_a_decimal() {
+    let site = Site::start();
+    let like = |user: Value| json!({"user": user, "action": "like", "target": "p"});
+    for (written, id) in [(42.0, "42"), (-0.0, "0"), (-1e3, "-1000")] {
+        site.outcome(like(json!(written)), "counted").await;
+        site.outcome(like(json!(id)), "duplicate").await;
+    }
+    // No integer, and one of many that this may stand for.
+    for written in [
+        42.5,
+        9_007_199_254_740_992.0,
+        -9_223_372_036_854_775_808.0,
+        1e300,
+    ] {
+        let answer = site.send_activity(like(json!(written))).await;
+        answer.assert_status(400);
+    }
 }
 
 #[tokio::test]
