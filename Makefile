@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test dev deploy clean
+.PHONY: help tools build check test fuzz dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -27,6 +27,7 @@ build: tools ## compile the Worker into build/, ready to deploy, and print its s
 
 check: tools ## format, lints for host and wasm, documentation: any warning is an error
 	cargo fmt --all --check
+	rustfmt --check fuzz/fuzz_targets/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p activity-rank $(WASM) -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
@@ -37,6 +38,9 @@ test: check build ## everything: check, build, unit, property and integration te
 	scripts/test-node
 	scripts/check-size
 	scripts/dry-deploy
+
+fuzz: ## search for inputs that break a promise, SECONDS=60 for each target; needs a nightly toolchain
+	@scripts/fuzz
 
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
 	@cargo build --quiet -p redis-rest -p activity-rank-cli

@@ -11,7 +11,7 @@ mod cors;
 mod health;
 mod keys;
 mod ranking;
-mod route;
+pub mod route;
 mod signature;
 mod users;
 mod zone;
