@@ -38,13 +38,13 @@ pub fn user(value: &Value) -> Option<String> {
     is_id(&text).then_some(text)
 }
 
-/// The path of a visit without query, fragment and one trailing `/`, so that the ways to link
-/// to a page count as one.
+/// The path of a visit, which begins with `/`, without query, fragment and what `/` it ends with,
+/// so that the ways to link to a page count as one. Of its own result it makes the same again.
 #[must_use]
 pub fn visited_path(target: &str) -> &str {
     let path = target.split(['?', '#']).next().unwrap_or(target);
-    match path.strip_suffix('/') {
-        Some("") | None => path,
-        Some(shorter) => shorter,
+    match path.trim_end_matches('/') {
+        "" => "/",
+        shorter => shorter,
     }
 }

@@ -76,11 +76,13 @@ async fn a_visit_counts_once_a_day_however_its_link_is_written() {
         "/about?from=mail",
         "/about#team",
         "/about/?a=1#b",
+        "/about//",
     ] {
         site.outcome(visit(same), "duplicate").await;
     }
     site.outcome(visit("/"), "counted").await;
     site.outcome(visit("/?a=1"), "duplicate").await;
+    site.outcome(visit("//"), "duplicate").await;
     site.outcome(visit("/about/team"), "counted").await;
     site.outcome(visit("/About"), "counted").await;
 }

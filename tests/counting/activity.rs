@@ -22,9 +22,9 @@ impl Activity {
         let target = match self.action.as_str() {
             "visit" => {
                 let path = self.target.split(['?', '#']).next().unwrap();
-                match path.strip_suffix('/') {
-                    Some(rest) if !rest.is_empty() => rest,
-                    _ => path,
+                match path.trim_end_matches('/') {
+                    "" => "/",
+                    rest => rest,
                 }
             }
             _ => &self.target,
