@@ -37,7 +37,6 @@ test: check build ## everything: check, build, unit, property and integration te
 	cargo test --workspace
 	scripts/test-node
 	scripts/check-size
-	scripts/dry-deploy
 
 fuzz: ## search for inputs that break a promise, SECONDS=60 for each target; needs a nightly toolchain
 	@scripts/fuzz

@@ -37,6 +37,7 @@ mod openapi;
 mod periods;
 mod refused;
 mod rules;
+mod shipped;
 mod stamped;
 mod tenancy;
 mod token;

@@ -4,7 +4,7 @@ mod issuer;
 mod jwks;
 mod row;
 mod shared;
-mod sign;
+pub mod sign;
 
 use test_support::{Api, Method, Value, json};
 

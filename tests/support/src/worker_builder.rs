@@ -1,10 +1,12 @@
 //! What a Worker under test is configured with.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Map, Value, json};
 
 use crate::gateway::{TOKEN, gateway};
+use crate::repository;
 use crate::worker::{SERVICE_KEY, Worker};
 use crate::wrangler::Wrangler;
 
@@ -13,6 +15,7 @@ use crate::wrangler::Wrangler;
 #[derive(Clone, Debug)]
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
+    bundle: PathBuf,
 }
 
 impl WorkerBuilder {
@@ -27,6 +30,7 @@ impl WorkerBuilder {
         let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
         Self {
             vars: Map::from_iter(vars),
+            bundle: repository::root().join("build"),
         }
     }
 
@@ -57,6 +61,13 @@ impl WorkerBuilder {
         self.var("UPSTASH_REDIS_REST_URL", url)
     }
 
+    /// Another bundle than that in `build/`: the modules in a folder, `index.js` the entry point.
+    #[must_use]
+    pub fn bundle(mut self, folder: &Path) -> Self {
+        self.bundle = folder.to_owned();
+        self
+    }
+
     /// The key prefix this Worker will have.
     ///
     /// # Panics
@@ -75,7 +86,7 @@ impl WorkerBuilder {
     /// When the Worker has not been built, or workerd refuses it.
     #[must_use]
     pub fn start(self) -> Worker {
-        Worker::run(self.prefixed())
+        Worker::run(&self.bundle.clone(), self.prefixed())
     }
 
     /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names.
@@ -85,7 +96,7 @@ impl WorkerBuilder {
     /// When the Worker has not been built, or wrangler refuses it.
     #[must_use]
     pub fn start_wrangler(self) -> Wrangler {
-        Wrangler::run(self.prefixed())
+        Wrangler::run(&self.bundle.clone(), self.prefixed())
     }
 
     /// The variables to start with, and the prefix among them.

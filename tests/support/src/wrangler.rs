@@ -1,5 +1,6 @@
 //! The built Worker in `wrangler dev`, with everything wrangler.toml gives it.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
@@ -20,9 +21,9 @@ pub struct Wrangler {
 }
 
 impl Wrangler {
-    pub(crate) fn run((vars, prefix): (Map<String, Value>, String)) -> Self {
+    pub(crate) fn run(bundle: &Path, (vars, prefix): (Map<String, Value>, String)) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
-        repository::copy_bundle(folder.path());
+        repository::copy_bundle(bundle, folder.path());
         let config = config(vars).to_string();
         std::fs::write(folder.path().join("wrangler.json"), config).expect("the configuration");
 
