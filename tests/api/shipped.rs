@@ -57,7 +57,8 @@ fn contains(form: &[u8], word: &str) -> bool {
 #[test]
 fn nothing_of_development_is_sent() {
     let mut words = development_keys();
-    // The harness's own keys, servers of `make dev` and of tests, files of both, maps of the code.
+    // The harness's own keys, servers of `make dev` and of tests, files of both, maps of the code,
+    // folders of this machine.
     let others = [
         SERVICE_KEY,
         TOKEN,
@@ -73,8 +74,11 @@ fn nothing_of_development_is_sent() {
         "miniflare",
         "sourceMappingURL",
         "\"sourcesContent\"",
+        "/.cargo/",
     ];
     words.extend(others.map(str::to_owned));
+    let checkout = root().canonicalize().expect("a folder");
+    words.push(checkout.to_str().expect("UTF-8").to_owned());
     for environment in ENVIRONMENTS {
         let Upload {
             form,
