@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema dev deploy clean
+.PHONY: help tools build check test schema fuzz dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -27,6 +27,7 @@ build: tools ## compile the Worker into build/, ready to deploy, and print its s
 
 check: tools ## format, lints for host and wasm, documentation: any warning is an error
 	cargo fmt --all --check
+	rustfmt --check fuzz/fuzz_targets/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p activity-rank $(WASM) -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
@@ -37,7 +38,9 @@ test: check build ## everything: check, build, unit, property and integration te
 	cargo test --workspace
 	scripts/test-node
 	scripts/check-size
-	scripts/dry-deploy
+
+fuzz: ## search for inputs that break a promise, SECONDS=60 for each target; needs a nightly toolchain
+	@scripts/fuzz
 
 schema: build ## try the OpenAPI document on the Worker at length: SEED=2, EXAMPLES (of each operation) and CASES in all
 	@scripts/tools test

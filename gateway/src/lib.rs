@@ -33,4 +33,6 @@ mod server;
 mod sync;
 
 pub use config::Config;
+#[cfg(fuzzing)]
+pub use request::decoding;
 pub use server::{Server, stop_signal};

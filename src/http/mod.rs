@@ -16,7 +16,7 @@ mod limits;
 mod log;
 mod moderation;
 mod ranking;
-mod route;
+pub mod route;
 mod signature;
 mod users;
 mod zone;

@@ -42,6 +42,7 @@ mod refused;
 mod rules;
 mod scopes;
 mod sealed;
+mod shipped;
 mod stamped;
 mod tenancy;
 mod token;

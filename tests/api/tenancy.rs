@@ -1,5 +1,9 @@
 //! A Redis shared with others: a user of its own that may touch our keys alone is enough.
 
+mod anything;
+mod requests;
+mod strings;
+
 use test_support::{Gateway, RedisOptions, RedisServer, json};
 
 use crate::client::Client;

@@ -4,10 +4,15 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-/// A configuration that serves the bundle beside it on a port of workerd's choice. Tables and
-/// numbers become JSON bindings and strings text bindings, as wrangler makes them of `[vars]`. A
-/// request with `X-Forwarded-Proto: https` counts as one by https.
-pub(crate) fn config(date: &str, flags: &[String], vars: &Map<String, Value>) -> String {
+/// A configuration that serves the modules beside it, the entry point first, on a port of workerd's
+/// choice. Tables and numbers become JSON bindings and strings text bindings, as wrangler makes
+/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https.
+pub(crate) fn config(
+    date: &str,
+    flags: &[String],
+    modules: &[String],
+    vars: &Map<String, Value>,
+) -> String {
     let mut bindings = String::new();
     for (name, value) in vars {
         let (kind, content) = match value {
@@ -18,6 +23,7 @@ pub(crate) fn config(date: &str, flags: &[String], vars: &Map<String, Value>) ->
         // Writing to a String can't fail.
         let _ = writeln!(bindings, "    (name = {name}, {kind} = {content}),");
     }
+    let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
@@ -37,8 +43,7 @@ const config :Workerd.Config = (
 
 const main :Workerd.Worker = (
   modules = [
-    (name = "index.js", esModule = embed "index.js"),
-    (name = "index_bg.wasm", wasm = embed "index_bg.wasm"),
+{modules}
   ],
   compatibilityDate = {date},
   compatibilityFlags = [{flags}],
@@ -48,7 +53,18 @@ const main :Workerd.Worker = (
 "#,
         date = quoted(date),
         flags = flags.join(", "),
+        modules = modules.join("\n"),
     )
+}
+
+fn module(name: &str) -> String {
+    let kind = if name.ends_with(".wasm") {
+        "wasm"
+    } else {
+        "esModule"
+    };
+    let name = quoted(name);
+    format!("    (name = {name}, {kind} = embed {name}),")
 }
 
 /// A text literal: C's escapes, UTF-8 as it is.

@@ -44,18 +44,25 @@ pub(crate) fn npm(name: &str) -> PathBuf {
     path
 }
 
-/// Copies the built Worker, `index.js` and `index_bg.wasm`, so that a build meanwhile can't
-/// change it under a test.
+/// Copies the modules of a bundle, so that a build meanwhile can't change them under a test;
+/// returns their names, the entry point first.
 ///
 /// # Panics
 ///
 /// When it has not been built.
-pub(crate) fn copy_bundle(to: &Path) {
-    for file in ["index.js", "index_bg.wasm"] {
-        let built = root().join("build").join(file);
-        std::fs::copy(&built, to.join(file))
-            .unwrap_or_else(|error| panic!("{}: {error}: run `make build`", built.display()));
+pub(crate) fn copy_bundle(from: &Path, to: &Path) -> Vec<String> {
+    let not_built = |error| panic!("{}: {error}: run `make build`", from.display());
+    let entries = from.read_dir().unwrap_or_else(not_built);
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut modules: Vec<String> = names
+        .filter_map(|name| name.into_string().ok())
+        .filter(|name| name.ends_with(".js") || name.ends_with(".wasm"))
+        .collect();
+    modules.sort_by_key(|name| name != "index.js");
+    for name in &modules {
+        std::fs::copy(from.join(name), to.join(name)).expect("a copy");
     }
+    modules
 }
 
 /// wrangler.toml as a table.

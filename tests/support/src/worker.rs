@@ -1,5 +1,6 @@
 //! The built Worker in a workerd of its own.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Map, Value};
@@ -39,15 +40,15 @@ impl Worker {
         WorkerBuilder::new()
     }
 
-    pub(crate) fn run((vars, prefix): (Map<String, Value>, String)) -> Self {
+    pub(crate) fn run(bundle: &Path, (vars, prefix): (Map<String, Value>, String)) -> Self {
         let folder = tempfile::tempdir().expect("a folder for workerd");
-        repository::copy_bundle(folder.path());
+        let modules = repository::copy_bundle(bundle, folder.path());
         let settings = repository::wrangler_toml();
         let date = settings["compatibility_date"].as_str();
         let flags = settings.get("compatibility_flags").cloned();
         let flags: Vec<String> =
             flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
-        let config = capnp::config(date.expect("a date"), &flags, &vars);
+        let config = capnp::config(date.expect("a date"), &flags, &modules, &vars);
         let path = folder.path().join("worker.capnp");
         std::fs::write(&path, config).expect("the configuration");
 

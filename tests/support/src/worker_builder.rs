@@ -1,10 +1,12 @@
 //! What a Worker under test is configured with.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Map, Value, json};
 
 use crate::gateway::{TOKEN, gateway};
+use crate::repository;
 use crate::worker::{SERVICE_KEY, Worker};
 use crate::wrangler::Wrangler;
 
@@ -14,6 +16,7 @@ use crate::wrangler::Wrangler;
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
+    bundle: PathBuf,
 }
 
 impl WorkerBuilder {
@@ -29,6 +32,7 @@ impl WorkerBuilder {
         Self {
             vars: Map::from_iter(vars),
             limits: Vec::new(),
+            bundle: repository::root().join("build"),
         }
     }
 
@@ -67,6 +71,13 @@ impl WorkerBuilder {
         self
     }
 
+    /// Another bundle than that in `build/`: the modules in a folder, `index.js` the entry point.
+    #[must_use]
+    pub fn bundle(mut self, folder: &Path) -> Self {
+        self.bundle = folder.to_owned();
+        self
+    }
+
     /// The key prefix this Worker will have.
     ///
     /// # Panics
@@ -85,7 +96,7 @@ impl WorkerBuilder {
     /// When the Worker has not been built, or workerd refuses it.
     #[must_use]
     pub fn start(self) -> Worker {
-        Worker::run(self.prefixed())
+        Worker::run(&self.bundle.clone(), self.prefixed())
     }
 
     /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names.
@@ -96,7 +107,7 @@ impl WorkerBuilder {
     #[must_use]
     pub fn start_wrangler(mut self) -> Wrangler {
         let limits = std::mem::take(&mut self.limits);
-        Wrangler::run(self.prefixed(), &limits)
+        Wrangler::run(&self.bundle.clone(), self.prefixed(), &limits)
     }
 
     /// The variables to start with, and the prefix among them.

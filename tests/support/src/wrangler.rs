@@ -1,5 +1,6 @@
 //! The built Worker in `wrangler dev`, with everything wrangler.toml gives it.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
@@ -24,11 +25,12 @@ pub struct Wrangler {
 
 impl Wrangler {
     pub(crate) fn run(
+        bundle: &Path,
         (vars, prefix): (Map<String, Value>, String),
         limits: &[(String, u32)],
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
-        repository::copy_bundle(folder.path());
+        repository::copy_bundle(bundle, folder.path());
         let config = config(vars, limits).to_string();
         std::fs::write(folder.path().join(CONFIG), config).expect("the configuration");
         Self::serve(folder, prefix, CONFIG)

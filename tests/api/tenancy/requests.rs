@@ -1,0 +1,286 @@
+//! Requests to every route by every method, with any text in every place that takes one.
+
+use std::fmt;
+
+use fastrand::Rng;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use test_support::{Method, Value, json};
+
+use super::strings::{self, pick};
+
+/// One request; its `Debug` is what a failure shows.
+pub struct Request {
+    pub method: Method,
+    /// Path and query.
+    pub path: String,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Vec<u8>,
+    pub form: Form,
+}
+
+/// How the path and query are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As the document writes them, every value encoded: no URL parser changes anything.
+    Documented,
+    /// Encoded here and there, in literal parts too.
+    Encoded,
+    /// Not at all, as no client library would send them.
+    Raw,
+}
+
+const METHODS: [Method; 7] = [
+    Method::GET,
+    Method::HEAD,
+    Method::POST,
+    Method::PUT,
+    Method::DELETE,
+    Method::PATCH,
+    Method::OPTIONS,
+];
+
+/// Routes with the methods that do something there; `{}` takes any text.
+const ROUTES: [(&str, &[Method], &[&str]); 12] = [
+    ("/v1/activity", &[Method::POST], &[]),
+    ("/v1/activity", &[Method::POST], &[]),
+    ("/v1/activity", &[Method::POST], &[]),
+    (
+        "/v1/ranking/{period}",
+        &[Method::GET],
+        &["limit", "offset", "date", "group"],
+    ),
+    (
+        "/v1/ranking/{period}/users/{user}",
+        &[Method::GET],
+        &["around", "date", "group"],
+    ),
+    (
+        "/v1/ranking/{period}/users",
+        &[Method::GET],
+        &["ids", "date", "group"],
+    ),
+    ("/v1/users/{user}/activity", &[Method::GET], &["days"]),
+    (
+        "/v1/users/{user}",
+        &[Method::GET, Method::PUT, Method::PUT, Method::DELETE],
+        &[],
+    ),
+    ("/v1/users", &[Method::PUT], &[]),
+    ("/healthz", &[Method::GET], &[]),
+    ("/openapi.json", &[Method::GET], &[]),
+    ("/", &[Method::GET], &[]),
+];
+
+impl Request {
+    pub fn random(random: &mut Rng) -> Self {
+        let (template, methods, parameters) = ROUTES[random.usize(..ROUTES.len())];
+        let method = match random.u8(..8) {
+            0 => METHODS[random.usize(..METHODS.len())].clone(),
+            _ => methods[random.usize(..methods.len())].clone(),
+        };
+        let form = match random.u8(..8) {
+            0 => Form::Raw,
+            1 | 2 => Form::Encoded,
+            _ => Form::Documented,
+        };
+        let mut path = path(random, template, form);
+        path += &query(random, parameters, form);
+        let mut headers = Vec::new();
+        let body = match method {
+            Method::POST | Method::PUT => body(random, template),
+            _ => Vec::new(),
+        };
+        if !body.is_empty() && random.u8(..30) > 0 {
+            headers.push(("content-type", "application/json".to_owned()));
+        }
+        if random.u8(..20) == 0 {
+            let name = ["if-none-match", "origin", "content-type"][random.usize(..3)];
+            headers.push((name, header(random)));
+        }
+        Self {
+            method,
+            path,
+            headers,
+            body,
+            form,
+        }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            method,
+            path,
+            headers,
+            body,
+            ..
+        } = self;
+        write!(f, "{method} {path:?}\n{headers:?}\n{}", body.escape_ascii())
+    }
+}
+
+/// A text that a header can carry.
+fn header(random: &mut Rng) -> String {
+    let text = strings::any(random);
+    text.chars()
+        .filter(char::is_ascii_graphic)
+        .take(500)
+        .collect()
+}
+
+fn path(random: &mut Rng, template: &str, form: Form) -> String {
+    let mut path = String::new();
+    for part in template.split('/').skip(1) {
+        let value = match part {
+            "{period}" if random.u8(..8) > 0 => {
+                pick(random, &["day", "week", "month", "year", "all"]).to_owned()
+            }
+            "{user}" if random.bool() => strings::id(random),
+            "{period}" | "{user}" => short(random),
+            literal => literal.to_owned(),
+        };
+        path.push('/');
+        path += &match form {
+            Form::Documented if part != value => segment(&value),
+            Form::Encoded if part != value || random.u8(..20) == 0 => {
+                strings::encoded(random, &value)
+            }
+            Form::Documented | Form::Encoded | Form::Raw => value,
+        };
+    }
+    path
+}
+
+/// Short enough for a URL: encoded, a server takes it.
+fn short(random: &mut Rng) -> String {
+    strings::any(random).chars().take(300).collect()
+}
+
+/// A path segment that stays as it is: one of dots alone would be taken for a direction.
+fn segment(value: &str) -> String {
+    match value {
+        "" | "." | ".." => "%5F".to_owned(),
+        other => utf8_percent_encode(other, NON_ALPHANUMERIC).to_string(),
+    }
+}
+
+fn query(random: &mut Rng, parameters: &[&str], form: Form) -> String {
+    let mut pairs = Vec::new();
+    for name in parameters.iter().copied() {
+        if random.u8(..3) == 0 {
+            let value = match (name, random.u8(..3)) {
+                (_, 0) => short(random),
+                ("date", _) => pick(random, &["2026-11-20", "2026-01-01", "1999-12-31"]).to_owned(),
+                ("group" | "ids", _) => strings::id(random),
+                _ => random.u8(1..30).to_string(),
+            };
+            pairs.push((name.to_owned(), value));
+        }
+    }
+    if random.u8(..15) == 0 {
+        pairs.push((short(random), short(random)));
+    }
+    let mut query = String::new();
+    for (name, value) in pairs {
+        query.push(if query.is_empty() { '?' } else { '&' });
+        query += &match form {
+            Form::Raw => format!("{name}={value}"),
+            Form::Documented | Form::Encoded => {
+                let name = strings::encoded(random, &name);
+                format!("{name}={}", strings::encoded(random, &value)).replace('#', "%23")
+            }
+        };
+    }
+    query
+}
+
+fn body(random: &mut Rng, template: &str) -> Vec<u8> {
+    let item: fn(&mut Rng) -> Value = match template {
+        "/v1/activity" => activity,
+        "/v1/users" => |random| profile(random, true),
+        _ => |random| profile(random, false),
+    };
+    let array = template == "/v1/users" || (template == "/v1/activity" && random.u8(..4) == 0);
+    let value = match array {
+        true => (0..random.usize(..6)).map(|_| item(random)).collect(),
+        false => item(random),
+    };
+    let mut text = value.to_string();
+    match random.u8(..40) {
+        0 => text = strings::any(random),
+        1 => text.truncate(text.char_indices().map(|(at, _)| at).nth(20).unwrap_or(1)),
+        // Half a surrogate pair, which no Rust text can hold.
+        2 => text = text.replacen("\":\"", "\":\"\\udc00", 1),
+        // A field twice.
+        3 => text = text.replacen('{', "{\"user\":\"42\",", 1),
+        4 => text = format!("{}{text}{}", "[".repeat(200), "]".repeat(200)),
+        // More than is taken.
+        5 => text.insert_str(0, &" ".repeat(256 * 1024)),
+        _ => {}
+    }
+    text.into_bytes()
+}
+
+fn activity(random: &mut Rng) -> Value {
+    let mut activity = json!({
+        "user": strings::id(random),
+        "action": pick(random, &["visit", "like", "bookmark", "follow", "comment", "publish"]),
+        "target": format!("/{}", strings::any(random).replace(char::is_control, "")),
+    });
+    if random.u8(..4) == 0 {
+        activity["undo"] = json!(true);
+    }
+    if random.u8(..4) == 0 {
+        let ids = (0..random.usize(..4)).map(|_| strings::id(random));
+        activity["groups"] = ids.collect();
+    }
+    if random.u8(..4) == 0 {
+        activity["at"] = json!(format!(
+            "20{}-0{}-0{}T08:00:00Z",
+            random.u8(10..26),
+            random.u8(1..10),
+            random.u8(1..10)
+        ));
+    }
+    spoil(
+        random,
+        activity,
+        &["user", "action", "target", "undo", "at", "groups"],
+    )
+}
+
+fn profile(random: &mut Rng, named: bool) -> Value {
+    let mut profile = json!({"name": pick(random, &["Ada", "<b>Eve</b>", "李", "{mine2:0}p"])});
+    if named {
+        profile["id"] = json!(strings::id(random));
+    }
+    if random.bool() {
+        profile["url"] = json!(format!(
+            "https://example.com/{}",
+            segment(&strings::any(random))
+        ));
+    }
+    spoil(random, profile, &["id", "name", "avatar", "url"])
+}
+
+/// In one of two, some field is anything.
+fn spoil(random: &mut Rng, mut item: Value, fields: &[&str]) -> Value {
+    if random.bool() {
+        let text = strings::any(random);
+        let value = match random.u8(..10) {
+            0 => json!(null),
+            1 | 2 => json!([text]),
+            3 => json!({"a": text}),
+            4 => json!(random.i64(..)),
+            5 => json!(random.f64()),
+            _ => json!(text),
+        };
+        let field = match random.u8(..12) {
+            0 => strings::any(random),
+            _ => pick(random, fields).to_owned(),
+        };
+        item[field] = value;
+    }
+    item
+}
