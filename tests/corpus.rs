@@ -1,5 +1,6 @@
-//! Inputs that reached code no other one reaches, as `make fuzz` found and kept them, held
-//! against what must be true of any. `fuzz/src` says what that is; this needs no nightly.
+//! The inputs that fuzzing began with (`fuzz/seeds`), and those that reached code no other one does,
+//! as `make fuzz` found them (`fuzz/corpus`), held against what must be true of any. `fuzz/src` says
+//! what that is; this needs no nightly.
 
 // Tests fail by panicking.
 #![allow(
@@ -15,8 +16,8 @@ use std::panic::catch_unwind;
 mod properties;
 
 /// Bytes are kept as the characters of a JSON string, one to a line.
-fn replay(corpus: &str, property: fn(&[u8])) {
-    let broken = corpus.lines().filter(|line| {
+fn replay(files: [&str; 2], property: fn(&[u8])) {
+    let broken = files.into_iter().flat_map(str::lines).filter(|line| {
         let text: String = serde_json::from_str(line).expect("a string");
         let bytes = text.chars().map(|c| u8::try_from(c).expect("a byte"));
         let bytes: Vec<u8> = bytes.collect();
@@ -29,7 +30,10 @@ fn replay(corpus: &str, property: fn(&[u8])) {
 #[test]
 fn activities_are_taken_as_documented_or_refused() {
     replay(
-        include_str!("../fuzz/corpus/activity.jsonl"),
+        [
+            include_str!("../fuzz/seeds/activity.jsonl"),
+            include_str!("../fuzz/corpus/activity.jsonl"),
+        ],
         properties::activity::check,
     );
 }
@@ -37,7 +41,10 @@ fn activities_are_taken_as_documented_or_refused() {
 #[test]
 fn paths_and_queries_are_taken_within_their_limits_or_refused() {
     replay(
-        include_str!("../fuzz/corpus/path.jsonl"),
+        [
+            include_str!("../fuzz/seeds/path.jsonl"),
+            include_str!("../fuzz/corpus/path.jsonl"),
+        ],
         properties::path::check,
     );
 }

@@ -245,12 +245,16 @@ fn assert_same(decoded: Result<Command, Fault>, expected: Result<&Command, Fault
     assert_eq!(decoded, expected);
 }
 
-/// The inputs that once reached new code, kept by `make fuzz`: bytes as the characters of a JSON
+/// The inputs that fuzzing began with, and those it found: bytes as the characters of a JSON
 /// string, one to a line.
 #[cfg(test)]
 #[test]
 fn what_fuzzing_has_found_holds() {
-    for line in include_str!("../../../fuzz/corpus/commands.jsonl").lines() {
+    let files = [
+        include_str!("../../../fuzz/seeds/commands.jsonl"),
+        include_str!("../../../fuzz/corpus/commands.jsonl"),
+    ];
+    for line in files.into_iter().flat_map(str::lines) {
         let text: String = serde_json::from_str(line).expect("a string");
         let bytes: Vec<u8> = text
             .chars()
