@@ -38,14 +38,7 @@ pub fn check(input: &[u8]) {
     }
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
     parsed(query);
-<<<<<<< HEAD
-    // Whatever the path was, so that every reader sees every query.
-    ranking("day", "42", query);
-    users("42", query);
-    audit(query);
-=======
     routed(path, query);
->>>>>>> fuzz
 }
 
 /// The normal form of a visit's target: one for all ways to link to a page.
@@ -103,19 +96,14 @@ fn routed(path: &str, query: &str) {
     match &route {
         Route::Ranking(period) | Route::Comparison(period) => ranking(period, "42", query),
         Route::Standing(period, user) => ranking(period, user, query),
-<<<<<<< HEAD
         Route::Profile(user)
         | Route::History(user)
         | Route::Verdict(user)
         | Route::Adjustments(user) => users(user, query),
         Route::Audit => audit(query),
-        Route::Page | Route::Health | Route::OpenApi | Route::Activity | Route::Profiles => {}
-=======
-        Route::Profile(user) | Route::History(user) => users(user, query),
         // The page takes none; here its query stands for that of a board.
         Route::Page => ranking("day", "42", query),
         Route::Health | Route::OpenApi | Route::Activity | Route::Profiles => {}
->>>>>>> fuzz
     }
 }
 
