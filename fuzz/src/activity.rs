@@ -186,6 +186,13 @@ fn again(activity: &Activity, rule: Rule, config: &Config) {
         at,
         groups,
     } = activity;
+    // Of a page whose path ends with a slash a link has one more, which is dropped.
+    let slash = action == "visit" && target != "/" && target.ends_with('/');
+    let target = if slash {
+        format!("{target}/")
+    } else {
+        target.clone()
+    };
     let mut written =
         json!({"user": user, "action": action, "target": target, "undo": undo, "groups": groups});
     if let Some(at) = at {
