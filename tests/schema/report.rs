@@ -9,12 +9,12 @@ use std::path::Path;
 use test_support::Value;
 
 /// How often each path and method was answered with each status; 0 stands for no answer.
+#[derive(Default)]
 pub struct Report(BTreeMap<(String, String), BTreeMap<u64, u64>>);
 
 impl Report {
-    /// Reads a report: an event in each line.
-    pub fn read(file: &Path) -> Self {
-        let mut operations: BTreeMap<_, BTreeMap<u64, u64>> = BTreeMap::new();
+    /// Adds a report that is a file: an event in each line.
+    pub fn add(&mut self, file: &Path) {
         let file = File::open(file).expect("a report");
         for line in BufReader::new(file).lines() {
             let event: Value = serde_json::from_str(&line.expect("text")).expect("JSON");
@@ -24,14 +24,13 @@ impl Report {
                 let case = &scenario["cases"][id]["value"];
                 let name = |field: &str| case[field].as_str().unwrap_or_default().to_owned();
                 let status = interaction["response"]["status_code"].as_u64();
-                let operation = operations.entry((name("path"), name("method")));
+                let operation = self.0.entry((name("path"), name("method")));
                 *operation
                     .or_default()
                     .entry(status.unwrap_or(0))
                     .or_default() += 1;
             }
         }
-        Self(operations)
     }
 
     /// How many requests were sent with a method, and answered with a status, such as these.
