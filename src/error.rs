@@ -53,9 +53,12 @@ impl Faults {
             .ok()
     }
 
-    /// Keeps a fault for each field that is not known.
+    /// Keeps a fault for each field that is not known; of very many the first, so that an answer
+    /// is not many times what was sent.
     pub fn unknown<'a>(&mut self, fields: impl Iterator<Item = &'a String>, known: &[&str]) {
-        for field in fields.filter(|field| !known.contains(&field.as_str())) {
+        const MOST: usize = 20;
+        let unknown = fields.filter(|field| !known.contains(&field.as_str()));
+        for field in unknown.take(MOST) {
             let pointer = pointer_part(field);
             let detail = if known.is_empty() {
                 "is not known: there are no parameters here".to_owned()

@@ -51,7 +51,7 @@ pub static PROFILES: Script = Script {
 /// Gives a user a profile who has none.
 pub static FIRST_PROFILE: Script = Script {
     text: include_str!("scripts/first_profile.lua"),
-    sha: "3c761016b300084855efa6a9decc9c62d756df2a",
+    sha: "96ca451b4829c653c6c56d1feaef5ed285f43402",
 };
 
 /// Erases a user.

@@ -28,10 +28,13 @@ pub fn claimed_profile(claims: &Map<String, Value>) -> Option<Profile> {
 pub fn write_first_profile(user: &str, profile: &Profile, config: &Config) -> Command {
     let keys = config.keys();
     let json = serde_json::to_string(profile).unwrap_or_default();
-    Command::script(&scripts::FIRST_PROFILE, &[keys.stamp(), keys.profiles()])
-        .arg(&config.stamp())
-        .arg(user)
-        .arg(&json)
+    Command::script(
+        &scripts::FIRST_PROFILE,
+        &[keys.stamp(), keys.profiles(), keys.flags()],
+    )
+    .arg(&config.stamp())
+    .arg(user)
+    .arg(&json)
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ pub(super) fn link(text: &str) -> Result<(), String> {
     let host = text
         .strip_prefix("https://")
         .filter(|rest| !rest.starts_with(['/', '?', '#']));
-    let odd = |c: char| c.is_whitespace() || c.is_control() || "\"<>\\^`{|}".contains(c);
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "\"<>\\^`{|}[]".contains(c);
     if host.is_none_or(str::is_empty) || text.chars().any(odd) {
         return Err("must be a link that begins with https://".to_owned());
     }

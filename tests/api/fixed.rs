@@ -54,3 +54,25 @@ async fn neither_needs_the_store() {
         site.get(path).await.assert_status(200);
     }
 }
+
+/// A name that holds markup is shown as the text it is.
+#[tokio::test]
+async fn the_page_writes_text_and_never_html() {
+    let site = Site::start();
+    let page = site.get("/").await.text;
+    for sink in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "createContextualFragment",
+        "DOMParser",
+        "setHTML",
+        "srcdoc",
+        "eval(",
+        "new Function",
+        "javascript:",
+    ] {
+        assert!(!page.contains(sink), "{sink}");
+    }
+}

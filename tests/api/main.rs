@@ -45,6 +45,7 @@ mod sealed;
 mod shipped;
 mod stamped;
 mod tenancy;
+mod threats;
 mod token;
 mod unavailable;
 mod zones;

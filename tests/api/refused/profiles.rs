@@ -89,6 +89,8 @@ pub fn rows() -> Vec<Row> {
         "https://example.com/\n",
         " https://example.com/",
         "data:,x",
+        "https://[",
+        "https://example.com/a]",
     ];
     for field in ["avatar", "url"] {
         rows.extend(links.map(|link| one(field, json!(link), LINK)));

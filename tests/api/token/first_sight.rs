@@ -126,6 +126,18 @@ async fn what_is_refused_before_the_store_makes_none() {
 }
 
 #[tokio::test]
+async fn who_is_frozen_gets_none() {
+    let site = site();
+    let verdict = json!({"hidden": false, "frozen": true, "reason": "A test"});
+    let path = "/v1/users/42/moderation";
+    site.put(path, &verdict).await.assert_status(200);
+    let user = member(&site, ada());
+    let refused = user.post("/v1/activity", &like(json!({}))).await;
+    refused.assert_status(403);
+    assert_eq!(profile(&site).await, None);
+}
+
+#[tokio::test]
 async fn what_counts_nothing_makes_one_too_and_a_service_none() {
     let site = site();
     site.send_activity(like(json!({}))).await.assert_status(200);
