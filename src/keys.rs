@@ -83,6 +83,20 @@ impl Keys {
         self.key("w")
     }
 
+    /// What scripts begin with that touch all boards: stamp, index, flags, the audit list, who is
+    /// meant in it, profiles.
+    #[must_use]
+    pub fn of_everywhere(&self) -> Vec<String> {
+        vec![
+            self.stamp(),
+            self.index(),
+            self.flags(),
+            self.audit(),
+            self.who(),
+            self.profiles(),
+        ]
+    }
+
     /// The board of the period instance that contains a day, for everybody or for a group.
     #[must_use]
     pub fn board(&self, period: Period, date: Date, group: Option<&str>) -> String {

@@ -17,7 +17,7 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_state.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "3631157d4c1144647193bb58e8f3281951c93837",
+    sha: "63ec4bbba488b2a07b4efd81ebb26fe442631e75",
 };
 
 /// Reads a stretch of a board.
@@ -45,7 +45,7 @@ pub static PROFILES: Script = Script {
         include_str!("scripts/visibility.lua"),
         include_str!("scripts/profiles.lua")
     ),
-    sha: "b5bbbf7c5fc15da501c18b6e3e339f2b40ad6c9f",
+    sha: "87fa9550b3e3dfcc5c062aa087b4a666996a44b7",
 };
 
 /// Gives a user a profile who has none.

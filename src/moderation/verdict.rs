@@ -83,14 +83,7 @@ impl Verdict {
     #[must_use]
     pub fn command(&self, names: &[String], now: Instant, config: &Config) -> Command {
         let keys = config.keys();
-        let mut all = vec![
-            keys.stamp(),
-            keys.index(),
-            keys.flags(),
-            keys.audit(),
-            keys.who(),
-            keys.profiles(),
-        ];
+        let mut all = keys.of_everywhere();
         all.extend(names.iter().cloned());
         let flag = |set: bool| if set { "1" } else { "0" };
         Command::script(&scripts::MODERATE, &all)

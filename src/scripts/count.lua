@@ -157,6 +157,7 @@ local function adjust(op)
     texts[i] = digits(amounts[i])
   end
   local of_day = math.max(points, -points_of_day(day.history))
+  redis.call('ZCARD', index)
   check_audit(audit)
 
   -- Nothing is refused from here on.

@@ -1,10 +1,10 @@
 -- Writes profiles, each replacing the one before, and hides who asks for it.
 --
--- KEYS  1 stamp   2 profiles (hash: user -> JSON)   3 index (zset)
---       4 flags (hash: user -> 'flags,subject')   5 audit list (stream)   6 who and why (hash)   7.. boards (zset)
+-- KEYS  1 stamp   2 index (zset)   3 flags (hash: user -> 'flags,subject')   4 audit list (stream)
+--       5 who and why (hash)   6 profiles (hash: user -> JSON)   7.. boards (zset)
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms
 --       3.. user, JSON, '1' to be hidden, '0' to be seen, '' to stay as they are; and so on
--- Call  EVALSHA sha 6 {ar:0}s {ar:0}p {ar:0}i {ar:0}f {ar:0}l {ar:0}w 'v1 ...' 1795132800000 42 '{"name":"Ada"}' ''
+-- Call  EVALSHA sha 6 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p 'v1 ...' 1795132800000 42 '{"name":"Ada"}' ''
 -- Reply { stamp held, boards, hidden }
 --       boards  none, or all that the index names because the call lacked one: nothing was
 --               changed; call again with them
@@ -16,8 +16,8 @@ local held_stamp = redis.call('GET', KEYS[1])
 if held_stamp and held_stamp ~= ARGV[1] then
   return { held_stamp }
 end
-local audit = { flags = KEYS[4], entries = KEYS[5], who = KEYS[6], now = ARGV[2], reason = '' }
-redis.call('HLEN', KEYS[2])
+local audit = { flags = KEYS[3], entries = KEYS[4], who = KEYS[5], now = ARGV[2], reason = '' }
+redis.call('HLEN', KEYS[6])
 
 -- Whether users hide themselves afterwards, and of whom that changes what others see.
 local hides, changed, turned = {}, {}, {}
@@ -36,7 +36,7 @@ for i = 3, #ARGV, 3 do
 end
 local turns = {}
 if next(turned) then
-  local boards = missing_boards(KEYS[3], 7)
+  local boards = missing_boards(KEYS[2], 7)
   if boards then
     return { ARGV[1], boards, {} }
   end
@@ -53,14 +53,14 @@ end
 local hidden = {}
 for i = 3, #ARGV, 3 do
   local user = ARGV[i]
-  redis.call('HSET', KEYS[2], user, ARGV[i + 1])
+  redis.call('HSET', KEYS[6], user, ARGV[i + 1])
   hidden[#hidden + 1] = hides[user] and 1 or 0
   if changed[user] then
     changed[user] = nil
     write_audit(audit, user, { hides[user] and 'opt-out' or 'opt-in' })
     local flags, subject = read_flags(audit, user)
     flags = string.gsub(flags, 's', '') .. (hides[user] and 's' or '')
-    redis.call('HSET', KEYS[4], user, flags .. ',' .. subject)
+    redis.call('HSET', KEYS[3], user, flags .. ',' .. subject)
   end
 end
 turn(turns)

@@ -34,14 +34,7 @@ impl Erasure {
         // Boards are indexed by key, history days by date.
         let (boards, dates): (Vec<&String>, Vec<&String>) =
             names.iter().partition(|name| name.starts_with('{'));
-        let mut all = vec![
-            keys.stamp(),
-            keys.index(),
-            keys.flags(),
-            keys.audit(),
-            keys.who(),
-            keys.profiles(),
-        ];
+        let mut all = keys.of_everywhere();
         all.extend(boards.iter().map(|board| (*board).clone()));
         for date in &dates {
             all.push(keys.history(date, &self.user));

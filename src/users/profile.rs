@@ -91,14 +91,7 @@ pub fn write_profiles<'a>(
     config: &Config,
 ) -> Command {
     let keys = config.keys();
-    let mut all = vec![
-        keys.stamp(),
-        keys.profiles(),
-        keys.index(),
-        keys.flags(),
-        keys.audit(),
-        keys.who(),
-    ];
+    let mut all = keys.of_everywhere();
     all.extend(names.iter().cloned());
     let command = Command::script(&scripts::PROFILES, &all)
         .arg(&config.stamp())

@@ -3,6 +3,7 @@
 mod adjusted;
 mod audit;
 mod erased;
+mod foreign;
 mod frozen;
 mod hidden;
 
