@@ -14,7 +14,7 @@ use crate::users::write_first_profile;
 use serde_json::Value;
 
 /// Counts one activity, or an array of them.
-pub async fn post(site: &Site, call: &mut Call) -> Result<Answer, Error> {
+pub async fn post(site: &Site, call: &Call) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;

@@ -12,7 +12,7 @@ use crate::redis::{Command, Pipeline, Reply};
 use crate::site::Site;
 
 /// `GET` and `PUT` of whether a user is hidden or frozen.
-pub async fn verdict(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> {
+pub async fn verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     if call.method == "PUT" {
         put_verdict(site, call, user).await
     } else {
@@ -38,7 +38,7 @@ async fn get_verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     Ok(Answer::json(&View::stored(&user, reply(1), reply(2))?))
 }
 
-async fn put_verdict(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> {
+async fn put_verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
@@ -50,7 +50,7 @@ async fn put_verdict(site: &Site, call: &mut Call, user: &str) -> Result<Answer,
 }
 
 /// `POST` of an adjustment.
-pub async fn adjustment(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> {
+pub async fn adjustment(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;

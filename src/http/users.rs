@@ -15,7 +15,7 @@ use crate::users::{Erasure, History, NamedProfile, Profile, write_profiles};
 use serde_json::Value;
 
 /// `GET`, `PUT` and `DELETE` of one user.
-pub async fn profile(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> {
+pub async fn profile(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     match call.method.as_str() {
         "PUT" => put(site, call, user).await,
         "DELETE" => erase(site, call, user).await,
@@ -44,7 +44,7 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     }
 }
 
-async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> {
+async fn put(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
@@ -74,7 +74,7 @@ fn too_few() -> Error {
 }
 
 /// `PUT` of an array of profiles.
-pub async fn put_all(site: &Site, call: &mut Call) -> Result<Answer, Error> {
+pub async fn put_all(site: &Site, call: &Call) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
