@@ -7,6 +7,7 @@ mod array;
 mod cache;
 mod call;
 mod caller;
+mod copies;
 mod cors;
 mod edge;
 mod files;

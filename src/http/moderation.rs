@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::call::Call;
 use super::caller::identify;
+use super::copies;
 use crate::activity::adjust;
 use crate::config::Scope;
 use crate::error::Error;
@@ -46,6 +47,9 @@ async fn put_verdict(site: &Site, call: &mut Call, user: &str) -> Result<Answer,
     caller.must_be_service(Scope::Admin)?;
     let command = |names: &[String]| verdict.command(names, call.now, &site.config);
     let reply = site.ask_everywhere(command).await?;
+    if verdict.hidden() {
+        copies::forget(call).await;
+    }
     Ok(Answer::json(&verdict.view(&reply)?))
 }
 

@@ -1,11 +1,12 @@
 //! `GET /v1/ranking/…`.
 
 use super::answer::Answer;
-use super::cache::{self, Stored};
+use super::cache;
 use super::call::Call;
-use super::log;
+use super::copies;
+use crate::calendar::Instant;
 use crate::error::Error;
-use crate::ranking::{Board, Comparison, PeriodView, StandingQuery, Which};
+use crate::ranking::{Board, Comparison, Copy, PeriodView, StandingQuery, Which};
 use crate::redis::{Command, Reply};
 use crate::site::Site;
 use worker::Context;
@@ -13,7 +14,7 @@ use worker::Context;
 /// How long a closed board may be served from a cache, in seconds: a late undo may change it.
 const CLOSED_MAX_AGE: u32 = 300;
 
-/// The top of a board, from the edge cache where it is fresh.
+/// The top of a board, from the edge cache where it is fresh, or while the store is away.
 pub async fn board(
     site: &Site,
     call: &Call,
@@ -29,31 +30,36 @@ pub async fn board(
         site.config.board_max_age
     };
     let url = format!("{}{}", call.origin, board.normal_form());
-    let stored = match cache::find(&url).await {
-        Some(stored) => stored,
-        None => {
-            let reply = site.ask(board.command(&site.config)).await?;
-            let view = board.view(&reply, period, site.config.decimals)?;
-            let body = serde_json::to_string(&view).unwrap_or_default();
-            let stored = Stored {
-                body,
-                made: call.now.0,
-            };
-            if let Err(error) = cache::keep(context, url, &stored, max_age) {
-                log::debug(&format!("cache: {error}"));
+    let oldest = Instant(call.now.0 - i64::from(max_age) * 1000 + 1);
+    let copy = match cache::find(&url, oldest).await {
+        Some(copy) => copy,
+        None => match read(site, call, &board, period).await {
+            Ok(copy) => {
+                cache::store(context, &url, &copy);
+                copy
             }
-            stored
-        }
+            Err(error) => return copies::board(call, &url, error).await,
+        },
     };
-    let age = (call.now.0 - stored.made).max(0) / 1000;
     let control = format!("public, max-age={max_age}, stale-if-error=86400");
-    let mut answer = Answer::text("application/json", stored.body)
+    let age = (copy.made != call.now).then(|| copy.age(call.now));
+    let mut answer = Answer::text("application/json", copy.body)
         .with("cache-control", control)
         .tagged();
-    if stored.made != call.now.0 {
+    if let Some(age) = age {
         answer = answer.with("age", age.to_string());
     }
     Ok(answer.unless_known(call.header("if-none-match")))
+}
+
+/// A board as the store has it now.
+async fn read(site: &Site, call: &Call, board: &Board, period: PeriodView) -> Result<Copy, Error> {
+    let reply = site.ask(board.command(&site.config)).await?;
+    let view = board.view(&reply, period, site.config.decimals)?;
+    Ok(Copy {
+        body: serde_json::to_string(&view).unwrap_or_default(),
+        made: call.now,
+    })
 }
 
 /// One standing.

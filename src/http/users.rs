@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
+use super::copies;
 use crate::config::Scope;
 use crate::error::Error;
 use crate::moderation::Flags;
@@ -59,6 +60,9 @@ async fn put(site: &Site, call: &mut Call, user: &str) -> Result<Answer, Error> 
 async fn write(site: &Site, call: &Call, profiles: Vec<NamedProfile>) -> Result<Vec<User>, Error> {
     let command = |names: &[String]| write_profiles(profiles.iter(), call.now, names, &site.config);
     let reply = site.ask_everywhere(command).await?;
+    if profiles.iter().any(|named| named.hidden == Some(true)) {
+        copies::forget(call).await;
+    }
     let hidden = reply.at(2)?.list()?;
     if hidden.len() != profiles.len() {
         return Err(too_few());
@@ -118,5 +122,6 @@ async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     caller.must_be_service(Scope::Admin)?;
     site.ask_everywhere(|names| erasure.command(names, &site.config))
         .await?;
+    copies::forget(call).await;
     Ok(Answer::nothing())
 }

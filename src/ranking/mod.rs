@@ -2,11 +2,13 @@
 
 mod board;
 mod comparison;
+mod stale;
 mod standing;
 mod view;
 
 pub use board::Board;
 pub use comparison::Comparison;
+pub use stale::Copy;
 pub use standing::StandingQuery;
 pub use view::{Entry, PeriodView, User};
 
