@@ -4,6 +4,8 @@ use super::answer::Answer;
 use super::cache;
 use super::call::Call;
 use super::copies;
+use super::held::{self, Held};
+use crate::archive::Lookup;
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::ranking::{Board, Comparison, Copy, PeriodView, StandingQuery, Which};
@@ -17,6 +19,7 @@ const CLOSED_MAX_AGE: u32 = 300;
 /// The top of a board, from the edge cache where it is fresh, or while the store is away.
 pub async fn board(
     site: &Site,
+    held: &Held,
     call: &Call,
     context: &Context,
     period: &str,
@@ -33,7 +36,7 @@ pub async fn board(
     let oldest = Instant(call.now.0 - i64::from(max_age) * 1000 + 1);
     let copy = match cache::find(&url, oldest).await {
         Some(copy) => copy,
-        None => match read(site, call, &board, period).await {
+        None => match read(site, held, call, &board, period).await {
             Ok(copy) => {
                 cache::store(context, &url, &copy);
                 copy
@@ -52,9 +55,16 @@ pub async fn board(
     Ok(answer.unless_known(call.header("if-none-match")))
 }
 
-/// A board as the store has it now.
-async fn read(site: &Site, call: &Call, board: &Board, period: PeriodView) -> Result<Copy, Error> {
-    let reply = site.ask(board.command(&site.config)).await?;
+/// A board as it is now.
+async fn read(
+    site: &Site,
+    held: &Held,
+    call: &Call,
+    board: &Board,
+    period: PeriodView,
+) -> Result<Copy, Error> {
+    let (which, command) = (&board.which, board.command(&site.config));
+    let reply = look_up(site, held, (which, period.closed), command, board.lookup()).await?;
     let view = board.view(&reply, period, site.config.decimals)?;
     Ok(Copy {
         body: serde_json::to_string(&view).unwrap_or_default(),
@@ -63,35 +73,54 @@ async fn read(site: &Site, call: &Call, board: &Board, period: PeriodView) -> Re
 }
 
 /// One standing.
-pub async fn standing(site: &Site, call: &Call, period: &str, user: &str) -> Result<Answer, Error> {
+pub async fn standing(
+    site: &Site,
+    held: &Held,
+    call: &Call,
+    period: &str,
+    user: &str,
+) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let query = StandingQuery::read(period, user, &call.query, &site.config, today)?;
-    let (period, reply) = look_up(site, call, &query.which, query.command(&site.config)).await?;
-    Ok(Answer::json(&query.view(
-        &reply,
-        period,
-        site.config.decimals,
-    )?))
+    let period = query.which.view(&site.calendar, call.now);
+    let (which, command) = (&query.which, query.command(&site.config));
+    let reply = look_up(site, held, (which, period.closed), command, query.lookup()).await?;
+    let view = query.view(&reply, period, site.config.decimals)?;
+    Ok(Answer::json(&view))
 }
 
 /// Several standings.
-pub async fn comparison(site: &Site, call: &Call, period: &str) -> Result<Answer, Error> {
+pub async fn comparison(
+    site: &Site,
+    held: &Held,
+    call: &Call,
+    period: &str,
+) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let query = Comparison::read(period, &call.query, &site.config, today)?;
-    let (period, reply) = look_up(site, call, &query.which, query.command(&site.config)).await?;
-    Ok(Answer::json(&query.view(
-        &reply,
-        period,
-        site.config.decimals,
-    )?))
+    let period = query.which.view(&site.calendar, call.now);
+    let (which, command) = (&query.which, query.command(&site.config));
+    let reply = look_up(site, held, (which, period.closed), command, query.lookup()).await?;
+    let view = query.view(&reply, period, site.config.decimals)?;
+    Ok(Answer::json(&view))
 }
 
+/// What the store says of a board, or where it has none that has closed, the archive.
 async fn look_up(
     site: &Site,
-    call: &Call,
-    which: &Which,
+    held: &Held,
+    (which, closed): (&Which, bool),
     command: Command,
-) -> Result<(PeriodView, Reply), Error> {
+    lookup: Lookup<'_>,
+) -> Result<Reply, Error> {
     let reply = site.ask(command).await?;
-    Ok((which.view(&site.calendar, call.now), reply))
+    if !closed || reply.at(1)?.some().is_some() {
+        return Ok(reply);
+    }
+    let Some(found) = held.find(site, which, &lookup).await? else {
+        return Ok(reply);
+    };
+    let users = lookup.users(&found);
+    let profiles = held::look_up(site, &site.config.keys().profiles(), &users).await?;
+    Ok(lookup.reply(&found, &profiles))
 }

@@ -79,12 +79,6 @@ impl Verdict {
         faults.or(read())
     }
 
-    /// Whether it hides the user.
-    #[must_use]
-    pub fn hidden(&self) -> bool {
-        self.hidden
-    }
-
     /// The command that carries it out on these boards.
     #[must_use]
     pub fn command(&self, names: &[String], now: Instant, config: &Config) -> Command {

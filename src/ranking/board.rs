@@ -1,6 +1,7 @@
 //! `GET /v1/ranking/{period}`: the top of a board.
 
-use super::{Entry, PeriodView, Which};
+use super::{Entry, PeriodView, Which, total};
+use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -73,6 +74,12 @@ impl Board {
             .arg(&self.limit.to_string())
     }
 
+    /// The same question to the archive.
+    #[must_use]
+    pub fn lookup(&self) -> Lookup<'_> {
+        Lookup::Top(self.offset, self.limit)
+    }
+
     /// The answer.
     ///
     /// # Errors
@@ -83,7 +90,7 @@ impl Board {
         let entries = Entry::rows(u64::from(self.offset) + 1, columns, decimals)?;
         Ok(View {
             period,
-            total: reply.at(1)?.unsigned()?,
+            total: total(reply)?,
             entries,
         })
     }

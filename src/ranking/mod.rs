@@ -16,7 +16,7 @@ use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::redis::Command;
+use crate::redis::{Command, Failure, Reply};
 use crate::scripts::Script;
 
 /// One board: of the period instance that contains a day, for everybody or for a group.
@@ -72,4 +72,9 @@ impl Which {
         let board = keys.board(self.period, self.date, self.group.as_deref());
         Command::script(script, &[keys.stamp(), board, keys.profiles()])
     }
+}
+
+/// How many are on a board, from the reply of a script that reads it; none where there is none.
+fn total(reply: &Reply) -> Result<u64, Failure> {
+    reply.at(1)?.some().map_or(Ok(0), Reply::unsigned)
 }

@@ -26,6 +26,7 @@ mod profile;
 mod ranking;
 mod standing;
 
+mod archived;
 mod cors;
 mod decimals;
 mod foreign;
