@@ -32,6 +32,12 @@ pub static STANDING: Script = Script {
     sha: "65b96b0e88c088eb1deed361e75d108e3782e9ee",
 };
 
+/// Reads the first few of several boards.
+pub static WINNERS: Script = Script {
+    text: include_str!("scripts/winners.lua"),
+    sha: "decbb6a2af6c405315b3e26afc924a54187a6876",
+};
+
 /// Reads several standings.
 pub static COMPARE: Script = Script {
     text: include_str!("scripts/compare.lua"),
@@ -103,6 +109,7 @@ mod tests {
             &TOP,
             &STANDING,
             &COMPARE,
+            &WINNERS,
             &PROFILES,
             &FIRST_PROFILE,
             &ERASE,

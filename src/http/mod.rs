@@ -102,6 +102,7 @@ async fn answer(
     match route {
         Route::Activity => activity::post(site?, call).await,
         Route::Ranking(period) => ranking::board(site?, held, call, context, &period).await,
+        Route::Winners(period) => ranking::winners(site?, held, call, context, &period).await,
         Route::Comparison(period) => ranking::comparison(site?, held, call, &period).await,
         Route::Standing(period, user) => ranking::standing(site?, held, call, &period, &user).await,
         Route::Profiles => users::put_all(site?, held, call).await,

@@ -8,7 +8,7 @@ use super::held::{self, Held};
 use crate::archive::Lookup;
 use crate::calendar::Instant;
 use crate::error::Error;
-use crate::ranking::{Board, Comparison, Copy, PeriodView, StandingQuery, Which};
+use crate::ranking::{Board, Comparison, Copy, PeriodView, StandingQuery, Which, Winners};
 use crate::redis::{Command, Reply};
 use crate::site::Site;
 use worker::Context;
@@ -32,12 +32,43 @@ pub async fn board(
     } else {
         site.config.board_max_age
     };
-    let url = format!("{}{}", call.origin, board.normal_form());
+    let url = board.normal_form();
+    let read = read(site, held, &board, period);
+    cached(call, context, &url, max_age, read).await
+}
+
+/// The first three of past boards, kept as those are.
+pub async fn winners(
+    site: &Site,
+    held: &Held,
+    call: &Call,
+    context: &Context,
+    period: &str,
+) -> Result<Answer, Error> {
+    let today = site.calendar.date_at(call.now);
+    let winners = Winners::read(period, &call.query, &site.config, today)?;
+    let read = read_winners(site, held, call, &winners);
+    let url = winners.normal_form();
+    cached(call, context, &url, CLOSED_MAX_AGE, read).await
+}
+
+/// What is in the edge cache while it is fresh, else what is read, and while that cannot be done
+/// what was known.
+async fn cached(
+    call: &Call,
+    context: &Context,
+    normal_form: &str,
+    max_age: u32,
+    read: impl Future<Output = Result<String, Error>>,
+) -> Result<Answer, Error> {
+    let url = format!("{}{normal_form}", call.origin);
     let oldest = Instant(call.now.0 - i64::from(max_age) * 1000 + 1);
     let copy = match cache::find(&url, oldest).await {
         Some(copy) => copy,
-        None => match read(site, held, call, &board, period).await {
-            Ok(copy) => {
+        None => match read.await {
+            Ok(body) => {
+                let made = call.now;
+                let copy = Copy { body, made };
                 cache::store(context, &url, &copy);
                 copy
             }
@@ -59,17 +90,40 @@ pub async fn board(
 async fn read(
     site: &Site,
     held: &Held,
-    call: &Call,
     board: &Board,
     period: PeriodView,
-) -> Result<Copy, Error> {
+) -> Result<String, Error> {
     let (which, command) = (&board.which, board.command(&site.config));
     let reply = look_up(site, held, (which, period.closed), command, board.lookup()).await?;
     let view = board.view(&reply, period, site.config.decimals)?;
-    Ok(Copy {
-        body: serde_json::to_string(&view).unwrap_or_default(),
-        made: call.now,
-    })
+    Ok(serde_json::to_string(&view).unwrap_or_default())
+}
+
+/// The first of past boards, from the store and the archive.
+async fn read_winners(
+    site: &Site,
+    held: &Held,
+    call: &Call,
+    winners: &Winners,
+) -> Result<String, Error> {
+    let reply = site.ask(winners.command(&site.config)).await?;
+    let archived = match &held.archive {
+        Some(archive) => archive.run(&[winners.statement(&site.config)]).await?,
+        None => Vec::new(),
+    };
+    let none = Reply::List(Vec::new());
+    let mut boards = winners.boards(&reply, archived.first().unwrap_or(&none))?;
+    let mut users = Vec::new();
+    for board in &boards {
+        users.extend(board.nameless()?);
+    }
+    let profiles = held::look_up(site, &site.config.keys().profiles(), &users).await?;
+    let mut profiles = profiles.into_iter();
+    for board in &mut boards {
+        board.name(&mut profiles);
+    }
+    let view = winners.view(&boards, &site.calendar, call.now, site.config.decimals)?;
+    Ok(serde_json::to_string(&view).unwrap_or_default())
 }
 
 /// One standing.

@@ -49,20 +49,9 @@ impl Board {
     /// The same question always in the same words, whatever way it was asked.
     #[must_use]
     pub fn normal_form(&self) -> String {
-        let Which {
-            period,
-            date,
-            group,
-        } = &self.which;
-        let group = group
-            .as_ref()
-            .map(|group| format!("&group={group}"))
-            .unwrap_or_default();
-        let (name, id) = (period.name(), period.id(*date));
-        format!(
-            "/v1/ranking/{name}/{id}?limit={}&offset={}{group}",
-            self.limit, self.offset
-        )
+        let (path, group) = (self.which.normal_form(), self.which.group_form());
+        let Self { limit, offset, .. } = self;
+        format!("{path}?limit={limit}&offset={offset}{group}")
     }
 
     /// The command that answers it.

@@ -5,12 +5,14 @@ mod comparison;
 mod stale;
 mod standing;
 mod view;
+mod winners;
 
 pub use board::Board;
 pub use comparison::Comparison;
 pub use stale::Copy;
 pub use standing::StandingQuery;
 pub use view::{Entry, PeriodView, User};
+pub use winners::{Past, Winners};
 
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
@@ -64,6 +66,20 @@ impl Which {
     #[must_use]
     pub fn view(&self, calendar: &Calendar, now: Instant) -> PeriodView {
         PeriodView::new(self.period, self.date, calendar, now)
+    }
+
+    /// The board in the path of a question's normal form.
+    fn normal_form(&self) -> String {
+        let (name, id) = (self.period.name(), self.period.id(self.date));
+        format!("/v1/ranking/{name}/{id}")
+    }
+
+    /// The group in it: its last parameter, if it is a group's board.
+    fn group_form(&self) -> String {
+        let group = self.group.as_ref();
+        group
+            .map(|group| format!("&group={group}"))
+            .unwrap_or_default()
     }
 
     /// A reading script on this board, without its own arguments.

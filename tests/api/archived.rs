@@ -231,3 +231,71 @@ async fn a_board_is_archived_once_it_has_closed_and_again_when_it_changes() {
     let nobody = Client::new(Api::new(archive.wrangler.url()));
     nobody.get("/healthz").await.assert_status(200);
 }
+
+type Scores = Vec<(String, u64)>;
+
+/// Ids, totals and scores of an answer about past boards.
+fn rows(answer: &Value) -> Vec<(String, u64, Scores)> {
+    let entry = |entry: &Value| {
+        let user = entry["user"]["id"].as_str().expect("an id").to_owned();
+        (user, entry["score"].as_u64().expect("a score"))
+    };
+    let boards = answer["boards"].as_array().expect("boards").iter();
+    let row = |board: &Value| {
+        let entries = board["entries"].as_array().expect("entries");
+        let id = board["period"]["id"].as_str().expect("an id");
+        let total = board["total"].as_u64().expect("a total");
+        (id.to_owned(), total, entries.iter().map(entry).collect())
+    };
+    boards.map(row).collect()
+}
+
+#[tokio::test]
+async fn winners_are_of_boards_that_closed_the_newest_first() {
+    let mut archive = start();
+    archive.board().await;
+    // Nobody is on the board of the fourth day back any more; the others are of one like each.
+    for back in [0, 1, 3, 4, 700] {
+        archive.like("x", &format!("{back}"), back).await;
+    }
+    let undo = json!({"user": "x", "action": "like", "target": "4", "undo": true});
+    archive.send(undo).await;
+    let get = async |query: &str| {
+        let path = format!("/v1/ranking/day/winners{query}");
+        let answer = archive.client.get(&path).await;
+        answer.assert_status(200);
+        answer
+    };
+    let one = |back: i64| (day(back).to_string(), 1, vec![("x".to_owned(), 2)]);
+    let three = [("e", 6), ("a", 4), ("c", 4)].map(|(user, score)| (user.to_owned(), score));
+    let then = (day(THEN).to_string(), 5, three.to_vec());
+    // What lies so far back is in the archive alone.
+    let near = [one(1), then.clone(), one(3)];
+    let all = [one(1), then.clone(), one(3), one(700)];
+    let before = get("").await;
+    assert_eq!(rows(&before.body), near);
+    let control = Some("public, max-age=300, stale-if-error=86400");
+    assert_eq!(before.header("cache-control"), control);
+    archive.wrangler.tick().await;
+    assert_eq!(rows(&get("?limit=13").await.body), all);
+    assert_eq!(rows(&get("?limit=2").await.body), all[..2]);
+    assert_eq!(
+        rows(&get(&format!("?before={}", day(1))).await.body),
+        all[1..]
+    );
+    assert_eq!(rows(&get("?group=eu&limit=3").await.body), all[..3]);
+    assert_eq!(rows(&get("?group=us").await.body), []);
+    let year = archive.client.get("/v1/ranking/all/winners").await;
+    year.assert(200, json!({"boards": []}));
+
+    archive.forget();
+    let after = archive
+        .client
+        .get("/v1/ranking/day/winners?limit=14")
+        .await
+        .body;
+    assert_eq!(rows(&after), all);
+    assert_eq!(after["boards"][1], before.body["boards"][1]);
+    let users = &after["boards"][1]["entries"];
+    assert_eq!(users[1]["user"]["name"], "Ada");
+}

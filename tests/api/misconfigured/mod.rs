@@ -13,13 +13,14 @@ use crate::site::Site;
 use cases::cases;
 
 /// A request of every route but `/healthz`.
-pub const REQUESTS: [(Method, &str, &str); 12] = [
+pub const REQUESTS: [(Method, &str, &str); 13] = [
     (
         Method::POST,
         "/v1/activity",
         r#"{"user":"42","action":"like","target":"new"}"#,
     ),
     (Method::GET, "/v1/ranking/day", ""),
+    (Method::GET, "/v1/ranking/day/winners", ""),
     (Method::GET, "/v1/ranking/day/users/42", ""),
     (Method::GET, "/v1/ranking/day/users?ids=42", ""),
     (Method::GET, "/v1/users/42/activity", ""),
