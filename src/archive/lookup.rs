@@ -191,6 +191,50 @@ impl Lookup<'_> {
 }
 
 impl Found {
+    /// What the first users and scores of a board tell; `None` where they do not reach so far.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Unavailable`] where they are no users and scores.
+    pub fn in_top(
+        total: u64,
+        made: Instant,
+        (users, scores): (&[Reply], &[Reply]),
+        lookup: &Lookup<'_>,
+    ) -> Result<Option<Self>, Failure> {
+        let mut rows = Vec::new();
+        for ((user, score), rank) in users.iter().zip(scores).zip(0..) {
+            let (user, score) = (user.text()?.to_owned(), score.integer()?);
+            rows.push(Row { user, score, rank });
+        }
+        let all = rows.len() as u64 >= total;
+        let place = |user: &str| rows.iter().position(|row| row.user == user);
+        let range = match *lookup {
+            Lookup::Top(offset, limit) => {
+                let end = offset as usize + limit as usize;
+                (all || end <= rows.len()).then_some((offset as usize, end))
+            }
+            Lookup::Standing(user, neighbours) => match place(user) {
+                // Of those below, as many as are known.
+                Some(at) => {
+                    let neighbours = neighbours as usize;
+                    Some((at.saturating_sub(neighbours), at + neighbours + 1))
+                }
+                None => all.then_some((0, 0)),
+            },
+            Lookup::Compare(users) => {
+                let known = all || users.iter().all(|user| place(user).is_some());
+                known.then_some((0, rows.len()))
+            }
+        };
+        Ok(range.map(|(first, end)| Self {
+            total,
+            made,
+            first: first as u64,
+            rows: rows.into_iter().take(end).skip(first).collect(),
+        }))
+    }
+
     fn add(&mut self, rows: &[Reply]) -> Result<(), Failure> {
         for row in rows {
             self.rows.push(Row {
@@ -209,4 +253,65 @@ impl Found {
 
 fn number(number: u64) -> Reply {
     Reply::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(values: &str) -> Vec<Reply> {
+        serde_json::from_str(values).unwrap()
+    }
+
+    /// What the first three of a board of so many tell.
+    fn known(total: u64, lookup: &Lookup<'_>) -> Option<Reply> {
+        let top = (&*list(r#"["a","b","c"]"#), &*list("[9,8,7]"));
+        let found = Found::in_top(total, Instant(0), top, lookup).unwrap()?;
+        let profiles: Vec<Reply> = lookup.users(&found).iter().map(|_| Reply::Nil).collect();
+        Some(lookup.reply(&found, &profiles))
+    }
+
+    #[test]
+    fn the_top_of_a_board_tells_as_much_as_it_holds() {
+        let reply = |text: &str| Some(serde_json::from_str::<Reply>(text).unwrap());
+        let ids = ["c", "x", "a"].map(str::to_owned);
+        for (total, lookup, told) in [
+            (
+                3,
+                Lookup::Top(1, 9),
+                reply(r#"[null,3,["b","c"],[8,7],[null,null]]"#),
+            ),
+            (
+                9,
+                Lookup::Top(1, 2),
+                reply(r#"[null,9,["b","c"],[8,7],[null,null]]"#),
+            ),
+            (9, Lookup::Top(1, 3), None),
+            (3, Lookup::Top(7, 3), reply("[null,3,[],[],[]]")),
+            (
+                9,
+                Lookup::Standing("c", 1),
+                reply(r#"[null,9,null,2,1,["b","c"],[8,7],[null,null]]"#),
+            ),
+            (
+                3,
+                Lookup::Standing("x", 1),
+                reply("[null,3,null,null,0,[],[],[]]"),
+            ),
+            (9, Lookup::Standing("x", 1), None),
+            (
+                3,
+                Lookup::Compare(&ids),
+                reply("[null,3,[7,null,9],[2,null,0],[null,null,null]]"),
+            ),
+            (9, Lookup::Compare(&ids), None),
+        ] {
+            assert_eq!(known(total, &lookup), told, "{total} {lookup:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_nothing_where_there_is_no_board() {
+        assert!(Lookup::Top(0, 3).found(&list("[[],[]]")).unwrap().is_none());
+    }
 }

@@ -22,6 +22,7 @@ mod ranking;
 pub mod route;
 mod scheduled;
 mod signature;
+mod snapshots;
 mod users;
 mod zone;
 
@@ -125,6 +126,11 @@ pub async fn run_scheduled(env: &Env) {
     };
     if let Some(archive) = &held.archive
         && let Err(error) = scheduled::archive(site, archive).await
+    {
+        log::run(&error);
+    }
+    if let Some(snapshots) = &held.snapshots
+        && let Err(error) = scheduled::snapshot(site, snapshots).await
     {
         log::run(&error);
     }

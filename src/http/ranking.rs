@@ -8,13 +8,21 @@ use super::held::{self, Held};
 use crate::archive::Lookup;
 use crate::calendar::Instant;
 use crate::error::Error;
-use crate::ranking::{Board, Comparison, Copy, PeriodView, StandingQuery, Which, Winners};
-use crate::redis::{Command, Reply};
+use crate::ranking::{Board, Comparison, Copy, StandingQuery, Which, Winners};
+use crate::redis::{Command, Failure, Reply};
 use crate::site::Site;
+use serde::Serialize;
 use worker::Context;
 
 /// How long a closed board may be served from a cache, in seconds: a late undo may change it.
 const CLOSED_MAX_AGE: u32 = 300;
+
+/// What is asked of one board.
+struct Asked<'a> {
+    which: &'a Which,
+    closed: bool,
+    lookup: Lookup<'a>,
+}
 
 /// The top of a board, from the edge cache where it is fresh, or while the store is away.
 pub async fn board(
@@ -32,9 +40,18 @@ pub async fn board(
     } else {
         site.config.board_max_age
     };
+    let asked = Asked {
+        which: &board.which,
+        closed: period.closed,
+        lookup: board.lookup(),
+    };
+    let command = board.command(&site.config);
+    let decimals = site.config.decimals;
+    let tell = |reply: &Reply| told(board.view(reply, period.clone(), decimals));
+    let read = async { tell(&asked.look_up(site, held, command).await?) };
+    let known = async |oldest| asked.known(site, held, oldest, &tell).await;
     let url = board.normal_form();
-    let read = read(site, held, &board, period);
-    cached(call, context, &url, max_age, read).await
+    cached(site, held, call, (context, &url, max_age), read, known).await
 }
 
 /// The first three of past boards, kept as those are.
@@ -48,18 +65,20 @@ pub async fn winners(
     let today = site.calendar.date_at(call.now);
     let winners = Winners::read(period, &call.query, &site.config, today)?;
     let read = read_winners(site, held, call, &winners);
-    let url = winners.normal_form();
-    cached(call, context, &url, CLOSED_MAX_AGE, read).await
+    let known = async |_| Ok(None);
+    let (url, max_age) = (winners.normal_form(), CLOSED_MAX_AGE);
+    cached(site, held, call, (context, &url, max_age), read, known).await
 }
 
 /// What is in the edge cache while it is fresh, else what is read, and while that cannot be done
-/// what was known.
+/// what was known last: there, or of itself.
 async fn cached(
+    site: &Site,
+    held: &Held,
     call: &Call,
-    context: &Context,
-    normal_form: &str,
-    max_age: u32,
+    (context, normal_form, max_age): (&Context, &str, u32),
     read: impl Future<Output = Result<String, Error>>,
+    known: impl AsyncFnOnce(Instant) -> Result<Option<Copy>, Error>,
 ) -> Result<Answer, Error> {
     let url = format!("{}{normal_form}", call.origin);
     let oldest = Instant(call.now.0 - i64::from(max_age) * 1000 + 1);
@@ -72,7 +91,17 @@ async fn cached(
                 cache::store(context, &url, &copy);
                 copy
             }
-            Err(error) => return copies::board(call, &url, error).await,
+            Err(error) => {
+                let look = async {
+                    let oldest = held.since_hiding(site, call).await?;
+                    let kept = cache::find(&url, oldest).await;
+                    let known = known(oldest).await?;
+                    Ok(kept.into_iter().chain(known).max_by_key(|copy| copy.made))
+                };
+                let answer = copies::in_spite_of(call, error, look).await?;
+                let answer = answer.with("cache-control", "public, max-age=1");
+                return Ok(answer.tagged().unless_known(call.header("if-none-match")));
+            }
         },
     };
     let control = format!("public, max-age={max_age}, stale-if-error=86400");
@@ -84,19 +113,6 @@ async fn cached(
         answer = answer.with("age", age.to_string());
     }
     Ok(answer.unless_known(call.header("if-none-match")))
-}
-
-/// A board as it is now.
-async fn read(
-    site: &Site,
-    held: &Held,
-    board: &Board,
-    period: PeriodView,
-) -> Result<String, Error> {
-    let (which, command) = (&board.which, board.command(&site.config));
-    let reply = look_up(site, held, (which, period.closed), command, board.lookup()).await?;
-    let view = board.view(&reply, period, site.config.decimals)?;
-    Ok(serde_json::to_string(&view).unwrap_or_default())
 }
 
 /// The first of past boards, from the store and the archive.
@@ -122,8 +138,7 @@ async fn read_winners(
     for board in &mut boards {
         board.name(&mut profiles);
     }
-    let view = winners.view(&boards, &site.calendar, call.now, site.config.decimals)?;
-    Ok(serde_json::to_string(&view).unwrap_or_default())
+    told(winners.view(&boards, &site.calendar, call.now, site.config.decimals))
 }
 
 /// One standing.
@@ -137,10 +152,15 @@ pub async fn standing(
     let today = site.calendar.date_at(call.now);
     let query = StandingQuery::read(period, user, &call.query, &site.config, today)?;
     let period = query.which.view(&site.calendar, call.now);
-    let (which, command) = (&query.which, query.command(&site.config));
-    let reply = look_up(site, held, (which, period.closed), command, query.lookup()).await?;
-    let view = query.view(&reply, period, site.config.decimals)?;
-    Ok(Answer::json(&view))
+    let asked = Asked {
+        which: &query.which,
+        closed: period.closed,
+        lookup: query.lookup(),
+    };
+    let command = query.command(&site.config);
+    let decimals = site.config.decimals;
+    let tell = |reply: &Reply| told(query.view(reply, period.clone(), decimals));
+    asked.answer(site, held, call, command, &tell).await
 }
 
 /// Several standings.
@@ -153,28 +173,71 @@ pub async fn comparison(
     let today = site.calendar.date_at(call.now);
     let query = Comparison::read(period, &call.query, &site.config, today)?;
     let period = query.which.view(&site.calendar, call.now);
-    let (which, command) = (&query.which, query.command(&site.config));
-    let reply = look_up(site, held, (which, period.closed), command, query.lookup()).await?;
-    let view = query.view(&reply, period, site.config.decimals)?;
-    Ok(Answer::json(&view))
+    let asked = Asked {
+        which: &query.which,
+        closed: period.closed,
+        lookup: query.lookup(),
+    };
+    let command = query.command(&site.config);
+    let decimals = site.config.decimals;
+    let tell = |reply: &Reply| told(query.view(reply, period.clone(), decimals));
+    asked.answer(site, held, call, command, &tell).await
 }
 
-/// What the store says of a board, or where it has none that has closed, the archive.
-async fn look_up(
-    site: &Site,
-    held: &Held,
-    (which, closed): (&Which, bool),
-    command: Command,
-    lookup: Lookup<'_>,
-) -> Result<Reply, Error> {
-    let reply = site.ask(command).await?;
-    if !closed || reply.at(1)?.some().is_some() {
-        return Ok(reply);
+impl Asked<'_> {
+    /// What is now, or while the store is away what was known last; nobody may store it.
+    async fn answer(
+        &self,
+        site: &Site,
+        held: &Held,
+        call: &Call,
+        command: Command,
+        tell: &dyn Fn(&Reply) -> Result<String, Error>,
+    ) -> Result<Answer, Error> {
+        let answer = match self.look_up(site, held, command).await {
+            Ok(reply) => Answer::text("application/json", tell(&reply)?),
+            Err(error) => {
+                let look = async {
+                    let oldest = held.since_hiding(site, call).await?;
+                    self.known(site, held, oldest, tell).await
+                };
+                copies::in_spite_of(call, error, look).await?
+            }
+        };
+        Ok(answer.with("cache-control", "no-store"))
     }
-    let Some(found) = held.find(site, which, &lookup).await? else {
-        return Ok(reply);
-    };
-    let users = lookup.users(&found);
-    let profiles = held::look_up(site, &site.config.keys().profiles(), &users).await?;
-    Ok(lookup.reply(&found, &profiles))
+
+    /// What the store says, or where it has no such board that has closed, the archive.
+    async fn look_up(&self, site: &Site, held: &Held, command: Command) -> Result<Reply, Error> {
+        let reply = site.ask(command).await?;
+        if !self.closed || reply.at(1)?.some().is_some() {
+            return Ok(reply);
+        }
+        let Some(found) = held.find(site, self.which, &self.lookup).await? else {
+            return Ok(reply);
+        };
+        let users = self.lookup.users(&found);
+        let profiles = held::look_up(site, &site.config.keys().profiles(), &users).await?;
+        Ok(self.lookup.reply(&found, &profiles))
+    }
+
+    /// What is known without the store, of an instant or after.
+    async fn known(
+        &self,
+        site: &Site,
+        held: &Held,
+        oldest: Instant,
+        tell: &dyn Fn(&Reply) -> Result<String, Error>,
+    ) -> Result<Option<Copy>, Error> {
+        let board = (self.which, self.closed);
+        let Some((reply, made)) = held.known(site, board, &self.lookup, oldest).await? else {
+            return Ok(None);
+        };
+        let body = tell(&reply)?;
+        Ok(Some(Copy { body, made }))
+    }
+}
+
+fn told(view: Result<impl Serialize, Failure>) -> Result<String, Error> {
+    Ok(serde_json::to_string(&view?).unwrap_or_default())
 }

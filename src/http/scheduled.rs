@@ -1,10 +1,12 @@
-//! What cron does: it archives boards that have closed.
+//! What cron does: it archives boards that have closed, and keeps a snapshot of those of now.
 
 use super::database::Database;
 use super::edge;
+use super::snapshots::Snapshots;
 use crate::archive::{self, Board, Page, Sweep};
 use crate::calendar::Instant;
 use crate::error::Error;
+use crate::ranking::Snapshot;
 use crate::redis::{Command, Pipeline, Reply};
 use crate::site::Site;
 use std::slice;
@@ -50,6 +52,22 @@ pub async fn archive(site: &Site, archive: &Database) -> Result<(), Error> {
     let next = *went.as_ref().unwrap_or(&next);
     archive.run(&[Sweep::end(&run.id, next)]).await?;
     went.map(|_| ())
+}
+
+/// Keeps a snapshot of the boards of now.
+///
+/// # Errors
+///
+/// What the store and the namespace can fail with.
+pub async fn snapshot(site: &Site, snapshots: &Snapshots) -> Result<(), Error> {
+    let now = Instant(edge::now() as i64);
+    let today = site.calendar.date_at(now);
+    let replies = site
+        .ask_all(&Snapshot::pipeline(&site.config, today))
+        .await?;
+    let snapshot = Snapshot::of(&site.config, today, now, replies);
+    let text = serde_json::to_string(&snapshot).unwrap_or_default();
+    snapshots.save(&archive::site(&site.config), &text).await
 }
 
 impl Run<'_> {

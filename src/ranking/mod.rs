@@ -2,6 +2,7 @@
 
 mod board;
 mod comparison;
+mod snapshot;
 mod stale;
 mod standing;
 mod view;
@@ -9,6 +10,7 @@ mod winners;
 
 pub use board::Board;
 pub use comparison::Comparison;
+pub use snapshot::{Snapshot, from_top};
 pub use stale::Copy;
 pub use standing::StandingQuery;
 pub use view::{Entry, PeriodView, User};

@@ -3,11 +3,12 @@
 //! Plain workerd has none of the places where copies are kept, so these run in wrangler.
 
 use test_support::{
-    Answer, Api, Gateway, Method, RedisOptions, RedisServer, Value, Wrangler, json, until,
+    Answer, Api, Gateway, Method, RedisOptions, RedisServer, Value, WorkerBuilder, Wrangler, json,
+    until,
 };
 
 use crate::client::Client;
-use crate::clock::noon_zone;
+use crate::clock::{day, noon, noon_zone};
 use crate::site::patient;
 
 /// A service with a store of its own, that can be stopped.
@@ -18,10 +19,10 @@ struct Stoppable {
     client: Client,
 }
 
-fn start() -> Stoppable {
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Stoppable {
     let redis = RedisServer::spawn(RedisOptions::default().append_only());
     let gateway = Gateway::spawn(&redis.url());
-    let worker = patient().store(&gateway.url());
+    let worker = configure(patient().store(&gateway.url()));
     let worker = worker.var("TIMEZONE", noon_zone());
     let wrangler = worker.var("BOARD_MAX_AGE", "1").start_wrangler();
     let client = Client::new(wrangler.api());
@@ -75,7 +76,7 @@ fn is_stale(answer: &Answer, fresh: &Value) {
 
 #[tokio::test]
 async fn boards_that_were_read_are_served_while_redis_is_down_and_say_of_when_they_are() {
-    let mut site = start();
+    let mut site = start(|worker| worker);
     site.like("42").await;
     let (day, control) = ("/v1/ranking/day?limit=5", Some("public, max-age=1"));
     let fresh = site.kept(day, 1).await;
@@ -108,7 +109,7 @@ async fn boards_that_were_read_are_served_while_redis_is_down_and_say_of_when_th
 
 #[tokio::test]
 async fn who_was_hidden_or_erased_is_in_no_copy() {
-    let mut site = start();
+    let mut site = start(|worker| worker);
     let day = "/v1/ranking/day";
     let verdict = json!({"hidden": true, "frozen": false, "reason": "r"});
     let own = json!({"hidden": true});
@@ -138,4 +139,77 @@ async fn who_was_hidden_or_erased_is_in_no_copy() {
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn boards_of_now_are_known_from_a_snapshot_to_whoever_asks_first() {
+    let mut site = start(WorkerBuilder::archive);
+    for user in ["a", "b", "c"] {
+        site.like(user).await;
+    }
+    let profile = json!({"name": "Ada"});
+    let named = site.client.put("/v1/users/b", &profile).await;
+    named.assert_status(200);
+    let then = json!({"user": "a", "action": "like", "target": "then", "at": noon(2)});
+    let counted = site.client.post("/v1/activity", &then).await;
+    counted.assert_status(200);
+    let closed = format!("/v1/ranking/day?date={}", day(2));
+    let standings = [
+        "/v1/ranking/day/users/b?around=1",
+        "/v1/ranking/day/users/nobody",
+        "/v1/ranking/year/users/c",
+        "/v1/ranking/day/users?ids=c,nobody,a",
+    ];
+    let mut fresh = Vec::new();
+    for path in standings {
+        fresh.push(site.client.get(path).await.body);
+    }
+    site.wrangler.tick().await;
+    // What comes after it is not in it.
+    site.like("d").await;
+    site.redis.kill();
+
+    for (path, fresh) in standings.iter().zip(&fresh) {
+        let stale = site.client.get(path).await;
+        is_stale(&stale, fresh);
+        assert_eq!(stale.header("cache-control"), Some("no-store"));
+    }
+    let board = site.client.get("/v1/ranking/day?limit=2&offset=1").await;
+    let ids: Vec<_> = [0, 1]
+        .map(|at| board.body["entries"][at]["user"]["id"].clone())
+        .into();
+    assert_eq!(
+        (ids, &board.body["total"]),
+        (vec![json!("b"), json!("c")], &json!(3))
+    );
+    assert_eq!(
+        (
+            &board.body["stale"],
+            &board.body["entries"][0]["user"]["name"]
+        ),
+        (&json!(true), &json!("Ada"))
+    );
+    // A board that is archived is known too, of ids alone.
+    let archived = site.client.get(&closed).await;
+    assert_eq!(
+        (&archived.body["stale"], &archived.body["total"]),
+        (&json!(true), &json!(1))
+    );
+    for path in ["/v1/ranking/day?group=eu", "/v1/ranking/day/winners"] {
+        site.client.get(path).await.assert_status(503);
+    }
+
+    site.redis.restart();
+    until("Redis", async || {
+        let health = site.client.get("/healthz").await;
+        (health.status == 200).then_some(())
+    })
+    .await;
+    site.client.delete("/v1/users/a").await.assert_status(204);
+    site.redis.kill();
+    for path in standings {
+        site.client.get(path).await.assert_status(503);
+    }
+    let archived = site.client.get(&closed).await;
+    assert_eq!(archived.body["entries"], json!([]));
 }

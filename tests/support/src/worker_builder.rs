@@ -73,7 +73,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Binds the archive, with its tables, for [`start_wrangler`](Self::start_wrangler).
+    /// Binds the archive, with its tables, and the snapshots, for [`start_wrangler`](Self::start_wrangler).
     #[must_use]
     pub fn archive(mut self) -> Self {
         self.archive = true;
@@ -109,7 +109,7 @@ impl WorkerBuilder {
     }
 
     /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names,
-    /// the archive only where it is asked for.
+    /// archive and snapshots only where they are asked for.
     ///
     /// # Panics
     ///

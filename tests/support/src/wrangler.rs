@@ -40,6 +40,7 @@ impl Wrangler {
         } else {
             let bindings = config.as_object_mut().expect("an object");
             bindings.remove("d1_databases");
+            bindings.remove("kv_namespaces");
         }
         std::fs::write(folder.path().join(CONFIG), config.to_string()).expect("the configuration");
         if archive {
