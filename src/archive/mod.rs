@@ -1,8 +1,9 @@
 //! Boards whose period is over, kept in a database when Redis has forgotten them.
 //!
-//! [`lookup`] asks for what the reading scripts would have told of a board, [`page`] and
-//! [`sweep`] bring boards there, [`people`] hides and erases. All of it is statements and how
-//! their rows are read; the migrations in `migrations/archive` say what the tables hold.
+//! A [`Lookup`] asks for what the reading scripts would have told of a board. A [`Sweep`] brings
+//! each [`Board`] there [`Page`] by [`Page`], [`Visibility`] and [`erase`] take users from them.
+//! All of it is statements and how their rows are read; the migrations in `migrations/archive`
+//! say what the tables hold.
 
 mod lookup;
 mod page;
