@@ -8,6 +8,7 @@
 //! | `{ar:0}f` | flags, user → hidden by moderators, by themself, frozen | for ever |
 //! | `{ar:0}l` | the audit list, a stream | for ever |
 //! | `{ar:0}w` | who is meant in it, and why | for ever |
+//! | `{ar:0}a` | archived boards, by key: one that is gone is not written anew | for ever |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | a board (`d`, `w`, `m`, `y`, `a`), of everybody or of a group | by kind, `a` for ever |
 //! | `{ar:0}h:2026-11-20:42` | a user's history of a day, action → count and points | [`Keys::DAY_SECONDS`] |
 //! | `{ar:0}v:2026-11-20:42` | a user's per-day marks of a day | [`Keys::DAY_SECONDS`] |
@@ -97,14 +98,47 @@ impl Keys {
         ]
     }
 
+    /// The boards that are archived.
+    #[must_use]
+    pub fn archived(&self) -> String {
+        self.key("a")
+    }
+
     /// The board of the period instance that contains a day, for everybody or for a group.
     #[must_use]
     pub fn board(&self, period: Period, date: Date, group: Option<&str>) -> String {
+        self.board_named(&Self::board_name(period, date, group))
+    }
+
+    /// The board of a name.
+    #[must_use]
+    pub fn board_named(&self, name: &str) -> String {
+        self.key(&format!("b{name}"))
+    }
+
+    /// What tells a board from all others of a site: `d:2026-11-20`, `d:2026-11-20:eu`.
+    #[must_use]
+    pub fn board_name(period: Period, date: Date, group: Option<&str>) -> String {
         let (letter, id) = (period.letter(), period.id(date));
         match group {
-            Some(group) => self.key(&format!("b{letter}:{id}:{group}")),
-            None => self.key(&format!("b{letter}:{id}")),
+            Some(group) => format!("{letter}:{id}:{group}"),
+            None => format!("{letter}:{id}"),
         }
+    }
+
+    /// The name in the key of a board; `None` where it is another key.
+    #[must_use]
+    pub fn name_of<'a>(&self, key: &'a str) -> Option<&'a str> {
+        key.strip_prefix(self.tag.as_str())?.strip_prefix('b')
+    }
+
+    /// The period, its first day and the group that a board's name tells; `None` of all time too.
+    #[must_use]
+    pub fn parts_of(name: &str) -> Option<(Period, Date, &str)> {
+        let mut parts = name.splitn(3, ':');
+        let period = Period::from_letter(parts.next()?.chars().next()?)?;
+        let date = period.first_day(parts.next()?)?;
+        Some((period, date, parts.next().unwrap_or_default()))
     }
 
     /// A user's history of a day.
@@ -161,4 +195,36 @@ impl Keys {
 /// The number of the 31 days that an instant lies in.
 fn undo_span(at: Instant) -> i64 {
     at.0.div_euclid(UNDO_DAYS.cast_signed() * Date::MILLIS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boards_name_tells_its_period_and_group() {
+        let (keys, date) = (Keys::new("ar", 0), Date::new(2026, 1, 1).unwrap());
+        for period in [Period::Day, Period::Week, Period::Month, Period::Year] {
+            for group in [None, Some("eu:1")] {
+                let key = keys.board(period, date, group);
+                let name = keys.name_of(&key).unwrap();
+                let (first, _) = period.days(date).unwrap();
+                let parts = (period, first, group.unwrap_or_default());
+                assert_eq!(Keys::parts_of(name), Some(parts), "{key}");
+                assert_eq!(keys.board_named(name), key);
+            }
+        }
+        assert_eq!(keys.name_of(&keys.marks("b")), None);
+        for other in [
+            "a:all",
+            "d:2026-02-30",
+            "w:2026-W54",
+            "w:2026-W0",
+            "x:1",
+            "",
+            "d",
+        ] {
+            assert_eq!(Keys::parts_of(other), None, "{other}");
+        }
+    }
 }

@@ -12,12 +12,14 @@
 //! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`moderation`]
 //!    hides, freezes and adjusts; [`json`], [`query`] and [`id`] say what may be sent and asked
 //!    for, [`pairs`] writes what has no fixed names.
-//! 5. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
+//! 5. [`archive`] keeps boards that have closed, when Redis has forgotten them.
+//! 6. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
 //! All but `http` builds and runs on the host too.
 
 pub mod activity;
+pub mod archive;
 pub mod calendar;
 pub mod caller;
 pub mod config;
@@ -39,7 +41,7 @@ pub mod token;
 pub mod users;
 
 use worker::web_sys::{Request, Response};
-use worker::{Context, Env, Result, event};
+use worker::{Context, Env, Result, ScheduleContext, ScheduledEvent, event};
 
 /// How far clocks may disagree, in milliseconds: an activity may be dated this far ahead.
 pub const CLOCK_TOLERANCE: i64 = 60_000;
@@ -52,4 +54,10 @@ pub const CLOCK_TOLERANCE: i64 = 60_000;
 #[event(fetch)]
 pub async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
     http::respond(request, &env, &context).await
+}
+
+/// Does what is due from time to time.
+#[event(scheduled)]
+pub async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
+    http::run_scheduled(&env).await;
 }

@@ -52,7 +52,12 @@ impl Query {
 
     /// The parameter `date`; today where it is not given.
     pub fn date(&mut self, today: Date) -> Date {
-        let Some(text) = self.get("date") else {
+        self.day("date", today)
+    }
+
+    /// A day that is not after today; today where it is not given.
+    pub fn day(&mut self, name: &str, today: Date) -> Date {
+        let Some(text) = self.get(name) else {
             return today;
         };
         let date = match Date::parse(text) {
@@ -60,7 +65,9 @@ impl Query {
             Some(date) if date > today => Err(format!("must not be after today, {today}")),
             Some(date) => Ok(date),
         };
-        self.faults.check("/date", date).unwrap_or(today)
+        self.faults
+            .check(&format!("/{name}"), date)
+            .unwrap_or(today)
     }
 
     /// The parameter `group`.

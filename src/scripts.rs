@@ -17,25 +17,31 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_state.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "63ec4bbba488b2a07b4efd81ebb26fe442631e75",
+    sha: "23651b3ccb7b6dce44d69d4784db5d7eed26521d",
 };
 
 /// Reads a stretch of a board.
 pub static TOP: Script = Script {
     text: include_str!("scripts/top.lua"),
-    sha: "1d874c27e50698e8f97e71d63e3030d4a179be97",
+    sha: "7a1c39c05bec0a210ae01dd15cfa52e85e0ede38",
 };
 
 /// Reads one standing with its neighbours.
 pub static STANDING: Script = Script {
     text: include_str!("scripts/standing.lua"),
-    sha: "24ea4f4f63b8b689c02772c903b01ee74a09d65d",
+    sha: "65b96b0e88c088eb1deed361e75d108e3782e9ee",
+};
+
+/// Reads the first few of several boards.
+pub static WINNERS: Script = Script {
+    text: include_str!("scripts/winners.lua"),
+    sha: "decbb6a2af6c405315b3e26afc924a54187a6876",
 };
 
 /// Reads several standings.
 pub static COMPARE: Script = Script {
     text: include_str!("scripts/compare.lua"),
-    sha: "c250802050e7367df3857fe3782fb83ad1b285e6",
+    sha: "176deab27217ae15877abf6aa000faa2b3184081",
 };
 
 /// Writes profiles, and hides who asks for it.
@@ -73,6 +79,18 @@ pub static MODERATE: Script = Script {
     sha: "3162763102da62bd052b37e0f1ab8980d8aedc0e",
 };
 
+/// Tells whether boards are still what was archived of them.
+pub static ARCHIVE_STATES: Script = Script {
+    text: include_str!("scripts/archive_states.lua"),
+    sha: "9818856285a91e4b27ac524750604b071dd48e72",
+};
+
+/// Reads a stretch of a board to archive it.
+pub static ARCHIVE_PAGE: Script = Script {
+    text: include_str!("scripts/archive_page.lua"),
+    sha: "edae9451c0226d57dfafe16ec439181131941dd4",
+};
+
 /// Reads the audit list.
 pub static AUDITED: Script = Script {
     text: include_str!("scripts/audited.lua"),
@@ -91,11 +109,14 @@ mod tests {
             &TOP,
             &STANDING,
             &COMPARE,
+            &WINNERS,
             &PROFILES,
             &FIRST_PROFILE,
             &ERASE,
             &MODERATE,
             &AUDITED,
+            &ARCHIVE_STATES,
+            &ARCHIVE_PAGE,
         ];
         for script in scripts {
             let digest = Sha1::digest(script.text.as_bytes());

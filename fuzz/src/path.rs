@@ -9,7 +9,7 @@ use activity_rank::http::route::Route;
 use activity_rank::id::visited_path;
 use activity_rank::moderation::AuditQuery;
 use activity_rank::query::Query;
-use activity_rank::ranking::{Board, Comparison, StandingQuery, Which};
+use activity_rank::ranking::{Board, Comparison, StandingQuery, Which, Winners};
 use activity_rank::redis::Pipeline;
 use activity_rank::users::{Erasure, History};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -74,6 +74,7 @@ fn routed(path: &str, query: &str) {
         Route::OpenApi => "/openapi.json".to_owned(),
         Route::Activity => "/v1/activity".to_owned(),
         Route::Ranking(period) => format!("/v1/ranking/{}", encoded(period)),
+        Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
         Route::Comparison(period) => format!("/v1/ranking/{}/users", encoded(period)),
         Route::Standing(period, user) => {
             format!("/v1/ranking/{}/users/{}", encoded(period), encoded(user))
@@ -94,7 +95,9 @@ fn routed(path: &str, query: &str) {
         assert_eq!(route.check(method).is_ok(), listed, "{method} {path:?}");
     }
     match &route {
-        Route::Ranking(period) | Route::Comparison(period) => ranking(period, "42", query),
+        Route::Ranking(period) | Route::Winners(period) | Route::Comparison(period) => {
+            ranking(period, "42", query);
+        }
         Route::Standing(period, user) => ranking(period, user, query),
         Route::Profile(user)
         | Route::History(user)
@@ -162,6 +165,17 @@ fn ranking(period: &str, user: &str, query: &str) {
         let again = Board::read(board.which.period.name(), &question, config, today);
         assert_eq!(again.as_ref(), Ok(board), "{query:?}");
         assert_eq!(again.map(|again| again.normal_form()), Ok(normal));
+    }
+    let winners = Winners::read(period, query, config, today);
+    refused_as_documented(period, winners.as_ref().err());
+    if let Ok(winners) = &winners {
+        let arguments = keys::all_under("ar", &Pipeline::new(vec![winners.command(config)]));
+        assert_eq!(arguments[0], ["3"]);
+        let normal = winners.normal_form();
+        assert!(
+            normal.starts_with(&format!("/v1/ranking/{period}/")),
+            "{query:?}"
+        );
     }
     let standing = StandingQuery::read(period, user, query, config, today);
     refused_as_documented(period, standing.as_ref().err());

@@ -1,6 +1,7 @@
 //! The five kinds of period, their ids and the days they span.
 
 use super::Date;
+use super::date::digits;
 
 /// A kind of period that boards are kept for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +75,25 @@ impl Period {
             Self::Year => format!("{year:04}"),
             Self::All => "all".to_owned(),
         }
+    }
+
+    /// The first day of the instance of this id; none for all time, or where no instance has it.
+    #[must_use]
+    pub fn first_day(self, id: &str) -> Option<Date> {
+        let year = |text: &str| i32::try_from(digits(text.as_bytes())?).ok();
+        let date = match self {
+            Self::Day => Date::parse(id)?,
+            Self::Week => {
+                let (of_year, week) = id.split_once("-W")?;
+                let fourth = Date::new(year(of_year)?, 1, 4)?;
+                let first = fourth.plus(-fourth.weekday());
+                first.plus(7 * (year(week)? - 1))
+            }
+            Self::Month => Date::parse(&format!("{id}-01"))?,
+            Self::Year => Date::new(year(id)?, 1, 1)?,
+            Self::All => return None,
+        };
+        (self.id(date) == id).then_some(date)
     }
 
     /// The first day of the instance that contains a day, and the first day after it; none for

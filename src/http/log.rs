@@ -32,6 +32,14 @@ pub fn warning(call: &Call, cause: &str) {
     worker::console_warn!("{line}");
 }
 
+/// What is done from time to time could not be.
+pub fn run(error: &Error) {
+    if let Some(cause) = error.cause() {
+        let line = serde_json::json!({"level": "error", "route": "scheduled", "cause": cause});
+        worker::console_error!("{line}");
+    }
+}
+
 /// What is of interest to whoever develops this, of no request.
 pub fn debug(cause: &str) {
     let line = serde_json::json!({"level": "debug", "cause": cause});

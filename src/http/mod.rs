@@ -7,17 +7,22 @@ mod array;
 mod cache;
 mod call;
 mod caller;
+mod copies;
 mod cors;
+mod database;
 mod edge;
 mod files;
 mod health;
+mod held;
 mod keys;
 mod limits;
 mod log;
 mod moderation;
 mod ranking;
 pub mod route;
+mod scheduled;
 mod signature;
+mod snapshots;
 mod users;
 mod zone;
 
@@ -27,6 +32,7 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
+use held::Held;
 use limits::Limits;
 use route::Route;
 use std::cell::OnceCell;
@@ -40,6 +46,7 @@ struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
     limits: Rc<Limits>,
+    held: Held,
     site: std::result::Result<Site, Error>,
 }
 
@@ -50,8 +57,7 @@ thread_local! {
 
 /// Answers a request; what goes wrong is a problem document, never an error of the platform's.
 pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
-    let deployment =
-        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Deployment::read(env)))));
+    let deployment = Deployment::of(env);
     let mut call = Call::read(request, Rc::clone(&deployment.limits));
     let cors = Cors::of(&deployment.origins, call.header("origin"));
     let answer = answer(&mut call, &deployment, &cors, context)
@@ -89,19 +95,21 @@ async fn answer(
     }
     route.check(&call.method)?;
     let site = deployment.site.as_ref().map_err(Error::clone);
+    let held = &deployment.held;
     if route.is_public() && call.is_read() {
         let config = site.as_ref().ok().map(|site| &site.config);
         caller::count_reader(call, config).await?;
     }
     match route {
         Route::Activity => activity::post(site?, call).await,
-        Route::Ranking(period) => ranking::board(site?, call, context, &period).await,
-        Route::Comparison(period) => ranking::comparison(site?, call, &period).await,
-        Route::Standing(period, user) => ranking::standing(site?, call, &period, &user).await,
-        Route::Profiles => users::put_all(site?, call).await,
-        Route::Profile(user) => users::profile(site?, call, &user).await,
+        Route::Ranking(period) => ranking::board(site?, held, call, context, &period).await,
+        Route::Winners(period) => ranking::winners(site?, held, call, context, &period).await,
+        Route::Comparison(period) => ranking::comparison(site?, held, call, &period).await,
+        Route::Standing(period, user) => ranking::standing(site?, held, call, &period, &user).await,
+        Route::Profiles => users::put_all(site?, held, call).await,
+        Route::Profile(user) => users::profile(site?, held, call, &user).await,
         Route::History(user) => users::history(site?, call, &user).await,
-        Route::Verdict(user) => moderation::verdict(site?, call, &user).await,
+        Route::Verdict(user) => moderation::verdict(site?, held, call, &user).await,
         Route::Adjustments(user) => moderation::adjustment(site?, call, &user).await,
         Route::Audit => moderation::audit(site?, call).await,
         Route::Health => Ok(health::answer(site, call).await),
@@ -110,7 +118,29 @@ async fn answer(
     }
 }
 
+/// Does what is due from time to time: each part that fails is logged, and due again.
+pub async fn run_scheduled(env: &Env) {
+    let deployment = Deployment::of(env);
+    let (Ok(site), held) = (&deployment.site, &deployment.held) else {
+        return;
+    };
+    if let Some(archive) = &held.archive
+        && let Err(error) = scheduled::archive(site, archive).await
+    {
+        log::run(&error);
+    }
+    if let Some(snapshots) = &held.snapshots
+        && let Err(error) = scheduled::snapshot(site, snapshots).await
+    {
+        log::run(&error);
+    }
+}
+
 impl Deployment {
+    fn of(env: &Env) -> Rc<Self> {
+        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Self::read(env)))))
+    }
+
     fn read(env: &Env) -> Self {
         let mut vars = serde_json::Map::new();
         for name in Vars::NAMES {
@@ -122,6 +152,7 @@ impl Deployment {
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
             limits: Rc::new(Limits::of(env)),
+            held: Held::of(env),
             site: read_site(&vars),
         }
     }

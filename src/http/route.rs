@@ -10,6 +10,8 @@ pub enum Route {
     Activity,
     /// `/v1/ranking/{period}`
     Ranking(String),
+    /// `/v1/ranking/{period}/winners`
+    Winners(String),
     /// `/v1/ranking/{period}/users`
     Comparison(String),
     /// `/v1/ranking/{period}/users/{user}`
@@ -50,6 +52,7 @@ impl Route {
             ["openapi.json"] => Self::OpenApi,
             ["v1", "activity"] => Self::Activity,
             ["v1", "ranking", period] => Self::Ranking(period.to_owned()),
+            ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
             ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
             ["v1", "ranking", period, "users", user] => {
                 Self::Standing(period.to_owned(), user.to_owned())
@@ -70,6 +73,7 @@ impl Route {
         match self {
             Self::Activity => "/v1/activity",
             Self::Ranking(_) => "/v1/ranking/{period}",
+            Self::Winners(_) => "/v1/ranking/{period}/winners",
             Self::Comparison(_) => "/v1/ranking/{period}/users",
             Self::Standing(..) => "/v1/ranking/{period}/users/{user}",
             Self::Profiles => "/v1/users",
@@ -89,6 +93,7 @@ impl Route {
     pub fn is_public(&self) -> bool {
         match self {
             Self::Ranking(_)
+            | Self::Winners(_)
             | Self::Comparison(_)
             | Self::Standing(..)
             | Self::Profile(_)
@@ -113,6 +118,7 @@ impl Route {
             Self::Verdict(_) => "GET, HEAD, PUT",
             Self::Profile(_) => "GET, HEAD, PUT, DELETE",
             Self::Ranking(_)
+            | Self::Winners(_)
             | Self::Comparison(_)
             | Self::Standing(..)
             | Self::History(_)

@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
+use super::held::Held;
 use crate::config::Scope;
 use crate::error::Error;
 use crate::moderation::Flags;
@@ -15,10 +16,10 @@ use crate::users::{Erasure, History, NamedProfile, Profile, write_profiles};
 use serde_json::Value;
 
 /// `GET`, `PUT` and `DELETE` of one user.
-pub async fn profile(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
+pub async fn profile(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
     match call.method.as_str() {
-        "PUT" => put(site, call, user).await,
-        "DELETE" => erase(site, call, user).await,
+        "PUT" => put(site, held, call, user).await,
+        "DELETE" => erase(site, held, call, user).await,
         _ => get(site, call, user).await,
     }
 }
@@ -44,21 +45,31 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     }
 }
 
-async fn put(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
+async fn put(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
     caller.must_be(&named.id, Scope::Profiles)?;
-    let mut views = write(site, call, vec![named]).await?.into_iter();
+    let mut views = write(site, held, call, vec![named]).await?.into_iter();
     let view = views.next().ok_or_else(too_few)?;
     Ok(Answer::json(&view))
 }
 
 /// Writes profiles, and returns them as they are now.
-async fn write(site: &Site, call: &Call, profiles: Vec<NamedProfile>) -> Result<Vec<User>, Error> {
+async fn write(
+    site: &Site,
+    held: &Held,
+    call: &Call,
+    profiles: Vec<NamedProfile>,
+) -> Result<Vec<User>, Error> {
     let command = |names: &[String]| write_profiles(profiles.iter(), call.now, names, &site.config);
     let reply = site.ask_everywhere(command).await?;
+    let asked = profiles.iter().filter(|named| named.hidden.is_some());
+    let asked: Vec<String> = asked.map(|named| named.id.clone()).collect();
+    if !asked.is_empty() {
+        held.follow(site, call, &asked).await?;
+    }
     let hidden = reply.at(2)?.list()?;
     if hidden.len() != profiles.len() {
         return Err(too_few());
@@ -74,7 +85,7 @@ fn too_few() -> Error {
 }
 
 /// `PUT` of an array of profiles.
-pub async fn put_all(site: &Site, call: &Call) -> Result<Answer, Error> {
+pub async fn put_all(site: &Site, held: &Held, call: &Call) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
@@ -88,7 +99,7 @@ pub async fn put_all(site: &Site, call: &Call) -> Result<Answer, Error> {
     let written = if profiles.is_empty() {
         Vec::new()
     } else {
-        write(site, call, profiles).await?
+        write(site, held, call, profiles).await?
     };
     let mut written = written.into_iter();
     let mut next = || written.next().ok_or_else(too_few);
@@ -112,11 +123,12 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     )?))
 }
 
-async fn erase(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
+async fn erase(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
     caller.must_be_service(Scope::Admin)?;
     site.ask_everywhere(|names| erasure.command(names, &site.config))
         .await?;
+    held.erase(site, call, user).await?;
     Ok(Answer::nothing())
 }

@@ -1,6 +1,7 @@
 //! `GET /v1/ranking/{period}`: the top of a board.
 
-use super::{Entry, PeriodView, Which};
+use super::{Entry, PeriodView, Which, total};
+use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -48,20 +49,9 @@ impl Board {
     /// The same question always in the same words, whatever way it was asked.
     #[must_use]
     pub fn normal_form(&self) -> String {
-        let Which {
-            period,
-            date,
-            group,
-        } = &self.which;
-        let group = group
-            .as_ref()
-            .map(|group| format!("&group={group}"))
-            .unwrap_or_default();
-        let (name, id) = (period.name(), period.id(*date));
-        format!(
-            "/v1/ranking/{name}/{id}?limit={}&offset={}{group}",
-            self.limit, self.offset
-        )
+        let (path, group) = (self.which.normal_form(), self.which.group_form());
+        let Self { limit, offset, .. } = self;
+        format!("{path}?limit={limit}&offset={offset}{group}")
     }
 
     /// The command that answers it.
@@ -71,6 +61,12 @@ impl Board {
         command
             .arg(&self.offset.to_string())
             .arg(&self.limit.to_string())
+    }
+
+    /// The same question to the archive.
+    #[must_use]
+    pub fn lookup(&self) -> Lookup<'_> {
+        Lookup::Top(self.offset, self.limit)
     }
 
     /// The answer.
@@ -83,7 +79,7 @@ impl Board {
         let entries = Entry::rows(u64::from(self.offset) + 1, columns, decimals)?;
         Ok(View {
             period,
-            total: reply.at(1)?.unsigned()?,
+            total: total(reply)?,
             entries,
         })
     }

@@ -1,6 +1,7 @@
 //! `GET /v1/ranking/{period}/users?ids=`: several users and their order among themselves.
 
-use super::{PeriodView, User, Which};
+use super::{PeriodView, User, Which, total};
+use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -58,6 +59,12 @@ impl Comparison {
             .fold(command, |command, user| command.arg(user))
     }
 
+    /// The same question to the archive.
+    #[must_use]
+    pub fn lookup(&self) -> Lookup<'_> {
+        Lookup::Compare(&self.ids)
+    }
+
     /// The answer.
     ///
     /// # Errors
@@ -108,7 +115,7 @@ impl Comparison {
         }
         Ok(View {
             period,
-            total: reply.at(1)?.unsigned()?,
+            total: total(reply)?,
             entries,
         })
     }

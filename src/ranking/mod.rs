@@ -2,19 +2,25 @@
 
 mod board;
 mod comparison;
+mod snapshot;
+mod stale;
 mod standing;
 mod view;
+mod winners;
 
 pub use board::Board;
 pub use comparison::Comparison;
+pub use snapshot::{Snapshot, from_top};
+pub use stale::Copy;
 pub use standing::StandingQuery;
 pub use view::{Entry, PeriodView, User};
+pub use winners::{Past, Winners};
 
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::redis::Command;
+use crate::redis::{Command, Failure, Reply};
 use crate::scripts::Script;
 
 /// One board: of the period instance that contains a day, for everybody or for a group.
@@ -64,10 +70,29 @@ impl Which {
         PeriodView::new(self.period, self.date, calendar, now)
     }
 
+    /// The board in the path of a question's normal form.
+    fn normal_form(&self) -> String {
+        let (name, id) = (self.period.name(), self.period.id(self.date));
+        format!("/v1/ranking/{name}/{id}")
+    }
+
+    /// The group in it: its last parameter, if it is a group's board.
+    fn group_form(&self) -> String {
+        let group = self.group.as_ref();
+        group
+            .map(|group| format!("&group={group}"))
+            .unwrap_or_default()
+    }
+
     /// A reading script on this board, without its own arguments.
     fn command(&self, script: &'static Script, config: &Config) -> Command {
         let keys = config.keys();
         let board = keys.board(self.period, self.date, self.group.as_deref());
         Command::script(script, &[keys.stamp(), board, keys.profiles()])
     }
+}
+
+/// How many are on a board, from the reply of a script that reads it; none where there is none.
+fn total(reply: &Reply) -> Result<u64, Failure> {
+    reply.at(1)?.some().map_or(Ok(0), Reply::unsigned)
 }

@@ -1,6 +1,7 @@
 //! `GET /v1/ranking/{period}/users/{user}`: where one user stands.
 
-use super::{Entry, PeriodView, User, Which};
+use super::{Entry, PeriodView, User, Which, total};
+use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -75,13 +76,19 @@ impl StandingQuery {
             .arg(&neighbours)
     }
 
+    /// The same question to the archive.
+    #[must_use]
+    pub fn lookup(&self) -> Lookup<'_> {
+        Lookup::Standing(&self.user, self.around.max(1))
+    }
+
     /// The answer.
     ///
     /// # Errors
     ///
     /// [`Failure::Unavailable`] where the reply is not one of this script.
     pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
-        let total = reply.at(1)?.unsigned()?;
+        let total = total(reply)?;
         let user = User::stored(&self.user, reply.at(2)?)?;
         let Some(rank) = reply.at(3)?.some() else {
             let (rank, percentile, next, around) = (None, None, None, Vec::new());

@@ -1,10 +1,10 @@
 //! Replies as the protocol's JSON carries them, and how to take them apart.
 
 use super::Failure;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// One value of a reply.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     /// Nothing there.

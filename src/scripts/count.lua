@@ -6,6 +6,7 @@
 --
 -- KEYS  1 stamp (string)       2 index (zset: board key or history date -> last expiry, Unix s)
 --       3 flags (hash: user -> 'flags,subject'; h hidden by moderators, s by themself, f frozen)
+--       4 archived (set: board keys)
 --       the rest by number, as ARGV says: boards (zset), histories (hash),
 --       per-day marks (set), standing marks (hash), undo memories (hash)
 --
@@ -24,9 +25,9 @@
 --                instant ms, '1' if the caller dated it
 --       audit    none, or one: key of the audit list, key of who and why, reason; for adjustments
 --
--- Call  EVALSHA sha 10 {ar:0}s {ar:0}i {ar:0}f {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 {ar:0}u:659:42
+-- Call  EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 {ar:0}u:659:42
 --       {ar:0}u:658:42 {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42  'v1 ...' 1795132800000 2764800 34560000
---       5356800 'd2678400 a0' 1  1 like s 2 0 0  1 2026-11-20 da '' 4  1 42 6 7 2  1 1 2026-11-20 9 10
+--       5356800 'd2678400 a0' 1  1 like s 2 0 0  1 2026-11-20 da '' 5  1 42 7 8 2  1 1 2026-11-20 10 11
 --       1 1 1 1 do like:post-7 1795132800000 0  0
 --
 -- Reply { stamp held, missing, results, standings }
@@ -48,12 +49,13 @@
 --       each board, in their order, and the day, joined by ':'. A history field is 'count points'.
 --       An undo memory is the instant of a mark's last change while the mark does not stand.
 --       Expiry is set where a key has none, and moved for standing marks alone.
+--       A board that is archived and gone is not written anew; what counts for it counts elsewhere.
 
 -- Writes points to boards and sees to their lifetime.
 local function give(boards, member, amounts)
   for i, board in ipairs(boards) do
     local amount = amounts[i] or amounts[1]
-    if amount ~= 0 then
+    if amount ~= 0 and not board.archived then
       change_board(board, member, board.points + amount)
       if board.lifetime > 0 then
         expire_once(board.name, board.lifetime)
@@ -153,7 +155,7 @@ local function adjust(op)
     if board.points + points > MAX_POINTS then
       return { 'score-overflow', 0 }
     end
-    amounts[i] = math.max(points, -board.points)
+    amounts[i] = board.archived and 0 or math.max(points, -board.points)
     texts[i] = digits(amounts[i])
   end
   local of_day = math.max(points, -points_of_day(day.history))

@@ -1,6 +1,6 @@
 -- Takes a call of count.lua apart, which follows this text and says what KEYS and ARGV are.
 
-local stamp, index, flags = KEYS[1], KEYS[2], KEYS[3]
+local stamp, index, flags, archived = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local held_stamp = redis.call('GET', stamp)
 if held_stamp and held_stamp ~= ARGV[1] then
   return { held_stamp }

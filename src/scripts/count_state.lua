@@ -63,6 +63,8 @@ local function read_boards(boards, user)
     board.points = math.floor(math.abs(board.score) / ORDERS)
     board.order = tonumber(counter or 0)
     board.new = not counter
+    -- Redis has forgotten it: what is kept elsewhere does not change any more.
+    board.archived = board.new and redis.call('SISMEMBER', archived, board.name) == 1
   end
 end
 

@@ -3,17 +3,18 @@
 -- KEYS  1 stamp   2 board (zset)   3 profiles (hash: user -> JSON)
 -- ARGV  1 user   2 how many neighbours to read on either side, 1 or more
 -- Call  EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 42 2
--- Reply { stamp or nil, total, profile or nil, rank (from 0) or nil,
+-- Reply { stamp or nil, total or nil, profile or nil, rank (from 0) or nil,
 --         first rank read (from 0), users, scores (packed), profiles (JSON or nil) }
+--       total  nil where there is no board
 --       the last four only when the user is on the board; the users read include the user
 --       who is hidden is on no board
 -- State unchanged. The member '#' is the board's order counter: it lies under all users, and over
 --       those that are hidden.
 
 local board, profiles = KEYS[2], KEYS[3]
-local total = redis.call('ZREVRANK', board, '#') or 0
+local total = redis.call('ZREVRANK', board, '#')
 local rank = redis.call('ZREVRANK', board, ARGV[1])
-if rank and rank > total then
+if rank and rank > (total or -1) then
   rank = false
 end
 local reply = { redis.call('GET', KEYS[1]), total, redis.call('HGET', profiles, ARGV[1]), rank }

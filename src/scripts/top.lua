@@ -3,13 +3,14 @@
 -- KEYS  1 stamp   2 board (zset)   3 profiles (hash: user -> JSON)
 -- ARGV  1 offset, 0 or more   2 limit, 1 or more
 -- Call  EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 0 30
--- Reply { stamp or nil, total, users, scores (packed), profiles (JSON or nil) }
+-- Reply { stamp or nil, total or nil, users, scores (packed), profiles (JSON or nil) }
+--       total  nil where there is no board
 -- State unchanged. The member '#' is the board's order counter: it lies under all users, and over
 --       those that are hidden.
 
-local total = redis.call('ZREVRANK', KEYS[2], '#') or 0
+local total = redis.call('ZREVRANK', KEYS[2], '#')
 local first = tonumber(ARGV[1])
-local last = math.min(first + tonumber(ARGV[2]), total) - 1
+local last = math.min(first + tonumber(ARGV[2]), total or 0) - 1
 local users, scores, profiles = {}, {}, {}
 if first <= last then
   local rows = redis.call('ZREVRANGE', KEYS[2], first, last, 'WITHSCORES')

@@ -26,6 +26,7 @@ mod profile;
 mod ranking;
 mod standing;
 
+mod archived;
 mod cors;
 mod decimals;
 mod foreign;
@@ -43,6 +44,7 @@ mod rules;
 mod scopes;
 mod sealed;
 mod shipped;
+mod stale;
 mod stamped;
 mod tenancy;
 mod threats;

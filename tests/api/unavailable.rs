@@ -5,7 +5,7 @@ use test_support::{Fault, Forwarder, Method, Value, json, until};
 use crate::site::Site;
 
 /// A request of every route that asks the store.
-const REQUESTS: [(Method, &str, &str); 8] = [
+const REQUESTS: [(Method, &str, &str); 9] = [
     (
         Method::POST,
         "/v1/activity",
@@ -17,6 +17,7 @@ const REQUESTS: [(Method, &str, &str); 8] = [
         r#"[{"user":"42","action":"like","target":"q"},{}]"#,
     ),
     (Method::GET, "/v1/ranking/day", ""),
+    (Method::GET, "/v1/ranking/day/winners", ""),
     (Method::GET, "/v1/ranking/day/users/42", ""),
     (Method::GET, "/v1/ranking/day/users?ids=42", ""),
     (Method::GET, "/v1/users/42/activity", ""),

@@ -21,6 +21,7 @@ impl Plan<'_> {
         call.key(call.names.stamp());
         call.key(call.names.index());
         call.key(call.names.flags());
+        call.key(call.names.archived());
         call.say(config.stamp());
         call.say(self.now.0);
         call.say(Keys::DAY_SECONDS);

@@ -13,7 +13,7 @@ use crate::site::Site;
 use cases::cases;
 
 /// A request of every route but `/healthz`.
-pub const REQUESTS: [(Method, &str, &str); 12] = [
+pub const REQUESTS: [(Method, &str, &str); 13] = [
     (
         Method::POST,
         "/v1/activity",
@@ -27,6 +27,7 @@ pub const REQUESTS: [(Method, &str, &str); 12] = [
     (Method::PUT, "/v1/users/42", r#"{"name":"Ada"}"#),
     (Method::PUT, "/v1/users", r#"[{"id":"42","name":"Ada"}]"#),
     (Method::DELETE, "/v1/users/42", ""),
+    (Method::GET, "/v1/ranking/day/winners", ""),
     (Method::HEAD, "/v1/ranking/day", ""),
     (Method::GET, "/openapi.json", ""),
     (Method::GET, "/", ""),

@@ -25,6 +25,7 @@ fn numbers() -> Vec<Row> {
     let parameters = [
         ("/v1/ranking/day", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day", "offset", OFFSET, ["-1", "100001"]),
+        ("/v1/ranking/day/winners", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day/users/42", "around", AROUND, ["-1", "26"]),
         ("/v1/users/42/activity", "days", DAYS, ["0", "32"]),
     ];

@@ -16,6 +16,7 @@ use crate::wrangler::Wrangler;
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
+    archive: bool,
     bundle: PathBuf,
 }
 
@@ -32,6 +33,7 @@ impl WorkerBuilder {
         Self {
             vars: Map::from_iter(vars),
             limits: Vec::new(),
+            archive: false,
             bundle: repository::root().join("build"),
         }
     }
@@ -71,6 +73,13 @@ impl WorkerBuilder {
         self
     }
 
+    /// Binds the archive, with its tables, and the snapshots, for [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn archive(mut self) -> Self {
+        self.archive = true;
+        self
+    }
+
     /// Another bundle than that in `build/`: the modules in a folder, `index.js` the entry point.
     #[must_use]
     pub fn bundle(mut self, folder: &Path) -> Self {
@@ -99,7 +108,8 @@ impl WorkerBuilder {
         Worker::run(&self.bundle.clone(), self.prefixed())
     }
 
-    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names.
+    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names,
+    /// archive and snapshots only where they are asked for.
     ///
     /// # Panics
     ///
@@ -107,7 +117,8 @@ impl WorkerBuilder {
     #[must_use]
     pub fn start_wrangler(mut self) -> Wrangler {
         let limits = std::mem::take(&mut self.limits);
-        Wrangler::run(&self.bundle.clone(), self.prefixed(), &limits)
+        let archive = self.archive;
+        Wrangler::run(&self.bundle.clone(), self.prefixed(), &limits, archive)
     }
 
     /// The variables to start with, and the prefix among them.

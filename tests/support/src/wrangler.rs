@@ -28,11 +28,24 @@ impl Wrangler {
         bundle: &Path,
         (vars, prefix): (Map<String, Value>, String),
         limits: &[(String, u32)],
+        archive: bool,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
         repository::copy_bundle(bundle, folder.path());
-        let config = config(vars, limits).to_string();
-        std::fs::write(folder.path().join(CONFIG), config).expect("the configuration");
+        let mut config = config(vars, limits);
+        if archive {
+            let database = &mut config["d1_databases"][0];
+            let folder = database["migrations_dir"].as_str().expect("a folder");
+            database["migrations_dir"] = json!(repository::root().join(folder));
+        } else {
+            let bindings = config.as_object_mut().expect("an object");
+            bindings.remove("d1_databases");
+            bindings.remove("kv_namespaces");
+        }
+        std::fs::write(folder.path().join(CONFIG), config.to_string()).expect("the configuration");
+        if archive {
+            migrate(folder.path());
+        }
         Self::serve(folder, prefix, CONFIG)
     }
 
@@ -72,13 +85,7 @@ impl Wrangler {
     }
 
     fn serve(folder: TempDir, prefix: String, config: &str) -> Self {
-        let bin = repository::root().join("node_modules/.bin");
-        let mut paths = vec![bin];
-        paths.extend(std::env::split_paths(
-            &std::env::var_os("PATH").unwrap_or_default(),
-        ));
-        let mut command = Command::new(repository::npm("wrangler"));
-        command.current_dir(folder.path());
+        let mut command = wrangler(folder.path());
         command.args(["dev", "--config", config, "--ip", "127.0.0.1"]);
         command.args(["--port", "0", "--inspector-port", "0"]);
         command.args([
@@ -86,11 +93,6 @@ impl Wrangler {
             "state",
             "--show-interactive-dev-session=false",
         ]);
-        // wrangler needs the node that npm installed, not the machine's.
-        command.env("PATH", std::env::join_paths(paths).expect("PATH"));
-        command.env("WRANGLER_SEND_METRICS", "false");
-        command.env("CLOUDFLARE_CF_FETCH_ENABLED", "false");
-        command.env("WRANGLER_LOG_PATH", folder.path().join("logs"));
         // TERM, not KILL: killed, it would leave its workerd behind.
         let (child, url) = Child::start("wrangler", "TERM", &command, ready)
             .unwrap_or_else(|reason| panic!("{reason}"));
@@ -114,6 +116,12 @@ impl Wrangler {
         &self.prefix
     }
 
+    /// Lets cron do what is due from time to time.
+    pub async fn tick(&self) {
+        let answer = self.api().get("/cdn-cgi/handler/scheduled").await;
+        assert_eq!((answer.status, answer.text.as_str()), (200, "ok"));
+    }
+
     /// A client with the service key.
     #[must_use]
     pub fn api(&self) -> Api {
@@ -125,6 +133,33 @@ impl Wrangler {
     pub fn log(&self) -> String {
         self.child.log()
     }
+}
+
+/// The command, in a folder.
+fn wrangler(folder: &Path) -> Command {
+    let bin = repository::root().join("node_modules/.bin");
+    let mut paths = vec![bin];
+    paths.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
+    let mut command = Command::new(repository::npm("wrangler"));
+    command.current_dir(folder);
+    // wrangler needs the node that npm installed, not the machine's.
+    command.env("PATH", std::env::join_paths(paths).expect("PATH"));
+    command.env("WRANGLER_SEND_METRICS", "false");
+    command.env("CLOUDFLARE_CF_FETCH_ENABLED", "false");
+    command.env("WRANGLER_LOG_PATH", folder.join("logs"));
+    command
+}
+
+/// Makes the archive's tables.
+fn migrate(folder: &Path) {
+    let mut command = wrangler(folder);
+    command.args(["d1", "migrations", "apply", "ARCHIVE", "--local"]);
+    command.args(["--persist-to", "state", "--config", CONFIG]);
+    // Nobody is there to confirm it.
+    let output = command.env("CI", "1").output().expect("wrangler runs");
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// wrangler.toml with the bundle beside it, other variables and limits, and without what is of no

@@ -1,0 +1,182 @@
+//! What is kept besides the store, by the bindings a deployment has.
+
+use super::call::Call;
+use super::database::Database;
+use super::snapshots::Snapshots;
+use super::{cache, edge};
+use crate::archive::{self, Found, Lookup, Visibility};
+use crate::calendar::Instant;
+use crate::error::Error;
+use crate::ranking::{Which, from_top};
+use crate::redis::{Command, Pipeline, Reply};
+use crate::site::{MOST_CALLS, Site};
+use wasm_bindgen::JsValue;
+use worker::Env;
+use worker::js_sys::Reflect;
+
+/// The bindings.
+pub struct Held {
+    /// Closed boards: a D1 database with the tables of `migrations/archive`.
+    pub archive: Option<Database>,
+    /// Boards as they were lately: a KV namespace.
+    pub snapshots: Option<Snapshots>,
+}
+
+/// How far clocks may disagree, and for how long one mark of a hiding is good for those that
+/// follow, in milliseconds.
+const MARGIN: i64 = 3000;
+
+impl Held {
+    /// Those that a deployment has.
+    #[must_use]
+    pub fn of(env: &Env) -> Self {
+        let binding = |name: &str| Reflect::get(env, &JsValue::from_str(name)).ok();
+        let there = |binding: &JsValue| !binding.is_undefined();
+        Self {
+            archive: binding("ARCHIVE").filter(there).map(Database),
+            snapshots: binding("SNAPSHOTS").filter(there).map(Snapshots),
+        }
+    }
+
+    /// What the archive has of a board.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`].
+    pub async fn find(
+        &self,
+        site: &Site,
+        which: &Which,
+        lookup: &Lookup<'_>,
+    ) -> Result<Option<Found>, Error> {
+        let Some(archive) = &self.archive else {
+            return Ok(None);
+        };
+        let statements = lookup.statements(&archive::site(&site.config), &which.name());
+        Ok(lookup.found(&archive.run(&statements).await?)?)
+    }
+
+    /// What is known of a board without the store, and of when: from its snapshot, or where it is
+    /// closed from the archive, which has no profiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] where that cannot be known.
+    pub async fn known(
+        &self,
+        site: &Site,
+        (which, closed): (&Which, bool),
+        lookup: &Lookup<'_>,
+        oldest: Instant,
+    ) -> Result<Option<(Reply, Instant)>, Error> {
+        if let Some(snapshots) = &self.snapshots {
+            let (site, name) = (archive::site(&site.config), which.name());
+            let found = snapshots.find(&site, &name).await?;
+            if let Some((made, top)) = found.filter(|(made, _)| *made >= oldest)
+                && let Some(reply) = from_top(&top, made, lookup)?
+            {
+                return Ok(Some((reply, made)));
+            }
+        }
+        if !closed {
+            return Ok(None);
+        }
+        let found = self.find(site, which, lookup).await?;
+        Ok(found.map(|found| {
+            let nameless = vec![Reply::Nil; lookup.users(&found).len()];
+            (lookup.reply(&found, &nameless), found.made)
+        }))
+    }
+
+    /// The first instant whose copies show nobody who has been hidden or erased since.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] where that cannot be known.
+    pub async fn since_hiding(&self, site: &Site, call: &Call) -> Result<Instant, Error> {
+        let mut last = cache::last_hiding(&call.origin).await;
+        if let Some(snapshots) = &self.snapshots {
+            let told = snapshots.last_hiding(&archive::site(&site.config)).await?;
+            last = last.max(told);
+        }
+        Ok(Instant(last.0 + 1))
+    }
+
+    /// Forgets all copies, because somebody has been hidden or erased just now. What they hold
+    /// stays where it is; what is older than the mark made here is never shown.
+    async fn forget(&self, site: &Site, call: &Call) -> Result<(), Error> {
+        let now = Instant(edge::now() as i64);
+        let until = Instant(now.0 + MARGIN);
+        cache::mark_hiding(&call.origin, until).await;
+        match &self.snapshots {
+            Some(snapshots) => {
+                let site = archive::site(&site.config);
+                snapshots.mark_hiding(&site, now, until).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Hides users from what is kept here, or brings them back, as the store has them by now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`]; what was asked of the store is done, and may be asked again.
+    pub async fn follow(&self, site: &Site, call: &Call, users: &[String]) -> Result<(), Error> {
+        self.forget(site, call).await?;
+        let Some(archive) = &self.archive else {
+            return Ok(());
+        };
+        let mut told = None;
+        // Two who change the same user come here in any order: whoever is last sees that what
+        // they wrote is what the store says.
+        for _ in 0..MOST_CALLS {
+            let flags = look_up(site, &site.config.keys().flags(), users).await?;
+            let is = Visibility::of(users, &flags)?;
+            if told.as_ref() == Some(&is) {
+                break;
+            }
+            let statements = is.statements(&archive::site(&site.config));
+            archive.run(&statements).await?;
+            told = Some(is);
+        }
+        Ok(())
+    }
+
+    /// Takes a user who is erased from what is kept here.
+    ///
+    /// # Errors
+    ///
+    /// As [`Held::follow`].
+    pub async fn erase(&self, site: &Site, call: &Call, user: &str) -> Result<(), Error> {
+        self.forget(site, call).await?;
+        if let Some(archive) = &self.archive {
+            let statements = archive::erase(&archive::site(&site.config), user);
+            archive.run(&statements).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What the store has of each user in a hash.
+///
+/// # Errors
+///
+/// As [`Site::ask_all`].
+pub async fn look_up(
+    site: &Site,
+    hash: &str,
+    users: &[impl AsRef<str>],
+) -> Result<Vec<Reply>, Error> {
+    if users.is_empty() {
+        return Ok(Vec::new());
+    }
+    let fields = users
+        .iter()
+        .fold(Command::new("HMGET").arg(hash), |command, user| {
+            command.arg(user.as_ref())
+        });
+    let stamp = Command::new("GET").arg(&site.config.keys().stamp());
+    let replies = site.ask_all(&Pipeline::new(vec![stamp, fields])).await?;
+    Ok(replies.get(1).unwrap_or(&Reply::Nil).list()?.to_vec())
+}
