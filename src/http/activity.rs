@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
-use crate::activity::{Counted, count_all, count_one, read_item};
+use crate::activity::{Counted, count_all, count_one, date_in_order, read_item};
 use crate::caller::Caller;
 use crate::config::{Config, Scope};
 use crate::error::Error;
@@ -22,13 +22,14 @@ pub async fn post(site: &Site, call: &mut Call) -> Result<Answer, Error> {
     let read = |item: &Value| read_item(item, &caller, &site.config.rules, call.now);
     let json = body.json()?;
     let Value::Array(items) = &json else {
-        let counted = count_one(site, read(&json)?, profile, call.now).await?;
+        let counted = count_one(site, &read(&json)?, profile, call.now).await?;
         return Ok(Answer::json(&counted));
     };
     // Of no item could it be otherwise.
     caller.must_have(Scope::Activity)?;
-    let items = items.iter().map(read).collect();
-    let counted: Vec<Result<Counted, Error>> = count_all(site, items, profile, call.now).await?;
+    let mut items: Vec<_> = items.iter().map(read).collect();
+    date_in_order(&mut items);
+    let counted: Vec<Result<Counted, Error>> = count_all(site, &items, profile, call.now).await?;
     Ok(Answer::json(&Results::of(counted)))
 }
 

@@ -91,14 +91,15 @@ impl<'a> Plan<'a> {
         let Adjustment {
             user, id, groups, ..
         } = adjustment;
-        plan.push(worth, &user, &id, adjustment.at, groups, verb);
+        let when = (adjustment.at.unwrap_or(now), adjustment.at.is_some());
+        plan.push(worth, &user, &id, when, groups, verb);
         plan.reason = Some(adjustment.reason);
         plan
     }
 
     /// Adds an activity, to take effect after those before.
     pub fn add(&mut self, activity: &Activity, rule: Rule) {
-        let date = self.calendar.date_at(activity.at.unwrap_or(self.now));
+        let date = self.calendar.date_at(activity.at);
         let today = self.calendar.date_at(self.now);
         let forgotten = rule.once == Once::Day && today.days_since(date) >= Keys::HISTORY_DAYS;
         let verb = match (activity.undo, forgotten) {
@@ -113,15 +114,9 @@ impl<'a> Plan<'a> {
             daily_cap: rule.daily_cap.unwrap_or(0),
             cooldown: rule.cooldown.unwrap_or(0) * 1000,
         };
-        let groups = activity.groups.clone();
-        self.push(
-            worth,
-            &activity.user,
-            &activity.target,
-            activity.at,
-            groups,
-            verb,
-        );
+        let Activity { user, target, .. } = activity;
+        let when = (activity.at, activity.dated);
+        self.push(worth, user, target, when, activity.groups.clone(), verb);
     }
 
     fn push(
@@ -129,11 +124,10 @@ impl<'a> Plan<'a> {
         worth: Worth,
         user: &str,
         target: &str,
-        dated: Option<Instant>,
+        (at, dated): (Instant, bool),
         groups: Vec<String>,
         verb: &'static str,
     ) {
-        let at = dated.unwrap_or(self.now);
         let date = self.calendar.date_at(at);
         let kinds = self.config.periods.clone();
         let place = Place {
@@ -148,7 +142,7 @@ impl<'a> Plan<'a> {
             day: self.day(user, date),
             verb,
             at,
-            dated: dated.is_some(),
+            dated,
         };
         self.ops.push(op);
     }
