@@ -3,7 +3,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
-use worker::js_sys::{Error as JsError, Promise};
+use worker::js_sys::{Date, Error as JsError, Promise};
 use worker::web_sys::{Request, Response};
 
 #[wasm_bindgen(module = "/src/http/edge.js")]
@@ -18,6 +18,12 @@ extern "C" {
     /// A response of a status, of headers as lines of name and value, and of a body or none.
     #[wasm_bindgen(catch)]
     pub fn response(status: u16, headers: &str, body: &[u8]) -> Result<Response, JsValue>;
+}
+
+/// Milliseconds since 1970. A request happens at the one instant of its [`Call`](super::call::Call):
+/// this is for what takes time.
+pub fn clock() -> i64 {
+    Date::now() as i64
 }
 
 /// What a failure of JavaScript's says.

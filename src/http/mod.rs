@@ -130,7 +130,7 @@ impl Deployment {
 fn read_site(vars: &Vars) -> std::result::Result<Site, Error> {
     let config = Config::read(vars)?;
     let zone = zone::named(&config.timezone)?;
-    Ok(Site::new(config, zone))
+    Ok(Site::new(config, zone, edge::clock))
 }
 
 /// A variable as JSON: the platform hands over tables of wrangler.toml as objects.

@@ -43,6 +43,7 @@ mod rules;
 mod scopes;
 mod sealed;
 mod shipped;
+mod silent;
 mod stamped;
 mod tenancy;
 mod token;
