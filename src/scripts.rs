@@ -17,7 +17,7 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_state.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "3631157d4c1144647193bb58e8f3281951c93837",
+    sha: "c2abd859c5e8c21e421a2ef8bfe1d22c13835ef8",
 };
 
 /// Reads a stretch of a board.
