@@ -12,7 +12,9 @@
 //! 4. [`ranking`] and [`users`] read boards, standings, profiles and histories; [`moderation`]
 //!    hides, freezes and adjusts; [`json`], [`query`] and [`id`] say what may be sent and asked
 //!    for, [`pairs`] writes what has no fixed names.
-//! 5. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
+//! 5. What the store does not take in time waits in a queue: [`held`] writes it down and counts it
+//!    later, the same way.
+//! 6. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
 //! All but `http` builds and runs on the host too.
@@ -22,6 +24,7 @@ pub mod calendar;
 pub mod caller;
 pub mod config;
 pub mod error;
+pub mod held;
 pub mod http;
 pub mod id;
 pub mod json;
@@ -38,6 +41,8 @@ pub mod site;
 pub mod token;
 pub mod users;
 
+use http::queue::Batch;
+use wasm_bindgen::prelude::wasm_bindgen;
 use worker::web_sys::{Request, Response};
 use worker::{Context, Env, Result, event};
 
@@ -52,4 +57,10 @@ pub const CLOCK_TOLERANCE: i64 = 60_000;
 #[event(fetch)]
 pub async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
     http::respond(request, &env, &context).await
+}
+
+/// Counts what was held back. A failure would have the whole batch delivered again: there is none.
+#[wasm_bindgen(wasm_bindgen_futures = ::worker::wasm_bindgen_futures)]
+pub async fn queue(batch: Batch, env: Env) {
+    http::queue::count(&batch, &env).await;
 }

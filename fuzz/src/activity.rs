@@ -158,6 +158,7 @@ fn arrived(item: &Value, activity: &Activity) {
         undo,
         at,
         dated,
+        held,
         groups,
     } = activity;
     assert!(is_id(user) && groups.iter().all(|group| is_id(group)));
@@ -166,6 +167,7 @@ fn arrived(item: &Value, activity: &Activity) {
     assert_eq!(item.get("undo").is_some_and(|undo| undo == true), *undo);
     assert_eq!(item.get("at").is_some(), *dated);
     assert!(*dated || *at == NOW);
+    assert!(!held);
     assert_eq!(
         item.get("groups").cloned().unwrap_or(json!([])),
         json!(groups)
@@ -187,6 +189,7 @@ fn again(activity: &Activity, rule: Rule, config: &Config) {
         undo,
         at,
         dated,
+        held: _,
         groups,
     } = activity;
     // Of a page whose path ends with a slash a link has one more, which is dropped.

@@ -12,7 +12,7 @@ use crate::site::{MOST_CALLS, Site};
 use serde::Serialize;
 
 /// What became of one activity, as answered.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Counted {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub struct Counted {
 }
 
 /// A standing on the board of one kind of period.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct StandingView {
     id: String,
     score: Points,
@@ -113,6 +113,17 @@ pub async fn count_all(
 }
 
 impl Counted {
+    /// Held back, to be counted later.
+    #[must_use]
+    pub fn queued(decimals: u32) -> Self {
+        Self {
+            outcome: "queued",
+            reason: None,
+            points: Points { steps: 0, decimals },
+            standings: None,
+        }
+    }
+
     fn new(outcome: Outcome, decimals: u32) -> Self {
         let points = Points {
             steps: outcome.steps(),

@@ -50,6 +50,7 @@ mod tests {
             undo,
             at: Instant(at.unwrap_or(1000)),
             dated: at.is_some(),
+            held: false,
             groups: Vec::new(),
         };
         Ok((activity, RULE))

@@ -23,6 +23,8 @@ pub struct Activity {
     pub at: Instant,
     /// Whether the instant was given.
     pub dated: bool,
+    /// Whether it was held back since it was accepted.
+    pub held: bool,
     /// The groups on whose boards it counts too.
     pub groups: Vec<String>,
 }
@@ -90,6 +92,7 @@ fn read(fields: &Map<String, Value>, now: Instant) -> Result<Activity, Error> {
             undo: undo?,
             at: given.unwrap_or(now),
             dated: given.is_some(),
+            held: false,
             groups: groups?,
         })
     };

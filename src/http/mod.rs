@@ -1,5 +1,5 @@
-//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry point
-//! this folder alone names `worker::`.
+//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry points
+//! this folder alone names `worker::`, so the edge of the queue is here too.
 
 mod activity;
 mod answer;
@@ -15,6 +15,7 @@ mod keys;
 mod limits;
 mod log;
 mod moderation;
+pub mod queue;
 mod ranking;
 pub mod route;
 mod signature;
@@ -28,6 +29,7 @@ use answer::Answer;
 use call::Call;
 use cors::Cors;
 use limits::Limits;
+use queue::Queues;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -40,6 +42,7 @@ struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
     limits: Rc<Limits>,
+    queues: Queues,
     site: std::result::Result<Site, Error>,
 }
 
@@ -48,10 +51,13 @@ thread_local! {
     static DEPLOYMENT: OnceCell<Rc<Deployment>> = const { OnceCell::new() };
 }
 
+fn deployment(env: &Env) -> Rc<Deployment> {
+    DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Deployment::read(env)))))
+}
+
 /// Answers a request; what goes wrong is a problem document, never an error of the platform's.
 pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
-    let deployment =
-        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Deployment::read(env)))));
+    let deployment = deployment(env);
     let mut call = Call::read(request, Rc::clone(&deployment.limits));
     let cors = Cors::of(&deployment.origins, call.header("origin"));
     let answer = answer(&mut call, &deployment, &cors, context)
@@ -94,7 +100,7 @@ async fn answer(
         caller::count_reader(call, config).await?;
     }
     match route {
-        Route::Activity => activity::post(site?, call).await,
+        Route::Activity => activity::post(site?, call, &deployment.queues).await,
         Route::Ranking(period) => ranking::board(site?, call, context, &period).await,
         Route::Comparison(period) => ranking::comparison(site?, call, &period).await,
         Route::Standing(period, user) => ranking::standing(site?, call, &period, &user).await,
@@ -122,6 +128,7 @@ impl Deployment {
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
             limits: Rc::new(Limits::of(env)),
+            queues: Queues::of(env),
             site: read_site(&vars),
         }
     }

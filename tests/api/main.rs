@@ -38,6 +38,7 @@ mod logged;
 mod misconfigured;
 mod openapi;
 mod periods;
+mod queued;
 mod refused;
 mod rules;
 mod scopes;

@@ -49,7 +49,18 @@ struct Op {
     verb: &'static str,
     mark: String,
     at: Instant,
-    dated: bool,
+    dated: Dated,
+}
+
+/// Who says at which instant it happened: the script takes these numbers.
+#[derive(Clone, Copy)]
+enum Dated {
+    /// Nobody: it happens now.
+    Not = 0,
+    /// The caller.
+    ByCaller = 1,
+    /// We, when we accepted it and held it back.
+    ByUs = 2,
 }
 
 impl<'a> Plan<'a> {
@@ -91,7 +102,10 @@ impl<'a> Plan<'a> {
         let Adjustment {
             user, id, groups, ..
         } = adjustment;
-        let when = (adjustment.at.unwrap_or(now), adjustment.at.is_some());
+        let when = match adjustment.at {
+            Some(at) => (at, Dated::ByCaller),
+            None => (now, Dated::Not),
+        };
         plan.push(worth, &user, &id, when, groups, verb);
         plan.reason = Some(adjustment.reason);
         plan
@@ -115,7 +129,12 @@ impl<'a> Plan<'a> {
             cooldown: rule.cooldown.unwrap_or(0) * 1000,
         };
         let Activity { user, target, .. } = activity;
-        let when = (activity.at, activity.dated);
+        let dated = match (activity.held, activity.dated) {
+            (true, _) => Dated::ByUs,
+            (false, true) => Dated::ByCaller,
+            (false, false) => Dated::Not,
+        };
+        let when = (activity.at, dated);
         self.push(worth, user, target, when, activity.groups.clone(), verb);
     }
 
@@ -124,7 +143,7 @@ impl<'a> Plan<'a> {
         worth: Worth,
         user: &str,
         target: &str,
-        (at, dated): (Instant, bool),
+        (at, dated): (Instant, Dated),
         groups: Vec<String>,
         verb: &'static str,
     ) {

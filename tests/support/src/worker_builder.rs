@@ -16,6 +16,7 @@ use crate::wrangler::Wrangler;
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
+    tries: Option<u32>,
     bundle: PathBuf,
 }
 
@@ -32,6 +33,7 @@ impl WorkerBuilder {
         Self {
             vars: Map::from_iter(vars),
             limits: Vec::new(),
+            tries: None,
             bundle: repository::root().join("build"),
         }
     }
@@ -71,6 +73,14 @@ impl WorkerBuilder {
         self
     }
 
+    /// Binds the queues, for [`start_wrangler`](Self::start_wrangler): a message is tried so often,
+    /// and then ends in the dead-letter queue.
+    #[must_use]
+    pub fn queued(mut self, tries: u32) -> Self {
+        self.tries = Some(tries);
+        self
+    }
+
     /// Another bundle than that in `build/`: the modules in a folder, `index.js` the entry point.
     #[must_use]
     pub fn bundle(mut self, folder: &Path) -> Self {
@@ -99,7 +109,8 @@ impl WorkerBuilder {
         Worker::run(&self.bundle.clone(), self.prefixed())
     }
 
-    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names.
+    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names but the
+    /// queues, which are there where [asked for](Self::queued).
     ///
     /// # Panics
     ///
@@ -107,7 +118,8 @@ impl WorkerBuilder {
     #[must_use]
     pub fn start_wrangler(mut self) -> Wrangler {
         let limits = std::mem::take(&mut self.limits);
-        Wrangler::run(&self.bundle.clone(), self.prefixed(), &limits)
+        let tries = self.tries;
+        Wrangler::run(&self.bundle.clone(), self.prefixed(), &limits, tries)
     }
 
     /// The variables to start with, and the prefix among them.
