@@ -65,7 +65,7 @@ impl Caller {
     /// [`Error::Forbidden`] for another user's, and for fields that only services may send.
     pub fn may_send(&self, activity: &Activity) -> Result<(), Error> {
         self.must_be(&activity.user, Scope::Activity)?;
-        if activity.at.is_some() {
+        if activity.dated {
             self.only_service("send at")?;
         }
         if !activity.groups.is_empty() {

@@ -13,6 +13,8 @@
 //!    hides, freezes and adjusts; [`json`], [`query`] and [`id`] say what may be sent and asked
 //!    for, [`pairs`] writes what has no fixed names.
 //! 5. [`archive`] keeps boards that have closed, when Redis has forgotten them.
+//!    What the store does not take in time waits in a queue: [`held`] writes it down and counts
+//!    it later, the same way.
 //! 6. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
@@ -24,6 +26,7 @@ pub mod calendar;
 pub mod caller;
 pub mod config;
 pub mod error;
+pub mod held;
 pub mod http;
 pub mod id;
 pub mod json;
@@ -40,6 +43,8 @@ pub mod site;
 pub mod token;
 pub mod users;
 
+use http::queue::Batch;
+use wasm_bindgen::prelude::wasm_bindgen;
 use worker::web_sys::{Request, Response};
 use worker::{Context, Env, Result, ScheduleContext, ScheduledEvent, event};
 
@@ -60,4 +65,10 @@ pub async fn fetch(request: Request, env: Env, context: Context) -> Result<Respo
 #[event(scheduled)]
 pub async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
     http::run_scheduled(&env).await;
+}
+
+/// Counts what was held back. A failure would have the whole batch delivered again: there is none.
+#[wasm_bindgen(wasm_bindgen_futures = ::worker::wasm_bindgen_futures)]
+pub async fn queue(batch: Batch, env: Env) {
+    http::queue::count(&batch, &env).await;
 }

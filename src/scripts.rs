@@ -17,7 +17,7 @@ pub static COUNT: Script = Script {
         include_str!("scripts/count_state.lua"),
         include_str!("scripts/count.lua")
     ),
-    sha: "23651b3ccb7b6dce44d69d4784db5d7eed26521d",
+    sha: "a48f51ff24b535d5a41f47a55a3e809304eda27d",
 };
 
 /// Reads a stretch of a board.

@@ -19,11 +19,12 @@ pub struct Site {
 }
 
 impl Site {
-    /// A deployment with these settings in this time zone.
+    /// A deployment with these settings in this time zone, and a clock that tells milliseconds.
     #[must_use]
-    pub fn new(config: Config, zone: Box<dyn Zone>) -> Self {
+    pub fn new(config: Config, zone: Box<dyn Zone>, clock: fn() -> i64) -> Self {
         let calendar = Calendar::new(&config.timezone, zone);
-        let store = Store::new(&config.store_url, &config.store_token, config.store_timeout);
+        let (url, token) = (&config.store_url, &config.store_token);
+        let store = Store::new(url, token, config.store_timeout, clock);
         Self {
             config,
             calendar,

@@ -157,13 +157,17 @@ fn arrived(item: &Value, activity: &Activity) {
         target,
         undo,
         at,
+        dated,
+        held,
         groups,
     } = activity;
     assert!(is_id(user) && groups.iter().all(|group| is_id(group)));
     assert_eq!(Some(user), sent_user(item).as_ref());
     assert_eq!(item["action"], **action);
     assert_eq!(item.get("undo").is_some_and(|undo| undo == true), *undo);
-    assert_eq!(item.get("at").is_some(), at.is_some());
+    assert_eq!(item.get("at").is_some(), *dated);
+    assert!(*dated || *at == NOW);
+    assert!(!held);
     assert_eq!(
         item.get("groups").cloned().unwrap_or(json!([])),
         json!(groups)
@@ -184,6 +188,8 @@ fn again(activity: &Activity, rule: Rule, config: &Config) {
         target,
         undo,
         at,
+        dated,
+        held: _,
         groups,
     } = activity;
     // Of a page whose path ends with a slash a link has one more, which is dropped.
@@ -195,7 +201,7 @@ fn again(activity: &Activity, rule: Rule, config: &Config) {
     };
     let mut written =
         json!({"user": user, "action": action, "target": target, "undo": undo, "groups": groups});
-    if let Some(at) = at {
+    if *dated {
         written["at"] = json!(at.to_string());
     }
     let written = parse(written.to_string().as_bytes()).expect("JSON");
@@ -228,7 +234,7 @@ fn compare(
         (Ok((activity, rule)), _) => {
             assert_eq!(outcome, service);
             assert_eq!(user, Some(&*activity.user), "{item}: counted for another");
-            assert!(activity.at.is_none() && activity.groups.is_empty() && !rule.service_only);
+            assert!(!activity.dated && activity.groups.is_empty() && !rule.service_only);
         }
         (Err(Error::Forbidden(_)), service) => {
             assert!(

@@ -12,7 +12,7 @@ use crate::site::{MOST_CALLS, Site};
 use serde::Serialize;
 
 /// What became of one activity, as answered.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Counted {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,12 +23,15 @@ pub struct Counted {
 }
 
 /// A standing on the board of one kind of period.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct StandingView {
     id: String,
     score: Points,
     rank: Option<u64>,
 }
+
+/// An activity that was read, with the rule it counts by.
+pub type Ruled = (Activity, Rule);
 
 /// Counts one activity; in the same request goes what else there is to write about its user.
 ///
@@ -37,12 +40,12 @@ struct StandingView {
 /// [`Error::ScoreOverflow`], and what the store can fail with.
 pub async fn count_one(
     site: &Site,
-    (activity, rule): (Activity, Rule),
+    (activity, rule): &Ruled,
     also: Option<Command>,
     now: Instant,
 ) -> Result<Counted, Error> {
     let mut plan = Plan::new(&site.config, &site.calendar, now);
-    plan.add(&activity, rule);
+    plan.add(activity, *rule);
     one(site, plan, also).await
 }
 
@@ -86,7 +89,7 @@ async fn one(site: &Site, mut plan: Plan<'_>, also: Option<Command>) -> Result<C
 /// What the store can fail with; then none is known to be counted.
 pub async fn count_all(
     site: &Site,
-    items: Vec<Result<(Activity, Rule), Error>>,
+    items: &[Result<Ruled, Error>],
     also: Option<Command>,
     now: Instant,
 ) -> Result<Vec<Result<Counted, Error>>, Error> {
@@ -102,13 +105,25 @@ pub async fn count_all(
     let mut outcomes = outcomes.into_iter();
     let mut next = || outcomes.next().unwrap_or_else(|| Err(too_few()));
     let counted = |outcome| Counted::new(outcome, site.config.decimals);
-    Ok(items
-        .into_iter()
-        .map(|item| item.and_then(|_| next().map(counted)))
-        .collect())
+    let counted = |item: &Result<Ruled, Error>| match item {
+        Ok(_) => next().map(counted),
+        Err(error) => Err(error.clone()),
+    };
+    Ok(items.iter().map(counted).collect())
 }
 
 impl Counted {
+    /// Held back, to be counted later.
+    #[must_use]
+    pub fn queued(decimals: u32) -> Self {
+        Self {
+            outcome: "queued",
+            reason: None,
+            points: Points { steps: 0, decimals },
+            standings: None,
+        }
+    }
+
     fn new(outcome: Outcome, decimals: u32) -> Self {
         let points = Points {
             steps: outcome.steps(),

@@ -19,8 +19,12 @@ pub struct Activity {
     pub target: String,
     /// Whether it is taken back.
     pub undo: bool,
-    /// When it happened, if the caller dated it.
-    pub at: Option<Instant>,
+    /// When it happened: the instant given, or that of the request.
+    pub at: Instant,
+    /// Whether the instant was given.
+    pub dated: bool,
+    /// Whether it was held back since it was accepted.
+    pub held: bool,
     /// The groups on whose boards it counts too.
     pub groups: Vec<String>,
 }
@@ -80,12 +84,15 @@ fn read(fields: &Map<String, Value>, now: Instant) -> Result<Activity, Error> {
     let groups = faults.check("/groups", read_groups(fields.get("groups")));
     let read = || {
         let (user, action, target) = (user?, action?, target?);
+        let given = at?;
         Some(Activity {
             user,
             action,
             target,
             undo: undo?,
-            at: at?,
+            at: given.unwrap_or(now),
+            dated: given.is_some(),
+            held: false,
             groups: groups?,
         })
     };

@@ -28,6 +28,15 @@ impl Answer {
         .with("cache-control", "no-store")
     }
 
+    /// 202 with JSON: taken, and not done yet.
+    #[must_use]
+    pub fn accepted(body: &impl Serialize) -> Self {
+        Self {
+            status: 202,
+            ..Self::json(body)
+        }
+    }
+
     /// 200 with a body of a media type.
     #[must_use]
     pub fn text(media_type: &str, body: impl Into<String>) -> Self {

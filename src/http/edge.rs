@@ -3,7 +3,8 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
-use worker::js_sys::{Error as JsError, Promise};
+use worker::Env;
+use worker::js_sys::{Date, Error as JsError, Promise, Reflect};
 use worker::web_sys::{Request, Response};
 
 #[wasm_bindgen(module = "/src/http/edge.js")]
@@ -21,6 +22,18 @@ extern "C" {
     /// A response of a status, of headers as lines of name and value, and of a body or none.
     #[wasm_bindgen(catch)]
     pub fn response(status: u16, headers: &str, body: &[u8]) -> Result<Response, JsValue>;
+}
+
+/// What a deployment has under a name.
+pub fn binding(env: &Env, name: &str) -> Option<JsValue> {
+    let binding = Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    (!binding.is_undefined()).then_some(binding)
+}
+
+/// Milliseconds since 1970. A request happens at the one instant of its [`Call`](super::call::Call):
+/// this is for what takes time.
+pub fn clock() -> i64 {
+    Date::now() as i64
 }
 
 /// What a failure of JavaScript's says.

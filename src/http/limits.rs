@@ -3,14 +3,14 @@
 //! They are the bindings `WRITE_LIMIT` and `READ_LIMIT`; without one nothing is limited by it.
 
 use super::call::Call;
-use super::edge::words;
+use super::edge::{binding, words};
 use super::log;
 use crate::error::Error;
 use crate::limit::place;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
-use worker::js_sys::{Promise, Reflect};
+use worker::js_sys::Promise;
 use worker::wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen(module = "/src/http/limits.js")]
@@ -31,11 +31,9 @@ impl Limits {
     /// Those that a deployment has.
     #[must_use]
     pub fn of(env: &Env) -> Self {
-        let binding = |name: &str| Reflect::get(env, &JsValue::from_str(name)).ok();
-        let there = |binding: &JsValue| !binding.is_undefined();
         Self {
-            write: binding(WRITE).filter(there),
-            read: binding(READ).filter(there),
+            write: binding(env, WRITE),
+            read: binding(env, READ),
         }
     }
 

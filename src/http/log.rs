@@ -40,6 +40,13 @@ pub fn run(error: &Error) {
     }
 }
 
+/// What became of a message of the queue, of no request.
+pub fn message(id: &str, tries: u32, cause: &str) {
+    let line =
+        serde_json::json!({"level": "warn", "message_id": id, "tries": tries, "cause": cause});
+    worker::console_warn!("{line}");
+}
+
 /// What is of interest to whoever develops this, of no request.
 pub fn debug(cause: &str) {
     let line = serde_json::json!({"level": "debug", "cause": cause});

@@ -1,5 +1,5 @@
-//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry point
-//! this folder alone names `worker::`.
+//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry points
+//! this folder alone names `worker::`, so the edge of the queue is here too.
 
 mod activity;
 mod answer;
@@ -13,11 +13,12 @@ mod database;
 mod edge;
 mod files;
 mod health;
-mod held;
+mod kept;
 mod keys;
 mod limits;
 mod log;
 mod moderation;
+pub mod queue;
 mod ranking;
 pub mod route;
 mod scheduled;
@@ -32,8 +33,9 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
-use held::Held;
+use kept::Kept;
 use limits::Limits;
+use queue::Queues;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -46,7 +48,8 @@ struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
     limits: Rc<Limits>,
-    held: Held,
+    kept: Kept,
+    queues: Queues,
     site: std::result::Result<Site, Error>,
 }
 
@@ -95,21 +98,21 @@ async fn answer(
     }
     route.check(&call.method)?;
     let site = deployment.site.as_ref().map_err(Error::clone);
-    let held = &deployment.held;
+    let kept = &deployment.kept;
     if route.is_public() && call.is_read() {
         let config = site.as_ref().ok().map(|site| &site.config);
         caller::count_reader(call, config).await?;
     }
     match route {
-        Route::Activity => activity::post(site?, call).await,
-        Route::Ranking(period) => ranking::board(site?, held, call, context, &period).await,
-        Route::Winners(period) => ranking::winners(site?, held, call, context, &period).await,
-        Route::Comparison(period) => ranking::comparison(site?, held, call, &period).await,
-        Route::Standing(period, user) => ranking::standing(site?, held, call, &period, &user).await,
-        Route::Profiles => users::put_all(site?, held, call).await,
-        Route::Profile(user) => users::profile(site?, held, call, &user).await,
+        Route::Activity => activity::post(site?, call, &deployment.queues).await,
+        Route::Ranking(period) => ranking::board(site?, kept, call, context, &period).await,
+        Route::Winners(period) => ranking::winners(site?, kept, call, context, &period).await,
+        Route::Comparison(period) => ranking::comparison(site?, kept, call, &period).await,
+        Route::Standing(period, user) => ranking::standing(site?, kept, call, &period, &user).await,
+        Route::Profiles => users::put_all(site?, kept, call).await,
+        Route::Profile(user) => users::profile(site?, kept, call, &user).await,
         Route::History(user) => users::history(site?, call, &user).await,
-        Route::Verdict(user) => moderation::verdict(site?, held, call, &user).await,
+        Route::Verdict(user) => moderation::verdict(site?, kept, call, &user).await,
         Route::Adjustments(user) => moderation::adjustment(site?, call, &user).await,
         Route::Audit => moderation::audit(site?, call).await,
         Route::Health => Ok(health::answer(site, call).await),
@@ -121,15 +124,15 @@ async fn answer(
 /// Does what is due from time to time: each part that fails is logged, and due again.
 pub async fn run_scheduled(env: &Env) {
     let deployment = Deployment::of(env);
-    let (Ok(site), held) = (&deployment.site, &deployment.held) else {
+    let (Ok(site), kept) = (&deployment.site, &deployment.kept) else {
         return;
     };
-    if let Some(archive) = &held.archive
+    if let Some(archive) = &kept.archive
         && let Err(error) = scheduled::archive(site, archive).await
     {
         log::run(&error);
     }
-    if let Some(snapshots) = &held.snapshots
+    if let Some(snapshots) = &kept.snapshots
         && let Err(error) = scheduled::snapshot(site, snapshots).await
     {
         log::run(&error);
@@ -152,7 +155,8 @@ impl Deployment {
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
             limits: Rc::new(Limits::of(env)),
-            held: Held::of(env),
+            kept: Kept::of(env),
+            queues: Queues::of(env),
             site: read_site(&vars),
         }
     }
@@ -161,7 +165,7 @@ impl Deployment {
 fn read_site(vars: &Vars) -> std::result::Result<Site, Error> {
     let config = Config::read(vars)?;
     let zone = zone::named(&config.timezone)?;
-    Ok(Site::new(config, zone))
+    Ok(Site::new(config, zone, edge::clock))
 }
 
 /// A variable as JSON: the platform hands over tables of wrangler.toml as objects.

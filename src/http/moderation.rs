@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::call::Call;
 use super::caller::identify;
-use super::held::Held;
+use super::kept::Kept;
 use crate::activity::adjust;
 use crate::config::Scope;
 use crate::error::Error;
@@ -13,9 +13,9 @@ use crate::redis::{Command, Pipeline, Reply};
 use crate::site::Site;
 
 /// `GET` and `PUT` of whether a user is hidden or frozen.
-pub async fn verdict(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
+pub async fn verdict(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
     if call.method == "PUT" {
-        put_verdict(site, held, call, user).await
+        put_verdict(site, kept, call, user).await
     } else {
         get_verdict(site, call, user).await
     }
@@ -39,7 +39,7 @@ async fn get_verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     Ok(Answer::json(&View::stored(&user, reply(1), reply(2))?))
 }
 
-async fn put_verdict(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
+async fn put_verdict(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
@@ -47,7 +47,7 @@ async fn put_verdict(site: &Site, held: &Held, call: &Call, user: &str) -> Resul
     caller.must_be_service(Scope::Admin)?;
     let command = |names: &[String]| verdict.command(names, call.now, &site.config);
     let reply = site.ask_everywhere(command).await?;
-    held.follow(site, call, &[user.to_owned()]).await?;
+    kept.follow(site, call, &[user.to_owned()]).await?;
     Ok(Answer::json(&verdict.view(&reply)?))
 }
 

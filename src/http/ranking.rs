@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::cache;
 use super::call::Call;
 use super::copies;
-use super::held::{self, Held};
+use super::kept::{self, Kept};
 use crate::archive::Lookup;
 use crate::calendar::Instant;
 use crate::error::Error;
@@ -27,7 +27,7 @@ struct Asked<'a> {
 /// The top of a board, from the edge cache where it is fresh, or while the store is away.
 pub async fn board(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     context: &Context,
     period: &str,
@@ -48,33 +48,33 @@ pub async fn board(
     let command = board.command(&site.config);
     let decimals = site.config.decimals;
     let tell = |reply: &Reply| told(board.view(reply, period.clone(), decimals));
-    let read = async { tell(&asked.look_up(site, held, command).await?) };
-    let known = async |oldest| asked.known(site, held, oldest, &tell).await;
+    let read = async { tell(&asked.look_up(site, kept, command).await?) };
+    let known = async |oldest| asked.known(site, kept, oldest, &tell).await;
     let url = board.normal_form();
-    cached(site, held, call, (context, &url, max_age), read, known).await
+    cached(site, kept, call, (context, &url, max_age), read, known).await
 }
 
 /// The first three of past boards, kept as those are.
 pub async fn winners(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     context: &Context,
     period: &str,
 ) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let winners = Winners::read(period, &call.query, &site.config, today)?;
-    let read = read_winners(site, held, call, &winners);
+    let read = read_winners(site, kept, call, &winners);
     let known = async |_| Ok(None);
     let (url, max_age) = (winners.normal_form(), CLOSED_MAX_AGE);
-    cached(site, held, call, (context, &url, max_age), read, known).await
+    cached(site, kept, call, (context, &url, max_age), read, known).await
 }
 
 /// What is in the edge cache while it is fresh, else what is read, and while that cannot be done
 /// what was known last: there, or of itself.
 async fn cached(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     (context, normal_form, max_age): (&Context, &str, u32),
     read: impl Future<Output = Result<String, Error>>,
@@ -93,7 +93,7 @@ async fn cached(
             }
             Err(error) => {
                 let look = async {
-                    let oldest = held.since_hiding(site, call).await?;
+                    let oldest = kept.since_hiding(site, call).await?;
                     let kept = cache::find(&url, oldest).await;
                     let known = known(oldest).await?;
                     Ok(kept.into_iter().chain(known).max_by_key(|copy| copy.made))
@@ -118,12 +118,12 @@ async fn cached(
 /// The first of past boards, from the store and the archive.
 async fn read_winners(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     winners: &Winners,
 ) -> Result<String, Error> {
     let reply = site.ask(winners.command(&site.config)).await?;
-    let archived = match &held.archive {
+    let archived = match &kept.archive {
         Some(archive) => archive.run(&[winners.statement(&site.config)]).await?,
         None => Vec::new(),
     };
@@ -133,7 +133,7 @@ async fn read_winners(
     for board in &boards {
         users.extend(board.nameless()?);
     }
-    let profiles = held::look_up(site, &site.config.keys().profiles(), &users).await?;
+    let profiles = kept::look_up(site, &site.config.keys().profiles(), &users).await?;
     let mut profiles = profiles.into_iter();
     for board in &mut boards {
         board.name(&mut profiles);
@@ -144,7 +144,7 @@ async fn read_winners(
 /// One standing.
 pub async fn standing(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     period: &str,
     user: &str,
@@ -160,13 +160,13 @@ pub async fn standing(
     let command = query.command(&site.config);
     let decimals = site.config.decimals;
     let tell = |reply: &Reply| told(query.view(reply, period.clone(), decimals));
-    asked.answer(site, held, call, command, &tell).await
+    asked.answer(site, kept, call, command, &tell).await
 }
 
 /// Several standings.
 pub async fn comparison(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     period: &str,
 ) -> Result<Answer, Error> {
@@ -181,7 +181,7 @@ pub async fn comparison(
     let command = query.command(&site.config);
     let decimals = site.config.decimals;
     let tell = |reply: &Reply| told(query.view(reply, period.clone(), decimals));
-    asked.answer(site, held, call, command, &tell).await
+    asked.answer(site, kept, call, command, &tell).await
 }
 
 impl Asked<'_> {
@@ -189,17 +189,17 @@ impl Asked<'_> {
     async fn answer(
         &self,
         site: &Site,
-        held: &Held,
+        kept: &Kept,
         call: &Call,
         command: Command,
         tell: &dyn Fn(&Reply) -> Result<String, Error>,
     ) -> Result<Answer, Error> {
-        let answer = match self.look_up(site, held, command).await {
+        let answer = match self.look_up(site, kept, command).await {
             Ok(reply) => Answer::text("application/json", tell(&reply)?),
             Err(error) => {
                 let look = async {
-                    let oldest = held.since_hiding(site, call).await?;
-                    self.known(site, held, oldest, tell).await
+                    let oldest = kept.since_hiding(site, call).await?;
+                    self.known(site, kept, oldest, tell).await
                 };
                 copies::in_spite_of(call, error, look).await?
             }
@@ -208,16 +208,16 @@ impl Asked<'_> {
     }
 
     /// What the store says, or where it has no such board that has closed, the archive.
-    async fn look_up(&self, site: &Site, held: &Held, command: Command) -> Result<Reply, Error> {
+    async fn look_up(&self, site: &Site, kept: &Kept, command: Command) -> Result<Reply, Error> {
         let reply = site.ask(command).await?;
         if !self.closed || reply.at(1)?.some().is_some() {
             return Ok(reply);
         }
-        let Some(found) = held.find(site, self.which, &self.lookup).await? else {
+        let Some(found) = kept.find(site, self.which, &self.lookup).await? else {
             return Ok(reply);
         };
         let users = self.lookup.users(&found);
-        let profiles = held::look_up(site, &site.config.keys().profiles(), &users).await?;
+        let profiles = kept::look_up(site, &site.config.keys().profiles(), &users).await?;
         Ok(self.lookup.reply(&found, &profiles))
     }
 
@@ -225,12 +225,12 @@ impl Asked<'_> {
     async fn known(
         &self,
         site: &Site,
-        held: &Held,
+        kept: &Kept,
         oldest: Instant,
         tell: &dyn Fn(&Reply) -> Result<String, Error>,
     ) -> Result<Option<Copy>, Error> {
         let board = (self.which, self.closed);
-        let Some((reply, made)) = held.known(site, board, &self.lookup, oldest).await? else {
+        let Some((reply, made)) = kept.known(site, board, &self.lookup, oldest).await? else {
             return Ok(None);
         };
         let body = tell(&reply)?;

@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::array::Results;
 use super::call::Call;
 use super::caller::identify;
-use super::held::Held;
+use super::kept::Kept;
 use crate::config::Scope;
 use crate::error::Error;
 use crate::moderation::Flags;
@@ -16,10 +16,10 @@ use crate::users::{Erasure, History, NamedProfile, Profile, write_profiles};
 use serde_json::Value;
 
 /// `GET`, `PUT` and `DELETE` of one user.
-pub async fn profile(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
+pub async fn profile(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
     match call.method.as_str() {
-        "PUT" => put(site, held, call, user).await,
-        "DELETE" => erase(site, held, call, user).await,
+        "PUT" => put(site, kept, call, user).await,
+        "DELETE" => erase(site, kept, call, user).await,
         _ => get(site, call, user).await,
     }
 }
@@ -45,13 +45,13 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     }
 }
 
-async fn put(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
+async fn put(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
     caller.must_be(&named.id, Scope::Profiles)?;
-    let mut views = write(site, held, call, vec![named]).await?.into_iter();
+    let mut views = write(site, kept, call, vec![named]).await?.into_iter();
     let view = views.next().ok_or_else(too_few)?;
     Ok(Answer::json(&view))
 }
@@ -59,7 +59,7 @@ async fn put(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer
 /// Writes profiles, and returns them as they are now.
 async fn write(
     site: &Site,
-    held: &Held,
+    kept: &Kept,
     call: &Call,
     profiles: Vec<NamedProfile>,
 ) -> Result<Vec<User>, Error> {
@@ -68,7 +68,7 @@ async fn write(
     let asked = profiles.iter().filter(|named| named.hidden.is_some());
     let asked: Vec<String> = asked.map(|named| named.id.clone()).collect();
     if !asked.is_empty() {
-        held.follow(site, call, &asked).await?;
+        kept.follow(site, call, &asked).await?;
     }
     let hidden = reply.at(2)?.list()?;
     if hidden.len() != profiles.len() {
@@ -85,7 +85,7 @@ fn too_few() -> Error {
 }
 
 /// `PUT` of an array of profiles.
-pub async fn put_all(site: &Site, held: &Held, call: &Call) -> Result<Answer, Error> {
+pub async fn put_all(site: &Site, kept: &Kept, call: &Call) -> Result<Answer, Error> {
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
@@ -99,7 +99,7 @@ pub async fn put_all(site: &Site, held: &Held, call: &Call) -> Result<Answer, Er
     let written = if profiles.is_empty() {
         Vec::new()
     } else {
-        write(site, held, call, profiles).await?
+        write(site, kept, call, profiles).await?
     };
     let mut written = written.into_iter();
     let mut next = || written.next().ok_or_else(too_few);
@@ -123,12 +123,12 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     )?))
 }
 
-async fn erase(site: &Site, held: &Held, call: &Call, user: &str) -> Result<Answer, Error> {
+async fn erase(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
     caller.must_be_service(Scope::Admin)?;
     site.ask_everywhere(|names| erasure.command(names, &site.config))
         .await?;
-    held.erase(site, call, user).await?;
+    kept.erase(site, call, user).await?;
     Ok(Answer::nothing())
 }

@@ -2,6 +2,7 @@
 //!
 //! Knows commands and replies, and nothing of what they mean here.
 
+mod breaker;
 mod pipeline;
 mod reply;
 mod store;

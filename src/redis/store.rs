@@ -1,5 +1,6 @@
 //! The client: one pipeline, one request. The only file that names `reqwest`.
 
+use super::breaker::{Breaker, Leave};
 use super::reply::Slot;
 use super::{Failure, Pipeline, Reply, words};
 use reqwest::{Client, StatusCode};
@@ -11,32 +12,40 @@ pub struct Store {
     url: String,
     token: String,
     deadline: Duration,
+    breaker: Breaker,
+    clock: fn() -> i64,
 }
 
 impl Store {
-    /// The store at a URL without a trailing `/`, and the deadline of one request in milliseconds.
+    /// The store at a URL without a trailing `/`, the deadline of one request in milliseconds, and
+    /// a clock that tells milliseconds.
     #[must_use]
-    pub fn new(url: &str, token: &str, deadline: u32) -> Self {
+    pub fn new(url: &str, token: &str, deadline: u32, clock: fn() -> i64) -> Self {
         Self {
             client: Client::new(),
             url: format!("{url}/pipeline"),
             token: token.to_owned(),
             deadline: Duration::from_millis(u64::from(deadline)),
+            breaker: Breaker::default(),
+            clock,
         }
     }
 
     /// Runs a pipeline; one reply for each command, in order.
     ///
-    /// Where the store does not know a script yet, only those commands are sent again, by text.
-    ///
     /// # Errors
     ///
-    /// [`Failure`] where the store does not answer, or any command fails.
+    /// [`Failure`] where the store does not answer, or any command fails; at once where it is known
+    /// to be down.
     pub async fn run(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, Failure> {
-        self.run_each(pipeline).await?.into_iter().collect()
+        let Some(leave) = self.breaker.leave(self.clock) else {
+            let cause = "not asked: the store has kept silent";
+            return Err(Failure::Unavailable(cause.to_owned()));
+        };
+        self.try_each(pipeline, leave).await?.into_iter().collect()
     }
 
-    /// Runs a pipeline whose commands may fail one by one.
+    /// Runs a pipeline whose commands may fail one by one, also where the store seems to be down.
     ///
     /// # Errors
     ///
@@ -45,6 +54,32 @@ impl Store {
         &self,
         pipeline: &Pipeline,
     ) -> Result<Vec<Result<Reply, Failure>>, Failure> {
+        self.try_each(pipeline, Leave::Free).await
+    }
+
+    async fn try_each(
+        &self,
+        pipeline: &Pipeline,
+        leave: Leave,
+    ) -> Result<Vec<Result<Reply, Failure>>, Failure> {
+        let asked = (self.clock)();
+        let answer = self.send_all(pipeline).await;
+        match answer {
+            Ok(_) | Err(Failure::Unauthorized | Failure::Refused(_)) => self.breaker.answered(),
+            Err(Failure::Unavailable(_)) => {
+                let now = (self.clock)();
+                let waited = u128::try_from(now - asked).unwrap_or_default();
+                if waited * 2 >= self.deadline.as_millis() {
+                    self.breaker.silent(leave, now);
+                }
+            }
+        }
+        answer
+    }
+
+    /// Sends a pipeline. Where the store does not know a script yet, only those commands are sent
+    /// again, by text.
+    async fn send_all(&self, pipeline: &Pipeline) -> Result<Vec<Result<Reply, Failure>>, Failure> {
         let mut slots = self.send(pipeline.body(), pipeline.len()).await?;
         let unknown: Vec<usize> = (0..)
             .zip(&slots)

@@ -22,7 +22,7 @@
 --       days     member, date, key of history, key of per-day marks
 --       ops      rule, place, day, verb ('do', 'undo', 'old': a day too far back to know its marks,
 --                'adjust': points that may be below zero, by a moderator), mark ('like:post-7'),
---                instant ms, '1' if the caller dated it
+--                instant ms, '1' if the caller dated it, '2' if it was held back since then
 --       audit    none, or one: key of the audit list, key of who and why, reason; for adjustments
 --
 -- Call  EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 {ar:0}u:659:42
@@ -44,9 +44,10 @@
 --       The order counter is the member '#' of the board itself, so both live and die together; it is
 --       below 2^30, under every member. At 2^30 - 1 it stays: later equals tie by id.
 --       Scores of who is hidden are kept below zero: no rank or page reaches them.
---       A standing mark is 'changed,points,date,kinds[,group...]'; '~action' beside it is the instant
---       of the last counted one, kept for a cooldown. The points of an adjustment are what it gave
---       each board, in their order, and the day, joined by ':'. A history field is 'count points'.
+--       A standing mark is 'changed[:repeated],points,date,kinds[,group...]', repeated the latest
+--       instant at which it was done again; '~action' beside it is the instant of the last counted
+--       one, kept for a cooldown. The points of an adjustment are what it gave each board, in their
+--       order, and the day, joined by ':'. A history field is 'count points'.
 --       An undo memory is the instant of a mark's last change while the mark does not stand.
 --       Expiry is set where a key has none, and moved for standing marks alone.
 --       A board that is archived and gone is not written anew; what counts for it counts elsewhere.
@@ -78,6 +79,14 @@ local function keep_mark(op, changed, amounts)
   end
 end
 
+-- Done again: an undo of before that was held back until now must not take it back.
+local function repeat_mark(op, standing)
+  if op.at > standing.last then
+    local text = string.gsub(standing.text, '^(-?%d+)[^,]*', '%1:' .. digits(op.at))
+    redis.call('HSET', op.day.member.marks, op.mark, text)
+  end
+end
+
 local function count(op)
   local rule, place, day, member = op.rule, op.place, op.day, op.day.member
   local changed = -math.huge
@@ -93,6 +102,7 @@ local function count(op)
     if op.dated and op.at < changed then
       return { 'stale', 0 }
     elseif standing then
+      repeat_mark(op, standing)
       return { 'duplicate', 0 }
     end
   end
@@ -181,7 +191,7 @@ local function undo(op)
     read_boards(boards_of(op.place, op.place.kinds, {}), member.user)
   end
   local standing, changed = read_mark(member, op.mark)
-  if op.dated and op.at < changed then
+  if op.dated and op.at < changed or op.held and standing and op.at < standing.last then
     return { 'stale', 0 }
   end
   changed = math.max(changed, op.at)

@@ -65,10 +65,13 @@ local days = list(function()
   return day
 end)
 local ops = list(function()
-  return {
+  local op = {
     rule = rules[number()], place = places[number()], day = days[number()],
-    verb = take(), mark = take(), at = number(), dated = take() == '1',
+    verb = take(), mark = take(), at = number(),
   }
+  local dated = take()
+  op.dated, op.held = dated ~= '0', dated == '2'
+  return op
 end)
 local audit = list(function()
   return { flags = flags, entries = KEYS[number()], who = KEYS[number()], now = ARGV[2], reason = take() }

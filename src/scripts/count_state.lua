@@ -130,8 +130,10 @@ local function read_mark(member, mark)
   local text = redis.call('HGET', member.marks, mark)
   if text then
     local parts = words(text)
-    changed = tonumber(parts[1])
-    standing = { text = text, amounts = {}, date = parts[3], kinds = parts[4] }
+    local last
+    changed, last = string.match(parts[1], '^(-?%d+):?(-?%d*)$')
+    changed = tonumber(changed)
+    standing = { text = text, last = tonumber(last) or changed, amounts = {}, date = parts[3], kinds = parts[4] }
     standing.groups = { unpack(parts, 5) }
     for amount in string.gmatch(parts[2], '[^:]+') do
       table.insert(standing.amounts, tonumber(amount))

@@ -179,13 +179,17 @@ impl Run {
             .collect();
         same("per-day marks", &per_day, &found)?;
 
-        let mut found = BTreeMap::new();
+        let (mut found, mut found_last) = (BTreeMap::new(), BTreeMap::new());
         for key in self.store.keys("m:") {
             for (field, value) in self.store.hash(&key) {
-                found.insert((key["m:".len()..].to_owned(), field), value);
+                let field = (key["m:".len()..].to_owned(), field);
+                let (instants, rest) = value.split_once(',').unwrap_or((&value, ""));
+                let (changed, last) = instants.split_once(':').unwrap_or((instants, instants));
+                found_last.insert(field.clone(), last.to_owned());
+                found.insert(field, format!("{changed},{rest}"));
             }
         }
-        let mut expected = BTreeMap::new();
+        let (mut expected, mut expected_last) = (BTreeMap::new(), BTreeMap::new());
         let letters: String = self.model.kinds.iter().map(|kind| &kind[..1]).collect();
         for ((user, action, target), held) in &self.model.standing {
             let amounts: Vec<String> = held.amounts.iter().map(i64::to_string).collect();
@@ -193,15 +197,17 @@ impl Run {
             for group in &held.groups {
                 value += &format!(",{group}");
             }
-            expected.insert(
-                (user.clone(), format!("{action}:{target}")),
-                (held.changed, value),
-            );
+            let field = (user.clone(), format!("{action}:{target}"));
+            expected_last.insert(field.clone(), (held.last, String::new()));
+            expected.insert(field, (held.changed, value));
         }
         for ((user, action), last) in &self.model.cooling {
-            expected.insert((user.clone(), format!("~{action}")), (*last, String::new()));
+            let (field, last) = ((user.clone(), format!("~{action}")), (*last, String::new()));
+            expected_last.insert(field.clone(), last.clone());
+            expected.insert(field, last);
         }
         same_within("standing marks", &expected, &found)?;
+        same_within("repeats of marks", &expected_last, &found_last)?;
 
         let mut found = BTreeMap::new();
         for key in self.store.keys("u:") {

@@ -24,6 +24,7 @@ mod killed;
 mod limits;
 mod model;
 mod property;
+mod queued;
 mod random;
 mod round_trips;
 mod run;

@@ -65,6 +65,8 @@ impl Moment {
 #[derive(Clone, Debug)]
 pub struct Standing {
     pub changed: Moment,
+    /// When it was done for the last time, counted or not.
+    pub last: Moment,
     /// Points for every board and the day; of an adjustment for each board, in order, and the day.
     pub amounts: Vec<i64>,
     pub date: Date,
@@ -248,8 +250,10 @@ impl Model {
         let held = day.entry("adjust".to_owned()).or_default();
         *held = (held.0 + 1, held.1 + of_day);
         self.undone.remove(&mark);
+        let changed = changed.map_or(at, |changed| changed.later(at));
         let standing = Standing {
-            changed: changed.map_or(at, |changed| changed.later(at)),
+            changed,
+            last: changed,
             amounts,
             date,
             groups: adjustment.groups.clone(),
@@ -279,7 +283,8 @@ impl Model {
             if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
                 return Outcome::Stale;
             }
-            if self.standing.contains_key(&mark) {
+            if let Some(standing) = self.standing.get_mut(&mark) {
+                standing.last = standing.last.later(at);
                 return Outcome::Duplicate;
             }
         }
@@ -319,6 +324,7 @@ impl Model {
                 mark,
                 Standing {
                     changed,
+                    last: changed,
                     amounts,
                     date,
                     groups,

@@ -128,7 +128,7 @@ impl Call {
         self.say(op.verb);
         self.say(&op.mark);
         self.say(op.at.0);
-        self.say(u8::from(op.dated));
+        self.say(op.dated as u8);
     }
 
     fn audit(&mut self, reason: &String) {

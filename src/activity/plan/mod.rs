@@ -49,7 +49,18 @@ struct Op {
     verb: &'static str,
     mark: String,
     at: Instant,
-    dated: bool,
+    dated: Dated,
+}
+
+/// Who says at which instant it happened: the script takes these numbers.
+#[derive(Clone, Copy)]
+enum Dated {
+    /// Nobody: it happens now.
+    Not = 0,
+    /// The caller.
+    ByCaller = 1,
+    /// We, when we accepted it and held it back.
+    ByUs = 2,
 }
 
 impl<'a> Plan<'a> {
@@ -91,14 +102,18 @@ impl<'a> Plan<'a> {
         let Adjustment {
             user, id, groups, ..
         } = adjustment;
-        plan.push(worth, &user, &id, adjustment.at, groups, verb);
+        let when = match adjustment.at {
+            Some(at) => (at, Dated::ByCaller),
+            None => (now, Dated::Not),
+        };
+        plan.push(worth, &user, &id, when, groups, verb);
         plan.reason = Some(adjustment.reason);
         plan
     }
 
     /// Adds an activity, to take effect after those before.
     pub fn add(&mut self, activity: &Activity, rule: Rule) {
-        let date = self.calendar.date_at(activity.at.unwrap_or(self.now));
+        let date = self.calendar.date_at(activity.at);
         let today = self.calendar.date_at(self.now);
         let forgotten = rule.once == Once::Day && today.days_since(date) >= Keys::HISTORY_DAYS;
         let verb = match (activity.undo, forgotten) {
@@ -113,15 +128,14 @@ impl<'a> Plan<'a> {
             daily_cap: rule.daily_cap.unwrap_or(0),
             cooldown: rule.cooldown.unwrap_or(0) * 1000,
         };
-        let groups = activity.groups.clone();
-        self.push(
-            worth,
-            &activity.user,
-            &activity.target,
-            activity.at,
-            groups,
-            verb,
-        );
+        let Activity { user, target, .. } = activity;
+        let dated = match (activity.held, activity.dated) {
+            (true, _) => Dated::ByUs,
+            (false, true) => Dated::ByCaller,
+            (false, false) => Dated::Not,
+        };
+        let when = (activity.at, dated);
+        self.push(worth, user, target, when, activity.groups.clone(), verb);
     }
 
     fn push(
@@ -129,11 +143,10 @@ impl<'a> Plan<'a> {
         worth: Worth,
         user: &str,
         target: &str,
-        dated: Option<Instant>,
+        (at, dated): (Instant, Dated),
         groups: Vec<String>,
         verb: &'static str,
     ) {
-        let at = dated.unwrap_or(self.now);
         let date = self.calendar.date_at(at);
         let kinds = self.config.periods.clone();
         let place = Place {
@@ -148,7 +161,7 @@ impl<'a> Plan<'a> {
             day: self.day(user, date),
             verb,
             at,
-            dated: dated.is_some(),
+            dated,
         };
         self.ops.push(op);
     }

@@ -17,6 +17,7 @@ pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
     archive: bool,
+    tries: Option<u32>,
     bundle: PathBuf,
 }
 
@@ -34,6 +35,7 @@ impl WorkerBuilder {
             vars: Map::from_iter(vars),
             limits: Vec::new(),
             archive: false,
+            tries: None,
             bundle: repository::root().join("build"),
         }
     }
@@ -80,6 +82,14 @@ impl WorkerBuilder {
         self
     }
 
+    /// Binds the queues, for [`start_wrangler`](Self::start_wrangler): a message is tried so often,
+    /// and then ends in the dead-letter queue.
+    #[must_use]
+    pub fn queued(mut self, tries: u32) -> Self {
+        self.tries = Some(tries);
+        self
+    }
+
     /// Another bundle than that in `build/`: the modules in a folder, `index.js` the entry point.
     #[must_use]
     pub fn bundle(mut self, folder: &Path) -> Self {
@@ -108,8 +118,8 @@ impl WorkerBuilder {
         Worker::run(&self.bundle.clone(), self.prefixed())
     }
 
-    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names,
-    /// archive and snapshots only where they are asked for.
+    /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names;
+    /// archive, snapshots and queues only where they are asked for.
     ///
     /// # Panics
     ///
@@ -117,8 +127,14 @@ impl WorkerBuilder {
     #[must_use]
     pub fn start_wrangler(mut self) -> Wrangler {
         let limits = std::mem::take(&mut self.limits);
-        let archive = self.archive;
-        Wrangler::run(&self.bundle.clone(), self.prefixed(), &limits, archive)
+        let (archive, tries) = (self.archive, self.tries);
+        Wrangler::run(
+            &self.bundle.clone(),
+            self.prefixed(),
+            &limits,
+            archive,
+            tries,
+        )
     }
 
     /// The variables to start with, and the prefix among them.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use reqwest::Method;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -29,10 +30,14 @@ impl Wrangler {
         (vars, prefix): (Map<String, Value>, String),
         limits: &[(String, u32)],
         archive: bool,
+        tries: Option<u32>,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
         repository::copy_bundle(bundle, folder.path());
-        let mut config = config(vars, limits);
+        if tries.is_some() {
+            wrap(folder.path());
+        }
+        let mut config = config(vars, limits, tries);
         if archive {
             let database = &mut config["d1_databases"][0];
             let folder = database["migrations_dir"].as_str().expect("a folder");
@@ -128,6 +133,27 @@ impl Wrangler {
         Api::new(&self.url).with_key(SERVICE_KEY)
     }
 
+    /// Puts a message on its queue; it must have been [built](crate::WorkerBuilder::queued) with one.
+    ///
+    /// # Panics
+    ///
+    /// When it does not take it.
+    pub async fn enqueue(&self, message: &str) {
+        let api = Api::new(&self.url);
+        let answer = api.send(Method::POST, "/queue", message.to_owned(), &[]);
+        answer.await.assert_status(204);
+    }
+
+    /// What has ended in the dead-letter queue so far: texts.
+    #[must_use]
+    pub fn dead(&self) -> Vec<String> {
+        let log = self.log();
+        let lines = log.lines().filter_map(|line| line.strip_prefix("DEAD "));
+        lines
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
+    }
+
     /// What it has logged so far.
     #[must_use]
     pub fn log(&self) -> String {
@@ -164,7 +190,7 @@ fn migrate(folder: &Path) {
 
 /// wrangler.toml with the bundle beside it, other variables and limits, and without what is of no
 /// use in a test: a build command would build anew at each start.
-fn config(vars: Map<String, Value>, limits: &[(String, u32)]) -> Value {
+fn config(vars: Map<String, Value>, limits: &[(String, u32)], tries: Option<u32>) -> Value {
     let mut table = repository::wrangler_toml();
     table.remove("build");
     table.remove("env");
@@ -185,7 +211,27 @@ fn config(vars: Map<String, Value>, limits: &[(String, u32)]) -> Value {
         let mut named = bindings.filter(|binding| binding["name"] == **name);
         named.next().expect("a binding of this name")["simple"]["limit"] = json!(limit);
     }
+    match tries {
+        Some(tries) => queue(&mut config["queues"], tries),
+        None => drop(config.as_object_mut().expect("a table").remove("queues")),
+    }
     config
+}
+
+/// Has messages delivered at once and tried so often, and what is given up too.
+fn queue(queues: &mut Value, tries: u32) {
+    let consumers = queues["consumers"].as_array_mut();
+    let consumers = consumers.expect("consumers of queues");
+    consumers[0]["max_batch_timeout"] = json!(0);
+    consumers[0]["max_retries"] = json!(tries - 1);
+    let dead = consumers[0]["dead_letter_queue"].clone();
+    consumers.push(json!({"queue": dead, "max_batch_timeout": 0}));
+}
+
+/// Puts a script of the test's own around the Worker in a folder.
+fn wrap(folder: &Path) {
+    std::fs::rename(folder.join("index.js"), folder.join("rank.js")).expect("the entry point");
+    std::fs::write(folder.join("index.js"), include_str!("queue.js")).expect("the script");
 }
 
 /// The address in `Ready on http://127.0.0.1:1234`.

@@ -15,7 +15,7 @@ use worker::Env;
 use worker::js_sys::Reflect;
 
 /// The bindings.
-pub struct Held {
+pub struct Kept {
     /// Closed boards: a D1 database with the tables of `migrations/archive`.
     pub archive: Option<Database>,
     /// Boards as they were lately: a KV namespace.
@@ -26,7 +26,7 @@ pub struct Held {
 /// follow, in milliseconds.
 const MARGIN: i64 = 3000;
 
-impl Held {
+impl Kept {
     /// Those that a deployment has.
     #[must_use]
     pub fn of(env: &Env) -> Self {
@@ -147,7 +147,7 @@ impl Held {
     ///
     /// # Errors
     ///
-    /// As [`Held::follow`].
+    /// As [`Kept::follow`].
     pub async fn erase(&self, site: &Site, call: &Call, user: &str) -> Result<(), Error> {
         self.forget(site, call).await?;
         if let Some(archive) = &self.archive {
