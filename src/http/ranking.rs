@@ -94,9 +94,9 @@ async fn cached(
             Err(error) => {
                 let look = async {
                     let oldest = kept.since_hiding(site, call).await?;
-                    let kept = cache::find(&url, oldest).await;
+                    let copied = cache::find(&url, oldest).await;
                     let known = known(oldest).await?;
-                    Ok(kept.into_iter().chain(known).max_by_key(|copy| copy.made))
+                    Ok(copied.into_iter().chain(known).max_by_key(|copy| copy.made))
                 };
                 let answer = copies::in_spite_of(call, error, look).await?;
                 let answer = answer.with("cache-control", "public, max-age=1");
