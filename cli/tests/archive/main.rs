@@ -8,6 +8,7 @@ mod answers;
 mod command;
 mod content;
 mod faults;
+mod meanwhile;
 mod refused;
 mod restored;
 mod site;
