@@ -1,5 +1,6 @@
 //! What can be asked for: options, commands and their help texts.
 
+mod archive;
 mod token;
 
 use std::fmt;
@@ -9,6 +10,7 @@ use reqwest::Url;
 
 use crate::key::Key;
 
+pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
 pub use token::TokenArgs;
 
 /// Import activity into activity-rank and look at its boards.
@@ -49,6 +51,10 @@ pub enum Command {
     Standing(StandingArgs),
     /// Make a user token, to call a service as a member
     Token(TokenArgs),
+    /// Write everything a site keeps, from the store into a file
+    Export(ExportArgs),
+    /// Write an exported site into an empty store
+    Restore(RestoreArgs),
 }
 
 /// Options of `import`.
@@ -188,7 +194,7 @@ fn service_url(text: &str) -> Result<Url, String> {
         return Err("must begin with http:// or https://".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("must not carry a user or password; the key goes into --key".to_owned());
+        return Err("must not carry a user or password; secrets go elsewhere".to_owned());
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err("must end before any ? or #".to_owned());
@@ -203,6 +209,13 @@ fn batch_lines(text: &str) -> Result<usize, String> {
             Err("must be 1 to 500: the service takes no more in one request".to_owned())
         }
     }
+}
+
+/// Whether this is an id of a user or a group, as the service reads them.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_.:@|-".contains(c);
+    (1..=64).contains(&text.len()) && text.chars().all(fits) && !matches!(text, "." | "..")
 }
 
 /// A path segment `.` or `..` would vanish from the URL and ask for something else.
@@ -220,9 +233,10 @@ Examples:
   activity-rank top week --limit 10
   activity-rank standing 42 --around 2
   activity-rank token 42
+  activity-rank export --output site.jsonl
 
 Exit codes: 0 all fine; 1 some lines were refused; 2 wrong usage or an unreadable file;
-3 the service could not be reached or refused to answer.";
+3 the service or the store could not be reached or refused to answer.";
 
 const IMPORT_EXAMPLES: &str = "\
 Every activity counts exactly once, so an import that broke off is simply run again.

@@ -9,7 +9,7 @@ use crate::call_error::CallError;
 pub const SOME_REFUSED: u8 = 1;
 /// Wrong usage, or a file that can't be read.
 pub const UNUSABLE: u8 = 2;
-/// The service could not be reached or refused to answer.
+/// The service or the store could not be reached or refused to answer.
 pub const NO_SERVICE: u8 = 3;
 
 /// What ends a command.
@@ -26,6 +26,19 @@ pub enum Failure {
         /// What the system said.
         cause: io::Error,
     },
+    /// A line of the file is not what it should be.
+    #[error("{name}: line {line}: {what}")]
+    Line {
+        /// The file as it was named.
+        name: String,
+        /// The line's number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The store gave no usable answer.
+    #[error("{0}")]
+    Store(String),
     /// The service gave no usable answer.
     #[error("{0}")]
     Service(#[from] CallError),
@@ -42,8 +55,10 @@ impl Failure {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::File { .. } | Self::Output(_) => ExitCode::from(UNUSABLE),
-            Self::Service(_) => ExitCode::from(NO_SERVICE),
+            Self::Usage(_) | Self::File { .. } | Self::Line { .. } | Self::Output(_) => {
+                ExitCode::from(UNUSABLE)
+            }
+            Self::Service(_) | Self::Store(_) => ExitCode::from(NO_SERVICE),
             Self::ReaderLeft => ExitCode::SUCCESS,
         }
     }

@@ -6,10 +6,12 @@
 //! - [`import`], [`profiles`]: the commands that send files, by way of [`upload`].
 //! - [`top`], [`standing`]: the commands that show boards, by way of [`board`] and [`mod@table`].
 //! - [`token`]: the command that makes user tokens.
+//! - [`archive`]: the commands that write a site into a file and back.
 //! - [`client`], [`call_error`], [`problem`], [`retry`]: the service, and how it fails.
 //! - [`key`], [`printable`], [`screen`], [`mod@count`]: what is shown, and what never is.
 //! - [`failure`]: how a command ends early.
 
+pub mod archive;
 pub mod args;
 pub mod board;
 pub mod call_error;
@@ -46,6 +48,8 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Top(top) => top::run(service, top).await,
         Command::Standing(standing) => standing::run(service, standing).await,
         Command::Token(token) => token::run(token),
+        Command::Export(export) => archive::export::run(export).await,
+        Command::Restore(restore) => archive::restore::run(restore).await,
     };
     match done {
         Ok(code) => code,

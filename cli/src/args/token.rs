@@ -40,8 +40,7 @@ pub struct TokenArgs {
 
 /// As the service reads ids; it would refuse the token of any other, and leave out the group.
 fn id(text: &str) -> Result<String, String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "_.:@|-".contains(c);
-    if (1..=64).contains(&text.len()) && text.chars().all(fits) && !matches!(text, "." | "..") {
+    if super::is_id(text) {
         Ok(text.to_owned())
     } else {
         Err("must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'".to_owned())

@@ -1,0 +1,239 @@
+//! The keys of a site, taken apart. The Worker's `src/keys.rs` says what each holds.
+//!
+//! Letters after the tag are fixed, dates and numbers contain no `:`, and what a user chose comes
+//! last: so nothing is escaped.
+
+use std::fmt;
+
+use jiff::civil::Date;
+
+use crate::args::is_id;
+
+/// What all keys of a site begin with. Sites of several shards are not known yet.
+#[must_use]
+pub fn tag(prefix: &str) -> String {
+    format!("{{{prefix}:0}}")
+}
+
+/// Which board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardName {
+    /// `day`, `week`, `month`, `year` or `all`.
+    pub period: String,
+    /// `2026-11-20`, `2026-W47`, `2026-11`, `2026` or `all`.
+    pub id: String,
+    /// The group, of a board that is not everybody's.
+    pub group: Option<String>,
+}
+
+/// A key without its tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The settings the data depends on.
+    Stamp,
+    /// Boards and history days that exist.
+    Index,
+    /// Profiles.
+    Profiles,
+    /// Who is hidden or frozen.
+    Flags,
+    /// The audit list.
+    Audit,
+    /// Who is meant in it, and why.
+    Who,
+    /// A board.
+    Board(BoardName),
+    /// A user's history of a day.
+    History(String, String),
+    /// A user's per-day marks of a day.
+    DayMarks(String, String),
+    /// A user's standing marks.
+    Marks(String),
+    /// A user's undo memory, by the number of its 31 days.
+    UndoMemory(i64, String),
+}
+
+const PERIODS: [(char, &str); 5] = [
+    ('d', "day"),
+    ('w', "week"),
+    ('m', "month"),
+    ('y', "year"),
+    ('a', "all"),
+];
+
+impl Key {
+    /// Reads what follows the tag; none for a key that no site of this version has.
+    #[must_use]
+    pub fn parse(rest: &str) -> Option<Self> {
+        match rest {
+            "s" => return Some(Self::Stamp),
+            "i" => return Some(Self::Index),
+            "p" => return Some(Self::Profiles),
+            "f" => return Some(Self::Flags),
+            "l" => return Some(Self::Audit),
+            "w" => return Some(Self::Who),
+            _ => (),
+        }
+        let (kind, parts) = rest.split_once(':')?;
+        let dated = || {
+            let (date, user) = parts.split_once(':')?;
+            (is_date(date) && is_id(user)).then(|| (date.to_owned(), user.to_owned()))
+        };
+        match kind {
+            "h" => dated().map(|(date, user)| Self::History(date, user)),
+            "v" => dated().map(|(date, user)| Self::DayMarks(date, user)),
+            "m" => is_id(parts).then(|| Self::Marks(parts.to_owned())),
+            "u" => {
+                let (span, user) = parts.split_once(':')?;
+                let number: i64 = span.parse().ok()?;
+                let plain = number.to_string() == span && is_id(user);
+                plain.then(|| Self::UndoMemory(number, user.to_owned()))
+            }
+            board => {
+                let letter = board.strip_prefix('b')?;
+                let (_, period) = PERIODS
+                    .iter()
+                    .find(|(known, _)| letter.chars().eq([*known]))?;
+                let (id, group) = match parts.split_once(':') {
+                    Some((id, group)) => (id, Some(group)),
+                    None => (parts, None),
+                };
+                let known = is_period_id(period, id) && group.is_none_or(is_id);
+                known.then(|| {
+                    Self::Board(BoardName {
+                        period: (*period).to_owned(),
+                        id: id.to_owned(),
+                        group: group.map(str::to_owned),
+                    })
+                })
+            }
+        }
+    }
+
+    /// Whether it has the form that [`Key::parse`] reads, as the parts of a line may not.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        Self::parse(&self.to_string()).as_ref() == Some(self)
+    }
+}
+
+/// What follows the tag.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stamp => f.write_str("s"),
+            Self::Index => f.write_str("i"),
+            Self::Profiles => f.write_str("p"),
+            Self::Flags => f.write_str("f"),
+            Self::Audit => f.write_str("l"),
+            Self::Who => f.write_str("w"),
+            Self::Board(BoardName { period, id, group }) => {
+                let letter = PERIODS.iter().find(|(_, name)| name == period);
+                let letter = letter.map_or('?', |(letter, _)| *letter);
+                write!(f, "b{letter}:{id}")?;
+                match group {
+                    Some(group) => write!(f, ":{group}"),
+                    None => Ok(()),
+                }
+            }
+            Self::History(date, user) => write!(f, "h:{date}:{user}"),
+            Self::DayMarks(date, user) => write!(f, "v:{date}:{user}"),
+            Self::Marks(user) => write!(f, "m:{user}"),
+            Self::UndoMemory(span, user) => write!(f, "u:{span}:{user}"),
+        }
+    }
+}
+
+/// Whether this is a date as keys have it: `2026-11-20`.
+#[must_use]
+pub fn is_date(text: &str) -> bool {
+    text.parse::<Date>()
+        .is_ok_and(|date| date.to_string() == text)
+}
+
+fn is_period_id(period: &str, id: &str) -> bool {
+    let digits =
+        |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let two = |between: &str| {
+        id.split_once(between)
+            .is_some_and(|(year, part)| digits(year, 4) && digits(part, 2))
+    };
+    match period {
+        "day" => is_date(id),
+        "week" => two("-W"),
+        "month" => two("-"),
+        "year" => digits(id, 4),
+        _ => id == "all",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_a_site_is_told_apart_and_written_the_same() {
+        for rest in [
+            "s",
+            "i",
+            "p",
+            "f",
+            "l",
+            "w",
+            "bd:2026-11-20",
+            "bw:2026-W47:a:b",
+            "bm:2026-11",
+            "by:0033",
+            "ba:all:eu",
+            "h:2026-11-20:a:b",
+            "v:0099-01-01:42",
+            "m:m:1",
+            "u:659:2026-11-20:42",
+            "u:-20:42",
+        ] {
+            let key = Key::parse(rest).unwrap_or_else(|| panic!("{rest} is not read"));
+            assert_eq!(key.to_string(), rest);
+            assert!(key.is_sound());
+        }
+    }
+
+    #[test]
+    fn other_keys_are_no_site_s() {
+        for rest in [
+            "",
+            "x",
+            "x:1",
+            "bd",
+            "bx:2026-11-20",
+            "bdd:2026-11-20",
+            "bd:2026-11",
+            "ba:every",
+            "bd:2026-11-20:",
+            "h:2026-11-20",
+            "h:20261120:42",
+            "m:",
+            "m:a b",
+            "u:x:42",
+            "u:+1:42",
+        ] {
+            assert_eq!(Key::parse(rest), None, "{rest}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_would_be_another_key_is_not_sound() {
+        let named = |period: &str, id: &str, group: Option<&str>| BoardName {
+            period: period.to_owned(),
+            id: id.to_owned(),
+            group: group.map(str::to_owned),
+        };
+        for board in [
+            named("day", "2026-11-20:eu", None),
+            named("decade", "2020", None),
+            named("all", "all", Some("a b")),
+        ] {
+            assert!(!Key::Board(board).is_sound());
+        }
+        assert!(!Key::History("2026-11-20:a".to_owned(), "b".to_owned()).is_sound());
+    }
+}

@@ -1,0 +1,167 @@
+//! The store, over the Upstash REST protocol.
+
+use std::env::{self, VarError};
+
+use reqwest::{Method, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::archive::key::{Key, tag};
+use crate::archive::progress::Progress;
+use crate::args::{ServiceArgs, StoreArgs};
+use crate::call_error::CallError;
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::retry::patiently;
+
+/// The variable of the token. It is never an argument: lists of processes show those.
+const TOKEN: &str = "UPSTASH_REDIS_REST_TOKEN";
+
+/// One site's keys in a store.
+#[derive(Debug)]
+pub struct Store {
+    client: Client,
+    pipeline: Url,
+    retries: usize,
+    /// What all keys begin with.
+    pub tag: String,
+    /// Told of requests that are sent again.
+    pub progress: Progress,
+}
+
+#[derive(Deserialize)]
+struct Slot {
+    #[serde(default)]
+    result: Value,
+    error: Option<String>,
+}
+
+impl Store {
+    /// The store that the arguments and the environment name.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] without a token.
+    pub fn new(args: &StoreArgs, progress: Progress) -> Result<Self, Failure> {
+        let token = match env::var(TOKEN) {
+            Ok(token) if !token.trim().is_empty() => token,
+            Ok(_) | Err(VarError::NotPresent) => {
+                let needed = format!("set the variable {TOKEN} to the token of the store");
+                return Err(Failure::Usage(needed));
+            }
+            Err(VarError::NotUnicode(_)) => {
+                return Err(Failure::Usage(format!("{TOKEN} is not UTF-8")));
+            }
+        };
+        let client = Client::new(&ServiceArgs {
+            url: args.store.clone(),
+            key: token.parse().ok(),
+        })?;
+        Ok(Self {
+            pipeline: client.url(&["pipeline"]),
+            client,
+            retries: args.retries,
+            tag: tag(&args.prefix),
+            progress,
+        })
+    }
+
+    /// A key in full.
+    #[must_use]
+    pub fn key(&self, key: &Key) -> String {
+        format!("{}{key}", self.tag)
+    }
+
+    /// Runs a command and reads its reply.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Store`] where it is refused, or no answer comes after several attempts.
+    pub async fn ask<T: DeserializeOwned>(&self, command: &[&str]) -> Result<T, Failure> {
+        let odd = |what: String| Failure::Store(format!("{}: {what}", self.pipeline));
+        let body = serde_json::to_string(&[command]).map_err(|error| odd(error.to_string()))?;
+        let told = |failure: &CallError, wait| self.progress.waiting(&failure.to_string(), wait);
+        let send = || self.client.send(Method::POST, &self.pipeline, body.clone());
+        let answer = patiently(self.retries, told, send).await.map_err(refused)?;
+        let slots: [Slot; 1] = serde_json::from_slice(&answer)
+            .map_err(|error| odd(format!("no answer of a store: {error}")))?;
+        let [Slot { result, error }] = slots;
+        if let Some(error) = error {
+            let command = command.first().copied().unwrap_or_default();
+            let words = printable(&error);
+            return Err(Failure::Store(format!(
+                "the store refuses {command}: {words}"
+            )));
+        }
+        serde_json::from_value(result).map_err(|error| odd(format!("an odd reply: {error}")))
+    }
+
+    /// Runs a script on these keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::ask`].
+    pub async fn eval<T: DeserializeOwned>(
+        &self,
+        script: &str,
+        keys: &[String],
+        args: &[String],
+    ) -> Result<T, Failure> {
+        let number = keys.len().to_string();
+        let mut command = vec!["EVAL", script, &number];
+        command.extend(keys.iter().chain(args).map(String::as_str));
+        self.ask(&command).await
+    }
+
+    /// The stamp.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::ask`].
+    pub async fn stamp(&self) -> Result<Option<String>, Failure> {
+        self.ask(&["GET", &self.key(&Key::Stamp)]).await
+    }
+
+    /// The keys of the site that a step of SCAN finds, without their tag, and where to go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::ask`].
+    pub async fn scan(&self, cursor: &str) -> Result<(String, Vec<String>), Failure> {
+        // No prefix has a character that means something in a pattern.
+        let pattern = format!("{}*", self.tag);
+        let command = ["SCAN", cursor, "MATCH", &pattern, "COUNT", "1000"];
+        let (next, keys): (String, Vec<String>) = self.ask(&command).await?;
+        let rest = |key: String| key.strip_prefix(&self.tag).map(str::to_owned);
+        Ok((next, keys.into_iter().filter_map(rest).collect()))
+    }
+
+    /// The store's clock, Unix ms.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::ask`].
+    pub async fn now(&self) -> Result<i64, Failure> {
+        let (seconds, micros): (String, String) = self.ask(&["TIME"]).await?;
+        match (seconds.parse::<i64>(), micros.parse::<i64>()) {
+            (Ok(seconds), Ok(micros)) => Ok(seconds * 1000 + micros / 1000),
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => {
+                Err(Failure::Store("the store tells no time".to_owned()))
+            }
+        }
+    }
+}
+
+/// A store has other words than the service.
+fn refused(error: CallError) -> Failure {
+    Failure::Store(match error {
+        CallError::Refused { problem, .. } if matches!(problem.status, 401 | 403) => {
+            format!("the store does not take this token: is it {TOKEN}?")
+        }
+        CallError::Refused { problem, .. } => format!("the store refuses: {problem}"),
+        CallError::Foreign { url, what } => format!("{url} does not answer like a store: {what}"),
+        CallError::Unanswered { .. } => error.to_string(),
+    })
+}
