@@ -170,8 +170,14 @@ fn what_is_no_site_is_not_exported() -> Tested {
     let folder = tempfile::tempdir()?;
     let sound = file(&[FIRST, MARKS, END])?;
     restored(&foreign, sound.path())?;
-    let key = format!("{{{}:0}}zzz", foreign.prefix);
     let mut redis = redis().connection();
+    // Which boards the database has is made anew from there.
+    let archived = format!("{{{}:0}}a", foreign.prefix);
+    let _: i64 = ask(&mut redis, &["SADD", &archived, "board"])?;
+    let whole = run(&foreign, &["export"])?;
+    assert_eq!(whole.code, Some(0), "{whole:?}");
+    assert!(!whole.stdout.contains("board"), "{whole:?}");
+    let key = format!("{{{}:0}}zzz", foreign.prefix);
     let _: String = ask(&mut redis, &["SET", &key, "1"])?;
     let output = folder.path().join("site.jsonl");
     let refused = run(&foreign, &["export", "-o", &output.to_string_lossy()])?;
