@@ -43,6 +43,17 @@ impl Site {
         replies.into_iter().next().ok_or_else(|| no_reply().into())
     }
 
+    /// Runs one command that is no script, behind the stamp, and returns its reply.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn ask_plainly(&self, command: Command) -> Result<Reply, Error> {
+        let stamp = Command::new("GET").arg(&self.config.keys().stamp());
+        let mut replies = self.ask_all(&Pipeline::new(vec![stamp, command])).await?;
+        Ok(replies.pop().unwrap_or(Reply::Nil))
+    }
+
     /// Runs a pipeline whose first reply is the stamp, or begins with it.
     ///
     /// # Errors

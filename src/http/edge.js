@@ -16,10 +16,6 @@ const RAY = /^[0-9a-f]{16}(-[A-Z]{3})?$/;
 // What no route leads to.
 const NOWHERE = { origin: '', pathname: '', search: '' };
 
-export function now() {
-  return Date.now();
-}
-
 // Lines: neither a URL nor a header can hold the end of one.
 export function taken_apart(request) {
   const { headers, method } = request;

@@ -9,9 +9,6 @@ use worker::web_sys::{Request, Response};
 
 #[wasm_bindgen(module = "/src/http/edge.js")]
 extern "C" {
-    /// Milliseconds since 1970, after what has been waited for.
-    pub fn now() -> f64;
-
     /// Request id, milliseconds since 1970, method, origin, path and query; then name and value
     /// of each header that is there: one line each.
     pub fn taken_apart(request: &Request) -> String;

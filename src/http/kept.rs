@@ -8,11 +8,9 @@ use crate::archive::{self, Found, Lookup, Visibility};
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::ranking::{Which, from_top};
-use crate::redis::{Command, Pipeline, Reply};
+use crate::redis::{Command, Reply};
 use crate::site::{MOST_CALLS, Site};
-use wasm_bindgen::JsValue;
 use worker::Env;
-use worker::js_sys::Reflect;
 
 /// The bindings.
 pub struct Kept {
@@ -30,11 +28,9 @@ impl Kept {
     /// Those that a deployment has.
     #[must_use]
     pub fn of(env: &Env) -> Self {
-        let binding = |name: &str| Reflect::get(env, &JsValue::from_str(name)).ok();
-        let there = |binding: &JsValue| !binding.is_undefined();
         Self {
-            archive: binding("ARCHIVE").filter(there).map(Database),
-            snapshots: binding("SNAPSHOTS").filter(there).map(Snapshots),
+            archive: edge::binding(env, "ARCHIVE").map(Database),
+            snapshots: edge::binding(env, "SNAPSHOTS").map(Snapshots),
         }
     }
 
@@ -105,7 +101,7 @@ impl Kept {
     /// Forgets all copies, because somebody has been hidden or erased just now. What they hold
     /// stays where it is; what is older than the mark made here is never shown.
     async fn forget(&self, site: &Site, call: &Call) -> Result<(), Error> {
-        let now = Instant(edge::now() as i64);
+        let now = Instant(edge::clock());
         let until = Instant(now.0 + MARGIN);
         cache::mark_hiding(&call.origin, until).await;
         match &self.snapshots {
@@ -176,7 +172,5 @@ pub async fn look_up(
         .fold(Command::new("HMGET").arg(hash), |command, user| {
             command.arg(user.as_ref())
         });
-    let stamp = Command::new("GET").arg(&site.config.keys().stamp());
-    let replies = site.ask_all(&Pipeline::new(vec![stamp, fields])).await?;
-    Ok(replies.get(1).unwrap_or(&Reply::Nil).list()?.to_vec())
+    Ok(site.ask_plainly(fields).await?.list()?.to_vec())
 }

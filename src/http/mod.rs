@@ -39,7 +39,6 @@ use queue::Queues;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
-use wasm_bindgen::JsValue;
 use worker::web_sys::{Request, Response};
 use worker::{Context, Env, Result};
 
@@ -170,7 +169,7 @@ fn read_site(vars: &Vars) -> std::result::Result<Site, Error> {
 
 /// A variable as JSON: the platform hands over tables of wrangler.toml as objects.
 fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
-    let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    let value = edge::binding(env, name)?;
     if let Some(text) = value.as_string() {
         return Some(text.into());
     }

@@ -7,7 +7,7 @@ use crate::archive::{self, Board, Page, Sweep};
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::ranking::Snapshot;
-use crate::redis::{Command, Pipeline, Reply};
+use crate::redis::{Command, Reply};
 use crate::site::Site;
 use std::slice;
 
@@ -33,7 +33,7 @@ struct Run<'a> {
 ///
 /// What the store and the archive can fail with; the next run goes on.
 pub async fn archive(site: &Site, archive: &Database) -> Result<(), Error> {
-    let now = Instant(edge::now() as i64);
+    let now = Instant(edge::clock());
     let id = archive::site(&site.config);
     let begun = archive.run(&[Sweep::begin(&id, now)]).await?;
     let Some(row) = begun.first().unwrap_or(&Reply::Nil).list()?.first() else {
@@ -60,7 +60,7 @@ pub async fn archive(site: &Site, archive: &Database) -> Result<(), Error> {
 ///
 /// What the store and the namespace can fail with.
 pub async fn snapshot(site: &Site, snapshots: &Snapshots) -> Result<(), Error> {
-    let now = Instant(edge::now() as i64);
+    let now = Instant(edge::clock());
     let today = site.calendar.date_at(now);
     let replies = site
         .ask_all(&Snapshot::pipeline(&site.config, today))
@@ -91,7 +91,8 @@ impl Run<'_> {
     async fn remember(&self) -> Result<(), Error> {
         let keys = self.site.config.keys();
         let known = self
-            .ask(Command::new("EXISTS").arg(&keys.archived()))
+            .site
+            .ask_plainly(Command::new("EXISTS").arg(&keys.archived()))
             .await?;
         if known == Reply::Integer(1) {
             return Ok(());
@@ -118,7 +119,8 @@ impl Run<'_> {
         let keys = self.site.config.keys();
         let command = Command::new("SADD").arg(&keys.archived());
         let named = names.iter().map(|name| keys.board_named(name));
-        self.ask(named.fold(command, |command, key| command.arg(&key)))
+        self.site
+            .ask_plainly(named.fold(command, |command, key| command.arg(&key)))
             .await?;
         Ok(())
     }
@@ -126,7 +128,10 @@ impl Run<'_> {
     async fn names(&self, next: u32) -> Result<Vec<Reply>, Error> {
         let index = self.site.config.keys().index();
         let names = Command::new("ZRANGE").arg(&index).arg(&next.to_string());
-        let names = self.ask(names.arg(&(next + NAMES - 1).to_string())).await?;
+        let names = self
+            .site
+            .ask_plainly(names.arg(&(next + NAMES - 1).to_string()))
+            .await?;
         Ok(names.list()?.to_vec())
     }
 
@@ -203,15 +208,5 @@ impl Run<'_> {
             .at(0)?
             .unsigned()?;
         Ok(places == page.state.places())
-    }
-
-    /// Asks the store one thing, if it is this site's.
-    async fn ask(&self, command: Command) -> Result<Reply, Error> {
-        let stamp = Command::new("GET").arg(&self.site.config.keys().stamp());
-        let mut replies = self
-            .site
-            .ask_all(&Pipeline::new(vec![stamp, command]))
-            .await?;
-        Ok(replies.pop().unwrap_or(Reply::Nil))
     }
 }
