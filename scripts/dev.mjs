@@ -136,10 +136,12 @@ async function run() {
     REDIS_REST_TOKEN: secrets.UPSTASH_REDIS_REST_TOKEN,
   })
   await healthy(store, gateway)
-  const migrations = ['d1', 'migrations', 'apply', 'ARCHIVE', '--local', '--persist-to', '.dev/wrangler']
-  await promisify(execFile)('wrangler', migrations, { env: { ...process.env, CI: '1' } }).catch((error) => {
-    throw new Failure(`the archive's tables could not be made:\n${error.stdout}${error.stderr}`)
-  })
+  for (const database of ['ARCHIVE', 'JOURNAL']) {
+    const migrations = ['d1', 'migrations', 'apply', database, '--local', '--persist-to', '.dev/wrangler']
+    await promisify(execFile)('wrangler', migrations, { env: { ...process.env, CI: '1' } }).catch((error) => {
+      throw new Failure(`the tables of ${database} could not be made:\n${error.stdout}${error.stderr}`)
+    })
+  }
   const worker = start('worker', [
     ...['wrangler', 'dev', '--ip', '127.0.0.1', '--port', `${PORT}`, '--inspector-port', '0'],
     ...['--persist-to', '.dev/wrangler', '--show-interactive-dev-session=false'],

@@ -9,11 +9,17 @@
 //! | `{ar:0}l` | the audit list, a stream | for ever |
 //! | `{ar:0}w` | who is meant in it, and why | for ever |
 //! | `{ar:0}a` | archived boards, by key: one that is gone is not written anew | for ever |
+//! | `{ar:0}o` | the journal's outbox, a stream: what was done and is not in the database yet | until drained |
+//! | `{ar:0}e` | tombstones, SHA-1 of an erased user → instant | for ever |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | a board (`d`, `w`, `m`, `y`, `a`), of everybody or of a group | by kind, `a` for ever |
 //! | `{ar:0}h:2026-11-20:42` | a user's history of a day, action → count and points | [`Keys::DAY_SECONDS`] |
 //! | `{ar:0}v:2026-11-20:42` | a user's per-day marks of a day | [`Keys::DAY_SECONDS`] |
 //! | `{ar:0}m:42` | a user's standing marks | `KEEP_DAYS.marks` after the last counted activity |
 //! | `{ar:0}u:659:42` | a user's undo memory of 31 days, numbered since 1970 | [`Keys::UNDO_SECONDS`] |
+//!
+//! A rebuild makes all of it anew under `{ar:0}~`, before that takes the place of what there was. While
+//! it goes on there are `{ar:0}r`, how far it is, and in the shadow `q`, SHA-1 of users → user, and `r`,
+//! users of whom the journal tells something twice.
 //!
 //! A key tells its parts apart without escaping: the letters after the tag are fixed, dates and
 //! numbers contain no `:`, and what a user chose comes last.
@@ -46,6 +52,30 @@ impl Keys {
         Self {
             tag: format!("{{{prefix}:{shard}}}"),
         }
+    }
+
+    /// The keys that a rebuild writes: of the same slot, and nobody else's.
+    #[must_use]
+    pub fn shadow(&self) -> Self {
+        Self { tag: self.key("~") }
+    }
+
+    /// How far a rebuild is.
+    #[must_use]
+    pub fn rebuild(&self) -> String {
+        self.key("r")
+    }
+
+    /// Of a shadow: whose data are in it.
+    #[must_use]
+    pub fn people(&self) -> String {
+        self.key("q")
+    }
+
+    /// Of a shadow: of whom something was counted although it had been counted.
+    #[must_use]
+    pub fn again(&self) -> String {
+        self.key("r")
     }
 
     /// The stamp.
@@ -84,8 +114,20 @@ impl Keys {
         self.key("w")
     }
 
+    /// The journal's outbox.
+    #[must_use]
+    pub fn outbox(&self) -> String {
+        self.key("o")
+    }
+
+    /// When users were erased.
+    #[must_use]
+    pub fn tombstones(&self) -> String {
+        self.key("e")
+    }
+
     /// What scripts begin with that touch all boards: stamp, index, flags, the audit list, who is
-    /// meant in it, profiles.
+    /// meant in it, profiles, the outbox.
     #[must_use]
     pub fn of_everywhere(&self) -> Vec<String> {
         vec![
@@ -95,6 +137,7 @@ impl Keys {
             self.audit(),
             self.who(),
             self.profiles(),
+            self.outbox(),
         ]
     }
 
@@ -215,6 +258,10 @@ mod tests {
             }
         }
         assert_eq!(keys.name_of(&keys.marks("b")), None);
+        let shadow = keys.shadow();
+        assert_eq!(shadow.outbox(), "{ar:0}~o");
+        assert_eq!(keys.name_of(&shadow.board_named("a:all")), None);
+        assert_eq!(shadow.name_of("{ar:0}~ba:all"), Some("a:all"));
         for other in [
             "a:all",
             "d:2026-02-30",

@@ -14,7 +14,7 @@
 //!    for, [`pairs`] writes what has no fixed names.
 //! 5. [`archive`] keeps boards that have closed, when Redis has forgotten them.
 //!    What the store does not take in time waits in a queue: [`held`] writes it down and counts
-//!    it later, the same way.
+//!    it later, the same way. [`journal`] keeps what was done.
 //! 6. [`error`] is everything that can go wrong, as the caller sees it; [`site`] ties a
 //!    deployment's parts together.
 //!
@@ -29,6 +29,7 @@ pub mod error;
 pub mod held;
 pub mod http;
 pub mod id;
+pub mod journal;
 pub mod json;
 pub mod keys;
 pub mod limit;
@@ -39,6 +40,7 @@ pub mod ranking;
 pub mod redis;
 pub mod score;
 pub mod scripts;
+pub mod shard;
 pub mod site;
 pub mod token;
 pub mod users;
@@ -63,8 +65,8 @@ pub async fn fetch(request: Request, env: Env, context: Context) -> Result<Respo
 
 /// Does what is due from time to time.
 #[event(scheduled)]
-pub async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
-    http::run_scheduled(&env).await;
+pub async fn scheduled(event: ScheduledEvent, env: Env, _context: ScheduleContext) {
+    http::run_scheduled(&env, &event.cron()).await;
 }
 
 /// Counts what was held back. A failure would have the whole batch delivered again: there is none.

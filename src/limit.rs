@@ -11,7 +11,10 @@ pub fn place(address: &str) -> String {
     };
     match address.to_ipv4_mapped() {
         Some(address) => address.to_string(),
-        None => (u128::from(address) >> 64).to_string(),
+        None => {
+            let [a, b, c, d, ..] = address.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}")
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::calendar::Date;
 use crate::error::{Error, Faults};
 use crate::id;
+use crate::moderation::EntryId;
 use percent_encoding::percent_decode_str;
 use std::ops::RangeInclusive;
 
@@ -102,17 +103,9 @@ impl Query {
     }
 
     /// The parameter `before`: the id of an entry of the audit list.
-    pub fn before(&mut self) -> Option<String> {
+    pub fn before(&mut self) -> Option<EntryId> {
         let before = self.get("before")?;
-        let number = |part: &str| {
-            part.parse::<u64>()
-                .is_ok_and(|number| number.to_string() == part)
-        };
-        let known = before
-            .split_once('-')
-            .filter(|(instant, count)| number(instant) && number(count) && *instant != "0");
-        let before = known
-            .map(|_| before.to_owned())
+        let before = EntryId::parse(before)
             .ok_or_else(|| "must be the id of an entry such as 1795132800000-0".to_owned());
         self.faults.check("/before", before)
     }

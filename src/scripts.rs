@@ -1,100 +1,133 @@
 //! The Lua scripts and their digests. Each file's header is its contract.
 
+mod strip;
+
 /// A script that runs in Redis as one atomic step.
 #[derive(Debug)]
 pub struct Script {
-    /// The source.
+    /// The source, without the comments and indentation of its files.
     pub text: &'static str,
     /// SHA-1 of the source in lower-case hex, by which Redis knows it.
     pub sha: &'static str,
 }
 
+/// The text of files, one after the other, as Redis gets it.
+macro_rules! stripped {
+    ($($file:literal),+) => {{
+        const TEXT: &str = concat!($(include_str!($file)),+);
+        const STRIPPED: [u8; strip::length(TEXT)] = strip::strip(TEXT);
+        strip::text(&STRIPPED)
+    }};
+}
+
 /// Counts activities, or takes them back.
 pub static COUNT: Script = Script {
-    text: concat!(
-        include_str!("scripts/audit.lua"),
-        include_str!("scripts/count_call.lua"),
-        include_str!("scripts/count_state.lua"),
-        include_str!("scripts/count.lua")
+    text: stripped!(
+        "scripts/journal.lua",
+        "scripts/audit.lua",
+        "scripts/count_call.lua",
+        "scripts/count_state.lua",
+        "scripts/count.lua"
     ),
-    sha: "a48f51ff24b535d5a41f47a55a3e809304eda27d",
+    sha: "95b92b2824c4bd431c0753e637aee431fafccb05",
 };
 
 /// Reads a stretch of a board.
 pub static TOP: Script = Script {
-    text: include_str!("scripts/top.lua"),
-    sha: "7a1c39c05bec0a210ae01dd15cfa52e85e0ede38",
+    text: stripped!("scripts/top.lua"),
+    sha: "223751dfff84c79ef78911fc98f00bb684264f0f",
 };
 
 /// Reads one standing with its neighbours.
 pub static STANDING: Script = Script {
-    text: include_str!("scripts/standing.lua"),
-    sha: "65b96b0e88c088eb1deed361e75d108e3782e9ee",
+    text: stripped!("scripts/standing.lua"),
+    sha: "a426638cabd9c97d6491f941c836e0d022de5ea8",
 };
 
 /// Reads the first few of several boards.
 pub static WINNERS: Script = Script {
-    text: include_str!("scripts/winners.lua"),
-    sha: "decbb6a2af6c405315b3e26afc924a54187a6876",
+    text: stripped!("scripts/winners.lua"),
+    sha: "2d4da07aa620f896d3bea4c9d217cc15571d7e24",
+};
+
+/// Reads who stands around a score of another shard.
+pub static AROUND: Script = Script {
+    text: stripped!("scripts/around.lua"),
+    sha: "7e366aa245944491367e5bf31c80ec3a4f26b6cf",
+};
+
+/// Counts who ranks above scores of other shards.
+pub static ABOVE: Script = Script {
+    text: stripped!("scripts/above.lua"),
+    sha: "281ccfdbad9bc62f94009ae31de7d9010538d1d5",
+};
+
+/// Reads the scores of a stretch of a board.
+pub static SCORES: Script = Script {
+    text: stripped!("scripts/scores.lua"),
+    sha: "1ae6cf1a80fd4559526016c8a5c51d6d58a9465d",
 };
 
 /// Reads several standings.
 pub static COMPARE: Script = Script {
-    text: include_str!("scripts/compare.lua"),
-    sha: "176deab27217ae15877abf6aa000faa2b3184081",
+    text: stripped!("scripts/compare.lua"),
+    sha: "07b7fffb9ac39232ad517683fe073f91152c0717",
 };
 
 /// Writes profiles, and hides who asks for it.
 pub static PROFILES: Script = Script {
-    text: concat!(
-        include_str!("scripts/audit.lua"),
-        include_str!("scripts/visibility.lua"),
-        include_str!("scripts/profiles.lua")
+    text: stripped!(
+        "scripts/journal.lua",
+        "scripts/audit.lua",
+        "scripts/visibility.lua",
+        "scripts/profiles.lua"
     ),
-    sha: "87fa9550b3e3dfcc5c062aa087b4a666996a44b7",
+    sha: "4056845bb3c1ea13c4b885b74c166b57f124b3b1",
 };
 
 /// Gives a user a profile who has none.
 pub static FIRST_PROFILE: Script = Script {
-    text: include_str!("scripts/first_profile.lua"),
-    sha: "96ca451b4829c653c6c56d1feaef5ed285f43402",
+    text: stripped!("scripts/journal.lua", "scripts/first_profile.lua"),
+    sha: "5ff206c5dd51b5a6c8f1ebb50d80d529f2a8f9fc",
 };
 
 /// Erases a user.
 pub static ERASE: Script = Script {
-    text: concat!(
-        include_str!("scripts/audit.lua"),
-        include_str!("scripts/erase.lua")
+    text: stripped!(
+        "scripts/journal.lua",
+        "scripts/audit.lua",
+        "scripts/erase.lua"
     ),
-    sha: "025ab8df88c6e00b0fdcedcdc3a34f7f789267be",
+    sha: "17cf45f11ef1b0075c605c44950e4b60aba10521",
 };
 
 /// Hides and freezes users, and takes that back.
 pub static MODERATE: Script = Script {
-    text: concat!(
-        include_str!("scripts/audit.lua"),
-        include_str!("scripts/visibility.lua"),
-        include_str!("scripts/moderate.lua")
+    text: stripped!(
+        "scripts/journal.lua",
+        "scripts/audit.lua",
+        "scripts/visibility.lua",
+        "scripts/moderate.lua"
     ),
-    sha: "3162763102da62bd052b37e0f1ab8980d8aedc0e",
+    sha: "2cf9c22c73256345e415e9b15ec268838837d3d8",
 };
 
 /// Tells whether boards are still what was archived of them.
 pub static ARCHIVE_STATES: Script = Script {
-    text: include_str!("scripts/archive_states.lua"),
-    sha: "9818856285a91e4b27ac524750604b071dd48e72",
+    text: stripped!("scripts/archive_states.lua"),
+    sha: "1e25dcd8179032fe10ec83fd54b52bcfd25e8905",
 };
 
 /// Reads a stretch of a board to archive it.
 pub static ARCHIVE_PAGE: Script = Script {
-    text: include_str!("scripts/archive_page.lua"),
-    sha: "edae9451c0226d57dfafe16ec439181131941dd4",
+    text: stripped!("scripts/archive_page.lua"),
+    sha: "bc53fac122283b41a3efd9f64e90178003792b1b",
 };
 
 /// Reads the audit list.
 pub static AUDITED: Script = Script {
-    text: include_str!("scripts/audited.lua"),
-    sha: "d7d4e0446dc5599e63227ab9e2761831504da4b6",
+    text: stripped!("scripts/audited.lua"),
+    sha: "804613fcd24ce778eb72568fbbc42f59f538062c",
 };
 
 #[cfg(test)]
@@ -108,6 +141,9 @@ mod tests {
             &COUNT,
             &TOP,
             &STANDING,
+            &AROUND,
+            &ABOVE,
+            &SCORES,
             &COMPARE,
             &WINNERS,
             &PROFILES,

@@ -3,7 +3,9 @@
 use crate::calendar::{Calendar, Zone};
 use crate::config::Config;
 use crate::error::Error;
+use crate::keys::Keys;
 use crate::redis::{Command, Failure, Pipeline, Reply, Store};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How often a script is called that needs to know more; never seen to take more than two.
 pub const MOST_CALLS: usize = 4;
@@ -16,6 +18,8 @@ pub struct Site {
     pub calendar: Calendar,
     /// Where counts and boards are kept.
     pub store: Store,
+    /// Whether all shards are known to have this site's stamp.
+    agreed: AtomicBool,
 }
 
 impl Site {
@@ -25,10 +29,13 @@ impl Site {
         let calendar = Calendar::new(&config.timezone, zone);
         let (url, token) = (&config.store_url, &config.store_token);
         let store = Store::new(url, token, config.store_timeout, clock);
+        // A single shard is stamped by the script that writes it, and told by each reply.
+        let agreed = AtomicBool::new(config.shards == 1);
         Self {
             config,
             calendar,
             store,
+            agreed,
         }
     }
 
@@ -39,37 +46,115 @@ impl Site {
     /// [`Error::StoreUnavailable`] where the store does not answer, [`Error::Misconfigured`]
     /// where it refuses or holds another site's data.
     pub async fn ask(&self, command: Command) -> Result<Reply, Error> {
-        let replies = self.ask_all(&Pipeline::new(vec![command])).await?;
+        let replies = self.ask_each(vec![command]).await?;
         replies.into_iter().next().ok_or_else(|| no_reply().into())
     }
 
-    /// Runs one command that is no script, behind the stamp, and returns its reply.
+    /// Runs scripts whose replies each begin with the stamp, and returns those replies.
     ///
     /// # Errors
     ///
     /// As [`Site::ask`].
-    pub async fn ask_plainly(&self, command: Command) -> Result<Reply, Error> {
-        let stamp = Command::new("GET").arg(&self.config.keys().stamp());
-        let mut replies = self.ask_all(&Pipeline::new(vec![stamp, command])).await?;
-        Ok(replies.pop().unwrap_or(Reply::Nil))
-    }
-
-    /// Runs a pipeline whose first reply is the stamp, or begins with it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Site::ask`].
-    pub async fn ask_all(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, Error> {
-        let replies = self.store.run(pipeline).await?;
-        let stamp = match replies.first() {
-            Some(Reply::List(values)) => values.first(),
-            other => other,
-        };
-        self.check_stamp(stamp.unwrap_or(&Reply::Nil))?;
+    pub async fn ask_each(&self, commands: Vec<Command>) -> Result<Vec<Reply>, Error> {
+        self.agree().await?;
+        let replies = self.store.run(&Pipeline::new(commands)).await?;
+        for reply in &replies {
+            self.check_stamp(reply.at(0)?)?;
+        }
         Ok(replies)
     }
 
-    /// Runs a script that has to know every name of the index, and returns its last reply.
+    /// Runs one command that is no script, behind the stamp of its shard, and returns its reply.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn ask_plainly(&self, keys: &Keys, command: Command) -> Result<Reply, Error> {
+        let mut replies = self.ask_all(keys, vec![command]).await?;
+        Ok(replies.pop().unwrap_or(Reply::Nil))
+    }
+
+    /// Runs commands that are no scripts, behind the stamp of a shard, and returns their replies.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn ask_all(&self, keys: &Keys, commands: Vec<Command>) -> Result<Vec<Reply>, Error> {
+        self.agree().await?;
+        let stamp = Command::new("GET").arg(&keys.stamp());
+        let commands = [stamp].into_iter().chain(commands).collect();
+        let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
+        self.check_stamp(&replies.next().unwrap_or(Reply::Nil))?;
+        Ok(replies.collect())
+    }
+
+    /// Runs commands as [`Site::ask_all`] does, also while a rebuild holds their shard.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn ask_even_held(
+        &self,
+        keys: &Keys,
+        commands: Vec<Command>,
+    ) -> Result<Vec<Reply>, Error> {
+        let stamp = Command::new("GET").arg(&keys.stamp());
+        let commands = [stamp].into_iter().chain(commands).collect();
+        let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
+        match replies.next() {
+            Some(Reply::Text(held)) if self.config.is_held(&held) => {}
+            stamp => self.check_stamp(&stamp.unwrap_or(Reply::Nil))?,
+        }
+        Ok(replies.collect())
+    }
+
+    /// Makes sure that every shard has the stamp before one of them is written: data that lies on
+    /// some shards alone would not be seen with fewer of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn claim(&self) -> Result<(), Error> {
+        if self.agree().await? {
+            return Ok(());
+        }
+        let stamp = self.config.stamp();
+        let claims = self.of_stamps("SET", &[&stamp, "NX"]);
+        self.store.run(&claims).await?;
+        // Whoever came first has it.
+        self.agree().await.map(|_| ())
+    }
+
+    /// Makes sure that no shard was written with other settings, and says whether all have been
+    /// written with these: a user who is looked for on a shard that is empty would begin anew there.
+    async fn agree(&self) -> Result<bool, Error> {
+        if self.agreed.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let mut agreed = true;
+        for held in self.store.run(&self.of_stamps("GET", &[])).await? {
+            self.check_stamp(&held)?;
+            agreed = agreed && held != Reply::Nil;
+        }
+        self.agreed.store(agreed, Ordering::Relaxed);
+        Ok(agreed)
+    }
+
+    /// A command on the stamp of each shard.
+    fn of_stamps(&self, name: &'static str, arguments: &[&str]) -> Pipeline {
+        let mut commands = Vec::new();
+        for shard in 0..self.config.shards {
+            let mut command = Command::new(name).arg(&self.config.keys(shard).stamp());
+            for argument in arguments {
+                command = command.arg(argument);
+            }
+            commands.push(command);
+        }
+        Pipeline::new(commands)
+    }
+
+    /// Runs on each of some shards a script that has to know every name of the shard's index, and
+    /// returns their last replies.
     ///
     /// The first call names none. A script that needs them changes nothing and replies with all
     /// there are, second in its reply; so do those that came into being between two calls.
@@ -79,30 +164,38 @@ impl Site {
     /// As [`Site::ask`].
     pub async fn ask_everywhere(
         &self,
-        command: impl Fn(&[String]) -> Command,
-    ) -> Result<Reply, Error> {
-        let mut names = Vec::new();
+        shards: &[u32],
+        command: &dyn Fn(u32, &[String]) -> Command,
+    ) -> Result<Vec<Reply>, Error> {
+        let mut asked = Vec::new();
+        for shard in shards {
+            asked.push(Asked::of(*shard));
+        }
         for _ in 0..MOST_CALLS {
-            let reply = self.ask(command(&names)).await?;
-            let all = reply.at(1)?.list()?;
-            if all.is_empty() {
-                return Ok(reply);
+            let mut commands = Vec::new();
+            for asked in asked.iter().filter(|asked| asked.reply.is_none()) {
+                commands.push(command(asked.shard, &asked.names));
             }
-            names.clear();
-            for name in all {
-                names.push(name.text()?.to_owned());
+            if commands.is_empty() {
+                break;
+            }
+            let mut replies = self.ask_each(commands).await?.into_iter();
+            for asked in asked.iter_mut().filter(|asked| asked.reply.is_none()) {
+                asked.take(replies.next().unwrap_or(Reply::Nil))?;
             }
         }
-        Err(Error::StoreUnavailable(
-            "boards came into being between every two calls".to_owned(),
-        ))
+        let replies: Option<Vec<Reply>> = asked.into_iter().map(|asked| asked.reply).collect();
+        replies.ok_or_else(|| {
+            Error::StoreUnavailable("boards came into being between every two calls".to_owned())
+        })
     }
 
     /// Compares the stamp held with what these settings would stamp.
     ///
     /// # Errors
     ///
-    /// [`Error::Misconfigured`] where they differ.
+    /// [`Error::Misconfigured`] where they differ, [`Error::StoreUnavailable`] while a rebuild
+    /// holds the site.
     pub fn check_stamp(&self, held: &Reply) -> Result<(), Error> {
         match held.some() {
             None => Ok(()),
@@ -111,6 +204,34 @@ impl Site {
                 held => Err(self.config.other_stamp(held)),
             },
         }
+    }
+}
+
+/// A shard on which a script is asked that has to know all names.
+struct Asked {
+    shard: u32,
+    names: Vec<String>,
+    reply: Option<Reply>,
+}
+
+impl Asked {
+    fn of(shard: u32) -> Self {
+        Self {
+            shard,
+            names: Vec::new(),
+            reply: None,
+        }
+    }
+
+    fn take(&mut self, reply: Reply) -> Result<(), Failure> {
+        self.names.clear();
+        for name in reply.at(1)?.list()? {
+            self.names.push(name.text()?.to_owned());
+        }
+        if self.names.is_empty() {
+            self.reply = Some(reply);
+        }
+        Ok(())
     }
 }
 

@@ -212,7 +212,7 @@ fn again(activity: &Activity, rule: Rule, config: &Config) {
 /// What it would make Redis do stays under the prefix, and names the mark as it was sent.
 fn planned(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
-    let mut plan = Plan::new(config, &calendar, NOW);
+    let mut plan = Plan::new(config, &calendar, NOW, 0);
     plan.add(activity, rule);
     let pipeline = Pipeline::new(vec![plan.command(true)]);
     let arguments = keys::all_under(&config.prefix, &pipeline);

@@ -7,10 +7,11 @@ use activity_rank::config::{Config, Vars};
 use activity_rank::error::Error;
 use activity_rank::http::route::Route;
 use activity_rank::id::visited_path;
+use activity_rank::journal::Page;
 use activity_rank::moderation::AuditQuery;
 use activity_rank::query::Query;
-use activity_rank::ranking::{Board, Comparison, StandingQuery, Which, Winners};
-use activity_rank::redis::Pipeline;
+use activity_rank::ranking::{Board, Comparison, Question, StandingQuery, Which, Winners, command};
+use activity_rank::redis::{Command, Pipeline};
 use activity_rank::users::{Erasure, History};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::json;
@@ -85,6 +86,7 @@ fn routed(path: &str, query: &str) {
         Route::Verdict(user) => format!("/v1/users/{}/moderation", encoded(user)),
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
         Route::Audit => "/v1/moderation".to_owned(),
+        Route::Journal => "/v1/journal".to_owned(),
     };
     assert_eq!(Route::of(&written), Ok(route.clone()), "{path:?}");
     // An encoded slash parts nothing.
@@ -104,6 +106,7 @@ fn routed(path: &str, query: &str) {
         | Route::Verdict(user)
         | Route::Adjustments(user) => users(user, query),
         Route::Audit => audit(query),
+        Route::Journal => journal(query),
         // The page takes none; here its query stands for that of a board.
         Route::Page => ranking("day", "42", query),
         Route::Health | Route::OpenApi | Route::Activity | Route::Profiles => {}
@@ -149,7 +152,7 @@ fn ranking(period: &str, user: &str, query: &str) {
     refused_as_documented(period, board.as_ref().err());
     if let Ok(board) = &board {
         which(&board.which);
-        let arguments = keys::all_under("ar", &Pipeline::new(vec![board.command(config)]));
+        let arguments = keys::all_under("ar", &Pipeline::new(vec![question(board)]));
         let number = |place: usize| arguments[0][place].parse::<u32>().expect("a number");
         let (offset, limit) = (number(0), number(1));
         numbers_are_digits(query);
@@ -169,7 +172,7 @@ fn ranking(period: &str, user: &str, query: &str) {
     let winners = Winners::read(period, query, config, today);
     refused_as_documented(period, winners.as_ref().err());
     if let Ok(winners) = &winners {
-        let arguments = keys::all_under("ar", &Pipeline::new(vec![winners.command(config)]));
+        let arguments = keys::all_under("ar", &Pipeline::new(vec![winners.command(config, 0)]));
         assert_eq!(arguments[0], ["3"]);
         let normal = winners.normal_form();
         assert!(
@@ -182,17 +185,21 @@ fn ranking(period: &str, user: &str, query: &str) {
     if let Ok(standing) = &standing {
         which(&standing.which);
         assert!(is_id(user), "{user:?}");
-        let arguments = keys::all_under("ar", &Pipeline::new(vec![standing.command(config)]));
+        let arguments = keys::all_under("ar", &Pipeline::new(vec![question(standing)]));
         assert_eq!(arguments[0][0], user);
     }
     let comparison = Comparison::read(period, query, config, today);
     refused_as_documented(period, comparison.as_ref().err());
     if let Ok(comparison) = &comparison {
         which(&comparison.which);
-        let arguments = keys::all_under("ar", &Pipeline::new(vec![comparison.command(config)]));
+        let arguments = keys::all_under("ar", &Pipeline::new(vec![question(comparison)]));
         assert!((1..=100).contains(&arguments[0].len()), "{query:?}");
         assert!(arguments[0].iter().all(|id| is_id(id)), "{query:?}");
     }
+}
+
+fn question(question: &dyn Question) -> Command {
+    command(&CONFIG, question.which(), &question.lookup(), 0)
 }
 
 fn numbers_are_digits(query: &str) {
@@ -224,8 +231,9 @@ fn users(user: &str, query: &str) {
     refused_as_documented("", history.as_ref().err());
     if let Ok(history) = history {
         assert!(is_id(user), "{user:?}");
-        // The stamp, the profile and 31 days.
-        assert_eq!(keys::all_under("ar", &history.pipeline(&CONFIG)).len(), 33);
+        // The profile and 31 days.
+        let commands = Pipeline::new(history.commands(&CONFIG.keys_of(user)));
+        assert_eq!(keys::all_under("ar", &commands).len(), 32);
     }
     let erasure = Erasure::read(user, query, NOW);
     refused_as_documented("", erasure.as_ref().err());
@@ -245,7 +253,7 @@ fn audit(query: &str) {
     let audit = AuditQuery::read(query);
     refused_as_documented("", audit.as_ref().err());
     if let Ok(audit) = audit {
-        let arguments = keys::all_under("ar", &Pipeline::new(vec![audit.command(&CONFIG)]));
+        let arguments = keys::all_under("ar", &Pipeline::new(vec![audit.command(&CONFIG, 0)]));
         let [from, limit] = arguments[0].as_slice() else {
             panic!("{arguments:?}");
         };
@@ -258,6 +266,18 @@ fn audit(query: &str) {
             (1..=100).contains(&limit.parse::<u32>().expect("a number")),
             "{query:?}"
         );
+    }
+}
+
+fn journal(query: &str) {
+    let page = Page::read(query);
+    refused_as_documented("", page.as_ref().err());
+    if let Ok(page) = page {
+        let statement = json!(page.statement(&CONFIG));
+        let (after, limit) = (&statement[1][1], &statement[1][2]);
+        assert!(after.as_u64() <= Some(u64::from(u32::MAX)), "{query:?}");
+        let limit = limit.as_u64().expect("a number");
+        assert!((1..=5000).contains(&limit), "{query:?}");
     }
 }
 

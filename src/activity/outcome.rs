@@ -99,9 +99,9 @@ impl Outcome {
 /// A user's score and rank on one board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Points in smallest steps.
-    pub points: u64,
-    /// 1 for the best; none for who is not on the board, or hidden.
+    /// None for who is not on the board.
+    pub score: Option<Score>,
+    /// 1 for the best of the shard; none for who is not on the board, or hidden.
     pub rank: Option<u64>,
 }
 
@@ -136,14 +136,13 @@ impl Outcomes {
             .collect::<Result<_, _>>()?;
         let standings = reply.at(3)?.list()?.chunks(2).map(|pair| match pair {
             [Reply::Nil, _] => Ok(Standing {
-                points: 0,
+                score: None,
                 rank: None,
             }),
             [score, rank] => {
-                let points = Score(score.unsigned()?).points();
                 let rank = rank.some().map(Reply::unsigned).transpose()?;
                 Ok(Standing {
-                    points,
+                    score: Some(Score(score.unsigned()?)),
                     rank: rank.map(|rank| rank + 1),
                 })
             }

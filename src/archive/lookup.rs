@@ -1,7 +1,8 @@
 //! What an archived board tells, in the words of the scripts that read boards.
 
-use super::Statement;
+use super::{Statement, shards};
 use crate::calendar::Instant;
+use crate::config::Config;
 use crate::redis::{Failure, Reply};
 use serde_json::Value;
 
@@ -36,53 +37,62 @@ struct Row {
     rank: u64,
 }
 
-const BOARD: &str = "SELECT total, made FROM boards WHERE site = ?1 AND name = ?2 AND done = 1";
-const SEEN: &str = "FROM places WHERE score > 0 AND board = \
-    (SELECT id FROM boards WHERE site = ?1 AND name = ?2 AND done = 1)";
+/// A site's boards of a name, one of each shard that has it.
+const BOARDS: &str = "FROM boards WHERE site IN (SELECT value FROM json_each(?1)) \
+    AND name = ?2 AND done = 1";
+
+/// On one shard the index has the order.
 const BEST_FIRST: &str = "ORDER BY score DESC, user DESC";
-const THEIRS: &str = "(SELECT score, user FROM places WHERE user = ?3 AND score > 0 AND board = \
-    (SELECT id FROM boards WHERE site = ?1 AND name = ?2 AND done = 1))";
+
+/// Between shards equals rank by shard.
+const BEST_OF_ALL_FIRST: &str = "ORDER BY score DESC, \
+    (SELECT site FROM boards WHERE id = board), user DESC";
 
 impl Lookup<'_> {
     /// The statements that answer it.
     #[must_use]
-    pub fn statements(&self, site: &str, name: &str) -> Vec<Statement> {
-        let board = [Value::from(site), Value::from(name)];
+    pub fn statements(&self, config: &Config, name: &str) -> Vec<Statement> {
+        let board = [Value::from(shards(config)), Value::from(name)];
         let statement = |sql: &str, values: &[Value]| {
             let values = board.iter().chain(values).cloned();
             Statement::new(sql, values.collect())
         };
+        let (is, best_first) = match config.shards {
+            1 => ("=", BEST_FIRST),
+            _ => ("IN", BEST_OF_ALL_FIRST),
+        };
+        let seen = format!("FROM places WHERE score > 0 AND board {is} (SELECT id {BOARDS})");
+        let ranked =
+            format!("(SELECT user, score, ROW_NUMBER() OVER ({best_first}) - 1 AS place {seen})");
         let rows = match *self {
             Lookup::Top(offset, limit) => {
-                let sql = format!("SELECT user, score {SEEN} {BEST_FIRST} LIMIT ?3 OFFSET ?4");
+                let sql = format!("SELECT user, score {seen} {best_first} LIMIT ?3 OFFSET ?4");
                 vec![statement(&sql, &[limit.into(), offset.into()])]
             }
             Lookup::Standing(user, neighbours) => {
-                let user = Value::from(user);
-                let above = format!("{SEEN} AND (score, user) > {THEIRS}");
-                let rank = format!("SELECT COUNT(*) {above}");
-                let sql_above = format!("SELECT user, score {above} ORDER BY score, user LIMIT ?4");
-                let from = format!(
-                    "SELECT user, score {SEEN} AND (score, user) <= {THEIRS} {BEST_FIRST} LIMIT ?4 + 1"
-                );
-                let values = [user, neighbours.into()];
+                let values = [Value::from(user), neighbours.into()];
+                let [rank, above, from] = if config.shards == 1 {
+                    near(&seen)
+                } else {
+                    near_among_all(&ranked)
+                };
                 vec![
                     statement(&rank, values.get(..1).unwrap_or_default()),
-                    statement(&sql_above, &values),
+                    statement(&above, &values),
                     statement(&from, &values),
                 ]
             }
             Lookup::Compare(users) => {
                 let sql = format!(
-                    "SELECT user, score, place FROM \
-                     (SELECT user, score, ROW_NUMBER() OVER ({BEST_FIRST}) - 1 AS place {SEEN}) \
+                    "SELECT user, score, place FROM {ranked} \
                      WHERE user IN (SELECT value FROM json_each(?3))"
                 );
                 let users = serde_json::to_string(users).unwrap_or_default();
                 vec![statement(&sql, &[users.into()])]
             }
         };
-        [statement(BOARD, &[])].into_iter().chain(rows).collect()
+        let whole = format!("SELECT SUM(total), MIN(made) {BOARDS} HAVING COUNT(*) > 0");
+        [statement(&whole, &[])].into_iter().chain(rows).collect()
     }
 
     /// What the rows say that answer it; `None` where there is no such board.
@@ -188,6 +198,34 @@ impl Lookup<'_> {
         };
         Reply::List([Reply::Nil].into_iter().chain(parts).collect())
     }
+}
+
+/// Of one user on one shard the rank, some above and, with their own row, some below: as the index
+/// finds them.
+fn near(seen: &str) -> [String; 3] {
+    let theirs = format!("(SELECT score, user {seen} AND user = ?3)");
+    let above = format!("{seen} AND (score, user) > {theirs}");
+    [
+        format!("SELECT COUNT(*) {above}"),
+        format!("SELECT user, score {above} ORDER BY score, user LIMIT ?4"),
+        format!(
+            "SELECT user, score {seen} AND (score, user) <= {theirs} {BEST_FIRST} LIMIT ?4 + 1"
+        ),
+    ]
+}
+
+/// The same among all shards, by numbering everybody.
+fn near_among_all(ranked: &str) -> [String; 3] {
+    let own = format!("(SELECT place FROM {ranked} WHERE user = ?3)");
+    [
+        format!("SELECT COALESCE({own}, 0)"),
+        format!(
+            "SELECT user, score FROM {ranked} WHERE place < {own} ORDER BY place DESC LIMIT ?4"
+        ),
+        format!(
+            "SELECT user, score FROM {ranked} WHERE place >= {own} ORDER BY place LIMIT ?4 + 1"
+        ),
+    ]
 }
 
 impl Found {

@@ -37,3 +37,19 @@ impl Statement {
 pub fn site(config: &Config) -> String {
     format!("{} {}", config.prefix, config.stamp())
 }
+
+/// Whose boards those of a shard are: each is archived by itself. In their order, also as texts.
+#[must_use]
+pub fn shard(config: &Config, shard: u32) -> String {
+    match config.shards {
+        1 => site(config),
+        _ => format!("{} {shard:02}", site(config)),
+    }
+}
+
+/// Whose boards those of a site are, as a JSON list.
+#[must_use]
+pub fn shards(config: &Config) -> String {
+    let all: Vec<String> = (0..config.shards).map(|at| shard(config, at)).collect();
+    serde_json::to_string(&all).unwrap_or_default()
+}

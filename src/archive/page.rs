@@ -2,7 +2,7 @@
 
 use super::{Board, Statement};
 use crate::calendar::Instant;
-use crate::config::Config;
+use crate::keys::Keys;
 use crate::redis::{Command, Failure, Reply};
 use crate::scripts;
 use serde_json::Value;
@@ -62,8 +62,7 @@ pub struct Page {
 impl Page {
     /// The command that reads it.
     #[must_use]
-    pub fn command(board: &Board, start: u32, config: &Config) -> Command {
-        let keys = config.keys();
+    pub fn command(board: &Board, start: u32, keys: &Keys) -> Command {
         let all = [keys.stamp(), keys.audit(), keys.board_named(&board.name)];
         Command::script(&scripts::ARCHIVE_PAGE, &all)
             .arg(&start.to_string())

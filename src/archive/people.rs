@@ -5,10 +5,10 @@ use super::Statement;
 use crate::moderation::Flags;
 use crate::redis::{Failure, Reply};
 
-/// Takes a user from every board; below them ranks move up.
+/// Takes a user from every board of a shard; below them ranks move up.
 #[must_use]
-pub fn erase(site: &str, user: &str) -> Vec<Statement> {
-    let statement = |sql: &str| Statement::new(sql, vec![site.into(), user.into()]);
+pub fn erase(shard: &str, user: &str) -> Vec<Statement> {
+    let statement = |sql: &str| Statement::new(sql, vec![shard.into(), user.into()]);
     vec![
         statement(
             "UPDATE boards SET members = members - 1, total = total - \
@@ -20,6 +20,8 @@ pub fn erase(site: &str, user: &str) -> Vec<Statement> {
         ),
     ]
 }
+
+const OF_SHARDS: &str = "site IN (SELECT value FROM json_each(?1))";
 
 /// Which of some users are hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,17 +50,17 @@ impl Visibility {
         Ok(Self { hidden, seen })
     }
 
-    /// Makes every board so.
+    /// Makes every board of the shards so.
     #[must_use]
-    pub fn statements(&self, site: &str) -> Vec<Statement> {
-        let mut all = turn(site, &self.hidden, "score > 0", '-');
-        all.extend(turn(site, &self.seen, "score < 0", '+'));
+    pub fn statements(&self, shards: &str) -> Vec<Statement> {
+        let mut all = turn(shards, &self.hidden, "score > 0", '-');
+        all.extend(turn(shards, &self.seen, "score < 0", '+'));
         all
     }
 }
 
 /// Turns the scores of users that are on one side.
-fn turn(site: &str, users: &[String], side: &str, sign: char) -> Vec<Statement> {
+fn turn(shards: &str, users: &[String], side: &str, sign: char) -> Vec<Statement> {
     if users.is_empty() {
         return Vec::new();
     }
@@ -67,12 +69,12 @@ fn turn(site: &str, users: &[String], side: &str, sign: char) -> Vec<Statement> 
     let total = format!(
         "UPDATE boards SET total = total {sign} \
          (SELECT COUNT(*) FROM places WHERE board = boards.id AND {theirs}) \
-         WHERE site = ?1 AND id IN (SELECT board FROM places WHERE {theirs})"
+         WHERE {OF_SHARDS} AND id IN (SELECT board FROM places WHERE {theirs})"
     );
     let scores = format!(
         "UPDATE places SET score = -score WHERE {theirs} AND \
-         board IN (SELECT id FROM boards WHERE site = ?1)"
+         board IN (SELECT id FROM boards WHERE {OF_SHARDS})"
     );
-    let statement = |sql: String| Statement::new(&sql, vec![site.into(), users.clone().into()]);
+    let statement = |sql: String| Statement::new(&sql, vec![shards.into(), users.clone().into()]);
     vec![statement(total), statement(scores)]
 }

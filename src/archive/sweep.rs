@@ -2,7 +2,6 @@
 
 use super::{KEPT, State, Statement};
 use crate::calendar::{Calendar, Date, Instant, Period};
-use crate::config::Config;
 use crate::keys::Keys;
 use crate::redis::{Command, Failure, Reply};
 use crate::scripts;
@@ -60,8 +59,7 @@ impl Board {
 
     /// The command that tells what boards are like now, and how long they live.
     #[must_use]
-    pub fn states(boards: &[Self], config: &Config) -> Command {
-        let keys = config.keys();
+    pub fn states(boards: &[Self], keys: &Keys) -> Command {
         let named = boards.iter().map(|board| keys.board_named(&board.name));
         let all: Vec<String> = [keys.stamp()].into_iter().chain(named).collect();
         Command::script(&scripts::ARCHIVE_STATES, &all)

@@ -1,5 +1,6 @@
 //! The configuration, read once from the deployment's variables.
 
+mod bound;
 mod origins;
 mod rules;
 mod scopes;
@@ -7,6 +8,7 @@ mod service_keys;
 mod tokens;
 mod vars;
 
+pub use bound::Bound;
 pub use origins::Origins;
 pub use rules::{Once, Rule, Rules};
 pub use scopes::{Scope, Scopes};
@@ -17,6 +19,7 @@ pub use vars::Vars;
 use crate::calendar::Period;
 use crate::error::Error;
 use crate::keys::Keys;
+use crate::shard;
 
 /// A deployment's settings, checked.
 #[derive(Clone, Debug)]
@@ -47,6 +50,10 @@ pub struct Config {
     pub board_max_age: u32,
     /// Begins every key.
     pub prefix: String,
+    /// What there is besides the store.
+    pub bound: Bound,
+    /// Over how many shards the users are split: 1 to 64.
+    pub shards: u32,
 }
 
 /// Lifetimes in days, from the first write: 1 to 36,500.
@@ -65,6 +72,9 @@ pub struct Keep {
 }
 
 const DAY_SECONDS: u64 = 86_400;
+
+/// Stands before the stamp while a rebuild holds the site.
+const REBUILDING: &str = "rebuilding";
 
 impl Keep {
     /// Seconds that a board lives; `None` for ever.
@@ -95,11 +105,6 @@ impl Config {
     /// [`Error::Misconfigured`] names the first variable that is missing or not valid.
     pub fn read(vars: &Vars) -> Result<Self, Error> {
         let decimals = vars.whole("POINT_DECIMALS", 0..=2)?.unwrap_or(0);
-        let shards = vars.whole("SHARDS", 1..=64)?.unwrap_or(1);
-        if shards > 1 {
-            let way_out = "this version keeps a site on one shard; set SHARDS to 1 or leave it out";
-            return Err(Error::Misconfigured("SHARDS", way_out.to_owned()));
-        }
         Ok(Self {
             store_url: store_url(vars)?,
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
@@ -114,13 +119,41 @@ impl Config {
             keep: keep(vars)?,
             board_max_age: vars.whole("BOARD_MAX_AGE", 1..=3600)?.unwrap_or(5),
             prefix: prefix(vars)?,
+            bound: Bound::default(),
+            shards: vars.whole("SHARDS", 1..=64)?.unwrap_or(1),
         })
     }
 
-    /// The keys of this deployment.
+    /// The keys of a shard.
     #[must_use]
-    pub fn keys(&self) -> Keys {
-        Keys::new(&self.prefix, 0)
+    pub fn keys(&self, shard: u32) -> Keys {
+        Keys::new(&self.prefix, shard)
+    }
+
+    /// The shard of a user.
+    #[must_use]
+    pub fn shard_of(&self, user: &str) -> u32 {
+        shard::of(user, self.shards)
+    }
+
+    /// The places of users in a list by their shards, of those shards that have any.
+    #[must_use]
+    pub fn places_by_shard(&self, users: &[&str]) -> Vec<(u32, Vec<usize>)> {
+        let mut shards: Vec<(u32, Vec<usize>)> = Vec::new();
+        for (place, user) in users.iter().enumerate() {
+            let shard = self.shard_of(user);
+            match shards.iter_mut().find(|(known, _)| *known == shard) {
+                Some((_, places)) => places.push(place),
+                None => shards.push((shard, vec![place])),
+            }
+        }
+        shards
+    }
+
+    /// The keys of a user's shard.
+    #[must_use]
+    pub fn keys_of(&self, user: &str) -> Keys {
+        self.keys(self.shard_of(user))
     }
 
     /// The settings that the data in Redis depends on, as they are stamped there.
@@ -132,9 +165,20 @@ impl Config {
         format!("v1 {}", settings.join(" "))
     }
 
-    /// What to do about data that was stamped with other settings.
+    /// Whether this stamp says that the data is ours, and being made anew: until that is done
+    /// nobody may change it, and what there is of it may be little.
+    #[must_use]
+    pub fn is_held(&self, held: &str) -> bool {
+        let ours = held.strip_prefix(REBUILDING).map(str::trim_start);
+        ours.is_some_and(|ours| ours.is_empty() || ours == self.stamp())
+    }
+
+    /// What to do about data that was stamped otherwise: wait, or mend the settings.
     #[must_use]
     pub fn other_stamp(&self, held: &str) -> Error {
+        if self.is_held(held) {
+            return Error::StoreUnavailable("it is being rebuilt".to_owned());
+        }
         let known = |name: &str| {
             held.split(' ')
                 .find_map(|setting| setting.strip_prefix(name)?.strip_prefix('='))
@@ -159,7 +203,7 @@ impl Config {
 
     fn stamped(&self) -> [(&'static str, &'static str, String); 3] {
         [
-            ("SHARDS", "shards", "1".to_owned()),
+            ("SHARDS", "shards", self.shards.to_string()),
             ("POINT_DECIMALS", "decimals", self.decimals.to_string()),
             ("TIMEZONE", "timezone", self.timezone.clone()),
         ]

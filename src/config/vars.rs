@@ -1,6 +1,7 @@
 //! Variables as the platform hands them over: texts, and tables as JSON.
 
 use crate::error::Error;
+use crate::json;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -120,7 +121,9 @@ impl Vars {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };
-        let wrong = |_| Error::Misconfigured(name, "must be a table".to_owned());
-        serde_json::from_str(&text).map(Some).map_err(wrong)
+        match json::read(text.as_bytes()) {
+            Ok(Value::Object(table)) => Ok(Some(table)),
+            Ok(_) | Err(_) => Err(Error::Misconfigured(name, "must be a table".to_owned())),
+        }
     }
 }

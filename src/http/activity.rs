@@ -6,6 +6,7 @@ use super::call::Call;
 use super::caller::identify;
 use super::queue::Queues;
 use crate::activity::{Counted, Ruled, count_all, count_one, date_in_order, read_item};
+use crate::calendar::Instant;
 use crate::caller::Caller;
 use crate::config::{Config, Scope};
 use crate::error::Error;
@@ -19,7 +20,7 @@ pub async fn post(site: &Site, call: &Call, queues: &Queues) -> Result<Answer, E
     let body = call.body().await?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
-    let profile = first_profile(&caller, &site.config);
+    let profile = first_profile(&caller, call.now, &site.config);
     let read = |item: &Value| read_item(item, &caller, &site.config.rules, call.now);
     let queued = Counted::queued(site.config.decimals);
     let json = body.json()?;
@@ -49,10 +50,10 @@ pub async fn post(site: &Site, call: &Call, queues: &Queues) -> Result<Answer, E
 }
 
 /// What gives a user a profile on first sight, where their token tells one.
-fn first_profile(caller: &Caller, config: &Config) -> Option<Command> {
+fn first_profile(caller: &Caller, now: Instant, config: &Config) -> Option<Command> {
     let Caller::User(Some(member)) = caller else {
         return None;
     };
     let profile = member.profile.as_ref()?;
-    Some(write_first_profile(&member.id, profile, config))
+    Some(write_first_profile(&member.id, profile, now, config))
 }

@@ -3,10 +3,11 @@
 use super::call::Call;
 use super::database::Database;
 use super::snapshots::Snapshots;
-use super::{cache, edge};
+use super::{cache, edge, journal, log};
 use crate::archive::{self, Found, Lookup, Visibility};
 use crate::calendar::Instant;
 use crate::error::Error;
+use crate::keys::Keys;
 use crate::ranking::{Which, from_top};
 use crate::redis::{Command, Reply};
 use crate::site::{MOST_CALLS, Site};
@@ -16,6 +17,8 @@ use worker::Env;
 pub struct Kept {
     /// Closed boards: a D1 database with the tables of `migrations/archive`.
     pub archive: Option<Database>,
+    /// What was done: a D1 database with the table of `migrations/journal`.
+    pub journal: Option<Database>,
     /// Boards as they were lately: a KV namespace.
     pub snapshots: Option<Snapshots>,
 }
@@ -29,7 +32,8 @@ impl Kept {
     #[must_use]
     pub fn of(env: &Env) -> Self {
         Self {
-            archive: edge::binding(env, "ARCHIVE").map(Database),
+            archive: Database::bound(env, "ARCHIVE"),
+            journal: Database::bound(env, "JOURNAL"),
             snapshots: edge::binding(env, "SNAPSHOTS").map(Snapshots),
         }
     }
@@ -48,7 +52,7 @@ impl Kept {
         let Some(archive) = &self.archive else {
             return Ok(None);
         };
-        let statements = lookup.statements(&archive::site(&site.config), &which.name());
+        let statements = lookup.statements(&site.config, &which.name());
         Ok(lookup.found(&archive.run(&statements).await?)?)
     }
 
@@ -123,16 +127,17 @@ impl Kept {
         let Some(archive) = &self.archive else {
             return Ok(());
         };
+        let ids: Vec<&str> = users.iter().map(String::as_str).collect();
         let mut told = None;
         // Two who change the same user come here in any order: whoever is last sees that what
         // they wrote is what the store says.
         for _ in 0..MOST_CALLS {
-            let flags = look_up(site, &site.config.keys().flags(), users).await?;
+            let flags = look_up(site, Keys::flags, &ids).await?;
             let is = Visibility::of(users, &flags)?;
             if told.as_ref() == Some(&is) {
                 break;
             }
-            let statements = is.statements(&archive::site(&site.config));
+            let statements = is.statements(&archive::shards(&site.config));
             archive.run(&statements).await?;
             told = Some(is);
         }
@@ -146,31 +151,51 @@ impl Kept {
     /// As [`Kept::follow`].
     pub async fn erase(&self, site: &Site, call: &Call, user: &str) -> Result<(), Error> {
         self.forget(site, call).await?;
+        // Cron does it else: the store has it in the outbox.
+        if let Some(journal) = &self.journal
+            && let Err(error) = journal::drain(site, journal).await
+        {
+            log::warning(call, &error.cause().unwrap_or_default());
+        }
         if let Some(archive) = &self.archive {
-            let statements = archive::erase(&archive::site(&site.config), user);
+            let shard = archive::shard(&site.config, site.config.shard_of(user));
+            let statements = archive::erase(&shard, user);
             archive.run(&statements).await?;
         }
         Ok(())
     }
 }
 
-/// What the store has of each user in a hash.
+/// What the store has of each user in a hash of their shard.
 ///
 /// # Errors
 ///
-/// As [`Site::ask_all`].
+/// As [`Site::ask`].
 pub async fn look_up(
     site: &Site,
-    hash: &str,
-    users: &[impl AsRef<str>],
+    hash: fn(&Keys) -> String,
+    users: &[&str],
 ) -> Result<Vec<Reply>, Error> {
-    if users.is_empty() {
-        return Ok(Vec::new());
+    let mut found = vec![Reply::Nil; users.len()];
+    let shards = site.config.places_by_shard(users);
+    let Some((first, _)) = shards.first() else {
+        return Ok(found);
+    };
+    let mut commands = Vec::new();
+    for (shard, places) in &shards {
+        let mut fields = Command::new("HMGET").arg(&hash(&site.config.keys(*shard)));
+        for place in places {
+            fields = fields.arg(users.get(*place).copied().unwrap_or_default());
+        }
+        commands.push(fields);
     }
-    let fields = users
-        .iter()
-        .fold(Command::new("HMGET").arg(hash), |command, user| {
-            command.arg(user.as_ref())
-        });
-    Ok(site.ask_plainly(fields).await?.list()?.to_vec())
+    let replies = site.ask_all(&site.config.keys(*first), commands).await?;
+    for ((_, places), reply) in shards.iter().zip(&replies) {
+        for (place, value) in places.iter().zip(reply.list()?) {
+            if let Some(found) = found.get_mut(*place) {
+                found.clone_from(value);
+            }
+        }
+    }
+    Ok(found)
 }

@@ -13,6 +13,7 @@ mod database;
 mod edge;
 mod files;
 mod health;
+mod journal;
 mod kept;
 mod keys;
 mod limits;
@@ -27,8 +28,9 @@ mod snapshots;
 mod users;
 mod zone;
 
-use crate::config::{Config, Origins, Vars};
+use crate::config::{Bound, Config, Origins, Vars};
 use crate::error::Error;
+use crate::json;
 use crate::site::Site;
 use answer::Answer;
 use call::Call;
@@ -114,18 +116,30 @@ async fn answer(
         Route::Verdict(user) => moderation::verdict(site?, kept, call, &user).await,
         Route::Adjustments(user) => moderation::adjustment(site?, call, &user).await,
         Route::Audit => moderation::audit(site?, call).await,
+        Route::Journal => journal::get(site?, kept, call).await,
         Route::Health => Ok(health::answer(site, call).await),
         Route::OpenApi => site.and_then(|_| files::openapi(call)),
         Route::Page => site.and_then(|_| files::page(call)),
     }
 }
 
+/// When only the journal is due.
+const EACH_MINUTE: &str = "* * * * *";
+
 /// Does what is due from time to time: each part that fails is logged, and due again.
-pub async fn run_scheduled(env: &Env) {
+pub async fn run_scheduled(env: &Env, cron: &str) {
     let deployment = Deployment::of(env);
     let (Ok(site), kept) = (&deployment.site, &deployment.kept) else {
         return;
     };
+    if let Some(journal) = &kept.journal
+        && let Err(error) = journal::drain(site, journal).await
+    {
+        log::run(&error);
+    }
+    if cron == EACH_MINUTE {
+        return;
+    }
     if let Some(archive) = &kept.archive
         && let Err(error) = scheduled::archive(site, archive).await
     {
@@ -156,13 +170,23 @@ impl Deployment {
             limits: Rc::new(Limits::of(env)),
             kept: Kept::of(env),
             queues: Queues::of(env),
-            site: read_site(&vars),
+            site: read_site(&vars, env),
         }
     }
 }
 
-fn read_site(vars: &Vars) -> std::result::Result<Site, Error> {
-    let config = Config::read(vars)?;
+fn read_site(vars: &Vars, env: &Env) -> std::result::Result<Site, Error> {
+    let is_bound = |name| edge::binding(env, name).is_some();
+    let bound = Bound {
+        queue: is_bound("HELD"),
+        archive: is_bound("ARCHIVE"),
+        journal: is_bound("JOURNAL"),
+        snapshots: is_bound("SNAPSHOTS"),
+    };
+    let config = Config {
+        bound,
+        ..Config::read(vars)?
+    };
     let zone = zone::named(&config.timezone)?;
     Ok(Site::new(config, zone, edge::clock))
 }
@@ -174,5 +198,5 @@ fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
         return Some(text.into());
     }
     let json = js_sys::JSON::stringify(&value).ok()?.as_string()?;
-    serde_json::from_str(&json).ok()
+    json::read(json.as_bytes()).ok()
 }

@@ -9,7 +9,7 @@ use crate::config::Scope;
 use crate::error::Error;
 use crate::moderation::{Adjustment, AuditQuery, Verdict, View};
 use crate::query::Query;
-use crate::redis::{Command, Pipeline, Reply};
+use crate::redis::{Command, Reply};
 use crate::site::Site;
 
 /// `GET` and `PUT` of whether a user is hidden or frozen.
@@ -27,16 +27,12 @@ async fn get_verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     let user = query.user(user);
     query.finish()?;
     caller.must_be_service(Scope::Admin)?;
-    let keys = site.config.keys();
+    let keys = site.config.keys_of(&user);
     let of_user = |key: &str| Command::new("HGET").arg(key).arg(&user);
-    let commands = vec![
-        Command::new("GET").arg(&keys.stamp()),
-        of_user(&keys.profiles()),
-        of_user(&keys.flags()),
-    ];
-    let replies = site.ask_all(&Pipeline::new(commands)).await?;
+    let commands = vec![of_user(&keys.profiles()), of_user(&keys.flags())];
+    let replies = site.ask_all(&keys, commands).await?;
     let reply = |place: usize| replies.get(place).unwrap_or(&Reply::Nil);
-    Ok(Answer::json(&View::stored(&user, reply(1), reply(2))?))
+    Ok(Answer::json(&View::stored(&user, reply(0), reply(1))?))
 }
 
 async fn put_verdict(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
@@ -45,10 +41,15 @@ async fn put_verdict(site: &Site, kept: &Kept, call: &Call, user: &str) -> Resul
     call.no_parameters()?;
     let verdict = Verdict::read(user, &body.json()?)?;
     caller.must_be_service(Scope::Admin)?;
-    let command = |names: &[String]| verdict.command(names, call.now, &site.config);
-    let reply = site.ask_everywhere(command).await?;
+    if verdict.restricts() {
+        site.claim().await?;
+    }
+    let command = |_, names: &[String]| verdict.command(names, call.now, &site.config);
+    let shard = site.config.shard_of(user);
+    let replies = site.ask_everywhere(&[shard], &command).await?;
     kept.follow(site, call, &[user.to_owned()]).await?;
-    Ok(Answer::json(&verdict.view(&reply)?))
+    let reply = replies.first().unwrap_or(&Reply::Nil);
+    Ok(Answer::json(&verdict.view(reply)?))
 }
 
 /// `POST` of an adjustment.
@@ -66,6 +67,7 @@ pub async fn audit(site: &Site, call: &Call) -> Result<Answer, Error> {
     let caller = identify(call, &site.config).await?;
     let query = AuditQuery::read(&call.query)?;
     caller.must_be_service(Scope::Admin)?;
-    let reply = site.ask(query.command(&site.config)).await?;
-    Ok(Answer::json(&query.view(&reply, site.config.decimals)?))
+    let commands = (0..site.config.shards).map(|shard| query.command(&site.config, shard));
+    let replies = site.ask_each(commands.collect()).await?;
+    Ok(Answer::json(&query.view(&replies, site.config.decimals)?))
 }

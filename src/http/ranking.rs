@@ -5,23 +5,24 @@ use super::cache;
 use super::call::Call;
 use super::copies;
 use super::kept::{self, Kept};
-use crate::archive::Lookup;
 use crate::calendar::Instant;
 use crate::error::Error;
-use crate::ranking::{Board, Comparison, Copy, StandingQuery, Which, Winners};
-use crate::redis::{Command, Failure, Reply};
+use crate::keys::Keys;
+use crate::ranking::{Board, Comparison, Copy, PeriodView, Question, StandingQuery, Winners, read};
+use crate::redis::Reply;
 use crate::site::Site;
-use serde::Serialize;
 use worker::Context;
 
 /// How long a closed board may be served from a cache, in seconds: a late undo may change it.
 const CLOSED_MAX_AGE: u32 = 300;
 
-/// What is asked of one board.
+/// A question about one board, and what answers it.
 struct Asked<'a> {
-    which: &'a Which,
-    closed: bool,
-    lookup: Lookup<'a>,
+    site: &'a Site,
+    kept: &'a Kept,
+    call: &'a Call,
+    question: &'a dyn Question,
+    period: PeriodView,
 }
 
 /// The top of a board, from the edge cache where it is fresh, or while the store is away.
@@ -34,22 +35,14 @@ pub async fn board(
 ) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let board = Board::read(period, &call.query, &site.config, today)?;
-    let period = board.which.view(&site.calendar, call.now);
-    let max_age = if period.closed {
+    let asked = Asked::new(site, kept, call, &board);
+    let max_age = if asked.period.closed {
         CLOSED_MAX_AGE
     } else {
         site.config.board_max_age
     };
-    let asked = Asked {
-        which: &board.which,
-        closed: period.closed,
-        lookup: board.lookup(),
-    };
-    let command = board.command(&site.config);
-    let decimals = site.config.decimals;
-    let tell = |reply: &Reply| told(board.view(reply, period.clone(), decimals));
-    let read = async { tell(&asked.look_up(site, kept, command).await?) };
-    let known = async |oldest| asked.known(site, kept, oldest, &tell).await;
+    let read = async { asked.tell(&asked.look_up().await?) };
+    let known = async |oldest| asked.known(oldest).await;
     let url = board.normal_form();
     cached(site, kept, call, (context, &url, max_age), read, known).await
 }
@@ -122,23 +115,25 @@ async fn read_winners(
     call: &Call,
     winners: &Winners,
 ) -> Result<String, Error> {
-    let reply = site.ask(winners.command(&site.config)).await?;
+    let commands = (0..site.config.shards).map(|shard| winners.command(&site.config, shard));
+    let replies = site.ask_each(commands.collect()).await?;
     let archived = match &kept.archive {
         Some(archive) => archive.run(&[winners.statement(&site.config)]).await?,
         None => Vec::new(),
     };
     let none = Reply::List(Vec::new());
-    let mut boards = winners.boards(&reply, archived.first().unwrap_or(&none))?;
+    let mut boards = winners.boards(&replies, archived.first().unwrap_or(&none), &site.config)?;
     let mut users = Vec::new();
     for board in &boards {
         users.extend(board.nameless()?);
     }
-    let profiles = kept::look_up(site, &site.config.keys().profiles(), &users).await?;
+    let profiles = kept::look_up(site, Keys::profiles, &users).await?;
     let mut profiles = profiles.into_iter();
     for board in &mut boards {
         board.name(&mut profiles);
     }
-    told(winners.view(&boards, &site.calendar, call.now, site.config.decimals))
+    let view = winners.view(&boards, &site.calendar, call.now, site.config.decimals)?;
+    Ok(serde_json::to_string(&view).unwrap_or_default())
 }
 
 /// One standing.
@@ -151,16 +146,7 @@ pub async fn standing(
 ) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let query = StandingQuery::read(period, user, &call.query, &site.config, today)?;
-    let period = query.which.view(&site.calendar, call.now);
-    let asked = Asked {
-        which: &query.which,
-        closed: period.closed,
-        lookup: query.lookup(),
-    };
-    let command = query.command(&site.config);
-    let decimals = site.config.decimals;
-    let tell = |reply: &Reply| told(query.view(reply, period.clone(), decimals));
-    asked.answer(site, kept, call, command, &tell).await
+    Asked::new(site, kept, call, &query).answer().await
 }
 
 /// Several standings.
@@ -172,72 +158,68 @@ pub async fn comparison(
 ) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let query = Comparison::read(period, &call.query, &site.config, today)?;
-    let period = query.which.view(&site.calendar, call.now);
-    let asked = Asked {
-        which: &query.which,
-        closed: period.closed,
-        lookup: query.lookup(),
-    };
-    let command = query.command(&site.config);
-    let decimals = site.config.decimals;
-    let tell = |reply: &Reply| told(query.view(reply, period.clone(), decimals));
-    asked.answer(site, kept, call, command, &tell).await
+    Asked::new(site, kept, call, &query).answer().await
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    fn new(site: &'a Site, kept: &'a Kept, call: &'a Call, question: &'a dyn Question) -> Self {
+        let period = question.which().view(&site.calendar, call.now);
+        Self {
+            site,
+            kept,
+            call,
+            question,
+            period,
+        }
+    }
+
     /// What is now, or while the store is away what was known last; nobody may store it.
-    async fn answer(
-        &self,
-        site: &Site,
-        kept: &Kept,
-        call: &Call,
-        command: Command,
-        tell: &dyn Fn(&Reply) -> Result<String, Error>,
-    ) -> Result<Answer, Error> {
-        let answer = match self.look_up(site, kept, command).await {
-            Ok(reply) => Answer::text("application/json", tell(&reply)?),
+    async fn answer(&self) -> Result<Answer, Error> {
+        let answer = match self.look_up().await {
+            Ok(reply) => Answer::text("application/json", self.tell(&reply)?),
             Err(error) => {
                 let look = async {
-                    let oldest = kept.since_hiding(site, call).await?;
-                    self.known(site, kept, oldest, tell).await
+                    let oldest = self.kept.since_hiding(self.site, self.call).await?;
+                    self.known(oldest).await
                 };
-                copies::in_spite_of(call, error, look).await?
+                copies::in_spite_of(self.call, error, look).await?
             }
         };
         Ok(answer.with("cache-control", "no-store"))
     }
 
+    fn tell(&self, reply: &Reply) -> Result<String, Error> {
+        let decimals = self.site.config.decimals;
+        Ok(self.question.tell(reply, self.period.clone(), decimals)?)
+    }
+
     /// What the store says, or where it has no such board that has closed, the archive.
-    async fn look_up(&self, site: &Site, kept: &Kept, command: Command) -> Result<Reply, Error> {
-        let reply = site.ask(command).await?;
-        if !self.closed || reply.at(1)?.some().is_some() {
+    async fn look_up(&self) -> Result<Reply, Error> {
+        let (which, lookup) = (self.question.which(), self.question.lookup());
+        let (reply, whole) = read(self.site, which, &lookup).await?;
+        if whole || !self.period.closed {
             return Ok(reply);
         }
-        let Some(found) = kept.find(site, self.which, &self.lookup).await? else {
+        let found = self.kept.find(self.site, which, &lookup).await?;
+        let held = reply.at(1)?.some().map(Reply::unsigned).transpose()?;
+        // Of a shard that has no board nobody knows whether it ever had.
+        let Some(found) = found.filter(|found| held.is_none_or(|held| held < found.total)) else {
             return Ok(reply);
         };
-        let users = self.lookup.users(&found);
-        let profiles = kept::look_up(site, &site.config.keys().profiles(), &users).await?;
-        Ok(self.lookup.reply(&found, &profiles))
+        let users = lookup.users(&found);
+        let profiles = kept::look_up(self.site, Keys::profiles, &users).await?;
+        Ok(lookup.reply(&found, &profiles))
     }
 
     /// What is known without the store, of an instant or after.
-    async fn known(
-        &self,
-        site: &Site,
-        kept: &Kept,
-        oldest: Instant,
-        tell: &dyn Fn(&Reply) -> Result<String, Error>,
-    ) -> Result<Option<Copy>, Error> {
-        let board = (self.which, self.closed);
-        let Some((reply, made)) = kept.known(site, board, &self.lookup, oldest).await? else {
-            return Ok(None);
-        };
-        let body = tell(&reply)?;
-        Ok(Some(Copy { body, made }))
+    async fn known(&self, oldest: Instant) -> Result<Option<Copy>, Error> {
+        let board = (self.question.which(), self.period.closed);
+        let lookup = self.question.lookup();
+        let known = self.kept.known(self.site, board, &lookup, oldest).await?;
+        let told = known.map(|(reply, made)| {
+            let body = self.tell(&reply)?;
+            Ok(Copy { body, made })
+        });
+        told.transpose()
     }
-}
-
-fn told(view: Result<impl Serialize, Failure>) -> Result<String, Error> {
-    Ok(serde_json::to_string(&view?).unwrap_or_default())
 }

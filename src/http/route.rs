@@ -28,6 +28,8 @@ pub enum Route {
     Adjustments(String),
     /// `/v1/moderation`
     Audit,
+    /// `/v1/journal`
+    Journal,
     /// `/healthz`
     Health,
     /// `/openapi.json`
@@ -63,6 +65,7 @@ impl Route {
             ["v1", "users", user, "moderation"] => Self::Verdict(user.to_owned()),
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
             ["v1", "moderation"] => Self::Audit,
+            ["v1", "journal"] => Self::Journal,
             _ => return Err(Error::NotFound("No route has this path.".to_owned())),
         })
     }
@@ -82,6 +85,7 @@ impl Route {
             Self::Verdict(_) => "/v1/users/{user}/moderation",
             Self::Adjustments(_) => "/v1/users/{user}/adjustments",
             Self::Audit => "/v1/moderation",
+            Self::Journal => "/v1/journal",
             Self::Health => "/healthz",
             Self::OpenApi => "/openapi.json",
             Self::Page => "/",
@@ -104,6 +108,7 @@ impl Route {
             | Self::Verdict(_)
             | Self::Adjustments(_)
             | Self::Audit
+            | Self::Journal
             | Self::OpenApi
             | Self::Page => false,
         }
@@ -123,6 +128,7 @@ impl Route {
             | Self::Standing(..)
             | Self::History(_)
             | Self::Audit
+            | Self::Journal
             | Self::Health
             | Self::OpenApi
             | Self::Page => "GET, HEAD",

@@ -6,6 +6,7 @@ use super::snapshots::Snapshots;
 use crate::archive::{self, Board, Page, Sweep};
 use crate::calendar::Instant;
 use crate::error::Error;
+use crate::keys::Keys;
 use crate::ranking::Snapshot;
 use crate::redis::{Command, Reply};
 use crate::site::Site;
@@ -18,32 +19,47 @@ const MOST_GOES: u32 = 4;
 /// How many stretches of boards one run reads: what is left is for the next.
 const MOST_PAGES: u32 = 40;
 
-/// One run.
+/// One run over the boards of a shard.
 struct Run<'a> {
     site: &'a Site,
     archive: &'a Database,
+    keys: Keys,
     id: String,
     now: Instant,
-    pages: u32,
+    /// How many stretches may still be read.
+    pages: &'a mut u32,
 }
 
-/// Archives boards that have closed, as many as one run may.
+/// Archives boards that have closed, as many as one run may; a shard that fails keeps no other up.
 ///
 /// # Errors
 ///
 /// What the store and the archive can fail with; the next run goes on.
 pub async fn archive(site: &Site, archive: &Database) -> Result<(), Error> {
+    let (mut pages, mut went) = (MOST_PAGES, Ok(()));
+    for shard in 0..site.config.shards {
+        went = went.and(archive_shard(site, archive, shard, &mut pages).await);
+    }
+    went
+}
+
+async fn archive_shard(
+    site: &Site,
+    archive: &Database,
+    shard: u32,
+    pages: &mut u32,
+) -> Result<(), Error> {
     let now = Instant(edge::clock());
-    let id = archive::site(&site.config);
+    let id = archive::shard(&site.config, shard);
     let begun = archive.run(&[Sweep::begin(&id, now)]).await?;
     let Some(row) = begun.first().unwrap_or(&Reply::Nil).list()?.first() else {
         return Ok(());
     };
     let next = u32::try_from(row.at(0)?.unsigned()?).unwrap_or(0);
-    let pages = MOST_PAGES;
     let mut run = Run {
         site,
         archive,
+        keys: site.config.keys(shard),
         id,
         now,
         pages,
@@ -62,10 +78,7 @@ pub async fn archive(site: &Site, archive: &Database) -> Result<(), Error> {
 pub async fn snapshot(site: &Site, snapshots: &Snapshots) -> Result<(), Error> {
     let now = Instant(edge::clock());
     let today = site.calendar.date_at(now);
-    let replies = site
-        .ask_all(&Snapshot::pipeline(&site.config, today))
-        .await?;
-    let snapshot = Snapshot::of(&site.config, today, now, replies);
+    let snapshot = Snapshot::of(site, today, now).await?;
     let text = serde_json::to_string(&snapshot).unwrap_or_default();
     snapshots.save(&archive::site(&site.config), &text).await
 }
@@ -89,11 +102,8 @@ impl Run<'_> {
 
     /// Tells a store that has forgotten it which boards are archived.
     async fn remember(&self) -> Result<(), Error> {
-        let keys = self.site.config.keys();
-        let known = self
-            .site
-            .ask_plainly(Command::new("EXISTS").arg(&keys.archived()))
-            .await?;
+        let known = Command::new("EXISTS").arg(&self.keys.archived());
+        let known = self.site.ask_plainly(&self.keys, known).await?;
         if known == Reply::Integer(1) {
             return Ok(());
         }
@@ -116,39 +126,31 @@ impl Run<'_> {
     }
 
     async fn mark(&self, names: &[String]) -> Result<(), Error> {
-        let keys = self.site.config.keys();
-        let command = Command::new("SADD").arg(&keys.archived());
-        let named = names.iter().map(|name| keys.board_named(name));
-        self.site
-            .ask_plainly(named.fold(command, |command, key| command.arg(&key)))
-            .await?;
+        let command = Command::new("SADD").arg(&self.keys.archived());
+        let named = names.iter().map(|name| self.keys.board_named(name));
+        let command = named.fold(command, |command, key| command.arg(&key));
+        self.site.ask_plainly(&self.keys, command).await?;
         Ok(())
     }
 
     async fn names(&self, next: u32) -> Result<Vec<Reply>, Error> {
-        let index = self.site.config.keys().index();
-        let names = Command::new("ZRANGE").arg(&index).arg(&next.to_string());
-        let names = self
-            .site
-            .ask_plainly(names.arg(&(next + NAMES - 1).to_string()))
-            .await?;
+        let names = Command::new("ZRANGE").arg(&self.keys.index());
+        let names = names.arg(&next.to_string());
+        let names = names.arg(&(next + NAMES - 1).to_string());
+        let names = self.site.ask_plainly(&self.keys, names).await?;
         Ok(names.list()?.to_vec())
     }
 
     /// Archives those that are due; whether the run may go on.
     async fn archive_due(&mut self, names: &[Reply]) -> Result<bool, Error> {
-        let keys = self.site.config.keys();
         let (site, now) = (self.site, self.now);
         let since = |board: &Board| Some(now.0 - board.end(&site.calendar)?.0);
-        let boards = names.iter().filter_map(|name| Board::of(name, &keys));
+        let boards = names.iter().filter_map(|name| Board::of(name, &self.keys));
         let boards: Vec<Board> = boards.filter(|board| since(board) >= Some(0)).collect();
         if boards.is_empty() {
             return Ok(true);
         }
-        let held = self
-            .site
-            .ask(Board::states(&boards, &self.site.config))
-            .await?;
+        let held = self.site.ask(Board::states(&boards, &self.keys)).await?;
         let known = self.archive.run(&[Board::known(&boards, &self.id)]).await?;
         for (at, board) in (1..).zip(&boards) {
             let known = board.read_known(known.first().unwrap_or(&Reply::Nil))?;
@@ -167,13 +169,10 @@ impl Run<'_> {
     async fn archive_board(&mut self, board: &Board, known: &Sweep) -> Result<bool, Error> {
         let (mut state, mut start) = known.begun.unzip();
         let mut audit = None;
-        while self.pages > 0 {
-            self.pages -= 1;
+        while *self.pages > 0 {
+            *self.pages -= 1;
             let at = start.unwrap_or(0);
-            let reply = self
-                .site
-                .ask(Page::command(board, at, &self.site.config))
-                .await?;
+            let reply = self.site.ask(Page::command(board, at, &self.keys)).await?;
             let Some(page) = Page::read(&reply)? else {
                 return Ok(true);
             };

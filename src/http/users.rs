@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::moderation::Flags;
 use crate::query::Query;
 use crate::ranking::User;
-use crate::redis::{Command, Pipeline, Reply};
+use crate::redis::{Command, Reply};
 use crate::site::Site;
 use crate::users::{Erasure, History, NamedProfile, Profile, write_profiles};
 use serde_json::Value;
@@ -28,15 +28,13 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
     let mut query = Query::parse(&call.query, &[]);
     let user = query.user(user);
     query.finish()?;
-    let keys = site.config.keys();
-    let stamp = Command::new("GET").arg(&keys.stamp());
+    let keys = site.config.keys_of(&user);
     let profile = Command::new("HGET").arg(&keys.profiles()).arg(&user);
     let flags = Command::new("HGET").arg(&keys.flags()).arg(&user);
-    let pipeline = Pipeline::new(vec![stamp, profile, flags]);
-    let replies = site.ask_all(&pipeline).await?;
+    let replies = site.ask_all(&keys, vec![profile, flags]).await?;
     let reply = |place: usize| replies.get(place).unwrap_or(&Reply::Nil);
-    let flags = Flags::stored(reply(2))?;
-    match Profile::stored(reply(1))? {
+    let flags = Flags::stored(reply(1))?;
+    match Profile::stored(reply(0))? {
         Some(profile) => {
             let user = User::new(&user, Some(profile)).hiding(flags.self_hidden);
             Ok(Answer::json(&user))
@@ -63,21 +61,36 @@ async fn write(
     call: &Call,
     profiles: Vec<NamedProfile>,
 ) -> Result<Vec<User>, Error> {
-    let command = |names: &[String]| write_profiles(profiles.iter(), call.now, names, &site.config);
-    let reply = site.ask_everywhere(command).await?;
+    let ids: Vec<&str> = profiles.iter().map(|named| named.id.as_str()).collect();
+    let shards = site.config.places_by_shard(&ids);
+    let command = |shard, names: &[String]| {
+        let places = shards.iter().filter(|(of, _)| *of == shard);
+        let places = places.flat_map(|(_, places)| places);
+        let named = places.filter_map(|place| profiles.get(*place));
+        write_profiles(named, call.now, names, &site.config, shard)
+    };
+    let asked: Vec<u32> = shards.iter().map(|(shard, _)| *shard).collect();
+    site.claim().await?;
+    let replies = site.ask_everywhere(&asked, &command).await?;
+    let mut hides = vec![None; profiles.len()];
+    for ((_, places), reply) in shards.iter().zip(&replies) {
+        for (place, hidden) in places.iter().zip(reply.at(2)?.list()?) {
+            if let Some(hides) = hides.get_mut(*place) {
+                *hides = Some(*hidden == Reply::Integer(1));
+            }
+        }
+    }
     let asked = profiles.iter().filter(|named| named.hidden.is_some());
     let asked: Vec<String> = asked.map(|named| named.id.clone()).collect();
     if !asked.is_empty() {
         kept.follow(site, call, &asked).await?;
     }
-    let hidden = reply.at(2)?.list()?;
-    if hidden.len() != profiles.len() {
-        return Err(too_few());
+    let mut views = Vec::new();
+    for (named, hides) in profiles.into_iter().zip(hides) {
+        let user = User::new(&named.id, Some(named.profile));
+        views.push(user.hiding(hides.ok_or_else(too_few)?));
     }
-    let view = |(named, hidden): (NamedProfile, &Reply)| {
-        User::new(&named.id, Some(named.profile)).hiding(*hidden == Reply::Integer(1))
-    };
-    Ok(profiles.into_iter().zip(hidden).map(view).collect())
+    Ok(views)
 }
 
 fn too_few() -> Error {
@@ -114,10 +127,10 @@ pub async fn history(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
     let today = site.calendar.date_at(call.now);
     let history = History::read(user, &call.query, today)?;
     caller.must_be(user, Scope::Activity)?;
-    let replies = site.ask_all(&history.pipeline(&site.config)).await?;
-    let (_, replies) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
+    let keys = site.config.keys_of(user);
+    let replies = site.ask_all(&keys, history.commands(&keys)).await?;
     Ok(Answer::json(&history.view(
-        replies,
+        &replies,
         &site.calendar,
         site.config.decimals,
     )?))
@@ -127,8 +140,9 @@ async fn erase(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answ
     let caller = identify(call, &site.config).await?;
     let erasure = Erasure::read(user, &call.query, call.now)?;
     caller.must_be_service(Scope::Admin)?;
-    site.ask_everywhere(|names| erasure.command(names, &site.config))
-        .await?;
+    let command = |_, names: &[String]| erasure.command(names, &site.config);
+    let shard = site.config.shard_of(user);
+    site.ask_everywhere(&[shard], &command).await?;
     kept.erase(site, call, user).await?;
     Ok(Answer::nothing())
 }

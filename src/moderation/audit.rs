@@ -1,5 +1,6 @@
 //! `GET /v1/moderation`: what was done to whom, the newest first.
 
+use super::EntryId;
 use crate::calendar::Instant;
 use crate::config::Config;
 use crate::error::Error;
@@ -13,7 +14,7 @@ use serde::Serialize;
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditQuery {
-    before: Option<String>,
+    before: Option<EntryId>,
     limit: u32,
 }
 
@@ -69,15 +70,13 @@ impl AuditQuery {
         Ok(Self { before, limit })
     }
 
-    /// The command that answers it.
+    /// The command that answers it of a shard.
     #[must_use]
-    pub fn command(&self, config: &Config) -> Command {
-        let keys = config.keys();
+    pub fn command(&self, config: &Config, shard: u32) -> Command {
+        let keys = config.keys(shard);
         let all = [keys.stamp(), keys.audit(), keys.who(), keys.profiles()];
-        let from = match &self.before {
-            Some(id) => format!("({id}"),
-            None => "+".to_owned(),
-        };
+        let from = self.before.map(|id| id.before(shard));
+        let from = from.unwrap_or_else(|| "+".to_owned());
         Command::script(&scripts::AUDITED, &all)
             .arg(&from)
             .arg(&self.limit.to_string())
@@ -87,20 +86,27 @@ impl AuditQuery {
     ///
     /// # Errors
     ///
-    /// [`Failure::Unavailable`] where the reply is not one of this script.
-    pub fn view(&self, reply: &Reply, decimals: u32) -> Result<View, Failure> {
-        let (reasons, users) = (reply.at(2)?, reply.at(3)?);
+    /// [`Failure::Unavailable`] where a reply is not one of this script.
+    pub fn view(&self, replies: &[Reply], decimals: u32) -> Result<View, Failure> {
+        let mut ids: Vec<EntryId> = Vec::new();
         let mut entries = Vec::new();
-        for (place, entry) in reply.at(1)?.list()?.iter().enumerate() {
-            let mut read = Entry::read(entry, decimals)?;
-            let reason = reasons.at(place)?.some().map(Reply::text).transpose()?;
-            read.reason = reason.map(str::to_owned);
-            if let Some(user) = users.at(place)?.some() {
-                let profile = reply.at(4)?.at(place)?;
-                read.user = Some(User::stored(user.text()?, profile)?);
+        for (shard, reply) in (0..).zip(replies) {
+            let (reasons, users) = (reply.at(2)?, reply.at(3)?);
+            for (place, entry) in reply.at(1)?.list()?.iter().enumerate() {
+                let id = EntryId::of(shard, entry.at(0)?.text()?).ok_or_else(unexpected)?;
+                let mut read = Entry::read(id, entry, decimals)?;
+                let reason = reasons.at(place)?.some().map(Reply::text).transpose()?;
+                read.reason = reason.map(str::to_owned);
+                if let Some(user) = users.at(place)?.some() {
+                    let profile = reply.at(4)?.at(place)?;
+                    read.user = Some(User::stored(user.text()?, profile)?);
+                }
+                let place = ids.partition_point(|other| *other > id);
+                ids.insert(place, id);
+                entries.insert(place, read);
             }
-            entries.push(read);
         }
+        entries.truncate(self.limit as usize);
         let full = entries.len() >= self.limit as usize;
         let last = entries.last().filter(|_| full);
         let next = last.map(|entry| entry.id.clone());
@@ -109,8 +115,8 @@ impl AuditQuery {
 }
 
 impl Entry {
-    /// From its id, and names and values one after the other.
-    fn read(reply: &Reply, decimals: u32) -> Result<Self, Failure> {
+    /// From names and values one after the other, behind its id.
+    fn read(id: EntryId, reply: &Reply, decimals: u32) -> Result<Self, Failure> {
         let fields = reply.at(1)?.list()?;
         let field = |name: &str| {
             let mut pairs = fields.chunks(2);
@@ -120,11 +126,8 @@ impl Entry {
             });
             value.map_or(Ok(""), Reply::text)
         };
-        let number = |name: &str| -> Result<i64, Failure> {
-            let unexpected =
-                || Failure::Unavailable(format!("unexpected {name} in the audit list"));
-            field(name)?.parse().map_err(|_| unexpected())
-        };
+        let number =
+            |name: &str| -> Result<i64, Failure> { field(name)?.parse().map_err(|_| unexpected()) };
         let count = |name: &str| number(name).map(|count| count.unsigned_abs());
         let action = field("action")?.to_owned();
         let adjustment = match field("adjustment")? {
@@ -148,7 +151,7 @@ impl Entry {
             None
         };
         Ok(Self {
-            id: reply.at(0)?.text()?.to_owned(),
+            id: id.to_string(),
             at: Instant(number("at")?).to_string(),
             action,
             adjustment,
@@ -156,4 +159,8 @@ impl Entry {
             ..Self::default()
         })
     }
+}
+
+fn unexpected() -> Failure {
+    Failure::Unavailable("unexpected entry in the audit list".to_owned())
 }

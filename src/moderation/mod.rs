@@ -3,11 +3,13 @@
 
 mod adjustment;
 mod audit;
+mod entry_id;
 mod flags;
 mod verdict;
 
 pub use adjustment::Adjustment;
 pub use audit::AuditQuery;
+pub use entry_id::EntryId;
 pub use flags::Flags;
 pub use verdict::{Verdict, View};
 

@@ -49,6 +49,12 @@ impl View {
 }
 
 impl Verdict {
+    /// Whether it hides or freezes: one that does neither finds nothing to do where nothing is.
+    #[must_use]
+    pub fn restricts(&self) -> bool {
+        self.hidden || self.frozen
+    }
+
     /// Reads a verdict; the user comes from the path.
     ///
     /// # Errors
@@ -82,7 +88,7 @@ impl Verdict {
     /// The command that carries it out on these boards.
     #[must_use]
     pub fn command(&self, names: &[String], now: Instant, config: &Config) -> Command {
-        let keys = config.keys();
+        let keys = config.keys_of(&self.user);
         let mut all = keys.of_everywhere();
         all.extend(names.iter().cloned());
         let flag = |set: bool| if set { "1" } else { "0" };
@@ -93,6 +99,7 @@ impl Verdict {
             .arg(flag(self.hidden))
             .arg(flag(self.frozen))
             .arg(&self.reason)
+            .arg(config.bound.journals())
     }
 
     /// The answer once it is carried out.

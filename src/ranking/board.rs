@@ -1,13 +1,12 @@
 //! `GET /v1/ranking/{period}`: the top of a board.
 
-use super::{Entry, PeriodView, Which, total};
+use super::{Entry, PeriodView, Question, Which, json, total};
 use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::redis::{Command, Failure, Reply};
-use crate::scripts;
+use crate::redis::{Failure, Reply};
 use serde::Serialize;
 
 /// What is asked.
@@ -21,7 +20,7 @@ pub struct Board {
 
 /// What is answered.
 #[derive(Debug, Serialize)]
-pub struct View {
+struct View {
     period: PeriodView,
     total: u64,
     entries: Vec<Entry>,
@@ -53,34 +52,24 @@ impl Board {
         let Self { limit, offset, .. } = self;
         format!("{path}?limit={limit}&offset={offset}{group}")
     }
+}
 
-    /// The command that answers it.
-    #[must_use]
-    pub fn command(&self, config: &Config) -> Command {
-        let command = self.which.command(&scripts::TOP, config);
-        command
-            .arg(&self.offset.to_string())
-            .arg(&self.limit.to_string())
+impl Question for Board {
+    fn which(&self) -> &Which {
+        &self.which
     }
 
-    /// The same question to the archive.
-    #[must_use]
-    pub fn lookup(&self) -> Lookup<'_> {
+    fn lookup(&self) -> Lookup<'_> {
         Lookup::Top(self.offset, self.limit)
     }
 
-    /// The answer.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Unavailable`] where the reply is not one of this script.
-    pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
+    fn tell(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<String, Failure> {
         let columns = [reply.at(2)?, reply.at(3)?, reply.at(4)?];
         let entries = Entry::rows(u64::from(self.offset) + 1, columns, decimals)?;
-        Ok(View {
+        Ok(json(&View {
             period,
             total: total(reply)?,
             entries,
-        })
+        }))
     }
 }

@@ -1,14 +1,13 @@
 //! `GET /v1/ranking/{period}/users?ids=`: several users and their order among themselves.
 
-use super::{PeriodView, User, Which, total};
+use super::{PeriodView, Question, User, Which, json, total};
 use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::redis::{Command, Failure, Reply};
+use crate::redis::{Failure, Reply};
 use crate::score::{Points, Score};
-use crate::scripts;
 use serde::Serialize;
 
 /// What is asked.
@@ -21,7 +20,7 @@ pub struct Comparison {
 
 /// What is answered.
 #[derive(Debug, Serialize)]
-pub struct View {
+struct View {
     period: PeriodView,
     total: u64,
     entries: Vec<Row>,
@@ -49,28 +48,18 @@ impl Comparison {
             ids,
         })
     }
+}
 
-    /// The command that answers it.
-    #[must_use]
-    pub fn command(&self, config: &Config) -> Command {
-        let command = self.which.command(&scripts::COMPARE, config);
-        self.ids
-            .iter()
-            .fold(command, |command, user| command.arg(user))
+impl Question for Comparison {
+    fn which(&self) -> &Which {
+        &self.which
     }
 
-    /// The same question to the archive.
-    #[must_use]
-    pub fn lookup(&self) -> Lookup<'_> {
+    fn lookup(&self) -> Lookup<'_> {
         Lookup::Compare(&self.ids)
     }
 
-    /// The answer.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Unavailable`] where the reply is not one of this script.
-    pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
+    fn tell(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<String, Failure> {
         let (scores, ranks) = (reply.at(2)?.list()?, reply.at(3)?.list()?);
         let columns = self
             .ids
@@ -113,10 +102,10 @@ impl Comparison {
         for (row, position) in entries.iter_mut().zip(1..) {
             row.position = row.rank.map(|_| position);
         }
-        Ok(View {
+        Ok(json(&View {
             period,
             total: total(reply)?,
             entries,
-        })
+        }))
     }
 }

@@ -2,6 +2,7 @@
 
 mod board;
 mod comparison;
+mod shards;
 mod snapshot;
 mod stale;
 mod standing;
@@ -10,18 +11,20 @@ mod winners;
 
 pub use board::Board;
 pub use comparison::Comparison;
+pub use shards::{Ranked, command, rank_among_all, read};
 pub use snapshot::{Snapshot, from_top};
 pub use stale::Copy;
 pub use standing::StandingQuery;
 pub use view::{Entry, PeriodView, User};
 pub use winners::{Past, Winners};
 
+use crate::archive::Lookup;
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::redis::{Command, Failure, Reply};
-use crate::scripts::Script;
+use crate::redis::{Failure, Reply};
+use serde::Serialize;
 
 /// One board: of the period instance that contains a day, for everybody or for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,13 +86,27 @@ impl Which {
             .map(|group| format!("&group={group}"))
             .unwrap_or_default()
     }
+}
 
-    /// A reading script on this board, without its own arguments.
-    fn command(&self, script: &'static Script, config: &Config) -> Command {
-        let keys = config.keys();
-        let board = keys.board(self.period, self.date, self.group.as_deref());
-        Command::script(script, &[keys.stamp(), board, keys.profiles()])
-    }
+/// A question about one board.
+pub trait Question {
+    /// Which board.
+    fn which(&self) -> &Which;
+
+    /// What is asked of it.
+    fn lookup(&self) -> Lookup<'_>;
+
+    /// The answer as JSON, from the reply to the lookup.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Unavailable`] where the reply is not one to it.
+    fn tell(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<String, Failure>;
+}
+
+/// An answer as JSON.
+fn json(view: &impl Serialize) -> String {
+    serde_json::to_string(view).unwrap_or_default()
 }
 
 /// How many are on a board, from the reply of a script that reads it; none where there is none.

@@ -1,13 +1,13 @@
 //! The boards of now as they were at an instant, for while the store is away.
 
-use super::Which;
+use super::{Which, read};
 use crate::archive::{Found, Lookup};
 use crate::calendar::{Date, Instant};
-use crate::config::Config;
+use crate::error::Error;
 use crate::keys::Keys;
 use crate::pairs::Pairs;
-use crate::redis::{Failure, Pipeline, Reply};
-use crate::scripts;
+use crate::redis::{Failure, Reply};
+use crate::site::Site;
 use serde::Serialize;
 
 /// How many of each board.
@@ -22,33 +22,27 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The commands that read the boards of a day: one of each kind, for everybody.
-    #[must_use]
-    pub fn pipeline(config: &Config, today: Date) -> Pipeline {
-        let command = |which: Which| {
-            let command = which.command(&scripts::TOP, config);
-            command.arg("0").arg(&MEMBERS.to_string())
-        };
-        Pipeline::new(boards(config, today).map(command).collect())
-    }
-
-    /// What they replied.
-    #[must_use]
-    pub fn of(config: &Config, today: Date, made: Instant, replies: Vec<Reply>) -> Self {
-        let names = boards(config, today).map(|which| which.name());
-        Self {
-            made: made.0,
-            boards: Pairs(names.zip(replies).collect()),
+    /// Reads the boards of a day: one of each kind, for everybody.
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn of(site: &Site, today: Date, made: Instant) -> Result<Self, Error> {
+        let mut boards = Vec::new();
+        for period in &site.config.periods {
+            let which = Which {
+                period: *period,
+                date: today,
+                group: None,
+            };
+            let (top, _) = read(site, &which, &Lookup::Top(0, MEMBERS)).await?;
+            boards.push((which.name(), top));
         }
+        Ok(Self {
+            made: made.0,
+            boards: Pairs(boards),
+        })
     }
-}
-
-fn boards(config: &Config, date: Date) -> impl Iterator<Item = Which> {
-    config.periods.iter().map(move |period| Which {
-        period: *period,
-        date,
-        group: None,
-    })
 }
 
 /// What a script would have replied about a board of which the top is known; `None` where that

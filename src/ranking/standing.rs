@@ -1,14 +1,13 @@
 //! `GET /v1/ranking/{period}/users/{user}`: where one user stands.
 
-use super::{Entry, PeriodView, User, Which, total};
+use super::{Entry, PeriodView, Question, User, Which, json, total};
 use crate::archive::Lookup;
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::redis::{Command, Failure, Reply};
+use crate::redis::{Failure, Reply};
 use crate::score::Points;
-use crate::scripts;
 use serde::Serialize;
 
 /// What is asked.
@@ -22,7 +21,7 @@ pub struct StandingQuery {
 
 /// What is answered.
 #[derive(Debug, Serialize)]
-pub struct View {
+struct View {
     period: PeriodView,
     user: User,
     rank: Option<u64>,
@@ -64,36 +63,25 @@ impl StandingQuery {
             around,
         })
     }
+}
 
-    /// The command that answers it.
-    #[must_use]
-    pub fn command(&self, config: &Config) -> Command {
-        // The one above is needed for the points to the next place, also with no neighbours.
-        let neighbours = self.around.max(1).to_string();
-        self.which
-            .command(&scripts::STANDING, config)
-            .arg(&self.user)
-            .arg(&neighbours)
+impl Question for StandingQuery {
+    fn which(&self) -> &Which {
+        &self.which
     }
 
-    /// The same question to the archive.
-    #[must_use]
-    pub fn lookup(&self) -> Lookup<'_> {
+    fn lookup(&self) -> Lookup<'_> {
+        // The one above is needed for the points to the next place, also with no neighbours.
         Lookup::Standing(&self.user, self.around.max(1))
     }
 
-    /// The answer.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Unavailable`] where the reply is not one of this script.
-    pub fn view(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<View, Failure> {
+    fn tell(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<String, Failure> {
         let total = total(reply)?;
         let user = User::stored(&self.user, reply.at(2)?)?;
         let Some(rank) = reply.at(3)?.some() else {
             let (rank, percentile, next, around) = (None, None, None, Vec::new());
             let score = Points { steps: 0, decimals };
-            return Ok(View {
+            return Ok(json(&View {
                 period,
                 user,
                 rank,
@@ -102,7 +90,7 @@ impl StandingQuery {
                 percentile,
                 next,
                 around,
-            });
+            }));
         };
         let rank = rank.unsigned()? + 1;
         let first = reply.at(4)?.unsigned()? + 1;
@@ -126,7 +114,7 @@ impl StandingQuery {
         });
         let percentile = Some(percentile(rank, total));
         around.retain(|row| self.around > 0 && row.rank().abs_diff(rank) <= self.around.into());
-        Ok(View {
+        Ok(json(&View {
             period,
             user,
             rank: Some(rank),
@@ -135,7 +123,7 @@ impl StandingQuery {
             percentile,
             next,
             around,
-        })
+        }))
     }
 }
 

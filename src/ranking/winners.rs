@@ -1,7 +1,8 @@
 //! `GET /v1/ranking/{period}/winners`: the first three of past boards.
 
+use super::shards::{Columns, merged};
 use super::{Entry, PeriodView, Which};
-use crate::archive::{Statement, site};
+use crate::archive::{Statement, shards};
 use crate::calendar::{Calendar, Date, Instant};
 use crate::config::Config;
 use crate::error::Error;
@@ -78,10 +79,10 @@ impl Winners {
         )
     }
 
-    /// The command that reads what the store has of them.
+    /// The command that reads what a shard has of them.
     #[must_use]
-    pub fn command(&self, config: &Config) -> Command {
-        let keys = config.keys();
+    pub fn command(&self, config: &Config, shard: u32) -> Command {
+        let keys = config.keys(shard);
         let Which { period, group, .. } = &self.before;
         let boards = self.firsts().into_iter();
         let boards = boards.map(|first| keys.board(*period, first, group.as_deref()));
@@ -93,16 +94,18 @@ impl Winners {
     /// The statement that reads what the archive has of them.
     #[must_use]
     pub fn statement(&self, config: &Config) -> Statement {
-        let sql = "SELECT day, total, (SELECT json_group_array(json_array(user, score)) FROM \
-             (SELECT user, score FROM places WHERE board = boards.id AND score > 0 \
-             ORDER BY score DESC, user DESC LIMIT ?6)) AS places FROM boards \
-             WHERE site = ?1 AND kind = ?2 AND crowd = ?3 AND day < ?4 AND total > 0 AND done = 1 \
-             ORDER BY day DESC LIMIT ?5";
+        let sql = "SELECT day, SUM(total), (SELECT json_group_array(json_array(user, score)) FROM \
+             (SELECT user, score FROM places JOIN boards AS one ON one.id = board \
+             WHERE one.name = boards.name AND one.site IN (SELECT value FROM json_each(?1)) \
+             AND one.done = 1 AND score > 0 ORDER BY score DESC, one.site, user DESC LIMIT ?6)) \
+             AS places FROM boards WHERE site IN (SELECT value FROM json_each(?1)) AND kind = ?2 \
+             AND crowd = ?3 AND day < ?4 AND total > 0 AND done = 1 \
+             GROUP BY name ORDER BY day DESC LIMIT ?5";
         let Which { period, group, .. } = &self.before;
         let days = period.days(self.before.date);
         let day = days.map_or(self.before.date, |(first, _)| first);
         let values = vec![
-            site(config).into(),
+            shards(config).into(),
             period.letter().to_string().into(),
             group.as_deref().unwrap_or_default().into(),
             day.to_string().into(),
@@ -112,30 +115,30 @@ impl Winners {
         Statement::new(sql, values)
     }
 
-    /// The boards that the store and the archive have, the newest first. What the store has is
+    /// The boards that the shards and the archive have, the newest first. What the store has is
     /// how it is: the archive may not have followed yet.
     ///
     /// # Errors
     ///
     /// [`Failure::Unavailable`] where these are not replies of command and statement.
-    pub fn boards(&self, held: &Reply, archived: &Reply) -> Result<Vec<Past>, Failure> {
-        let firsts = self.firsts();
+    pub fn boards(
+        &self,
+        held: &[Reply],
+        archived: &Reply,
+        config: &Config,
+    ) -> Result<Vec<Past>, Failure> {
         let mut boards = Vec::new();
-        for board in held.list()?.iter().skip(1) {
-            let at = usize::try_from(board.at(0)?.unsigned()?).unwrap_or(usize::MAX);
-            boards.push(Past {
-                first: *firsts.get(at).ok_or_else(unexpected)?,
-                total: board.at(1)?.unsigned()?,
-                users: board.at(2)?.clone(),
-                scores: board.at(3)?.clone(),
-                profiles: board.at(4)?.clone(),
-            });
+        for (at, first) in (0..).zip(self.firsts()) {
+            boards.extend(Past::held(at, first, held)?);
         }
         for row in archived.list()? {
             let past = Past::archived(row)?;
-            if boards.iter().all(|board: &Past| board.first != past.first) {
-                let at = boards.partition_point(|board: &Past| board.first > past.first);
-                boards.insert(at, past);
+            let at = boards.partition_point(|board: &Past| board.first > past.first);
+            match boards.get_mut(at).filter(|board| board.first == past.first) {
+                // Some shards have forgotten theirs.
+                Some(board) if config.shards > 1 && board.total < past.total => *board = past,
+                Some(_) => {}
+                None => boards.insert(at, past),
             }
         }
         boards.retain(|board| board.total > 0);
@@ -179,6 +182,31 @@ impl Winners {
 }
 
 impl Past {
+    /// The board of a number, if any shard has it.
+    fn held(number: i64, first: Date, held: &[Reply]) -> Result<Option<Self>, Failure> {
+        let (mut total, mut shards) = (None, Vec::new());
+        for reply in held {
+            for board in reply.list()?.iter().skip(1) {
+                if *board.at(0)? == Reply::Integer(number) {
+                    total = Some(total.unwrap_or(0) + board.at(1)?.unsigned()?);
+                    let columns: Columns<'_> = [board.at(2)?, board.at(3)?, board.at(4)?];
+                    shards.push(columns);
+                }
+            }
+        }
+        let (Some(total), [users, scores, profiles]) = (total, merged(&shards, 0, FIRST as usize)?)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            first,
+            total,
+            users,
+            scores,
+            profiles,
+        }))
+    }
+
     fn archived(row: &Reply) -> Result<Self, Failure> {
         let places: Reply = serde_json::from_str(row.at(2)?.text()?).map_err(|_| unexpected())?;
         let (mut users, mut scores) = (Vec::new(), Vec::new());

@@ -6,6 +6,7 @@ mod breaker;
 mod pipeline;
 mod reply;
 mod store;
+mod wire;
 
 pub use pipeline::{Command, Pipeline};
 pub use reply::Reply;

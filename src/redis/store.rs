@@ -1,17 +1,14 @@
-//! The client: one pipeline, one request. The only file that names `reqwest`.
+//! The client: one pipeline, one request.
 
 use super::breaker::{Breaker, Leave};
-use super::reply::Slot;
+use super::reply::{Slot, Slots};
+use super::wire::{Answer, Wire};
 use super::{Failure, Pipeline, Reply, words};
-use reqwest::{Client, StatusCode};
-use std::time::Duration;
 
 /// A store that speaks the Upstash REST protocol.
 pub struct Store {
-    client: Client,
-    url: String,
-    token: String,
-    deadline: Duration,
+    wire: Wire,
+    deadline: u32,
     breaker: Breaker,
     clock: fn() -> i64,
 }
@@ -22,10 +19,8 @@ impl Store {
     #[must_use]
     pub fn new(url: &str, token: &str, deadline: u32, clock: fn() -> i64) -> Self {
         Self {
-            client: Client::new(),
-            url: format!("{url}/pipeline"),
-            token: token.to_owned(),
-            deadline: Duration::from_millis(u64::from(deadline)),
+            wire: Wire::new(format!("{url}/pipeline"), token, deadline),
+            deadline,
             breaker: Breaker::default(),
             clock,
         }
@@ -68,8 +63,7 @@ impl Store {
             Ok(_) | Err(Failure::Unauthorized | Failure::Refused(_)) => self.breaker.answered(),
             Err(Failure::Unavailable(_)) => {
                 let now = (self.clock)();
-                let waited = u128::try_from(now - asked).unwrap_or_default();
-                if waited * 2 >= self.deadline.as_millis() {
+                if (now - asked) * 2 >= i64::from(self.deadline) {
                     self.breaker.silent(leave, now);
                 }
             }
@@ -104,27 +98,18 @@ impl Store {
     }
 
     async fn send(&self, body: String, commands: usize) -> Result<Vec<Slot>, Failure> {
-        let request = self.client.post(&self.url).bearer_auth(&self.token);
-        let request = request
-            .header("content-type", "application/json")
-            .body(body);
-        let response = request
-            .timeout(self.deadline)
-            .send()
-            .await
-            .map_err(no_answer)?;
-        let status = response.status();
-        let text = response.text().await.map_err(no_answer)?;
-        if status == StatusCode::UNAUTHORIZED {
+        let answer = self.wire.post(body).await.map_err(Failure::Unavailable)?;
+        let Answer { status, text } = answer;
+        if status == 401 {
             return Err(Failure::Unauthorized);
         }
-        if !status.is_success() {
+        if !(200..300).contains(&status) {
             let slot: Option<Slot> = serde_json::from_str(&text).ok();
             let told = slot.and_then(|slot| slot.error).unwrap_or_default();
             let told = words(&told);
             return Err(Failure::Unavailable(format!("status {status} {told}")));
         }
-        let slots: Vec<Slot> = serde_json::from_str(&text)
+        let Slots(slots) = serde_json::from_str(&text)
             .map_err(|_| Failure::Unavailable("not an answer of this protocol".to_owned()))?;
         if slots.len() == commands {
             Ok(slots)
@@ -141,9 +126,4 @@ fn no_script((_, slot): &(usize, &Slot)) -> bool {
     slot.error
         .as_ref()
         .is_some_and(|error| error.starts_with("NOSCRIPT"))
-}
-
-/// The URL is left out of what is logged: it can carry credentials.
-fn no_answer(error: reqwest::Error) -> Failure {
-    Failure::Unavailable(format!("{:?}", error.without_url()))
 }

@@ -6,14 +6,15 @@
 --
 -- KEYS  1 stamp (string)       2 index (zset: board key or history date -> last expiry, Unix s)
 --       3 flags (hash: user -> 'flags,subject'; h hidden by moderators, s by themself, f frozen)
---       4 archived (set: board keys)
+--       4 archived (set: board keys)   5 outbox of the journal (stream)
+--       6 tombstones (hash: SHA-1 of a user -> when they were erased, Unix ms)
 --       the rest by number, as ARGV says: boards (zset), histories (hash),
 --       per-day marks (set), standing marks (hash), undo memories (hash)
 --
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms
 --       3 lifetime of histories and per-day marks, s    4 of standing marks, s
 --       5 of undo memories, s                           6 of boards, s: 'd2678400 w7862400 a0', 0 = for ever
---       7 '1' to reply with standings
+--       7 '1' to reply with standings                   8 '1' to write what changes to the outbox
 --       then six lists, each led by its length:
 --       rules    action, once ('d' per day or 's' standing), points, daily cap or 0, cooldown ms or 0
 --       places   date, kinds ('dwmya'), groups ('eu,us'), number of the first board's key;
@@ -23,12 +24,12 @@
 --       ops      rule, place, day, verb ('do', 'undo', 'old': a day too far back to know its marks,
 --                'adjust': points that may be below zero, by a moderator), mark ('like:post-7'),
 --                instant ms, '1' if the caller dated it, '2' if it was held back since then
---       audit    none, or one: key of the audit list, key of who and why, reason; for adjustments
+--       audit    none, or one: key of the audit list, key of who and why, instant ms, reason; for adjustments
 --
--- Call  EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 {ar:0}u:659:42
---       {ar:0}u:658:42 {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42  'v1 ...' 1795132800000 2764800 34560000
---       5356800 'd2678400 a0' 1  1 like s 2 0 0  1 2026-11-20 da '' 5  1 42 7 8 2  1 1 2026-11-20 10 11
---       1 1 1 1 do like:post-7 1795132800000 0  0
+-- Call  EVALSHA sha 13 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
+--       {ar:0}m:42 {ar:0}u:659:42 {ar:0}u:658:42 {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42
+--       'v1 ...' 1795132800000 2764800 34560000 5356800 'd2678400 a0' 1 0  1 like s 2 0 0
+--       1 2026-11-20 da '' 7  1 42 9 10 2  1 1 2026-11-20 12 13  1 1 1 1 do like:post-7 1795132800000 0  0
 --
 -- Reply { stamp held, missing, results, standings }
 --       missing    { op, mark } for each undo whose mark names a place not given here: nothing was
@@ -87,6 +88,24 @@ local function repeat_mark(op, standing)
   end
 end
 
+-- `place` is { date, kinds, groups }, `boards` those of it that were read.
+local function journal(did, op, place, boards)
+  if not outbox then
+    return
+  end
+  local rule, skipped = op.rule, {}
+  for i, board in ipairs(boards) do
+    if board.archived then
+      table.insert(skipped, i)
+    end
+  end
+  write_outbox(outbox, did, 'now', ARGV[2], 'user', op.day.member.user, 'action', rule.action, 'once', rule.once,
+    'points', digits(rule.points), 'cooldown', rule.cooldown > 0 and '1' or '0', 'mark', op.mark,
+    'at', digits(op.at), 'dated', op.held and '2' or op.dated and '1' or '0', 'date', place.date,
+    'kinds', place.kinds, 'groups', table.concat(place.groups, ','), 'skipped', table.concat(skipped, ','),
+    'reason', audit and audit.reason or '')
+end
+
 local function count(op)
   local rule, place, day, member = op.rule, op.place, op.day, op.day.member
   local changed = -math.huge
@@ -139,6 +158,7 @@ local function count(op)
   give(boards, member, { rule.points })
   write_history(day.history, rule.action, times + 1, earned + rule.points)
   keep_day(day.history, day.date)
+  journal('count', op, place, boards)
   return { 'counted', rule.points }
 end
 
@@ -181,6 +201,7 @@ local function adjust(op)
   keep_day(day.history, day.date)
   local changed_by = furthest(amounts, boards)
   note(op, 'adjust', changed_by, day.date)
+  journal('adjust', op, place, boards)
   return { 'counted', changed_by }
 end
 
@@ -198,6 +219,7 @@ local function undo(op)
   if not standing then
     claim()
     remember_undo(member, op.mark, changed)
+    journal('undo', op, op.place, {})
     return { 'nothing-to-undo', 0 }
   end
   local boards, day = place_of(standing, member)
@@ -224,10 +246,17 @@ local function undo(op)
   take_from_day(day.history, op.rule.action, amounts[#boards + 1] or amounts[1])
   local changed_by = -furthest(amounts, boards)
   note(op, 'undo-adjust', changed_by, standing.date)
+  journal('undo', op, standing, boards)
   return { 'undone', changed_by }
 end
 
 local verbs = { ['do'] = count, old = count, adjust = adjust, undo = undo }
+local function apply(op)
+  if op.dated and op.at <= erased_at(op.day.member) then
+    return { 'stale', 0 }
+  end
+  return verbs[op.verb](op)
+end
 
 -- An undo belongs where the points came from. A mark made by this very call names a place given.
 local missing = {}
@@ -248,7 +277,7 @@ for i, op in ipairs(ops) do
   local member = op.day.member
   local done, result = true, { 'frozen', 0 }
   if not member.frozen or audit then
-    done, result = pcall(verbs[op.verb], op)
+    done, result = pcall(apply, op)
   end
   results[i] = done and result or { 'failed', 0, type(result) == 'table' and result.err or result }
 end

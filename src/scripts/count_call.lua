@@ -1,11 +1,13 @@
 -- Takes a call of count.lua apart, which follows this text and says what KEYS and ARGV are.
 
-local stamp, index, flags, archived = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local stamp, index, flags, archived, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6]
 local held_stamp = redis.call('GET', stamp)
 if held_stamp and held_stamp ~= ARGV[1] then
   return { held_stamp }
 end
 
+local outbox = ARGV[8] == '1' and KEYS[5] or nil
+check_outbox(outbox)
 local now = tonumber(ARGV[2])
 local day_lifetime = tonumber(ARGV[3])
 local marks_lifetime, undo_lifetime = ARGV[4], ARGV[5]
@@ -14,7 +16,7 @@ for kind, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
   board_lifetime[kind] = tonumber(seconds)
 end
 
-local cursor = 7
+local cursor = 8
 local function take()
   cursor = cursor + 1
   return ARGV[cursor]
@@ -74,6 +76,6 @@ local ops = list(function()
   return op
 end)
 local audit = list(function()
-  return { flags = flags, entries = KEYS[number()], who = KEYS[number()], now = ARGV[2], reason = take() }
+  return { flags = flags, entries = KEYS[number()], who = KEYS[number()], now = take(), reason = take() }
 end)[1]
 

@@ -10,6 +10,12 @@ local function expire_once(name, seconds)
   return redis.call('TTL', name) == -1 and redis.call('EXPIRE', name, seconds) == 1
 end
 
+-- When this user was erased, if ever: what was done before stays gone, however late it comes.
+local function erased_at(member)
+  member.erased = member.erased or tonumber(redis.call('HGET', tombstones, redis.sha1hex(member.user)) or -math.huge)
+  return member.erased
+end
+
 local function claim()
   if not held_stamp then
     redis.call('SET', stamp, ARGV[1])

@@ -30,11 +30,12 @@ impl Erasure {
     /// Erases the user from all that the index names, and what is theirs alone.
     #[must_use]
     pub fn command(&self, names: &[String], config: &Config) -> Command {
-        let keys = config.keys();
+        let keys = config.keys_of(&self.user);
         // Boards are indexed by key, history days by date.
         let (boards, dates): (Vec<&String>, Vec<&String>) =
             names.iter().partition(|name| name.starts_with('{'));
         let mut all = keys.of_everywhere();
+        all.push(keys.tombstones());
         all.extend(boards.iter().map(|board| (*board).clone()));
         for date in &dates {
             all.push(keys.history(date, &self.user));
@@ -46,6 +47,8 @@ impl Erasure {
             .arg(&config.stamp())
             .arg(&self.now.0.to_string())
             .arg(&self.user)
+            .arg(config.bound.journals())
+            .arg(config.bound.buries())
             .arg(&boards.len().to_string());
         dates
             .into_iter()

@@ -2,6 +2,7 @@
 
 use super::Profile;
 use super::profile::{link, name};
+use crate::calendar::Instant;
 use crate::config::Config;
 use crate::redis::Command;
 use crate::scripts;
@@ -25,16 +26,21 @@ pub fn claimed_profile(claims: &Map<String, Value>) -> Option<Profile> {
 
 /// The command that gives a user this profile unless they have one.
 #[must_use]
-pub fn write_first_profile(user: &str, profile: &Profile, config: &Config) -> Command {
-    let keys = config.keys();
+pub fn write_first_profile(
+    user: &str,
+    profile: &Profile,
+    now: Instant,
+    config: &Config,
+) -> Command {
+    let keys = config.keys_of(user);
     let json = serde_json::to_string(profile).unwrap_or_default();
-    Command::script(
-        &scripts::FIRST_PROFILE,
-        &[keys.stamp(), keys.profiles(), keys.flags()],
-    )
-    .arg(&config.stamp())
-    .arg(user)
-    .arg(&json)
+    let all = [keys.stamp(), keys.profiles(), keys.flags(), keys.outbox()];
+    Command::script(&scripts::FIRST_PROFILE, &all)
+        .arg(&config.stamp())
+        .arg(&now.0.to_string())
+        .arg(config.bound.journals())
+        .arg(user)
+        .arg(&json)
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! `GET /v1/users/{user}/activity`: what a user's last days held.
 
 use crate::calendar::{Calendar, Date};
-use crate::config::Config;
 use crate::error::Error;
 use crate::keys::Keys;
 use crate::pairs::Pairs;
 use crate::query::Query;
 use crate::ranking::User;
-use crate::redis::{Command, Failure, Pipeline, Reply};
+use crate::redis::{Command, Failure, Reply};
 use crate::score::Points;
 use serde::Serialize;
 
@@ -69,17 +68,15 @@ impl History {
 
     /// The commands that answer it: all days held, because streaks need them.
     #[must_use]
-    pub fn pipeline(&self, config: &Config) -> Pipeline {
-        let keys = config.keys();
-        let stamp = Command::new("GET").arg(&keys.stamp());
+    pub fn commands(&self, keys: &Keys) -> Vec<Command> {
         let profile = Command::new("HGET").arg(&keys.profiles()).arg(&self.user);
         let days = self
             .dates()
             .map(|date| Command::new("HGETALL").arg(&keys.history(&date.to_string(), &self.user)));
-        Pipeline::new([stamp, profile].into_iter().chain(days).collect())
+        [profile].into_iter().chain(days).collect()
     }
 
-    /// The answer, from the replies behind the stamp.
+    /// The answer, from the replies to them.
     ///
     /// # Errors
     ///

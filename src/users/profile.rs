@@ -4,22 +4,23 @@ use crate::calendar::Instant;
 use crate::config::Config;
 use crate::error::{Error, Faults};
 use crate::id;
+use crate::json;
 use crate::redis::{Command, Failure, Reply};
 use crate::scripts;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// A public profile, each part optional.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Profile {
     /// 1 to 80 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// An https link to a picture.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
     /// An https link to the user's page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
 
@@ -62,10 +63,20 @@ impl Profile {
         let Some(reply) = reply.some() else {
             return Ok(None);
         };
-        let no_profile = |error| Failure::Unavailable(format!("not a profile: {error}"));
-        serde_json::from_str(reply.text()?)
-            .map(Some)
-            .map_err(no_profile)
+        let no_profile = || Failure::Unavailable("not a profile".to_owned());
+        let Ok(Value::Object(mut fields)) = json::read(reply.text()?.as_bytes()) else {
+            return Err(no_profile());
+        };
+        let mut text = |field| match fields.remove(field) {
+            Some(Value::String(text)) => Ok(Some(text)),
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => Err(no_profile()),
+        };
+        Ok(Some(Self {
+            name: text("name")?,
+            avatar: text("avatar")?,
+            url: text("url")?,
+        }))
     }
 }
 
@@ -82,20 +93,22 @@ impl NamedProfile {
     }
 }
 
-/// The command that writes profiles, with the boards to hide users from or show them on.
+/// The command that writes profiles of a shard's users, with the boards to hide users from or show them on.
 #[must_use]
 pub fn write_profiles<'a>(
     profiles: impl Iterator<Item = &'a NamedProfile>,
     now: Instant,
     names: &[String],
     config: &Config,
+    shard: u32,
 ) -> Command {
-    let keys = config.keys();
+    let keys = config.keys(shard);
     let mut all = keys.of_everywhere();
     all.extend(names.iter().cloned());
     let command = Command::script(&scripts::PROFILES, &all)
         .arg(&config.stamp())
-        .arg(&now.0.to_string());
+        .arg(&now.0.to_string())
+        .arg(config.bound.journals());
     profiles.fold(command, |command, named| {
         let json = serde_json::to_string(&named.profile).unwrap_or_default();
         let hidden = match named.hidden {

@@ -1,60 +1,105 @@
-//! A plan as keys and arguments, in the order that the counting script reads them.
+//! Operations as keys and arguments, in the order that the counting script reads them.
 
-use super::{Op, Place, Plan, Worth};
+use super::operations::{Op, Operations, Place, Worth};
 use crate::calendar::{Instant, Period};
-use crate::config::Once;
+use crate::config::{Keep, Once};
 use crate::keys::Keys;
-use crate::redis::Command;
-use crate::scripts;
 
-impl Plan<'_> {
-    /// The call of the script, with or without the standings of the first operation's user.
+/// What a call says before its lists.
+pub struct Head {
+    /// Where it writes.
+    pub keys: Keys,
+    /// What this configuration would stamp.
+    pub stamp: String,
+    /// Now.
+    pub now: Instant,
+    /// When it is done: now, unless it is done again.
+    pub then: Instant,
+    /// How long what it writes lives.
+    pub lifetimes: Lifetimes,
+    /// Whether it replies with standings.
+    pub standings: bool,
+    /// `1` where it writes what changes to the outbox.
+    pub journals: &'static str,
+}
+
+/// Lifetimes in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Of histories and per-day marks.
+    pub days: u64,
+    /// Of standing marks.
+    pub marks: u64,
+    /// Of undo memories.
+    pub undos: u64,
+    /// Of boards, in the order of [`Period::ALL`]; 0 is for ever.
+    pub boards: [u64; 5],
+}
+
+impl Lifetimes {
+    /// Those of a deployment.
     #[must_use]
-    pub fn command(&self, standings: bool) -> Command {
-        let Self { config, .. } = self;
-        let keep = &config.keep;
+    pub fn of(keep: &Keep) -> Self {
+        Self {
+            days: Keys::DAY_SECONDS,
+            marks: keep.marks_seconds(),
+            undos: Keys::UNDO_SECONDS,
+            boards: Period::ALL.map(|kind| keep.board_seconds(kind).unwrap_or(0)),
+        }
+    }
+}
+
+impl Operations {
+    /// The keys and arguments of the script's call.
+    #[must_use]
+    pub fn call(&self, head: &Head) -> (Vec<String>, Vec<String>) {
         let mut call = Call {
             keys: Vec::new(),
             arguments: Vec::new(),
-            names: config.keys(),
+            head,
         };
-        call.key(call.names.stamp());
-        call.key(call.names.index());
-        call.key(call.names.flags());
-        call.key(call.names.archived());
-        call.say(config.stamp());
-        call.say(self.now.0);
-        call.say(Keys::DAY_SECONDS);
-        call.say(keep.marks_seconds());
-        call.say(Keys::UNDO_SECONDS);
-        let seconds = |kind: Period| keep.board_seconds(kind).unwrap_or(0);
-        let lifetimes = Period::ALL.map(|kind| format!("{}{}", kind.letter(), seconds(kind)));
-        call.say(lifetimes.join(" "));
-        call.say(u8::from(standings));
+        let (names, lifetimes) = (&head.keys, &head.lifetimes);
+        call.key(names.stamp());
+        call.key(names.index());
+        call.key(names.flags());
+        call.key(names.archived());
+        call.key(names.outbox());
+        call.key(names.tombstones());
+        call.say(&head.stamp);
+        call.say(head.now.0);
+        call.say(lifetimes.days);
+        call.say(lifetimes.marks);
+        call.say(lifetimes.undos);
+        let mut boards = String::new();
+        for (kind, seconds) in Period::ALL.iter().zip(lifetimes.boards) {
+            boards.push(kind.letter());
+            boards.push_str(&seconds.to_string());
+            boards.push(' ');
+        }
+        call.say(boards);
+        call.say(u8::from(head.standings));
+        call.say(head.journals);
         call.list(&self.rules, Call::rule);
         call.list(&self.places, Call::place);
-        call.list(&self.members, |call, user| call.member(user, self.now));
+        call.list(&self.members, Call::member);
         call.list(&self.days, |call, (member, date)| {
             let user = self.members.get(*member).map_or("", String::as_str);
             call.day(*member, user, &date.to_string());
         });
         call.list(&self.ops, Call::op);
         call.list(self.reason.as_slice(), Call::audit);
-        let command = Command::script(&scripts::COUNT, &call.keys);
-        call.arguments
-            .iter()
-            .fold(command, |command, argument| command.arg(argument))
+        (call.keys, call.arguments)
     }
 }
 
 /// The keys and arguments of one call while they are put together.
-struct Call {
+struct Call<'a> {
     keys: Vec<String>,
     arguments: Vec<String>,
-    names: Keys,
+    head: &'a Head,
 }
 
-impl Call {
+impl Call<'_> {
     fn say(&mut self, argument: impl ToString) {
         self.arguments.push(argument.to_string());
     }
@@ -97,17 +142,17 @@ impl Call {
         let groups = place.groups.iter().map(|group| Some(group.as_str()));
         for group in [None].into_iter().chain(groups) {
             for kind in &place.kinds {
-                self.key(self.names.board(*kind, place.date, group));
+                self.key(self.head.keys.board(*kind, place.date, group));
             }
         }
     }
 
-    fn member(&mut self, user: &str, now: Instant) {
+    fn member(&mut self, user: &String) {
         self.say(user);
-        let marks = self.key(self.names.marks(user));
+        let marks = self.key(self.head.keys.marks(user));
         self.say(marks);
         self.say(self.keys.len() + 1);
-        let memories = self.names.undo_memories(user, now);
+        let memories = self.head.keys.undo_memories(user, self.head.then);
         self.say(memories.len());
         self.keys.extend(memories);
     }
@@ -115,8 +160,8 @@ impl Call {
     fn day(&mut self, member: usize, user: &str, date: &str) {
         self.say(member + 1);
         self.say(date);
-        let history = self.key(self.names.history(date, user));
-        let marks = self.key(self.names.day_marks(date, user));
+        let history = self.key(self.head.keys.history(date, user));
+        let marks = self.key(self.head.keys.day_marks(date, user));
         self.say(history);
         self.say(marks);
     }
@@ -132,10 +177,11 @@ impl Call {
     }
 
     fn audit(&mut self, reason: &String) {
-        let (entries, who) = (self.names.audit(), self.names.who());
+        let (entries, who) = (self.head.keys.audit(), self.head.keys.who());
         let keys = (self.key(entries), self.key(who));
         self.say(keys.0);
         self.say(keys.1);
+        self.say(self.head.then.0);
         self.say(reason);
     }
 }

@@ -2,83 +2,39 @@
 //! operations in the order sent. The script's header says what each part means.
 
 mod call;
+mod operations;
+
+pub use call::{Head, Lifetimes};
+pub use operations::{Dated, Deed, Operations, Place, Worth};
 
 use super::Activity;
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::{Config, Once, Rule};
 use crate::keys::Keys;
 use crate::moderation::{ADJUST, Adjustment};
-use crate::redis::Failure;
+use crate::redis::{Command, Failure};
+use crate::scripts;
 
 /// The plan of one call.
 pub struct Plan<'a> {
     config: &'a Config,
     calendar: &'a Calendar,
     now: Instant,
-    rules: Vec<Worth>,
-    places: Vec<Place>,
-    members: Vec<String>,
-    days: Vec<(usize, Date)>,
-    ops: Vec<Op>,
-    /// Why, for the audit list; of an adjustment alone.
-    reason: Option<String>,
-}
-
-/// What an action is worth, in smallest steps and milliseconds.
-#[derive(PartialEq, Eq)]
-struct Worth {
-    action: String,
-    once: Once,
-    points: i64,
-    daily_cap: u64,
-    cooldown: u64,
-}
-
-/// Boards that points go to: those of a day's periods, for everybody and for groups.
-#[derive(PartialEq, Eq)]
-struct Place {
-    date: Date,
-    kinds: Vec<Period>,
-    groups: Vec<String>,
-}
-
-struct Op {
-    rule: usize,
-    place: usize,
-    day: usize,
-    verb: &'static str,
-    mark: String,
-    at: Instant,
-    dated: Dated,
-}
-
-/// Who says at which instant it happened: the script takes these numbers.
-#[derive(Clone, Copy)]
-enum Dated {
-    /// Nobody: it happens now.
-    Not = 0,
-    /// The caller.
-    ByCaller = 1,
-    /// We, when we accepted it and held it back.
-    ByUs = 2,
+    shard: u32,
+    operations: Operations,
 }
 
 impl<'a> Plan<'a> {
-    /// A plan without operations, at the one instant that the request happens.
+    /// A plan without operations of users of a shard, at the one instant that the request happens.
     #[must_use]
-    pub fn new(config: &'a Config, calendar: &'a Calendar, now: Instant) -> Self {
-        let (rules, places, members) = (Vec::new(), Vec::new(), Vec::new());
-        let (days, ops) = (Vec::new(), Vec::new());
+    pub fn new(config: &'a Config, calendar: &'a Calendar, now: Instant, shard: u32) -> Self {
+        let operations = Operations::default();
         Self {
             config,
             calendar,
             now,
-            rules,
-            places,
-            members,
-            days,
-            ops,
-            reason: None,
+            shard,
+            operations,
         }
     }
 
@@ -90,7 +46,8 @@ impl<'a> Plan<'a> {
         now: Instant,
         adjustment: Adjustment,
     ) -> Self {
-        let mut plan = Self::new(config, calendar, now);
+        let shard = config.shard_of(&adjustment.user);
+        let mut plan = Self::new(config, calendar, now, shard);
         let worth = Worth {
             action: ADJUST.to_owned(),
             once: Once::Standing,
@@ -107,7 +64,7 @@ impl<'a> Plan<'a> {
             None => (now, Dated::Not),
         };
         plan.push(worth, &user, &id, when, groups, verb);
-        plan.reason = Some(adjustment.reason);
+        plan.operations.reason = Some(adjustment.reason);
         plan
     }
 
@@ -154,16 +111,34 @@ impl<'a> Plan<'a> {
             kinds,
             groups,
         };
-        let op = Op {
-            mark: format!("{}:{target}", worth.action),
-            rule: place_in(&mut self.rules, worth),
-            place: place_in(&mut self.places, place),
-            day: self.day(user, date),
+        let mark = format!("{}:{target}", worth.action);
+        self.operations.push(Deed {
+            user,
+            worth,
+            place,
             verb,
+            mark,
             at,
             dated,
-        };
-        self.ops.push(op);
+        });
+    }
+
+    /// The call of the script, with or without the standings of the first operation's user.
+    #[must_use]
+    pub fn command(&self, standings: bool) -> Command {
+        let (keys, arguments) = self.operations.call(&Head {
+            keys: self.config.keys(self.shard),
+            stamp: self.config.stamp(),
+            now: self.now,
+            then: self.now,
+            lifetimes: Lifetimes::of(&self.config.keep),
+            standings,
+            journals: self.config.bound.journals(),
+        });
+        let command = Command::script(&scripts::COUNT, &keys);
+        arguments
+            .iter()
+            .fold(command, |command, argument| command.arg(argument))
     }
 
     /// Adds the place that a mark names, for the undo at a number from 1 that asked for it.
@@ -172,69 +147,26 @@ impl<'a> Plan<'a> {
     ///
     /// [`Failure::Unavailable`] where the mark cannot be read.
     pub fn add_place_of_mark(&mut self, op: u64, mark: &str) -> Result<(), Failure> {
-        let place = parse_mark(mark);
-        let day = usize::try_from(op)
-            .ok()
-            .and_then(|op| self.ops.get(op.checked_sub(1)?));
-        let member = day
-            .and_then(|op| self.days.get(op.day))
-            .map(|(member, _)| *member);
-        let (Some(place), Some(member)) = (place, member) else {
-            return Err(Failure::Unavailable(format!(
-                "unexpected mark of undo {op}"
-            )));
-        };
-        place_in(&mut self.days, (member, place.date));
-        place_in(&mut self.places, place);
-        Ok(())
+        self.operations.add_place_of_mark(op, mark)
+    }
+
+    /// Whose users' operations they are.
+    #[must_use]
+    pub fn shard(&self) -> u32 {
+        self.shard
     }
 
     /// How many operations there are.
     #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a plan is made to have some")]
     pub fn len(&self) -> usize {
-        self.ops.len()
-    }
-
-    /// Whether there is nothing to do.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ops.is_empty()
+        self.operations.len()
     }
 
     /// The kinds of the first operation's standings, and the day they are of.
     #[must_use]
     pub fn standings_of(&self) -> Option<(Date, &[Period])> {
-        let place = self.places.get(self.ops.first()?.place)?;
+        let place = self.operations.first_place()?;
         Some((place.date, &place.kinds))
     }
-
-    fn day(&mut self, user: &str, date: Date) -> usize {
-        let member = place_in(&mut self.members, user.to_owned());
-        place_in(&mut self.days, (member, date))
-    }
-}
-
-/// The place of an item in a list, added at its end if it is not there.
-fn place_in<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
-    if let Some(place) = list.iter().position(|known| *known == item) {
-        return place;
-    }
-    list.push(item);
-    list.len() - 1
-}
-
-/// Reads where the points of a mark lie: `changed,points,date,kinds[,group...]`.
-fn parse_mark(mark: &str) -> Option<Place> {
-    let mut parts = mark.split(',').skip(2);
-    let date = Date::parse(parts.next()?)?;
-    let kinds = parts
-        .next()?
-        .chars()
-        .map(Period::from_letter)
-        .collect::<Option<_>>()?;
-    Some(Place {
-        date,
-        kinds,
-        groups: parts.map(str::to_owned).collect(),
-    })
 }
