@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz dev deploy clean
+.PHONY: help tools build check test schema fuzz faults bench dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -32,10 +32,12 @@ check: tools ## format, lints for host and wasm, documentation: any warning is a
 	cargo clippy -p activity-rank $(WASM) -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
-test: check build ## everything: check, build, unit, property and integration tests, a dry deployment
+test: check build ## everything: check, build, unit, property and integration tests, again over 8 shards, a dry deployment
 	@scripts/tools test
 	cargo build -p redis-rest -p activity-rank-cli
-	cargo test --workspace
+	@# The minute of faults is at a rate that a busy machine holds too; `make faults` has the full one.
+	SHARDS=1 RATE=$${RATE:-40} cargo test --workspace
+	scripts/test-shards
 	scripts/test-node
 	scripts/check-size
 
@@ -46,6 +48,15 @@ schema: build ## try the OpenAPI document on the Worker at length: CASES=20000 S
 	@scripts/tools test
 	cargo build -p redis-rest
 	EXAMPLES="$${EXAMPLES:-800}" CASES="$${CASES:-20000}" cargo test --test schema
+
+bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@scripts/bench
+
+faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
+	cargo build -p redis-rest
+	@# bash has a SECONDS of its own.
+	env SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),1) cargo test --test faults
 
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
 	@cargo build --quiet -p redis-rest -p activity-rank-cli

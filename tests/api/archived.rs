@@ -2,7 +2,9 @@
 //!
 //! Plain workerd has neither a database nor cron, so these run in wrangler.
 
-use test_support::{Api, Value, Wrangler, json};
+use std::collections::BTreeSet;
+
+use test_support::{Api, Value, WorkerBuilder, Wrangler, json, peer, peers, rest, shard_among};
 
 use crate::client::Client;
 use crate::clock::{day, noon, noon_zone};
@@ -16,8 +18,12 @@ struct Archive {
 }
 
 fn start() -> Archive {
+    start_with(|worker| worker)
+}
+
+fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Archive {
     let worker = patient().var("TIMEZONE", noon_zone()).archive();
-    let wrangler = worker.start_wrangler();
+    let wrangler = configure(worker).start_wrangler();
     Archive {
         client: Client::new(wrangler.api()),
         store: Store::shared(wrangler.prefix()),
@@ -27,6 +33,11 @@ fn start() -> Archive {
 
 /// A day whose week, month and year may still go on.
 const THEN: i64 = 2;
+
+/// Those with equal points, as [`peers`]: a, b, c, and one who is hidden.
+fn equals() -> [String; 4] {
+    peers(["a", "b", "c", "hidden"])
+}
 
 impl Archive {
     async fn send(&self, activity: Value) -> Value {
@@ -45,6 +56,7 @@ impl Archive {
     /// What is asked about that day, and the answers; boards not from a cache.
     async fn answers(&self, unique: u32) -> Vec<Value> {
         let date = format!("date={}", day(THEN));
+        let [a, b, c, hidden] = &equals();
         let mut answers = Vec::new();
         for group in ["", "&group=eu"] {
             let date = format!("{date}{group}");
@@ -52,9 +64,9 @@ impl Archive {
                 format!("/v1/ranking/day?{date}&limit={unique}"),
                 format!("/v1/ranking/day?{date}&offset=1&limit={unique}"),
                 format!("/v1/ranking/day?{date}&offset=40&limit={unique}"),
-                format!("/v1/ranking/day/users?ids=c,nobody,a,hidden,b&{date}"),
+                format!("/v1/ranking/day/users?ids={c},nobody,{a},{hidden},{b}&{date}"),
             ];
-            for user in ["a", "b", "c", "d", "e", "hidden", "nobody"] {
+            for user in [a, b, c, "d", "e", hidden, "nobody"] {
                 for around in [0, 1, 25] {
                     paths.push(format!(
                         "/v1/ranking/day/users/{user}?around={around}&{date}"
@@ -70,45 +82,43 @@ impl Archive {
         answers
     }
 
-    fn forget(&mut self) -> i64 {
-        let keys = self.store.keys();
-        let boards = keys.iter().filter(|key| key.starts_with("bd:"));
+    /// Has Redis forget the boards of days that have closed, and says how many there were: each
+    /// is one, over however many shards.
+    fn forget(&mut self) -> usize {
         let today = format!("bd:{}", day(0));
-        let boards: Vec<_> = boards.filter(|key| !key.starts_with(&today)).collect();
-        let keys: Vec<String> = boards.into_iter().map(|key| self.store.key(key)).collect();
-        keys.iter()
-            .map(|key| self.store.run::<i64>("DEL", &[key]))
-            .sum()
+        let is_closed = |key: &str| key.starts_with("bd:") && !key.starts_with(&today);
+        let mut forgotten = BTreeSet::new();
+        for key in self.store.whole_keys() {
+            if is_closed(rest(&key)) {
+                self.store.run::<i64>("DEL", &[&key]);
+                forgotten.insert(rest(&key).to_owned());
+            }
+        }
+        forgotten.len()
     }
 
     /// A board of five of whom three are equals, and one more is hidden.
     async fn board(&self) {
-        for (user, targets) in [
-            ("d", 1),
-            ("b", 2),
-            ("hidden", 2),
-            ("a", 2),
-            ("c", 2),
-            ("e", 3),
-        ] {
+        let [a, b, c, hidden] = &equals();
+        for (user, targets) in [("d", 1), (b, 2), (hidden, 2), (a, 2), (c, 2), ("e", 3)] {
             for target in 0..targets {
                 self.like(user, &format!("{target}"), THEN).await;
             }
         }
         // Ties anew: b goes behind the others.
-        let undo = json!({"user": "b", "action": "like", "target": "1", "undo": true});
+        let undo = json!({"user": b, "action": "like", "target": "1", "undo": true});
         self.send(undo).await;
-        self.like("b", "2", THEN).await;
+        self.like(b, "2", THEN).await;
         let verdict = json!({"hidden": true, "frozen": false, "reason": "r"});
         self.verdict(&verdict).await;
         let profile = json!({"name": "Ada", "avatar": "https://a.example/a.png"});
-        let answer = self.client.put("/v1/users/a", &profile).await;
+        let answer = self.client.put(&format!("/v1/users/{a}"), &profile).await;
         answer.assert_status(200);
     }
 
     async fn verdict(&self, verdict: &Value) {
-        let path = "/v1/users/hidden/moderation";
-        self.client.put(path, verdict).await.assert_status(200);
+        let path = format!("/v1/users/{}/moderation", peer("hidden"));
+        self.client.put(&path, verdict).await.assert_status(200);
     }
 }
 
@@ -126,7 +136,7 @@ async fn a_closed_board_answers_the_same_after_redis_has_forgotten_it() {
     assert_eq!(archive.answers(8).await, before);
 
     // What is late counts elsewhere.
-    let late = archive.like("late", "p", THEN).await;
+    let late = archive.like(&peer("late"), "p", THEN).await;
     assert_eq!(
         (&late["outcome"], &late["standings"]["day"]["score"]),
         (&json!("counted"), &json!(0))
@@ -135,7 +145,7 @@ async fn a_closed_board_answers_the_same_after_redis_has_forgotten_it() {
     let adjustment = json!({"id": "1", "points": 5, "at": noon(THEN), "reason": "r"});
     let adjusted = archive
         .client
-        .post("/v1/users/a/adjustments", &adjustment)
+        .post(&format!("/v1/users/{}/adjustments", peer("a")), &adjustment)
         .await;
     assert_eq!(
         (&adjusted.body["outcome"], &adjusted.body["points"]),
@@ -148,10 +158,13 @@ async fn a_closed_board_answers_the_same_after_redis_has_forgotten_it() {
     assert_eq!(archive.forget(), 0);
 
     // Also once Redis has lost which are archived.
-    let marked = archive.store.key("a");
-    archive.store.run::<i64>("DEL", &[&marked]);
+    for key in archive.store.whole_keys() {
+        if rest(&key) == "a" {
+            archive.store.run::<i64>("DEL", &[&key]);
+        }
+    }
     archive.wrangler.tick().await;
-    archive.like("later", "p", THEN).await;
+    archive.like(&peer("later"), "p", THEN).await;
     assert_eq!(archive.answers(10).await, before);
 
     who_is_hidden_is_on_no_archived_board(&archive, &before[0]).await;
@@ -166,13 +179,14 @@ async fn who_is_hidden_is_on_no_archived_board(archive: &Archive, before: &Value
         .map(|entry| entry["user"]["id"].as_str().expect("an id"))
         .collect();
     // They came before a and c.
+    let [a, b, c, hidden] = &equals();
     assert_eq!(
         (ranks, &board["total"]),
-        (vec!["e", "hidden", "a", "c", "b", "d"], &json!(6))
+        (vec!["e", hidden, a, c, b, "d"], &json!(6))
     );
     let own = json!({"hidden": true});
-    let hidden = archive.client.put("/v1/users/hidden", &own).await;
-    hidden.assert_status(200);
+    let path = format!("/v1/users/{hidden}");
+    archive.client.put(&path, &own).await.assert_status(200);
     assert_eq!(&archive.answers(12).await[0], before);
 }
 
@@ -180,7 +194,8 @@ async fn who_is_erased_is_on_no_archived_board(archive: &Archive) {
     let date = format!("date={}", day(THEN));
     let d = format!("/v1/ranking/day/users/d?{date}");
     let before = archive.client.get(&d).await.body;
-    for user in ["e", "hidden"] {
+    let hidden = peer("hidden");
+    for user in ["e", &hidden] {
         let erased = archive.client.delete(&format!("/v1/users/{user}")).await;
         erased.assert_status(204);
     }
@@ -190,10 +205,49 @@ async fn who_is_erased_is_on_no_archived_board(archive: &Archive) {
     let shown = json!({"hidden": false});
     archive
         .client
-        .put("/v1/users/hidden", &shown)
+        .put(&format!("/v1/users/{hidden}"), &shown)
         .await
         .assert_status(200);
     assert_eq!(archive.client.get(&d).await.body, after);
+}
+
+#[tokio::test]
+async fn a_board_that_some_shards_have_forgotten_is_told_whole_from_the_archive() {
+    let mut archive = start_with(|worker| worker.json("SHARDS", json!(8)));
+    archive.board().await;
+    let winners = async |archive: &Archive, unique: u32| {
+        let path = format!("/v1/ranking/day/winners?limit={unique}");
+        archive.client.get(&path).await.body
+    };
+    let before = (archive.answers(7).await, winners(&archive, 7).await);
+    archive.wrangler.tick().await;
+    let then = format!("bd:{}", day(THEN));
+    let mut held = archive.store.whole_keys();
+    held.retain(|key| rest(key).starts_with(&then));
+    // Of everybody and of the group, on several.
+    assert!(held.len() >= 4, "{held:?}");
+    for (unique, key) in (8..).zip(&held) {
+        archive.store.run::<i64>("DEL", &[key]);
+        let now = (
+            archive.answers(unique).await,
+            winners(&archive, unique).await,
+        );
+        assert_eq!(now, before, "without {key}");
+    }
+    // A shard that never had the board begins it, and brings it to the archive.
+    let has_it = |user: &String| {
+        let shard = format!(":{}}}", shard_among(user, 8));
+        held.iter().any(|key| key.contains(&shard))
+    };
+    let mut users = (0..).map(|number| format!("late{number}"));
+    let late = users.find(|user| !has_it(user)).expect("a user");
+    let counted = archive.like(&late, "p", THEN).await;
+    assert_eq!(counted["standings"]["day"]["score"], 2);
+    archive.wrangler.tick().await;
+    let total = archive.answers(40).await[0]["total"].clone();
+    assert_eq!(total, 6);
+    archive.forget();
+    assert_eq!(archive.answers(41).await[0]["total"], 6);
 }
 
 #[tokio::test]
@@ -201,7 +255,7 @@ async fn a_board_is_archived_once_it_has_closed_and_again_when_it_changes() {
     let mut archive = start();
     archive.like("a", "1", THEN).await;
     archive.like("b", "1", THEN).await;
-    archive.like("a", "1", 0).await;
+    archive.like("a", "today", 0).await;
     archive.wrangler.tick().await;
     // To zero, which moves no counter; and a user more.
     let undo = json!({"user": "a", "action": "like", "target": "1", "undo": true});
@@ -222,8 +276,8 @@ async fn a_board_is_archived_once_it_has_closed_and_again_when_it_changes() {
         .await;
     assert_eq!(after.body, before.body);
     // Nothing of today is there, nor of a day that nothing happened on.
-    let today = archive.store.key(&format!("bd:{}", day(0)));
-    archive.store.run::<i64>("DEL", &[&today]);
+    let today = archive.store.key_of("a", &format!("bd:{}", day(0)));
+    assert_eq!(archive.store.run::<i64>("DEL", &[&today]), 1);
     for back in [0, THEN + 1] {
         let path = format!("/v1/ranking/day?date={}&limit=9", day(back));
         assert_eq!(archive.client.get(&path).await.body["total"], 0);
@@ -267,7 +321,8 @@ async fn winners_are_of_boards_that_closed_the_newest_first() {
         answer
     };
     let one = |back: i64| (day(back).to_string(), 1, vec![("x".to_owned(), 2)]);
-    let three = [("e", 6), ("a", 4), ("c", 4)].map(|(user, score)| (user.to_owned(), score));
+    let [a, c] = peers(["a", "c"]);
+    let three = [("e".to_owned(), 6), (a, 4), (c, 4)];
     let then = (day(THEN).to_string(), 5, three.to_vec());
     // What lies so far back is in the archive alone.
     let near = [one(1), then.clone(), one(3)];

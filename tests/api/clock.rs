@@ -3,22 +3,10 @@
 use std::sync::OnceLock;
 
 use jiff::civil::{Date, Time, date};
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit, Zoned};
 use test_support::{Value, json};
 
-/// A time zone in which it is about noon: no day ends while a test runs.
-pub fn noon_zone() -> &'static str {
-    static ZONE: OnceLock<String> = OnceLock::new();
-    ZONE.get_or_init(
-        || match 12 - Timestamp::now().to_zoned(TimeZone::UTC).hour() {
-            0 => "UTC".to_owned(),
-            // These zones count westwards: Etc/GMT-3 is three hours ahead.
-            east @ 1.. => format!("Etc/GMT-{east}"),
-            west => format!("Etc/GMT+{}", -west),
-        },
-    )
-}
+pub use test_support::reference::noon_zone;
 
 /// Today, or a day that many days ago, in [`noon_zone`].
 pub fn day(back: i64) -> Date {

@@ -1,16 +1,18 @@
 //! `GET /v1/ranking/{period}/users?ids=`
 
-use test_support::{Value, json};
+use test_support::{Value, json, peer, peers};
 
 use crate::clock::{day, noon, period};
 use crate::site::Site;
 
+/// `a` with 3 points, `b` and `c` with 2: these two as [`peers`].
 async fn three() -> Site {
     let site = Site::start();
+    let [b, c] = peers(["b", "c"]);
     site.count("a", "comment", "p").await;
-    site.count("b", "like", "p").await;
-    site.count("c", "like", "p").await;
-    site.put("/v1/users/c", &json!({"name": "Kim"}))
+    site.count(&b, "like", "p").await;
+    site.count(&c, "like", "p").await;
+    site.put(&format!("/v1/users/{c}"), &json!({"name": "Kim"}))
         .await
         .assert_status(200);
     site
@@ -26,12 +28,12 @@ fn unranked(user: &str) -> Value {
 
 #[tokio::test]
 async fn users_are_ordered_by_rank_and_those_without_one_as_asked() {
-    let site = three().await;
+    let (site, c) = (three().await, peer("c"));
     for kind in ["day", "week", "month", "year", "all"] {
         let answer = site
-            .get(&format!("/v1/ranking/{kind}/users?ids=y,c,x,a"))
+            .get(&format!("/v1/ranking/{kind}/users?ids=y,{c},x,a"))
             .await;
-        let kim = json!({"id": "c", "name": "Kim"});
+        let kim = json!({"id": c, "name": "Kim"});
         let entries = json!([
             row(1, 1, 3, json!({"id": "a"})),
             row(2, 3, 2, kim),
@@ -48,14 +50,14 @@ async fn users_are_ordered_by_rank_and_those_without_one_as_asked() {
 
 #[tokio::test]
 async fn an_id_asked_twice_is_answered_once() {
-    let site = three().await;
+    let (site, b) = (three().await, peer("b"));
     let answer = site
         .without_key()
-        .get("/v1/ranking/day/users?ids=b,x,b,a,x")
+        .get(&format!("/v1/ranking/day/users?ids={b},x,{b},a,x"))
         .await;
     let entries = json!([
         row(1, 1, 3, json!({"id": "a"})),
-        row(2, 2, 2, json!({"id": "b"})),
+        row(2, 2, 2, json!({"id": b})),
         unranked("x")
     ]);
     answer.assert(
@@ -87,10 +89,11 @@ async fn a_hundred_users_can_be_compared() {
 
 #[tokio::test]
 async fn commas_may_be_percent_encoded() {
-    let site = three().await;
-    let answer = site.get("/v1/ranking/day/users?ids=c%2Cb").await;
-    let kim = json!({"id": "c", "name": "Kim"});
-    let entries = json!([row(1, 2, 2, json!({"id": "b"})), row(2, 3, 2, kim)]);
+    let (site, [b, c]) = (three().await, peers(["b", "c"]));
+    let path = format!("/v1/ranking/day/users?ids={c}%2C{b}");
+    let answer = site.get(&path).await;
+    let kim = json!({"id": c, "name": "Kim"});
+    let entries = json!([row(1, 2, 2, json!({"id": b})), row(2, 3, 2, kim)]);
     answer.assert(
         200,
         json!({"period": period("day", day(0)), "total": 3, "entries": entries}),

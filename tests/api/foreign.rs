@@ -1,6 +1,6 @@
 //! Keys under our prefix that are not the service's: told, and nothing is changed at all.
 
-use test_support::{Answer, Value, json};
+use test_support::{Answer, Value, json, rest};
 
 use crate::clock::day;
 use crate::misconfigured::problem;
@@ -91,6 +91,8 @@ async fn a_request_that_meets_one_has_written_nothing() {
         (&never, &["s", "m:42", "ba:all", &board]),
     ];
     let site = Site::start();
+    // Where there are several shards, all are stamped before the first of all writes.
+    site.count("42", "like", "first").await;
     let mut store = site.store();
     let mut wrong = Vec::new();
     for (activity, names) in cases {
@@ -134,7 +136,7 @@ async fn an_item_that_meets_one_changes_nothing_and_spoils_no_other() {
         assert!(is_told_as(error), "{name}: {error}");
         let traces = store.traces("42");
         assert!(
-            traces.iter().all(|trace| *trace == name),
+            traces.iter().all(|trace| rest(trace) == name),
             "{name}: {traces:?}"
         );
         assert_eq!(store.traces("7").len(), store.traces("9").len());

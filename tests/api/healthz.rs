@@ -1,6 +1,6 @@
 //! `GET /healthz`
 
-use test_support::{RedisOptions, RedisServer, Value, json};
+use test_support::{RedisOptions, RedisServer, Value, json, shards};
 
 use crate::client::Client;
 use crate::clock::{day, id, noon_zone};
@@ -9,8 +9,8 @@ use crate::site::{Site, patient};
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
-        "board_max_age": 5, "store_timeout_ms": 20_000, "prefix": prefix, "shards": 1,
-        "service_keys": 1, "user_tokens": [], "allowed_origins": []})
+        "board_max_age": 5, "store_timeout_ms": 20_000, "prefix": prefix, "shards": shards(),
+        "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})
 }
 
 #[tokio::test]

@@ -16,6 +16,8 @@ enum Holds {
     Stamp,
     Index,
     Profiles,
+    Outbox,
+    Tombstones,
     /// Kind, id of the instance, group.
     Board(Period, String, Option<String>),
     History(Date, String),
@@ -33,6 +35,8 @@ impl Holds {
             Self::Stamp => keys.stamp(),
             Self::Index => keys.index(),
             Self::Profiles => keys.profiles(),
+            Self::Outbox => keys.outbox(),
+            Self::Tombstones => keys.tombstones(),
             Self::Board(period, _, group) => keys.board(*period, day, group.as_deref()),
             Self::History(date, user) => keys.history(&date.to_string(), user),
             Self::DayMarks(date, user) => keys.day_marks(&date.to_string(), user),
@@ -77,7 +81,7 @@ fn date() -> impl Strategy<Value = Date> {
 fn held() -> impl Strategy<Value = (Holds, Date)> {
     let period = prop::sample::select(Period::ALL.to_vec());
     prop_oneof![
-        1 => prop::sample::select(vec![Holds::Stamp, Holds::Index, Holds::Profiles])
+        1 => prop::sample::select(vec![Holds::Stamp, Holds::Index, Holds::Profiles, Holds::Outbox, Holds::Tombstones])
             .prop_flat_map(|holds| date().prop_map(move |day| (holds.clone(), day))),
         4 => (period, date(), prop::option::of(id()))
             .prop_map(|(period, day, group)| (Holds::Board(period, period.id(day), group), day)),
@@ -100,6 +104,8 @@ proptest! {
             for (other, other_day) in &all[..number] {
                 let same = key == other.key(&keys, *other_day);
                 prop_assert_eq!(same, one == other, "{} {:?} {:?}", key, one, other);
+                // What a rebuild writes is nobody's yet.
+                prop_assert_ne!(&key, &other.key(&keys.shadow(), *other_day));
             }
         }
     }

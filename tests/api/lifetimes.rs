@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use test_support::json;
+use test_support::{json, rest};
 
 use crate::clock::{day, id, noon};
 use crate::site::Site;
@@ -12,14 +12,13 @@ const DAY: i64 = 86_400;
 /// Lifetimes of all keys in seconds, rounded up to a minute; none for what does not expire.
 fn lifetimes(site: &Site) -> BTreeMap<String, Option<i64>> {
     let mut store = site.store();
-    let names = store.keys();
-    let lifetime = |name: String| {
-        let key = store.key(&name);
+    let keys = store.whole_keys();
+    let lifetime = |key: String| {
         let millis: i64 = store.run("PTTL", &[&key]);
         let seconds = (millis >= 0).then(|| (millis + 59_999) / 60_000 * 60);
-        (name, seconds)
+        (rest(&key).to_owned(), seconds)
     };
-    names.into_iter().map(lifetime).collect()
+    keys.into_iter().map(lifetime).collect()
 }
 
 /// Everything that can be written, dated and not.
@@ -110,8 +109,7 @@ async fn a_second_write_moves_no_expiry_but_that_of_standing_marks() {
     write_everything(&site).await;
     let mut store = site.store();
     // As if all of it had been written an hour ago.
-    for name in store.keys() {
-        let key = store.key(&name);
+    for key in store.whole_keys() {
         let seconds: i64 = store.run("TTL", &[&key]);
         if seconds > 0 {
             store.run::<i64>("EXPIRE", &[&key, &(seconds - 3600).to_string()]);

@@ -263,7 +263,12 @@ async fn counters_that_fail_stop_nobody() {
         .send(Method::GET, "/v1/ranking/day", "", &from)
         .await;
     read.assert_status(200);
-    let lines = site.log_lines();
+    // What is logged may be read a moment after the answer.
+    let lines = until("both warnings", async || {
+        let lines = site.log_lines();
+        (lines.len() >= 2).then_some(lines)
+    })
+    .await;
     let told: Vec<_> = lines
         .iter()
         .map(|line| (&line["level"], &line["route"]))

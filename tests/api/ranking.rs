@@ -1,31 +1,33 @@
 //! `GET /v1/ranking/{period}`
 
-use test_support::{Value, json};
+use test_support::{Value, json, peer, peers};
 
 use crate::clock::{day, noon, period};
 use crate::site::Site;
 
-/// Users `u1`, `u2` … with 2 points each, in this order.
+/// Users `u1`, `u2` … with 2 points each, in this order, as [`peers`].
 async fn ranked(site: &Site, users: usize) {
-    let like = |user| json!({"user": format!("u{user}"), "action": "like", "target": "p"});
+    let like = |user| json!({"user": peer(&format!("u{user}")), "action": "like", "target": "p"});
     let likes: Vec<Value> = (1..=users).map(like).collect();
     site.send_activity(json!(likes)).await.assert_status(200);
 }
 
 fn entries(ranks: impl Iterator<Item = usize>) -> Vec<Value> {
-    let entry = |rank| json!({"rank": rank, "score": 2, "user": {"id": format!("u{rank}")}});
+    let user = |rank| json!({"id": peer(&format!("u{rank}"))});
+    let entry = |rank| json!({"rank": rank, "score": 2, "user": user(rank)});
     ranks.map(entry).collect()
 }
 
 #[tokio::test]
 async fn a_board_lists_users_best_first_with_their_profiles() {
     let site = Site::start();
-    site.count("7", "like", "p").await;
+    let [kim, nobody] = peers(["7", "nobody"]);
+    site.count(&kim, "like", "p").await;
     site.count("42", "comment", "p").await;
-    site.count("nobody", "like", "p").await;
+    site.count(&nobody, "like", "p").await;
     let ada = json!({"name": "Ada", "avatar": "https://example.com/a.png", "url": "https://example.com/a"});
     site.put("/v1/users/42", &ada).await.assert_status(200);
-    site.put("/v1/users/7", &json!({"name": "Kim"}))
+    site.put(&format!("/v1/users/{kim}"), &json!({"name": "Kim"}))
         .await
         .assert_status(200);
     for kind in ["day", "week", "month", "year", "all"] {
@@ -33,8 +35,8 @@ async fn a_board_lists_users_best_first_with_their_profiles() {
         let expected = json!({"period": period(kind, day(0)), "total": 3, "entries": [
             {"rank": 1, "score": 3, "user": {"id": "42", "name": "Ada",
                 "avatar": "https://example.com/a.png", "url": "https://example.com/a"}},
-            {"rank": 2, "score": 2, "user": {"id": "7", "name": "Kim"}},
-            {"rank": 3, "score": 2, "user": {"id": "nobody"}},
+            {"rank": 2, "score": 2, "user": {"id": kim, "name": "Kim"}},
+            {"rank": 3, "score": 2, "user": {"id": nobody}},
         ]});
         answer.assert(200, expected);
         assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -74,11 +76,12 @@ async fn limit_and_offset_choose_a_stretch() {
 #[tokio::test]
 async fn a_group_board_ranks_only_what_was_sent_with_the_group() {
     let site = Site::start();
+    let [a, b, c] = &peers(["a", "b", "c"]);
     let grouped = |user: &str, groups: Value| json!({"user": user, "action": "like", "target": "p", "groups": groups});
-    site.outcome(grouped("a", json!(["eu"])), "counted").await;
-    site.outcome(grouped("b", json!(["eu", "us", "x:y", "all"])), "counted")
+    site.outcome(grouped(a, json!(["eu"])), "counted").await;
+    site.outcome(grouped(b, json!(["eu", "us", "x:y", "all"])), "counted")
         .await;
-    site.outcome(grouped("c", json!([])), "counted").await;
+    site.outcome(grouped(c, json!([])), "counted").await;
     let users = async |query: &str| -> Vec<Value> {
         let answer = site.get(&format!("/v1/ranking/month{query}")).await;
         assert_eq!(answer.body["period"], period("month", day(0)));
@@ -88,12 +91,12 @@ async fn a_group_board_ranks_only_what_was_sent_with_the_group() {
             .map(|entry| entry["user"]["id"].clone())
             .collect()
     };
-    assert_eq!(users("").await, ["a", "b", "c"]);
-    assert_eq!(users("?group=eu").await, ["a", "b"]);
-    assert_eq!(users("?group=us").await, ["b"]);
-    assert_eq!(users("?group=x:y").await, ["b"]);
-    assert_eq!(users("?group=x%3Ay").await, ["b"]);
-    assert_eq!(users("?group=all").await, ["b"]);
+    assert_eq!(users("").await, [a, b, c].map(|user| json!(user)));
+    assert_eq!(users("?group=eu").await, [a, b].map(|user| json!(user)));
+    for group in ["us", "x:y", "x%3Ay", "all"] {
+        let query = format!("?group={group}");
+        assert_eq!(users(&query).await, [json!(b)], "{group}");
+    }
     assert_eq!(users("?group=EU").await, [""; 0]);
 }
 
@@ -156,9 +159,9 @@ async fn anybody_may_read_a_board() {
 async fn who_falls_back_to_zero_leaves_the_board() {
     let site = Site::start();
     ranked(&site, 2).await;
-    let undo = json!({"user": "u1", "action": "like", "target": "p", "undo": true});
+    let undo = json!({"user": peer("u1"), "action": "like", "target": "p", "undo": true});
     site.outcome(undo, "undone").await;
-    let entry = json!({"rank": 1, "score": 2, "user": {"id": "u2"}});
+    let entry = json!({"rank": 1, "score": 2, "user": {"id": peer("u2")}});
     let expected = json!({"period": period("day", day(0)), "total": 1, "entries": [entry]});
     site.get("/v1/ranking/day").await.assert(200, expected);
 }

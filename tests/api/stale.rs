@@ -4,7 +4,7 @@
 
 use test_support::{
     Answer, Api, Gateway, Method, RedisOptions, RedisServer, Value, WorkerBuilder, Wrangler, json,
-    until,
+    peers, until,
 };
 
 use crate::client::Client;
@@ -144,24 +144,25 @@ async fn who_was_hidden_or_erased_is_in_no_copy() {
 #[tokio::test]
 async fn boards_of_now_are_known_from_a_snapshot_to_whoever_asks_first() {
     let mut site = start(WorkerBuilder::archive);
-    for user in ["a", "b", "c"] {
+    let [a, b, c] = &peers(["a", "b", "c"]);
+    for user in [a, b, c] {
         site.like(user).await;
     }
     let profile = json!({"name": "Ada"});
-    let named = site.client.put("/v1/users/b", &profile).await;
+    let named = site.client.put(&format!("/v1/users/{b}"), &profile).await;
     named.assert_status(200);
-    let then = json!({"user": "a", "action": "like", "target": "then", "at": noon(2)});
+    let then = json!({"user": a, "action": "like", "target": "then", "at": noon(2)});
     let counted = site.client.post("/v1/activity", &then).await;
     counted.assert_status(200);
     let closed = format!("/v1/ranking/day?date={}", day(2));
     let standings = [
-        "/v1/ranking/day/users/b?around=1",
-        "/v1/ranking/day/users/nobody",
-        "/v1/ranking/year/users/c",
-        "/v1/ranking/day/users?ids=c,nobody,a",
+        format!("/v1/ranking/day/users/{b}?around=1"),
+        "/v1/ranking/day/users/nobody".to_owned(),
+        format!("/v1/ranking/year/users/{c}"),
+        format!("/v1/ranking/day/users?ids={c},nobody,{a}"),
     ];
     let mut fresh = Vec::new();
-    for path in standings {
+    for path in &standings {
         fresh.push(site.client.get(path).await.body);
     }
     site.wrangler.tick().await;
@@ -180,7 +181,7 @@ async fn boards_of_now_are_known_from_a_snapshot_to_whoever_asks_first() {
         .into();
     assert_eq!(
         (ids, &board.body["total"]),
-        (vec![json!("b"), json!("c")], &json!(3))
+        (vec![json!(b), json!(c)], &json!(3))
     );
     assert_eq!(
         (
@@ -205,9 +206,10 @@ async fn boards_of_now_are_known_from_a_snapshot_to_whoever_asks_first() {
         (health.status == 200).then_some(())
     })
     .await;
-    site.client.delete("/v1/users/a").await.assert_status(204);
+    let erased = site.client.delete(&format!("/v1/users/{a}")).await;
+    erased.assert_status(204);
     site.redis.kill();
-    for path in standings {
+    for path in &standings {
         site.client.get(path).await.assert_status(503);
     }
     let archived = site.client.get(&closed).await;

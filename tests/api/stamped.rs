@@ -1,6 +1,6 @@
 //! Data in Redis that was written with other settings: it is never touched.
 
-use test_support::{Method, json};
+use test_support::{Method, json, shard_among};
 
 use crate::client::Client;
 use crate::clock::noon_zone;
@@ -46,6 +46,34 @@ async fn another_setting_on_live_data_is_told_and_changes_nothing() {
     }
     // Whoever is set up as before goes on.
     site.count("42", "like", "q").await;
+}
+
+#[tokio::test]
+async fn another_number_of_shards_on_live_data_is_told_and_changes_nothing() {
+    for (held, ours) in [(1, 8), (8, 1), (8, 4), (4, 8), (64, 63), (2, 3)] {
+        let site = Site::with(|worker| worker.json("SHARDS", json!(held)));
+        // Nobody is on the first shard, where there is another.
+        let elsewhere = |user: &String| held == 1 || shard_among(user, held) > 0;
+        let mut users = (0..).map(|user| user.to_string());
+        let user = users.find(elsewhere).expect("a user");
+        site.count(&user, "like", "p").await;
+        let before = site.store().snapshot();
+        let prefix = site.prefix();
+        let other = Site::with(|worker| worker.var("PREFIX", prefix).json("SHARDS", json!(ours)));
+        let detail = format!(
+            "SHARDS: is {ours}, but the data under PREFIX {prefix} was written with {held}; set \
+             SHARDS back to {held}, or choose another PREFIX to start anew"
+        );
+        is_told(&other, asking(), &detail).await;
+        let health = other.get("/healthz").await;
+        assert_eq!(
+            (health.status, &health.body["problem"]["detail"]),
+            (503, &json!(detail))
+        );
+        let unchanged = site.store().snapshot() == before;
+        assert!(unchanged, "{ours} for {held} shards changed something");
+        site.count(&user, "like", "q").await;
+    }
 }
 
 #[tokio::test]

@@ -1,21 +1,20 @@
 //! `GET /v1/ranking/{period}/users/{user}`
 
-use test_support::{Value, json};
+use test_support::{Value, json, peer, peers};
 
 use crate::clock::{day, noon, period};
 use crate::site::Site;
 
+/// Who they are: those with equal points as [`peers`].
+fn names() -> [String; 5] {
+    let [b, c] = peers(["b", "c"]);
+    ["a".to_owned(), b, c, "d".to_owned(), "e".to_owned()]
+}
+
 /// Users with 9, 7, 7, 4 and 2 points.
 async fn five() -> Site {
     let site = Site::start();
-    let scores = [
-        ("a", "ccc"),
-        ("b", "cll"),
-        ("c", "llc"),
-        ("d", "ll"),
-        ("e", "l"),
-    ];
-    for (user, actions) in scores {
+    for (user, actions) in names().iter().zip(["ccc", "cll", "llc", "ll", "l"]) {
         for (number, action) in actions.chars().enumerate() {
             let action = if action == 'c' { "comment" } else { "like" };
             site.count(user, action, &number.to_string()).await;
@@ -30,14 +29,14 @@ fn entry(rank: u32, score: u32, user: &str) -> Value {
 
 #[tokio::test]
 async fn a_standing_tells_rank_score_and_what_is_missing_to_the_next() {
-    let site = five().await;
+    let (site, [a, b, c, d, e]) = (five().await, names());
     let ranks = [
-        ("a", 1, 9, 100.0, Value::Null),
-        ("b", 2, 7, 80.0, json!({"rank": 1, "score": 9, "points": 3})),
+        (a, 1, 9, 100.0, Value::Null),
+        (b, 2, 7, 80.0, json!({"rank": 1, "score": 9, "points": 3})),
         // Equal, but later: one point more takes the rank.
-        ("c", 3, 7, 60.0, json!({"rank": 2, "score": 7, "points": 1})),
-        ("d", 4, 4, 40.0, json!({"rank": 3, "score": 7, "points": 4})),
-        ("e", 5, 2, 20.0, json!({"rank": 4, "score": 4, "points": 3})),
+        (c, 3, 7, 60.0, json!({"rank": 2, "score": 7, "points": 1})),
+        (d, 4, 4, 40.0, json!({"rank": 3, "score": 7, "points": 4})),
+        (e, 5, 2, 20.0, json!({"rank": 4, "score": 4, "points": 3})),
     ];
     for kind in ["day", "week", "month", "year", "all"] {
         for (user, rank, score, percentile, next) in &ranks {
@@ -53,14 +52,14 @@ async fn a_standing_tells_rank_score_and_what_is_missing_to_the_next() {
 
 #[tokio::test]
 async fn the_points_told_take_the_next_rank() {
-    let site = five().await;
+    let (site, c) = (five().await, peer("c"));
     // c is equal to b and lower; the smallest action brings it past b, and equal to nobody.
     site.outcome(
-        json!({"user": "c", "action": "visit", "target": "/"}),
+        json!({"user": c, "action": "visit", "target": "/"}),
         "counted",
     )
     .await;
-    let answer = site.get("/v1/ranking/day/users/c").await;
+    let answer = site.get(&format!("/v1/ranking/day/users/{c}")).await;
     assert_eq!(
         (&answer.body["rank"], &answer.body["score"]),
         (&json!(2), &json!(8))
@@ -69,25 +68,25 @@ async fn the_points_told_take_the_next_rank() {
 
 #[tokio::test]
 async fn around_lists_neighbours_on_both_sides_as_far_as_there_are_any() {
-    let site = five().await;
+    let (site, [a, b, c, d, e]) = (five().await, &names());
     let all = [
-        entry(1, 9, "a"),
-        entry(2, 7, "b"),
-        entry(3, 7, "c"),
-        entry(4, 4, "d"),
-        entry(5, 2, "e"),
+        entry(1, 9, a),
+        entry(2, 7, b),
+        entry(3, 7, c),
+        entry(4, 4, d),
+        entry(5, 2, e),
     ];
     let cases = [
-        ("a", 0, 0..0),
-        ("a", 1, 0..2),
-        ("a", 25, 0..5),
-        ("b", 1, 0..3),
-        ("c", 1, 1..4),
-        ("c", 2, 0..5),
-        ("d", 2, 1..5),
-        ("e", 1, 3..5),
-        ("e", 3, 1..5),
-        ("e", 25, 0..5),
+        (a, 0, 0..0),
+        (a, 1, 0..2),
+        (a, 25, 0..5),
+        (b, 1, 0..3),
+        (c, 1, 1..4),
+        (c, 2, 0..5),
+        (d, 2, 1..5),
+        (e, 1, 3..5),
+        (e, 3, 1..5),
+        (e, 25, 0..5),
     ];
     for (user, around, rows) in cases {
         let answer = site
@@ -106,12 +105,14 @@ async fn around_lists_neighbours_on_both_sides_as_far_as_there_are_any() {
 #[tokio::test]
 async fn twenty_five_neighbours_on_a_long_board() {
     let site = Site::start();
-    let like = |user| json!({"user": format!("u{user}"), "action": "like", "target": "p"});
+    let user = |number: u32| peer(&format!("u{number}"));
+    let like = |number| json!({"user": user(number), "action": "like", "target": "p"});
     let likes: Vec<Value> = (1..=100).map(like).collect();
     site.send_activity(json!(likes)).await.assert_status(200);
-    let answer = site.get("/v1/ranking/day/users/u60?around=25").await;
-    let row = |rank| entry(rank, 2, &format!("u{rank}"));
-    let expected = json!({"period": period("day", day(0)), "user": {"id": "u60"}, "rank": 60,
+    let path = format!("/v1/ranking/day/users/{}?around=25", user(60));
+    let answer = site.get(&path).await;
+    let row = |rank| entry(rank, 2, &user(rank));
+    let expected = json!({"period": period("day", day(0)), "user": {"id": user(60)}, "rank": 60,
         "score": 2, "total": 100, "percentile": 41.0,
         "next": {"rank": 59, "score": 2, "points": 1},
         "around": (35..=85).map(row).collect::<Vec<Value>>()});
@@ -189,10 +190,10 @@ async fn date_and_group_choose_the_board() {
 async fn a_percentile_has_one_decimal() {
     let site = Site::start();
     let like = |user: &str| json!({"user": user, "action": "like", "target": "p"});
-    site.send_activity(json!([like("a"), like("b"), like("c")]))
-        .await
-        .assert_status(200);
-    for (user, percentile) in [("a", 100.0), ("b", 66.7), ("c", 33.3)] {
+    let users = peers(["a", "b", "c"]);
+    let likes: Vec<Value> = users.iter().map(|user| like(user)).collect();
+    site.send_activity(json!(likes)).await.assert_status(200);
+    for (user, percentile) in users.iter().zip([100.0, 66.7, 33.3]) {
         let answer = site.get(&format!("/v1/ranking/day/users/{user}")).await;
         assert_eq!(answer.body["percentile"], percentile);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use redis::{Connection, FromRedisValue, Iter};
-use test_support::RedisServer;
+use test_support::{RedisServer, owner, rest};
 
 /// The keys under one prefix.
 pub struct Store {
@@ -28,9 +28,19 @@ impl Store {
         }
     }
 
-    /// A key by what follows the hash tag.
+    /// A key by what follows the hash tag: on the shard of the user whom it names, else of 42.
     pub fn key(&self, rest: &str) -> String {
-        format!("{{{}:0}}{rest}", self.prefix)
+        test_support::key(&self.prefix, rest)
+    }
+
+    /// A key on the shard of a user.
+    pub fn key_of(&self, user: &str, rest: &str) -> String {
+        test_support::key_of(&self.prefix, user, rest)
+    }
+
+    /// A key on a shard.
+    pub fn key_on(&self, shard: u32, rest: &str) -> String {
+        format!("{{{}:{shard}}}{rest}", self.prefix)
     }
 
     /// Runs a command: `run("ZSCORE", &[&key, "42"])`.
@@ -46,6 +56,15 @@ impl Store {
 
     /// All keys, without the hash tag, in alphabetical order.
     pub fn keys(&mut self) -> Vec<String> {
+        let whole = self.whole_keys();
+        let mut keys: Vec<String> = whole.iter().map(|key| rest(key).to_owned()).collect();
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+
+    /// All keys of all shards.
+    pub fn whole_keys(&mut self) -> Vec<String> {
         let pattern = format!("{{{}:*", self.prefix);
         let mut scan = redis::cmd("SCAN");
         scan.cursor_arg(0)
@@ -57,51 +76,40 @@ impl Store {
         let mut keys: Vec<String> = found.map(|key| key.expect("a key")).collect();
         keys.sort();
         keys.dedup();
-        let tag = self.key("");
-        keys.into_iter()
-            .map(|key| key.replacen(&tag, "", 1))
-            .collect()
+        keys
     }
 
-    /// Where a user is found: the names of keys of their own, and of shared ones that name them.
+    /// Where a user is found: keys of their own, and shared ones that name them.
     pub fn traces(&mut self, user: &str) -> Vec<String> {
-        let names = self.keys();
-        let mut found = |name: &String| {
-            let key = self.key(name);
-            let own = match name.splitn(3, ':').collect::<Vec<_>>()[..] {
-                ["h" | "v" | "u", _, of] => of == user,
-                ["m", ..] => *name == format!("m:{user}"),
-                _ => false,
-            };
-            own || match self.run::<String>("TYPE", &[&key]).as_str() {
-                "zset" => self
-                    .run::<Option<String>>("ZSCORE", &[&key, user])
-                    .is_some(),
+        let keys = self.whole_keys();
+        let mut found = |key: &String| {
+            let own = owner(rest(key)) == Some(user);
+            own || match self.run::<String>("TYPE", &[key]).as_str() {
+                "zset" => self.run::<Option<String>>("ZSCORE", &[key, user]).is_some(),
                 "hash" => {
-                    let held: Vec<String> = self.run("HGETALL", &[&key]);
+                    let held: Vec<String> = self.run("HGETALL", &[key]);
                     held.iter().any(|one| one == user)
                 }
                 _ => false,
             }
         };
-        names.into_iter().filter(|name| found(name)).collect()
+        keys.into_iter().filter(|key| found(key)).collect()
     }
 
     /// Removes everything under the prefix.
     pub fn clear(&mut self) {
-        for name in self.keys() {
-            let key = self.key(&name);
+        for key in self.whole_keys() {
             self.run::<i64>("DEL", &[&key]);
         }
     }
 
     /// Everything under the prefix.
     pub fn snapshot(&mut self) -> Snapshot {
-        let keys = self.keys();
-        let read = |rest: String| {
-            let key = self.key(&rest);
+        let keys = self.whole_keys();
+        let read = |key: String| {
             let held = self.run("DUMP", &[&key]);
-            (rest, (held, self.run("PEXPIRETIME", &[&key])))
+            let expiry = self.run("PEXPIRETIME", &[&key]);
+            (key, (held, expiry))
         };
         keys.into_iter().map(read).collect()
     }

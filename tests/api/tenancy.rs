@@ -85,7 +85,7 @@ async fn nothing_is_refused_to_a_user_who_may_touch_this_prefix_alone() {
     );
     assert_eq!(others.run::<String>("GET", &["mine"]), "somebody's");
     let all: usize = others.run("DBSIZE", &[]);
-    let ours = Store::of(&redis, "mine").keys().len();
+    let ours = Store::of(&redis, "mine").whole_keys().len();
     assert_eq!(
         all,
         ours + before.len() + 1,

@@ -110,12 +110,23 @@ async fn so_is_one_that_cuts_hangs_or_talks_nonsense() {
 }
 
 #[tokio::test]
+async fn so_is_one_that_sends_elsewhere_and_nobody_there_is_told_the_token() {
+    let gateway = test_support::gateway().url();
+    let (forwarder, elsewhere) = (Forwarder::to(&gateway), Forwarder::to(&gateway));
+    let site = Site::with(|worker| worker.store(&forwarder.url()));
+    let url = format!("{}/pipeline", elsewhere.url());
+    forwarder.fail(move |_| Some(Fault::Redirect(url.clone())));
+    every_request_is_503(&site, "redirected").await;
+    assert_eq!(elsewhere.count(), 0);
+}
+
+#[tokio::test]
 async fn a_retry_after_a_lost_answer_counts_nothing_twice() {
     let forwarder = Forwarder::to(&test_support::gateway().url());
     let site = Site::with(|worker| worker.store(&forwarder.url()));
     let like = json!({"user": "42", "action": "like", "target": "q"});
     for fault in [Fault::CutAfter, Fault::HalfAnswer] {
-        forwarder.fail_next(fault);
+        forwarder.fail_next_script(fault);
         site.send_activity(like.clone()).await.assert_status(503);
     }
     site.outcome(like, "duplicate").await;

@@ -1,56 +1,8 @@
 //! What the property test sends.
 
-use crate::calendar::written;
 use test_support::{Value, json};
 
-/// User, action and target: what counts once.
-pub type Mark = (String, String, String);
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Activity {
-    pub user: String,
-    pub action: String,
-    pub target: String,
-    pub undo: bool,
-    pub at: Option<i64>,
-    pub groups: Vec<String>,
-}
-
-impl Activity {
-    /// As the service compares it: of a visit the path alone.
-    pub fn mark(&self) -> Mark {
-        let target = match self.action.as_str() {
-            "visit" => {
-                let path = self.target.split(['?', '#']).next().unwrap();
-                match path.strip_suffix('/') {
-                    Some(rest) if !rest.is_empty() => rest,
-                    _ => path,
-                }
-            }
-            _ => &self.target,
-        };
-        (self.user.clone(), self.action.clone(), target.to_owned())
-    }
-
-    pub fn json(&self) -> Value {
-        // A JSON integer is a user too.
-        let user = self
-            .user
-            .parse::<u64>()
-            .map_or(json!(self.user), |number| json!(number));
-        let mut body = json!({ "user": user, "action": self.action, "target": self.target });
-        if self.undo {
-            body["undo"] = json!(true);
-        }
-        if let Some(at) = self.at {
-            body["at"] = json!(written(at));
-        }
-        if !self.groups.is_empty() {
-            body["groups"] = json!(self.groups);
-        }
-        body
-    }
-}
+pub use test_support::reference::Activity;
 
 /// One activity, or something that is none and the slug it is refused with.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! A real community's months, whole, more than once, and from many connections.
 
-use crate::calendar::id;
 use crate::site::{ACTIVITY, KINDS, board, outcomes};
 use futures::StreamExt;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::reference::id;
 use test_support::{Api, Value, Worker, json, root};
 
 fn lines() -> Vec<Value> {

@@ -1,9 +1,9 @@
 //! Many clients at once.
 
-use crate::calendar::{now, written};
 use crate::site::{ACTIVITY, KINDS, act, at, board, in_groups, like, outcome, ranked, undo};
 use std::collections::BTreeMap;
-use test_support::{Value, Worker, json};
+use test_support::reference::{now, written};
+use test_support::{Value, Worker, json, peer};
 use tokio::task::JoinSet;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -49,7 +49,7 @@ async fn equals_that_come_at_once_rank_in_the_order_redis_saw_them() {
     for number in 0..64 {
         let api = worker.api();
         clients.spawn(async move {
-            let user = format!("u{number}");
+            let user = peer(&format!("u{number}"));
             let answer = api.post(ACTIVITY, &act(&user, "comment", "c")).await;
             assert_eq!(outcome(&answer), "counted");
             // Who comes later ranks lower, so the rank on arrival is the order of arrival.

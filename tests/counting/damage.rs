@@ -1,8 +1,8 @@
 //! A store that refuses: nothing is ever half-done.
 
 use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcome, outcomes, undo};
-use crate::store::Store;
 use redis::cmd;
+use test_support::reference::Store;
 use test_support::{Api, Gateway, RedisOptions, RedisServer, Worker, json, redis};
 
 /// A service that has a key of each kind.

@@ -1,11 +1,10 @@
 //! The whole state, by the API and as it lies in Redis.
 
-use crate::calendar::now;
-use crate::model::{Board, BoardName, Day};
-use crate::run::{Run, board_key};
+use crate::run::Run;
 use futures::StreamExt;
 use jiff::ToSpan;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::reference::{Board, BoardName, Day, Moment, board_key, now};
 use test_support::{Answer, Value, json};
 
 /// How many requests are under way at once.
@@ -242,7 +241,7 @@ type Field = (String, String);
 /// The same fields; each value an instant within its moment, and the rest after a comma.
 fn same_within(
     what: &str,
-    expected: &BTreeMap<Field, (crate::model::Moment, String)>,
+    expected: &BTreeMap<Field, (Moment, String)>,
     found: &BTreeMap<Field, String>,
 ) -> Result<(), String> {
     same(

@@ -1,11 +1,9 @@
 //! What lives how long, and what happens when one part is gone before the others.
 
-use crate::calendar::{Calendar, now};
-use crate::run::board_key;
 use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcomes, undo};
-use crate::store::Store;
 use std::collections::BTreeSet;
-use test_support::{Api, Value, Worker, json, redis, until};
+use test_support::reference::{Calendar, Store, board_key, now};
+use test_support::{Api, Value, Worker, json, peer, redis, rest, until};
 
 const DAY: i64 = 86_400_000;
 
@@ -20,22 +18,29 @@ fn started() -> (Worker, Api, Store) {
     (worker, api, store)
 }
 
+/// Ada's standing marks. Everybody is on one shard here, so that each name is one key.
+fn marks() -> String {
+    format!("m:{}", peer("ada"))
+}
+
 /// Something of every kind, that leaves a key of every kind.
 async fn mixed_load(api: &Api) {
-    api.put("/v1/users/ada", &json!({ "name": "Ada" }))
-        .await
-        .assert_status(200);
-    let old =
-        json!({ "user": "ada", "action": "like", "target": "old", "at": "2024-02-29T12:00:00Z" });
+    api.put(
+        &format!("/v1/users/{}", peer("ada")),
+        &json!({ "name": "Ada" }),
+    )
+    .await
+    .assert_status(200);
+    let old = json!({ "user": peer("ada"), "action": "like", "target": "old", "at": "2024-02-29T12:00:00Z" });
     let load = json!([
-        like("ada", "post-7"),
-        in_groups(&act("ada", "comment", "c"), &["eu", "us"]),
-        act("ada", "visit", "/"),
-        act("ada", "share", "s"),
+        like(&peer("ada"), "post-7"),
+        in_groups(&act(&peer("ada"), "comment", "c"), &["eu", "us"]),
+        act(&peer("ada"), "visit", "/"),
+        act(&peer("ada"), "share", "s"),
         old,
-        like("bob", "post-7"),
-        undo(&like("bob", "post-7")),
-        undo(&like("eve", "post-7")),
+        like(&peer("bob"), "post-7"),
+        undo(&like(&peer("bob"), "post-7")),
+        undo(&like(&peer("eve"), "post-7")),
     ]);
     let answer = api.post(ACTIVITY, &load).await;
     let expected = [&["counted"; 6][..], &["undone", "nothing-to-undo"]].concat();
@@ -113,19 +118,24 @@ async fn only_what_counts_moves_an_expiry_and_only_that_of_standing_marks() {
             assert!(moved || key != but, "{key} still expires {expiry}");
         }
     };
-    expect(&api, &like("ada", "post-7"), "duplicate").await;
-    expect(&api, &undo(&like("ada", "post-7")), "undone").await;
-    expect(&api, &undo(&like("bob", "post-7")), "nothing-to-undo").await;
-    expect(&api, &undo(&like("eve", "other")), "nothing-to-undo").await;
+    expect(&api, &like(&peer("ada"), "post-7"), "duplicate").await;
+    expect(&api, &undo(&like(&peer("ada"), "post-7")), "undone").await;
+    expect(
+        &api,
+        &undo(&like(&peer("bob"), "post-7")),
+        "nothing-to-undo",
+    )
+    .await;
+    expect(&api, &undo(&like(&peer("eve"), "other")), "nothing-to-undo").await;
     assert_unmoved(&mut store, "none");
-    let another = in_groups(&like("ada", "post-8"), &["eu", "us"]);
-    for counts in [another, act("ada", "visit", "/other")] {
-        store.run::<()>("PEXPIRE", "m:ada", &["1900000"]);
+    let another = in_groups(&like(&peer("ada"), "post-8"), &["eu", "us"]);
+    for counts in [another, act(&peer("ada"), "visit", "/other")] {
+        store.run::<()>("PEXPIRE", &marks(), &["1900000"]);
         expect(&api, &counts, "counted").await;
-        let lives = store.expiry("m:ada") - now();
+        let lives = store.expiry(&marks()) - now();
         assert!((6 * DAY - 60_000..=6 * DAY).contains(&lives), "{lives}");
     }
-    assert_unmoved(&mut store, "m:ada");
+    assert_unmoved(&mut store, &marks());
 }
 
 /// Lets a key expire now.
@@ -147,20 +157,26 @@ fn today() -> jiff::civil::Date {
 
 /// Ada likes and comments for a group, Bob likes.
 async fn two_users(api: &Api) -> Value {
-    let liked = in_groups(&like("ada", "post-7"), &["eu"]);
+    let liked = in_groups(&like(&peer("ada"), "post-7"), &["eu"]);
     expect(api, &liked, "counted").await;
     expect(
         api,
-        &in_groups(&act("ada", "comment", "c"), &["eu"]),
+        &in_groups(&act(&peer("ada"), "comment", "c"), &["eu"]),
         "counted",
     )
     .await;
-    expect(api, &in_groups(&like("bob", "post-7"), &["eu"]), "counted").await;
+    expect(
+        api,
+        &in_groups(&like(&peer("bob"), "post-7"), &["eu"]),
+        "counted",
+    )
+    .await;
     undo(&liked)
 }
 
 async fn assert_history(api: &Api, points: u64, actions: Value) {
-    let answer = api.get("/v1/users/ada/activity?days=1").await;
+    let path = format!("/v1/users/{}/activity?days=1", peer("ada"));
+    let answer = api.get(&path).await;
     let day = json!({ "date": today().to_string(), "points": points, "actions": actions });
     assert_eq!(answer.body["days"], json!([day]));
 }
@@ -183,7 +199,7 @@ async fn an_undo_revives_no_board_that_has_expired_and_the_others_stay_right() {
             for kind in KINDS {
                 for (group, question) in [(None, ""), (Some("eu".to_owned()), "?group=eu")] {
                     let there = kind != gone_kind || group != gone_group;
-                    let all = [("ada".to_owned(), 3.0), ("bob".to_owned(), 2.0)];
+                    let all = [(peer("ada"), 3.0), (peer("bob"), 2.0)];
                     let expected = if there { &all[..] } else { &[] };
                     let found = board(&api, &format!("{kind}{question}")).await;
                     assert_eq!(found, expected, "{kind}{question} without {gone}");
@@ -198,22 +214,22 @@ async fn an_undo_revives_no_board_that_has_expired_and_the_others_stay_right() {
 async fn an_undo_after_its_mark_expired_takes_nothing() {
     let (_worker, api, mut store) = started();
     let undo = two_users(&api).await;
-    expire(&mut store, "m:ada").await;
+    expire(&mut store, &marks()).await;
     let mut before = store.snapshot();
     expect(&api, &undo, "nothing-to-undo").await;
     let mut after = store.snapshot();
     // What is remembered of an undo is no mark.
-    before.retain(|key, _| !key.starts_with('u'));
-    after.retain(|key, _| !key.starts_with('u'));
+    before.retain(|key, _| !rest(key).starts_with('u'));
+    after.retain(|key, _| !rest(key).starts_with('u'));
     assert!(after == before);
-    expect(&api, &like("ada", "post-7"), "counted").await;
+    expect(&api, &like(&peer("ada"), "post-7"), "counted").await;
 }
 
 #[tokio::test]
 async fn an_undo_revives_no_history_that_has_expired_and_the_boards_stay_right() {
     let (_worker, api, mut store) = started();
     let undo = two_users(&api).await;
-    let history = format!("h:{}:ada", today());
+    let history = format!("h:{}:{}", today(), peer("ada"));
     expire(&mut store, &history).await;
     expect(&api, &undo, "undone").await;
     assert_eq!(store.run::<i32>("EXISTS", &history, &[]), 0);
@@ -222,7 +238,7 @@ async fn an_undo_revives_no_history_that_has_expired_and_the_boards_stay_right()
         .into_iter()
         .flat_map(|kind| [kind.to_owned(), format!("{kind}?group=eu")])
     {
-        let expected = [("ada".to_owned(), 3.0), ("bob".to_owned(), 2.0)];
+        let expected = [(peer("ada"), 3.0), (peer("bob"), 2.0)];
         assert_eq!(board(&api, &question).await, expected, "{question}");
     }
 }
@@ -238,6 +254,6 @@ async fn an_undo_when_only_its_mark_is_left_revives_nothing() {
     assert_eq!(store.keys("b"), BTreeSet::new());
     assert_eq!(store.keys("h"), BTreeSet::new());
     // Ada's comment and Bob's like.
-    let fields = ["m:ada", "m:bob"].map(|key| store.hash(key).len());
+    let fields = ["ada", "bob"].map(|user| store.hash(&format!("m:{}", peer(user))).len());
     assert_eq!(fields, [1, 1]);
 }

@@ -60,7 +60,7 @@ async fn a_retry_after_a_lost_answer_is_a_duplicate_and_counts_once() {
         let api = worker.api();
         // So that no other fault than this one can be in the way.
         expect(&api, &act("42", "visit", "/"), "counted").await;
-        forwarder.fail_next(fault.clone());
+        forwarder.fail_next_script(fault.clone());
         assert_unavailable(&api.post(ACTIVITY, &like("42", "post-7")).await);
         let again = expect(&api, &like("42", "post-7"), "duplicate").await;
         assert_eq!(
@@ -69,7 +69,7 @@ async fn a_retry_after_a_lost_answer_is_a_duplicate_and_counts_once() {
         );
         assert_points(&api, 3.0).await;
 
-        forwarder.fail_next(fault);
+        forwarder.fail_next_script(fault);
         assert_unavailable(&api.post(ACTIVITY, &undo(&like("42", "post-7"))).await);
         expect(&api, &undo(&like("42", "post-7")), "nothing-to-undo").await;
         assert_points(&api, 1.0).await;
@@ -89,7 +89,7 @@ async fn a_retry_after_a_request_that_never_arrived_counts() {
     for fault in faults {
         let worker = behind(&forwarder);
         let api = worker.api();
-        forwarder.fail_next(fault);
+        forwarder.fail_next_script(fault);
         assert_unavailable(&api.post(ACTIVITY, &like("42", "post-7")).await);
         expect(&api, &like("42", "post-7"), "counted").await;
         assert_points(&api, 2.0).await;
@@ -107,7 +107,7 @@ async fn a_lost_answer_to_an_array_is_unavailable_for_all_and_its_retry_counts_n
         act("42", "comment", "c"),
         undo(&like("42", "a"))
     ]);
-    forwarder.fail_next(Fault::CutAfter);
+    forwarder.fail_next_script(Fault::CutAfter);
     assert_unavailable(&api.post(ACTIVITY, &array).await);
     assert_points(&api, 3.0).await;
     // Without dates, a like after the undo counts again: the array ends as it did.

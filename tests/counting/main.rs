@@ -12,7 +12,6 @@
 )]
 
 mod activity;
-mod calendar;
 mod caps;
 mod community;
 mod crowd;
@@ -22,13 +21,17 @@ mod expiry;
 mod faults;
 mod killed;
 mod limits;
-mod model;
 mod property;
 mod queued;
 mod random;
 mod round_trips;
 mod run;
+mod shards;
 mod site;
-mod store;
 mod ties;
 mod undo;
+
+/// A number that the environment may set.
+fn variable(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().unwrap())
+}

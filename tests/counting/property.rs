@@ -3,19 +3,16 @@
 //! `STEPS=100000 SEED=7 cargo test --test counting random` tries longer, or other ones.
 
 use crate::activity::Request;
-use crate::calendar::now;
 use crate::random::{Random, USERS};
 use crate::run::{Run, Setup};
+use crate::variable;
 use test_support::json;
+use test_support::reference::now;
 
 const ALL: &[&str] = &["day", "week", "month", "year", "all"];
 const EVERYTHING_EVERY: usize = 250;
 /// How often a failure is tried again with fewer requests.
 const SHRINKING_RUNS: usize = 150;
-
-fn variable(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |value| value.parse().unwrap())
-}
 
 fn users() -> Vec<String> {
     USERS.map(str::to_owned).to_vec()

@@ -1,13 +1,11 @@
 //! Redis away for a while, with a queue bound: in the end the boards are what they would have been.
 
 use crate::activity::{Activity, Item, Request};
-use crate::calendar::now;
-use crate::model::{BoardName, Model, Moment};
-use crate::run::{SLACK, Setup, board_key};
+use crate::run::{SLACK, Setup};
 use crate::site::{ACTIVITY, KINDS};
-use crate::store::Store;
 use fastrand::Rng;
 use std::collections::BTreeMap;
+use test_support::reference::{BoardName, Model, Moment, Store, board_key, now};
 use test_support::{Api, Gateway, RedisOptions, RedisServer, Value, Worker, json, until};
 
 const REQUESTS: usize = 200;

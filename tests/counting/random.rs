@@ -1,13 +1,12 @@
 //! Random requests that like to meet: few users, few targets, instants around edges.
 
 use crate::activity::{Activity, Item, Request};
-use crate::calendar::{Calendar, written};
-use crate::model::Model;
 use crate::run::SLACK;
 use fastrand::Rng;
 use jiff::civil::date;
 use jiff::{Timestamp, ToSpan};
 use test_support::json;
+use test_support::reference::{Calendar, Model, written};
 
 const SECOND: i64 = 1_000;
 const HOUR: i64 = 3_600 * SECOND;

@@ -4,8 +4,26 @@ use crate::site::{ACTIVITY, act, at, expect, in_groups, like, outcomes, undo};
 use redis::cmd;
 use test_support::{
     Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Value, Worker, gateway,
-    json,
+    json, shards,
 };
+
+/// Which of them tell ranks: where there are several shards, the others are asked in a second
+/// request how many are above.
+const RANKED: [&str; 13] = [
+    "one activity",
+    "a repeated one",
+    "in groups",
+    "of another day",
+    "a visit",
+    "an undo",
+    "an undo with nothing to undo",
+    "an undo in its groups",
+    "an undo of its day",
+    "a standing",
+    "a comparison",
+    "an adjustment",
+    "an adjustment taken back",
+];
 
 /// One request of each route.
 fn routes() -> Vec<(&'static str, Method, String, Value, u16)> {
@@ -128,7 +146,7 @@ fn routes() -> Vec<(&'static str, Method, String, Value, u16)> {
             "many profiles",
             Method::PUT,
             "/v1/users",
-            json!([{ "id": "7", "name": "Bob" }]),
+            json!([{ "id": "7", "name": "Bob" }, { "id": "8" }, { "id": "9" }]),
             200,
         ),
         route(
@@ -182,7 +200,7 @@ async fn call(api: &Api, method: &Method, path: &str, body: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_request_to_the_service_is_one_request_to_the_store() {
+async fn a_request_to_the_service_is_one_request_to_the_store_or_two_of_ranks_over_shards() {
     let forwarder = Forwarder::to(&gateway().url());
     let store = |builder: test_support::WorkerBuilder| {
         builder
@@ -196,12 +214,15 @@ async fn a_request_to_the_service_is_one_request_to_the_store() {
         call(&before.api(), &method, &path, &body).await;
     }
     let worker = store(Worker::builder());
+    // From then on it knows that all shards are its own.
+    expect(&worker.api(), &act("42", "visit", "/first"), "counted").await;
     for (what, method, path, body, status) in routes() {
         forwarder.reset();
         call(&worker.api(), &method, &path, &body)
             .await
             .assert_status(status);
-        assert_eq!(forwarder.count(), 1, "{what}");
+        let ranked = shards() > 1 && RANKED.contains(&what);
+        assert_eq!(forwarder.count(), 1 + usize::from(ranked), "{what}");
         assert_eq!(forwarder.requests()[0].path, "/pipeline", "{what}");
     }
 }
@@ -243,10 +264,11 @@ async fn an_undo_of_another_day_or_without_its_groups_and_what_touches_all_board
     expect(&api, &then, "counted").await;
     expect(&api, &here, "counted").await;
     api.delete("/v1/users/nobody").await.assert_status(204);
-    for liked in [like("42", "d"), like("42", "g")] {
+    // With the first gone there is a rank left, with the second there is none.
+    for (liked, ranked) in [(like("42", "d"), shards() > 1), (like("42", "g"), false)] {
         forwarder.reset();
         expect(&api, &undo(&liked), "undone").await;
-        assert_eq!(forwarder.count(), 2, "{liked}");
+        assert_eq!(forwarder.count(), 2 + usize::from(ranked), "{liked}");
     }
     // All undos of an array together ask twice as well.
     let array = json!([like("42", "x"), then, here]);
@@ -284,7 +306,9 @@ async fn a_script_not_loaded_yet_is_sent_once_by_text() {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
     let forwarder = Forwarder::to(&gateway.url());
-    let worker = Worker::builder().store(&forwarder.url()).start();
+    let worker = Worker::builder().store(&forwarder.url());
+    // Every script is sent to each shard: how that is told apart is the same for one.
+    let worker = worker.json("SHARDS", json!(1)).start();
     let api = worker.api();
     let mut connection = redis.connection();
     let verbs = || -> Vec<String> {
@@ -324,4 +348,59 @@ async fn a_script_not_loaded_yet_is_sent_once_by_text() {
         assert_eq!(verbs(), ["EVALSHA"]);
         cmd("SCRIPT").arg("FLUSH").exec(&mut connection).unwrap();
     }
+}
+
+#[tokio::test]
+async fn an_isolate_asks_all_shards_whose_they_are_until_it_knows() {
+    let forwarder = Forwarder::to(&gateway().url());
+    let prefix = format!("shards-{}", std::process::id());
+    let start = || {
+        let worker = Worker::builder().store(&forwarder.url());
+        let worker = worker.var("PREFIX", &prefix).json("SHARDS", json!(4));
+        worker.json("STORE_TIMEOUT_MS", json!(10_000)).start()
+    };
+    // The commands of each request to the store, by their names.
+    let sent = async |api: &Api, path: &str| {
+        forwarder.reset();
+        if path == ACTIVITY {
+            let counted = api.post(path, &json!([like("42", "p")])).await;
+            counted.assert_status(200);
+        } else {
+            api.get(path).await.assert_status(200);
+        }
+        let requests = forwarder.requests();
+        let names = |request: &test_support::Recorded| {
+            let commands = request.commands();
+            let names = commands.iter().map(|command| match &command[0] {
+                // Whether the script was known is of no interest here.
+                Value::String(name) if name == "EVAL" => "EVALSHA".to_owned(),
+                name => name.as_str().unwrap().to_owned(),
+            });
+            names.collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = requests.iter().map(names).collect();
+        all.dedup();
+        all
+    };
+    let [get, set, read, count] = [
+        ["GET"; 4].to_vec(),
+        ["SET"; 4].to_vec(),
+        ["EVALSHA"; 4].to_vec(),
+        vec!["EVALSHA"],
+    ];
+    let (worker, board) = (start(), "/v1/ranking/day?limit=3");
+    let api = worker.api();
+    // A store that is empty may be anybody's tomorrow: it is asked again, and first of all stamped.
+    assert_eq!(sent(&api, board).await, [&get[..], &read]);
+    assert_eq!(sent(&api, board).await, [&get[..], &read]);
+    let first = sent(&api, ACTIVITY).await;
+    assert_eq!(first, [&get[..], &set, &get, &count]);
+    for _ in 0..2 {
+        assert_eq!(sent(&api, board).await, [&read[..]]);
+        assert_eq!(sent(&api, ACTIVITY).await, [&count[..]]);
+    }
+    let other = start();
+    let api = other.api();
+    assert_eq!(sent(&api, ACTIVITY).await, [&get[..], &count]);
+    assert_eq!(sent(&api, board).await, [&read[..]]);
 }

@@ -1,10 +1,10 @@
 //! One service and one model, asked the same.
 
 use crate::activity::{Activity, Item, Request, status_of};
-use crate::calendar::{Calendar, KINDS, now, written};
-use crate::model::{BoardName, Model, Moment, Outcome, Rule};
-use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::reference::{
+    BoardName, Calendar, Model, Moment, Outcome, Rule, Store, board_key, now, written,
+};
 use test_support::{Api, Value, Worker, json, redis, until};
 
 /// How far apart the test's clock reading and the Worker's may lie, in milliseconds.
@@ -27,25 +27,11 @@ impl Setup {
     /// The default rules and those configured.
     pub fn rules(&self) -> BTreeMap<String, Rule> {
         let steps = |points: f64| (points * 10f64.powi(self.decimals as i32)).round() as u64;
-        let rule = |points, per_day| Rule {
-            points: steps(points),
-            per_day,
-            undo: !per_day,
-            ..Rule::default()
-        };
-        let defaults = [
-            ("visit", rule(1.0, true)),
-            ("like", rule(2.0, false)),
-            ("bookmark", rule(2.0, false)),
-            ("follow", rule(2.0, false)),
-            ("comment", rule(3.0, false)),
-            ("publish", rule(10.0, false)),
-        ];
-        let mut rules = BTreeMap::from(defaults.map(|(name, rule)| (name.to_owned(), rule)));
+        let mut rules = Rule::defaults(steps(1.0));
         for (action, changes) in self.rules.as_object().unwrap() {
             let rule = rules
                 .entry(action.clone())
-                .or_insert(rule(0.0, changes["once"] == "day"));
+                .or_insert(Rule::new(0, changes["once"] == "day"));
             let read = |field: &str| changes[field].as_f64();
             rule.points = read("points").map_or(rule.points, steps);
             rule.daily_cap = read("daily_cap").map(steps);
@@ -270,16 +256,6 @@ impl Run {
         })
         .await;
     }
-}
-
-/// The key of a board behind the tag.
-pub fn board_key((kind, id, group): &BoardName) -> String {
-    let letter = KINDS.iter().find(|(name, _)| name == kind).unwrap().1;
-    let group = group
-        .as_ref()
-        .map(|group| format!(":{group}"))
-        .unwrap_or_default();
-    format!("b{letter}:{id}{group}")
 }
 
 /// An answer with its problems cut down to type and status, once they are whole.

@@ -3,8 +3,8 @@
 use crate::site::{
     ACTIVITY, KINDS, act, at, board, expect, in_groups, like, outcomes, ranked, undo,
 };
-use crate::store::Store;
-use test_support::{Api, Value, Worker, WorkerBuilder, json, redis};
+use test_support::reference::Store;
+use test_support::{Api, Value, Worker, WorkerBuilder, json, peer, peers, redis};
 
 /// One millisecond for all.
 const AT: &str = "2026-11-18T08:00:00.123Z";
@@ -20,10 +20,10 @@ fn builder() -> WorkerBuilder {
     Worker::builder().json("RULES", rules)
 }
 
-/// Users in an order that is neither that of their ids nor its reverse.
+/// Users of one shard, in an order that is neither that of their ids nor its reverse.
 fn users() -> Vec<String> {
     (0..30)
-        .map(|number| format!("u{}", (number * 7 + 3) % 30))
+        .map(|number| peer(&format!("u{}", (number * 7 + 3) % 30)))
         .collect()
 }
 
@@ -66,13 +66,14 @@ async fn equals_in_one_array_rank_in_its_order() {
 async fn who_comes_down_to_a_score_arrives_there_last() {
     let worker = builder().start();
     let api = worker.api();
-    let (first, more) = (at(&like("first", "a"), AT), at(&like("first", "b"), AT));
-    expect(&api, &first, "counted").await;
-    expect(&api, &at(&like("second", "a"), AT), "counted").await;
+    let [first, second] = peers(["first", "second"]);
+    let more = at(&like(&first, "b"), AT);
+    expect(&api, &at(&like(&first, "a"), AT), "counted").await;
+    expect(&api, &at(&like(&second, "a"), AT), "counted").await;
     expect(&api, &more, "counted").await;
-    assert_ranked(&api, "", &["first".to_owned(), "second".to_owned()]).await;
+    assert_ranked(&api, "", &[first.clone(), second.clone()]).await;
     expect(&api, &undo(&more), "undone").await;
-    assert_ranked(&api, "", &["second".to_owned(), "first".to_owned()]).await;
+    assert_ranked(&api, "", &[second, first]).await;
 }
 
 #[tokio::test]
@@ -105,7 +106,7 @@ async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_w
     );
 
     let before = store.snapshot();
-    let beyond = at(&in_groups(&act("u3", "one", "beyond"), &["eu"]), AT);
+    let beyond = at(&in_groups(&act(&peer("u3"), "one", "beyond"), &["eu"]), AT);
     let answer = api.post(ACTIVITY, &beyond).await;
     answer.assert_status(422);
     assert_eq!(answer.body["type"], "/problems/score-overflow");
@@ -117,7 +118,7 @@ async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_w
     );
     assert!(store.snapshot() == before);
 
-    let fits = at(&act("new", "one", "fits"), AT);
+    let fits = at(&act(&peer("new"), "one", "fits"), AT);
     let array = json!([beyond, fits, elsewhere, undo(&fits)]);
     let answer = api.post(ACTIVITY, &array).await;
     let expected = ["score-overflow", "counted", "score-overflow", "undone"];
@@ -125,7 +126,12 @@ async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_w
     assert_ranked(&api, "", &users()).await;
 
     // With room again it counts.
-    expect(&api, &at(&undo(&act("u3", "one", "0")), AT), "undone").await;
+    expect(
+        &api,
+        &at(&undo(&act(&peer("u3"), "one", "0")), AT),
+        "undone",
+    )
+    .await;
     expect(&api, &beyond, "counted").await;
 }
 
@@ -146,7 +152,8 @@ fn board_keys() -> [&'static str; 5] {
 async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
     let worker = builder().start();
     let (api, mut store) = (worker.api(), Store::new(redis(), worker.prefix()));
-    expect(&api, &at(&act("early", "big", "b"), AT), "counted").await;
+    let early = peer("early");
+    expect(&api, &at(&act(&early, "big", "b"), AT), "counted").await;
     for key in board_keys() {
         store.run::<()>("ZADD", key, &[&(LAST - 9).to_string(), "#"]);
     }
@@ -157,7 +164,7 @@ async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
     let (exact, equal) = (users()[..9].to_vec(), users()[9..].to_vec());
     for kind in KINDS {
         let ranking = ranked(&api, &format!("{kind}?{DAY}")).await;
-        assert_eq!(ranking[0], "early");
+        assert_eq!(ranking[0], early);
         assert_eq!(ranking[1..10], exact, "{kind}");
         let (mut by_id, mut expected) = (ranking[10..].to_vec(), equal.clone());
         assert!(
@@ -169,18 +176,23 @@ async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
         assert_eq!(by_id, expected, "{kind}");
     }
     // Points stay exact, up and down.
-    expect(&api, &at(&undo(&act("u3", "comment", "c")), AT), "undone").await;
-    expect(&api, &at(&act("early", "one", "o"), AT), "counted").await;
-    expect(&api, &at(&undo(&act("early", "big", "b")), AT), "undone").await;
+    expect(
+        &api,
+        &at(&undo(&act(&peer("u3"), "comment", "c")), AT),
+        "undone",
+    )
+    .await;
+    expect(&api, &at(&act(&early, "one", "o"), AT), "counted").await;
+    expect(&api, &at(&undo(&act(&early, "big", "b")), AT), "undone").await;
     for kind in KINDS {
         let board = board(&api, &format!("{kind}?{DAY}")).await;
         assert_eq!(board.len(), 30, "{kind}");
         let (last, others) = board.split_last().unwrap();
-        assert_eq!(*last, ("early".to_owned(), 1.0), "{kind}");
+        assert_eq!(*last, (early.clone(), 1.0), "{kind}");
         assert!(
             others
                 .iter()
-                .all(|(user, score)| *score == 3.0 && user != "u3"),
+                .all(|(user, score)| *score == 3.0 && *user != peer("u3")),
             "{board:?}"
         );
     }

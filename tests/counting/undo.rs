@@ -1,8 +1,7 @@
 //! What is remembered of an undo, and what one takes back.
 
-use crate::calendar::{now, written};
 use crate::site::{ACTIVITY, KINDS, act, at, board, expect, in_groups, like, outcomes, undo};
-use crate::store::Store;
+use test_support::reference::{Store, now, written};
 use test_support::{Api, Value, Worker, json, redis};
 
 const AT: [&str; 3] = [

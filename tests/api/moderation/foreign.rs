@@ -1,6 +1,6 @@
 //! A store in which a key holds something else: nothing is half-done.
 
-use test_support::{Method, json};
+use test_support::{Method, json, peers};
 
 use super::{activity, adjust, moderate};
 use crate::site::Site;
@@ -8,39 +8,46 @@ use crate::site::Site;
 /// A site in which everything a moderator's request can touch is there.
 async fn site() -> Site {
     let site = Site::start();
-    activity(&site, &["a", "b"]).await;
+    let [a, b] = &peers(["a", "b"]);
+    activity(&site, &[a, b]).await;
     let profile = json!({"name": "Ada", "hidden": true});
-    site.put("/v1/users/a", &profile).await.assert_status(200);
+    let put = site.put(&format!("/v1/users/{a}"), &profile).await;
+    put.assert_status(200);
     let given = json!({"id": "1", "points": 1, "reason": "A test"});
-    adjust(&site, "a", given).await.assert_status(200);
-    moderate(&site, "b", false, true).await.assert_status(200);
+    adjust(&site, a, given).await.assert_status(200);
+    moderate(&site, b, false, true).await.assert_status(200);
     site
 }
 
 #[tokio::test]
 async fn what_moderators_do_is_refused_whole() {
+    let [a, b] = peers(["a", "b"]);
     let requests = [
         (
             Method::PUT,
-            "/v1/users/b/moderation",
+            format!("/v1/users/{b}/moderation"),
             json!({"hidden": true, "frozen": false, "reason": "A test"}),
         ),
-        (Method::PUT, "/v1/users/a", json!({"hidden": false})),
+        (
+            Method::PUT,
+            format!("/v1/users/{a}"),
+            json!({"hidden": false}),
+        ),
         (
             Method::POST,
-            "/v1/users/a/adjustments",
+            format!("/v1/users/{a}/adjustments"),
             json!({"id": "2", "points": -1, "reason": "A test"}),
         ),
         (
             Method::POST,
-            "/v1/users/a/adjustments",
+            format!("/v1/users/{a}/adjustments"),
             json!({"id": "1", "undo": true, "reason": "A test"}),
         ),
-        (Method::DELETE, "/v1/users/a", json!(null)),
+        (Method::DELETE, format!("/v1/users/{a}"), json!(null)),
     ];
-    let keys = site().await.store().keys();
+    let (keys, marks) = (site().await.store().keys(), format!("m:{a}"));
     let shared = keys.iter().filter(|key| {
-        ["f", "i", "l", "p", "w", "m:a"].contains(&key.as_str()) || key.starts_with('b')
+        ["f", "i", "l", "p", "w", &marks].contains(&key.as_str()) || key.starts_with('b')
     });
     let mut refused = 0;
     for key in shared {

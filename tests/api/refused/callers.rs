@@ -19,6 +19,7 @@ pub fn rows() -> Vec<Row> {
         (Method::PUT, "/v1/users/42/moderation", "{}"),
         (Method::POST, "/v1/users/42/adjustments", "{}"),
         (Method::GET, "/v1/moderation", ""),
+        (Method::GET, "/v1/journal", ""),
     ];
     let mut rows = Vec::new();
     for (method, path, body) in routes {

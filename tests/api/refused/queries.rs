@@ -7,6 +7,8 @@ const KINDS: &str = "must be one of day, week, month, year, all";
 const LIMIT: &str = "must be a whole number, 1 to 100";
 const OFFSET: &str = "must be a whole number, 0 to 100000";
 const AROUND: &str = "must be a whole number, 0 to 25";
+const AFTER: &str = "must be a whole number, 0 to 4294967295";
+const ENTRIES: &str = "must be a whole number, 1 to 5000";
 const DAYS: &str = "must be a whole number, 1 to 31";
 const DATE: &str = "must be a day such as 2026-11-20";
 const ONCE: &str = "must be given once";
@@ -28,6 +30,8 @@ fn numbers() -> Vec<Row> {
         ("/v1/ranking/day/winners", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day/users/42", "around", AROUND, ["-1", "26"]),
         ("/v1/users/42/activity", "days", DAYS, ["0", "32"]),
+        ("/v1/journal", "after", AFTER, ["-1", "4294967296"]),
+        ("/v1/journal", "limit", ENTRIES, ["0", "5001"]),
     ];
     let mut rows = Vec::new();
     for (path, name, detail, outside) in parameters {
@@ -144,6 +148,10 @@ fn unknown() -> Vec<Row> {
         get(
             "/v1/ranking/day/users?ids=42&limit=2",
             fault("limit", &known("ids, date, group")),
+        ),
+        get(
+            "/v1/journal?before=7",
+            fault("before", &known("after, limit")),
         ),
         get(
             "/v1/users/42/activity?date=2026-11-20",

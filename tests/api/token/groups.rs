@@ -1,6 +1,6 @@
 //! The groups that a token names, where the deployment says by which claim.
 
-use test_support::{Value, json};
+use test_support::{Value, json, peer};
 
 use super::row::forbidden;
 use super::sign::{SECRET, claims_with, hs256};
@@ -55,13 +55,17 @@ async fn outcome(client: &Client, sent: Value) -> Value {
     answer.body["outcome"].clone()
 }
 
-/// A site where 7 has two points on every board, and its boards.
+/// A site where 7, one of the [`peers`], has two points on every board, and its boards.
 async fn inhabited() -> (Site, Vec<(String, Value)>) {
     let site = site();
-    let sent = like(json!({"user": "7", "groups": ["eu", "us", "asia"]}));
+    let sent = like(json!({"user": peer("7"), "groups": ["eu", "us", "asia"]}));
     site.outcome(sent, "counted").await;
     let boards = boards(&site).await;
-    assert!(boards.iter().all(|(_, rows)| *rows == json!([["7", 2]])));
+    assert!(
+        boards
+            .iter()
+            .all(|(_, rows)| *rows == json!([[peer("7"), 2]]))
+    );
     (site, boards)
 }
 
@@ -70,7 +74,7 @@ async fn activity_counts_in_the_groups_of_the_token_and_is_taken_back_from_them(
     let (site, before) = inhabited().await;
     let user = member(&site, json!(["eu", "us"]));
     assert_eq!(outcome(&user, json!({})).await, "counted");
-    let both = json!([["7", 2], ["42", 2]]);
+    let both = json!([[peer("7"), 2], ["42", 2]]);
     let counted = with(&before, &["eu", "us"], &both);
     assert_eq!(boards(&site).await, counted);
     assert_eq!(outcome(&user, json!({"groups": []})).await, "duplicate");
@@ -107,7 +111,7 @@ async fn each_item_of_an_array_counts_in_them() {
     ]);
     let answer = user.post("/v1/activity", &sent).await;
     answer.assert_status(200);
-    let rows = json!([["42", 4], ["7", 2]]);
+    let rows = json!([["42", 4], [peer("7"), 2]]);
     assert_eq!(boards(&site).await, with(&before, &["asia"], &rows));
 }
 
@@ -125,7 +129,7 @@ async fn groups_that_cannot_be_are_left_out_and_four_count() {
         let (site, before) = inhabited().await;
         let user = member(&site, teams.clone());
         assert_eq!(outcome(&user, json!({})).await, "counted");
-        let both = json!([["7", 2], ["42", 2]]);
+        let both = json!([[peer("7"), 2], ["42", 2]]);
         assert_eq!(boards(&site).await, with(&before, groups, &both), "{teams}");
     }
 }

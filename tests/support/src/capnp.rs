@@ -4,14 +4,18 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+/// The module of the cache, where there is one.
+pub(crate) const CACHE: &str = "support-cache.js";
+
 /// A configuration that serves the modules beside it, the entry point first, on a port of workerd's
 /// choice. Tables and numbers become JSON bindings and strings text bindings, as wrangler makes
-/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https.
+/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
+/// throws, or asks [`CACHE`].
 pub(crate) fn config(
-    date: &str,
-    flags: &[String],
+    (date, flags): (&str, &[String]),
     modules: &[String],
     vars: &Map<String, Value>,
+    cached: bool,
 ) -> String {
     let mut bindings = String::new();
     for (name, value) in vars {
@@ -25,13 +29,26 @@ pub(crate) fn config(
     }
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
+    let (cache, outbound) = match cached {
+        true => (
+            format!(
+                r#"
+    (name = "cache", worker = (modules = [{}], compatibilityDate = {})),"#,
+                module(CACHE).trim().trim_end_matches(','),
+                quoted(date)
+            ),
+            r#"
+  cacheApiOutbound = "cache","#,
+        ),
+        false => (String::new(), ""),
+    };
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
-    (name = "internet", network = (allow = ["public", "private", "local"])),
+    (name = "internet", network = (allow = ["public", "private", "local"])),{cache}
   ],
   sockets = [(
     name = "http",
@@ -48,7 +65,7 @@ const main :Workerd.Worker = (
   compatibilityDate = {date},
   compatibilityFlags = [{flags}],
   bindings = [
-{bindings}  ],
+{bindings}  ],{outbound}
 );
 "#,
         date = quoted(date),

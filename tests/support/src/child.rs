@@ -4,23 +4,29 @@
 //! A small shell stands between: it ends the server when its own stdin does, which is when this
 //! process has gone, for whatever reason. Plain `sh`, so that it holds on macOS as well.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// `$1` is the signal that ends the server, the rest its command line. The first line of output
-/// is the server's process id; stdin of the shell is a pipe held by this process.
+use crate::process::{self, Signal};
+
+/// `$1` is the signal that ends the server, `$2` its folder or nothing, the rest its command line.
+/// The first line of output is the server's process id; stdin of the shell is a pipe held by this
+/// process, which writes a line to it if it lives to end the server. If not, nobody else will
+/// remove the folder.
 const SHELL: &str = r#"
-signal=$1; shift
+signal=$1; folder=$2; shift 2
 sh -c 'echo $$; exec "$@"' sh "$@" </dev/null 2>&1 & server=$!
 exec >/dev/null 2>&1
-read -r _
+read -r _ && folder=
 kill -"$signal" "$server"
 wait "$server"
+[ -z "$folder" ] || { cd / && rm -rf "$folder"; }
 "#;
 
 /// How long a server may take to be ready, or to end; generous, since CI machines are slow.
@@ -107,6 +113,17 @@ impl Child {
             .clone()
     }
 
+    /// What it has written behind so many bytes.
+    pub(crate) fn log_from(&self, bytes: usize) -> String {
+        let log = self.log.lock().expect("no holder of the log panics");
+        log.get(bytes..).unwrap_or_default().to_owned()
+    }
+
+    /// The server's process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.server
+    }
+
     /// Whether the server (or a process it started) still runs.
     pub(crate) fn is_running(&self) -> bool {
         self.reader
@@ -117,8 +134,7 @@ impl Child {
     /// Ends the server at once, as `kill -9` does, and waits until it has.
     pub(crate) fn kill(&mut self) {
         if self.is_running() {
-            let kill = format!("kill -KILL {}", self.server);
-            let _ = Command::new("sh").args(["-c", &kill]).status();
+            process::signal(Signal::KILL, self.server);
         }
         self.join();
     }
@@ -137,16 +153,20 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        drop(self.shell.stdin.take());
+        if let Some(mut stdin) = self.shell.stdin.take() {
+            let _ = stdin.write_all(b"\n");
+        }
         self.join();
         let _ = self.shell.wait();
     }
 }
 
-/// The shell that runs `command` and ends it with our end of its stdin.
+/// The shell that runs `command` and ends it with our end of its stdin. The folder a server runs in
+/// is a temporary one of its own.
 fn tied(signal: &str, command: &Command) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", SHELL, "sh", signal]);
+    shell.arg(command.get_current_dir().unwrap_or(Path::new("")));
     shell.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {

@@ -17,4 +17,6 @@ pub enum Fault {
     HangInAnswer,
     /// The store never saw the request; this comes back instead, with this status.
     Answer(u16, String),
+    /// The store never saw the request; the answer sends it to this URL.
+    Redirect(String),
 }

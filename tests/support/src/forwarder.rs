@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, HOST};
+use hyper::header::{CONTENT_LENGTH, HOST, LOCATION};
 use hyper::http::request::Parts;
 use hyper::http::response::Builder;
 use hyper::{Request, Response, service::service_fn};
@@ -27,6 +27,8 @@ type Plan = Box<dyn FnMut(&Recorded) -> Option<Fault> + Send>;
 struct State {
     requests: Vec<Recorded>,
     plan: Option<Plan>,
+    /// One for each request that was handed on and is not answered yet, and one more.
+    under_way: Arc<()>,
 }
 
 /// A forwarder in this process, on a thread of its own; ends on drop.
@@ -91,6 +93,12 @@ impl Forwarder {
         self.state().requests.len()
     }
 
+    /// How many requests were handed on and are not answered yet.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        Arc::strong_count(&self.state().under_way) - 1
+    }
+
     /// Forgets the requests so far.
     pub fn reset(&self) {
         self.state().requests.clear();
@@ -105,6 +113,16 @@ impl Forwarder {
     pub fn fail_next(&self, fault: Fault) {
         let mut fault = Some(fault);
         self.fail(move |_| fault.take());
+    }
+
+    /// The next request that runs a script fails, those before and after it don't.
+    pub fn fail_next_script(&self, fault: Fault) {
+        let mut fault = Some(fault);
+        self.fail(move |request| {
+            let commands = request.commands();
+            let runs = commands.iter().any(|command| command[0] == "EVALSHA");
+            runs.then(|| fault.take()).flatten()
+        });
     }
 
     /// Nothing fails any more.
@@ -151,11 +169,11 @@ async fn answer(
         path: head.uri.to_string(),
         body: body.clone(),
     };
-    let fault = {
+    let (fault, under_way) = {
         let mut state = lock(&state);
         let fault = state.plan.as_mut().and_then(|plan| plan(&recorded));
         state.requests.push(recorded);
-        fault
+        (fault, Arc::clone(&state.under_way))
     };
     match &fault {
         Some(Fault::CutBefore) => return Err(Cut),
@@ -166,16 +184,22 @@ async fn answer(
                 .body(Part::whole(text.clone().into()))
                 .map_err(|_| Cut);
         }
+        Some(Fault::Redirect(url)) => {
+            let response = Response::builder().status(307).header(LOCATION, url);
+            return response.body(Part::whole(Bytes::new())).map_err(|_| Cut);
+        }
         Some(Fault::CutAfter | Fault::HangAfter | Fault::HalfAnswer | Fault::HangInAnswer)
         | None => {}
     }
     let (response, body) = forward(client, &target, head, body).await?;
+    drop(under_way);
     let part = match fault {
         Some(Fault::CutAfter) => return Err(Cut),
         Some(Fault::HangAfter) => return std::future::pending().await,
         Some(Fault::HalfAnswer) => Part::half(&body, End::Cut),
         Some(Fault::HangInAnswer) => Part::half(&body, End::Hang),
-        Some(Fault::CutBefore | Fault::HangBefore | Fault::Answer(..)) | None => Part::whole(body),
+        Some(Fault::CutBefore | Fault::HangBefore | Fault::Answer(..) | Fault::Redirect(_))
+        | None => Part::whole(body),
     };
     response.body(part).map_err(|_| Cut)
 }

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::child::Child;
+use crate::process::{self, Signal};
 use crate::redis_server::redis;
 use crate::repository;
 
@@ -45,9 +46,25 @@ impl Gateway {
         format!("http://{}", self.address)
     }
 
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
     /// Kills it (`kill -9`) and waits until it is gone.
     pub fn kill(&mut self) {
         self.child.kill();
+    }
+
+    /// Stops it where it is (`kill -STOP`): it takes connections and answers nobody.
+    pub fn pause(&self) {
+        process::signal(Signal::STOP, self.child.pid());
+    }
+
+    /// Lets a paused one go on.
+    pub fn resume(&self) {
+        process::signal(Signal::CONT, self.child.pid());
     }
 
     /// Starts a killed one again on the same port.

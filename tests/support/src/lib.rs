@@ -17,6 +17,9 @@
 //! ```
 //!
 //! Every server listens on a port of its own and ends with the test process, however that ends.
+//! The variable `SHARDS` splits the users of every Worker; a test that needs users of one shard
+//! asks for [`peers`].
+//!
 //! The binaries are those of this checkout: run `make build` after a change of the Worker and
 //! `cargo build -p redis-rest` after one of the gateway (`make test` does both).
 
@@ -30,9 +33,12 @@ mod forwarder;
 mod gateway;
 mod part;
 mod port;
+mod process;
 mod recorded;
 mod redis_server;
+pub mod reference;
 mod repository;
+mod sharding;
 mod until;
 mod worker;
 mod worker_builder;
@@ -45,9 +51,10 @@ pub use forwarder::Forwarder;
 pub use gateway::{Gateway, TOKEN, gateway};
 pub use recorded::Recorded;
 pub use redis_server::{RedisOptions, RedisServer, redis};
-pub use repository::{root, target};
+pub use repository::{npm, root, target};
 pub use reqwest::Method;
 pub use serde_json::{Value, json};
+pub use sharding::{key, key_of, owner, peer, peers, rest, shard_among, shard_of, shards};
 pub use until::until;
 pub use worker::{SERVICE_KEY, Worker};
 pub use worker_builder::WorkerBuilder;

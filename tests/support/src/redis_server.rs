@@ -107,6 +107,12 @@ impl RedisServer {
             .expect("redis-server accepts a connection")
     }
 
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
     /// Kills it (`kill -9`) and waits until it is gone.
     pub fn kill(&mut self) {
         self.child.kill();

@@ -8,18 +8,21 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder of cargo's output to which the running test belongs, such as `target/debug`.
+/// The folder of cargo's output to which the running program belongs, such as `target/debug`.
 ///
 /// # Panics
 ///
-/// Never in a test: cargo puts them two levels deep.
+/// Never in what cargo has built.
 #[must_use]
 pub fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its own path");
-    let folder = test.parent().and_then(Path::parent);
-    folder
-        .expect("tests lie in a folder of the profile's")
-        .to_owned()
+    let program = std::env::current_exe().expect("a program knows its own path");
+    let folder = program.parent().expect("a program lies in a folder");
+    // Tests lie one deeper.
+    let folder = match folder.ends_with("deps") {
+        true => folder.parent().expect("of the profile"),
+        false => folder,
+    };
+    folder.to_owned()
 }
 
 /// A binary of this workspace, built with the test's profile.
@@ -38,7 +41,8 @@ pub(crate) fn binary(name: &str) -> PathBuf {
 /// # Panics
 ///
 /// When npm has not been run.
-pub(crate) fn npm(name: &str) -> PathBuf {
+#[must_use]
+pub fn npm(name: &str) -> PathBuf {
     let path = root().join("node_modules/.bin").join(name);
     assert!(path.exists(), "no {}: run `make tools`", path.display());
     path

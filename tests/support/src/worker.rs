@@ -40,7 +40,11 @@ impl Worker {
         WorkerBuilder::new()
     }
 
-    pub(crate) fn run(bundle: &Path, (vars, prefix): (Map<String, Value>, String)) -> Self {
+    pub(crate) fn run(
+        bundle: &Path,
+        (vars, prefix): (Map<String, Value>, String),
+        cached: bool,
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for workerd");
         let modules = repository::copy_bundle(bundle, folder.path());
         let settings = repository::wrangler_toml();
@@ -48,12 +52,18 @@ impl Worker {
         let flags = settings.get("compatibility_flags").cloned();
         let flags: Vec<String> =
             flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
-        let config = capnp::config(date.expect("a date"), &flags, &modules, &vars);
+        let compatibility = (date.expect("a date"), flags.as_slice());
+        let config = capnp::config(compatibility, &modules, &vars, cached);
+        if cached {
+            std::fs::write(folder.path().join(capnp::CACHE), include_str!("cache.js"))
+                .expect("the cache");
+        }
         let path = folder.path().join("worker.capnp");
         std::fs::write(&path, config).expect("the configuration");
 
         let mut command = Command::new(repository::npm("workerd"));
         command.args(["serve", "--control-fd=1"]).arg(path);
+        command.current_dir(folder.path());
         let (child, port) = Child::start("workerd", "KILL", &command, listening)
             .unwrap_or_else(|reason| panic!("{reason}"));
         Self {
@@ -80,6 +90,12 @@ impl Worker {
     #[must_use]
     pub fn api(&self) -> Api {
         Api::new(&self.url).with_key(SERVICE_KEY)
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
     }
 
     /// Kills it (`kill -9`) and waits until it is gone.

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::gateway::{TOKEN, gateway};
 use crate::repository;
+use crate::sharding::shards;
 use crate::worker::{SERVICE_KEY, Worker};
-use crate::wrangler::Wrangler;
+use crate::wrangler::{Bindings, Queues, Wrangler};
 
 /// The variables of a Worker about to start. Left alone it gets the shared
 /// [`gateway()`], one [`SERVICE_KEY`] and a key prefix that nobody else has.
@@ -16,8 +17,8 @@ use crate::wrangler::Wrangler;
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
-    archive: bool,
-    tries: Option<u32>,
+    bindings: Bindings,
+    cached: bool,
     bundle: PathBuf,
 }
 
@@ -31,11 +32,15 @@ impl WorkerBuilder {
             ("PREFIX", format!("t{}-{number}", std::process::id())),
         ];
         let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
+        let mut vars = Map::from_iter(vars);
+        if shards() > 1 {
+            vars.insert("SHARDS".to_owned(), json!(shards()));
+        }
         Self {
-            vars: Map::from_iter(vars),
+            vars,
             limits: Vec::new(),
-            archive: false,
-            tries: None,
+            bindings: Bindings::default(),
+            cached: false,
             bundle: repository::root().join("build"),
         }
     }
@@ -78,7 +83,14 @@ impl WorkerBuilder {
     /// Binds the archive, with its tables, and the snapshots, for [`start_wrangler`](Self::start_wrangler).
     #[must_use]
     pub fn archive(mut self) -> Self {
-        self.archive = true;
+        self.bindings.archive = true;
+        self
+    }
+
+    /// Binds the journal, with its table, for [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn journal(mut self) -> Self {
+        self.bindings.journal = true;
         self
     }
 
@@ -86,7 +98,21 @@ impl WorkerBuilder {
     /// and then ends in the dead-letter queue.
     #[must_use]
     pub fn queued(mut self, tries: u32) -> Self {
-        self.tries = Some(tries);
+        self.bindings.queues = Some(Queues::Quick { tries });
+        self
+    }
+
+    /// Binds the queues as wrangler.toml says, for [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn shipped_queues(mut self) -> Self {
+        self.bindings.queues = Some(Queues::Shipped);
+        self
+    }
+
+    /// A Cache API in memory, for [`start`](Self::start): `wrangler dev` has one anyway.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        self.cached = true;
         self
     }
 
@@ -108,18 +134,20 @@ impl WorkerBuilder {
         prefix.expect("PREFIX is set")
     }
 
-    /// Starts it in plain workerd: at once, but without the Cache API and other services.
+    /// Starts it in plain workerd: at once, but without other services, and without the Cache API
+    /// unless it is [`cached`](Self::cached).
     ///
     /// # Panics
     ///
     /// When the Worker has not been built, or workerd refuses it.
     #[must_use]
     pub fn start(self) -> Worker {
-        Worker::run(&self.bundle.clone(), self.prefixed())
+        let cached = self.cached;
+        Worker::run(&self.bundle.clone(), self.prefixed(), cached)
     }
 
     /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names;
-    /// archive, snapshots and queues only where they are asked for.
+    /// archive, snapshots, journal and queues only where they are asked for.
     ///
     /// # Panics
     ///
@@ -127,14 +155,8 @@ impl WorkerBuilder {
     #[must_use]
     pub fn start_wrangler(mut self) -> Wrangler {
         let limits = std::mem::take(&mut self.limits);
-        let (archive, tries) = (self.archive, self.tries);
-        Wrangler::run(
-            &self.bundle.clone(),
-            self.prefixed(),
-            &limits,
-            archive,
-            tries,
-        )
+        let (bundle, bindings) = (self.bundle.clone(), self.bindings);
+        Wrangler::run(&bundle, self.prefixed(), &limits, bindings)
     }
 
     /// The variables to start with, and the prefix among them.

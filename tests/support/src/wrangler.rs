@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -9,11 +10,31 @@ use tempfile::TempDir;
 
 use crate::api::Api;
 use crate::child::Child;
+use crate::process::{self, Signal};
 use crate::repository;
 use crate::worker::SERVICE_KEY;
 
 /// The configuration of the Worker, in its folder.
 const CONFIG: &str = "wrangler.json";
+
+/// What it has of the bindings of wrangler.toml that are optional.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bindings {
+    /// The archive, and the snapshots.
+    pub archive: bool,
+    pub journal: bool,
+    /// The queues.
+    pub queues: Option<Queues>,
+}
+
+/// The queues of a Worker under test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Queues {
+    /// As wrangler.toml says.
+    Shipped,
+    /// Without the wait for more messages, and with so many tries of each.
+    Quick { tries: u32 },
+}
 
 /// A running `wrangler dev`; ends on drop.
 pub struct Wrangler {
@@ -29,27 +50,34 @@ impl Wrangler {
         bundle: &Path,
         (vars, prefix): (Map<String, Value>, String),
         limits: &[(String, u32)],
-        archive: bool,
-        tries: Option<u32>,
+        bindings: Bindings,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
         repository::copy_bundle(bundle, folder.path());
-        if tries.is_some() {
+        if bindings.queues.is_some() || bindings.journal {
             wrap(folder.path());
         }
-        let mut config = config(vars, limits, tries);
-        if archive {
-            let database = &mut config["d1_databases"][0];
+        let mut config = config(vars, limits, bindings.queues);
+        if !bindings.archive {
+            config
+                .as_object_mut()
+                .expect("a table")
+                .remove("kv_namespaces");
+        }
+        let databases = config["d1_databases"].as_array_mut().expect("databases");
+        databases.retain(|database| match database["binding"].as_str() {
+            Some("ARCHIVE") => bindings.archive,
+            _ => bindings.journal,
+        });
+        let mut names = Vec::new();
+        for database in databases {
             let folder = database["migrations_dir"].as_str().expect("a folder");
             database["migrations_dir"] = json!(repository::root().join(folder));
-        } else {
-            let bindings = config.as_object_mut().expect("an object");
-            bindings.remove("d1_databases");
-            bindings.remove("kv_namespaces");
+            names.push(database["binding"].as_str().expect("a name").to_owned());
         }
         std::fs::write(folder.path().join(CONFIG), config.to_string()).expect("the configuration");
-        if archive {
-            migrate(folder.path());
+        for name in names {
+            migrate(folder.path(), &name);
         }
         Self::serve(folder, prefix, CONFIG)
     }
@@ -64,6 +92,46 @@ impl Wrangler {
     pub fn restart(self) -> Self {
         let (folder, prefix) = self.end();
         Self::serve(folder, prefix, CONFIG)
+    }
+
+    /// Kills the workerd that runs the Worker (`kill -9`) with all that it had in memory, such as the
+    /// messages of its queues, and waits until it is gone. wrangler starts another at the same address.
+    /// Something is done just before, when it is known which one it is.
+    ///
+    /// # Panics
+    ///
+    /// When there is none, or it stays.
+    pub fn kill_workerd(&self, just_before: impl FnOnce()) {
+        // The other one is wrangler's own, through which all requests go; it alone has no inspector.
+        // Without it wrangler would never answer again.
+        let runs = |command: &str| {
+            command.contains("workerd serve") && command.contains("--inspector-addr")
+        };
+        let family = || process::under(self.child.pid()).into_iter();
+        let worker = family().find(|(_, command)| runs(command));
+        let (worker, _) = worker.expect("a workerd that runs the Worker");
+        just_before();
+        process::signal(Signal::KILL, worker);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while family().any(|(id, command)| id == worker && runs(&command)) {
+            assert!(Instant::now() < deadline, "workerd stays");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Kills every workerd (`kill -9`) in the middle of what it does, and starts all anew.
+    ///
+    /// # Panics
+    ///
+    /// When it does not run, or does not come back.
+    #[must_use]
+    pub fn kill(self) -> Self {
+        for (process, command) in process::under(self.child.pid()) {
+            if command.contains("workerd serve") {
+                process::signal(Signal::KILL, process);
+            }
+        }
+        self.restart()
     }
 
     /// Ends it and starts a script of the test's own in its place, to change what was persisted.
@@ -123,8 +191,29 @@ impl Wrangler {
 
     /// Lets cron do what is due from time to time.
     pub async fn tick(&self) {
-        let answer = self.api().get("/cdn-cgi/handler/scheduled").await;
+        self.cron("*/5 * * * *").await;
+    }
+
+    /// Lets cron do what is due each minute.
+    pub async fn minute(&self) {
+        self.cron("* * * * *").await;
+    }
+
+    async fn cron(&self, cron: &str) {
+        let path = format!("/cdn-cgi/handler/scheduled?cron={}", cron.replace(' ', "+"));
+        let answer = self.api().get(&path).await;
         assert_eq!((answer.status, answer.text.as_str()), (200, "ok"));
+    }
+
+    /// Runs a statement in the journal's database, past the Worker: rows by column.
+    ///
+    /// # Panics
+    ///
+    /// When the database does not take it.
+    pub async fn sql(&self, statement: &str) -> Value {
+        let api = Api::new(&self.url);
+        let answer = api.send(Method::POST, "/sql", statement.to_owned(), &[]);
+        answer.await.assert_status(200).body.clone()
     }
 
     /// A client with the service key.
@@ -159,6 +248,12 @@ impl Wrangler {
     pub fn log(&self) -> String {
         self.child.log()
     }
+
+    /// What it has logged behind so many bytes, in whole lines.
+    #[must_use]
+    pub fn log_from(&self, bytes: usize) -> String {
+        self.child.log_from(bytes)
+    }
 }
 
 /// The command, in a folder.
@@ -175,13 +270,16 @@ fn wrangler(folder: &Path) -> Command {
     command.env("WRANGLER_SEND_METRICS", "false");
     command.env("CLOUDFLARE_CF_FETCH_ENABLED", "false");
     command.env("WRANGLER_LOG_PATH", folder.join("logs"));
+    // Its views of a Worker take two thirds as much time as the Worker itself.
+    command.env("X_LOCAL_EXPLORER", "false");
+    command.env("X_LOCAL_OBSERVABILITY", "false");
     command
 }
 
-/// Makes the archive's tables.
-fn migrate(folder: &Path) {
+/// Makes the tables of a database.
+fn migrate(folder: &Path, binding: &str) {
     let mut command = wrangler(folder);
-    command.args(["d1", "migrations", "apply", "ARCHIVE", "--local"]);
+    command.args(["d1", "migrations", "apply", binding, "--local"]);
     command.args(["--persist-to", "state", "--config", CONFIG]);
     // Nobody is there to confirm it.
     let output = command.env("CI", "1").output().expect("wrangler runs");
@@ -190,7 +288,7 @@ fn migrate(folder: &Path) {
 
 /// wrangler.toml with the bundle beside it, other variables and limits, and without what is of no
 /// use in a test: a build command would build anew at each start.
-fn config(vars: Map<String, Value>, limits: &[(String, u32)], tries: Option<u32>) -> Value {
+fn config(vars: Map<String, Value>, limits: &[(String, u32)], queues: Option<Queues>) -> Value {
     let mut table = repository::wrangler_toml();
     table.remove("build");
     table.remove("env");
@@ -211,19 +309,22 @@ fn config(vars: Map<String, Value>, limits: &[(String, u32)], tries: Option<u32>
         let mut named = bindings.filter(|binding| binding["name"] == **name);
         named.next().expect("a binding of this name")["simple"]["limit"] = json!(limit);
     }
-    match tries {
-        Some(tries) => queue(&mut config["queues"], tries),
+    match queues {
+        Some(queues) => queue(&mut config["queues"], queues),
         None => drop(config.as_object_mut().expect("a table").remove("queues")),
     }
     config
 }
 
-/// Has messages delivered at once and tried so often, and what is given up too.
-fn queue(queues: &mut Value, tries: u32) {
-    let consumers = queues["consumers"].as_array_mut();
+/// Has messages delivered at once and tried so often, unless they are to be as they are; and what is
+/// given up delivered too.
+fn queue(config: &mut Value, queues: Queues) {
+    let consumers = config["consumers"].as_array_mut();
     let consumers = consumers.expect("consumers of queues");
-    consumers[0]["max_batch_timeout"] = json!(0);
-    consumers[0]["max_retries"] = json!(tries - 1);
+    if let Queues::Quick { tries } = queues {
+        consumers[0]["max_batch_timeout"] = json!(0);
+        consumers[0]["max_retries"] = json!(tries - 1);
+    }
     let dead = consumers[0]["dead_letter_queue"].clone();
     consumers.push(json!({"queue": dead, "max_batch_timeout": 0}));
 }
@@ -231,7 +332,7 @@ fn queue(queues: &mut Value, tries: u32) {
 /// Puts a script of the test's own around the Worker in a folder.
 fn wrap(folder: &Path) {
     std::fs::rename(folder.join("index.js"), folder.join("rank.js")).expect("the entry point");
-    std::fs::write(folder.join("index.js"), include_str!("queue.js")).expect("the script");
+    std::fs::write(folder.join("index.js"), include_str!("around.js")).expect("the script");
 }
 
 /// The address in `Ready on http://127.0.0.1:1234`.

@@ -1,4 +1,4 @@
-//! Nothing outlives a test process, not even one that was killed.
+//! Nothing outlives a test process, not even one that was killed: no server, and none of its files.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -24,15 +24,14 @@ fn start_servers_and_wait() -> ! {
 }
 
 #[tokio::test]
-async fn a_killed_test_process_leaves_no_server_behind() {
+async fn a_killed_test_process_leaves_nothing_behind() {
     if std::env::var_os(ROLE).is_some() {
         start_servers_and_wait();
     }
+    let folder = tempfile::tempdir().unwrap();
     let mut process = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--nocapture",
-            "a_killed_test_process_leaves_no_server_behind",
-        ])
+        .env("TMPDIR", folder.path())
+        .args(["--nocapture", "a_killed_test_process_leaves_nothing_behind"])
         .env(ROLE, "1")
         .stdout(Stdio::piped())
         .spawn()
@@ -65,4 +64,11 @@ async fn a_killed_test_process_leaves_no_server_behind() {
         })
         .await;
     }
+    until("the end of their folders", async || {
+        let mut left = folder.path().read_dir().unwrap().flatten();
+        // wrangler's own, which it finds again.
+        let left = left.find(|entry| entry.file_name() != "update-check");
+        left.is_none().then_some(())
+    })
+    .await;
 }

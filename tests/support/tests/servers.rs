@@ -1,6 +1,8 @@
 //! The harness can be trusted: each server starts, answers, dies and comes back.
 
-use test_support::{Method, RedisOptions, RedisServer, Worker, gateway, redis};
+use test_support::{
+    Gateway, Method, RedisOptions, RedisServer, Worker, gateway, json, redis, until,
+};
 
 #[test]
 fn all_tests_of_a_process_share_one_redis() {
@@ -72,6 +74,31 @@ async fn a_killed_worker_answers_no_more() {
     worker.kill();
     let answer = api.try_send(Method::GET, "/", "", &[]).await;
     assert!(answer.unwrap_err().is_connect());
+}
+
+#[tokio::test]
+async fn wrangler_starts_another_worker_for_one_that_was_killed_with_its_queue() {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&redis.url());
+    let worker = Worker::builder().store(&gateway.url()).shipped_queues();
+    let wrangler = worker.start_wrangler();
+    let like = json!({ "user": "42", "action": "like", "target": "post-7" });
+    let api = wrangler.api();
+    api.post("/v1/activity", &like).await.assert_status(200);
+
+    gateway.pause();
+    let held = json!({ "outcome": "queued", "points": 0 });
+    api.post("/v1/activity", &like).await.assert(202, held);
+    wrangler.kill_workerd(|| ());
+    gateway.resume();
+
+    let again = until("another Worker", async || {
+        let answer = api.post("/v1/activity", &like).await;
+        (answer.status == 200).then_some(answer)
+    });
+    assert_eq!(again.await.body["outcome"], "duplicate");
+    let log = wrangler.log();
+    assert!(!wrangler.log_from(log.len()).contains("Ready"), "{log}");
 }
 
 #[test]

@@ -3,129 +3,59 @@
 //! One thing is left open where the promise is: cooldown is measured from the latest instant
 //! that counted, so that a delayed activity of long ago is not held back by more than that.
 
-use crate::activity::{Activity, Mark};
-use crate::calendar::{Calendar, id};
-use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::Date;
+
+use super::activity::{Activity, Mark};
+use super::board::{Board, BoardName};
+use super::calendar::{Calendar, id};
+use super::moment::Moment;
+use super::rule::Rule;
+
 /// The most points a board's packing holds, in smallest steps.
-pub const MOST_POINTS: u64 = (1 << 23) - 1;
+pub(super) const MOST_POINTS: u64 = (1 << 23) - 1;
 
 /// How many days back per-day marks are known, today included.
 const DAYS_KNOWN: i32 = 31;
 
-/// What one action is worth; points in smallest steps, cooldown in milliseconds.
-#[derive(Clone, Default)]
-pub struct Rule {
-    pub points: u64,
-    pub per_day: bool,
-    pub undo: bool,
-    pub daily_cap: Option<u64>,
-    pub cooldown: Option<i64>,
-}
-
-/// An instant that is known to lie between two others: of an activity without `at` the test
-/// knows only when it asked and when it was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
-    pub first: i64,
-    pub last: i64,
-}
-
-impl Moment {
-    pub fn exact(at: i64) -> Self {
-        Self {
-            first: at,
-            last: at,
-        }
-    }
-
-    fn later(self, other: Self) -> Self {
-        Self {
-            first: self.first.max(other.first),
-            last: self.last.max(other.last),
-        }
-    }
-
-    fn is_before(self, other: Self) -> bool {
-        let sure = (self.last < other.first, self.first < other.last);
-        assert_eq!(
-            sure.0, sure.1,
-            "the test's own fault: {self:?} or {other:?} first?"
-        );
-        sure.0
-    }
-
-    pub fn contains(self, at: i64) -> bool {
-        (self.first..=self.last).contains(&at)
-    }
-}
-
 /// What is remembered of an activity that counts.
 #[derive(Clone, Debug)]
 pub struct Standing {
+    /// When it changed.
     pub changed: Moment,
     /// When it was done for the last time, counted or not.
     pub last: Moment,
     /// Points for every board and the day; of an adjustment for each board, in order, and the day.
     pub amounts: Vec<i64>,
+    /// The day it counts on.
     pub date: Date,
+    /// The groups it counts in.
     pub groups: Vec<String>,
 }
 
-/// A board: of a kind of period, the instance's id, everybody's or a group's.
-pub type BoardName = (&'static str, String, Option<String>);
-
-/// Points, and the number of the arrival at them.
-#[derive(Clone, Debug)]
-pub struct Board {
-    /// Some day of it.
-    pub date: Date,
-    scores: BTreeMap<String, (u64, u64)>,
-    arrivals: u64,
-}
-
-impl Board {
-    /// Users and points, the best first: of those that are hidden, or of the others.
-    pub fn ranking(&self, hidden: impl Fn(&str) -> bool) -> Vec<(String, u64)> {
-        let mut all: Vec<_> = self
-            .scores
-            .iter()
-            .filter(|(user, _)| hidden(user))
-            .collect();
-        all.sort_by_key(|(_, (points, arrival))| (u64::MAX - points, *arrival));
-        all.into_iter()
-            .map(|(user, (points, _))| (user.clone(), *points))
-            .collect()
-    }
-
-    fn points(&self, user: &str) -> u64 {
-        self.scores.get(user).map_or(0, |(points, _)| *points)
-    }
-
-    fn set(&mut self, user: &str, points: u64) {
-        self.scores.remove(user);
-        if points > 0 {
-            self.arrivals += 1;
-            self.scores.insert(user.to_owned(), (points, self.arrivals));
-        }
-    }
-}
-
+/// What becomes of an activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// With the signed change of points, as the next but one.
+    /// It counts; with the signed change of points, as the next but one.
     Counted(i64),
+    /// It had been done.
     Duplicate,
+    /// It is taken back.
     Undone(i64),
+    /// It had not been done.
     NothingToUndo,
+    /// It is more than its rule allows: why.
     Capped(&'static str),
+    /// Something later was known.
     Stale,
+    /// It is no good: the slug.
     Refused(&'static str),
 }
 
 impl Outcome {
     /// Its name, or the reason or slug that tells it apart.
+    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Counted(_) => "counted",
@@ -141,22 +71,35 @@ impl Outcome {
 /// Count and points of each action.
 pub type Day = BTreeMap<String, (u64, i64)>;
 
+/// A site.
 pub struct Model {
+    /// Its time zone.
     pub calendar: Calendar,
+    /// The kinds of boards it has.
     pub kinds: Vec<&'static str>,
+    /// What actions are worth.
     pub rules: BTreeMap<String, Rule>,
+    /// All boards that anything counted on.
     pub boards: BTreeMap<BoardName, Board>,
+    /// What counts once while it stands.
     pub standing: BTreeMap<Mark, Standing>,
+    /// When what does not stand was taken back.
     pub undone: BTreeMap<Mark, Moment>,
+    /// What counts once a day.
     pub per_day: BTreeSet<(Date, Mark)>,
     /// The latest instant that counted, by user and action, where the rule has a cooldown.
     pub cooling: BTreeMap<(String, String), Moment>,
+    /// What users did, day by day.
     pub histories: BTreeMap<(Date, String), Day>,
+    /// Who is on no board.
     pub hidden: BTreeSet<String>,
+    /// Whose activity does not count.
     pub frozen: BTreeSet<String>,
 }
 
 impl Model {
+    /// One where nothing has happened.
+    #[must_use]
     pub fn new(
         calendar: Calendar,
         kinds: Vec<&'static str>,
@@ -180,16 +123,6 @@ impl Model {
         }
     }
 
-    /// Hides and freezes a user, or not.
-    pub fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) {
-        for (set, is) in [(&mut self.hidden, hidden), (&mut self.frozen, frozen)] {
-            set.remove(user);
-            if is {
-                set.insert(user.to_owned());
-            }
-        }
-    }
-
     /// What becomes of one activity.
     pub fn apply(&mut self, activity: &Activity, now: Moment) -> Outcome {
         let Some(rule) = self.rules.get(&activity.action).cloned() else {
@@ -203,65 +136,6 @@ impl Model {
         }
     }
 
-    /// What becomes of an adjustment by so many smallest steps.
-    pub fn adjust(&mut self, adjustment: &Activity, steps: i64, now: Moment) -> Outcome {
-        if adjustment.undo {
-            return self.undo(adjustment, now);
-        }
-        let (mark, user) = (adjustment.mark(), &adjustment.user);
-        let at = adjustment.at.map_or(now, Moment::exact);
-        let date = self.calendar.date(at.first);
-        let changed = self.last_change(&mark);
-        if adjustment.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
-            return Outcome::Stale;
-        }
-        if self.standing.contains_key(&mark) {
-            return Outcome::Duplicate;
-        }
-        let boards = self.boards_of(date, &adjustment.groups);
-        let held = |name| {
-            let board: Option<&Board> = self.boards.get(name);
-            board.map_or(0, |board| board.points(user)) as i64
-        };
-        if boards
-            .iter()
-            .any(|name| held(name) + steps > MOST_POINTS as i64)
-        {
-            return Outcome::Refused("score-overflow");
-        }
-        let mut amounts: Vec<i64> = boards.iter().map(|name| steps.max(-held(name))).collect();
-        let furthest = furthest(&amounts);
-        for (name, amount) in boards
-            .into_iter()
-            .zip(&amounts)
-            .filter(|(_, amount)| **amount != 0)
-        {
-            let new = Board {
-                date,
-                scores: BTreeMap::new(),
-                arrivals: 0,
-            };
-            let board = self.boards.entry(name).or_insert(new);
-            board.set(user, board.points(user).strict_add_signed(*amount));
-        }
-        let day = self.histories.entry((date, user.clone())).or_default();
-        let of_day: i64 = steps.max(-day.values().map(|held| held.1).sum::<i64>());
-        amounts.push(of_day);
-        let held = day.entry("adjust".to_owned()).or_default();
-        *held = (held.0 + 1, held.1 + of_day);
-        self.undone.remove(&mark);
-        let changed = changed.map_or(at, |changed| changed.later(at));
-        let standing = Standing {
-            changed,
-            last: changed,
-            amounts,
-            date,
-            groups: adjustment.groups.clone(),
-        };
-        self.standing.insert(mark, standing);
-        Outcome::Counted(furthest)
-    }
-
     fn count(&mut self, activity: &Activity, rule: &Rule, now: Moment) -> Outcome {
         let (mark, user) = (activity.mark(), &activity.user);
         let at = activity.at.map_or(now, Moment::exact);
@@ -273,7 +147,7 @@ impl Model {
             }
             if date
                 .until(self.calendar.date(now.first))
-                .unwrap()
+                .expect("days of one calendar")
                 .get_days()
                 >= DAYS_KNOWN
             {
@@ -336,12 +210,8 @@ impl Model {
                 .insert(kind, last.map_or(at, |last| last.later(at)));
         }
         for name in boards {
-            let new = Board {
-                date,
-                scores: BTreeMap::new(),
-                arrivals: 0,
-            };
-            let board = self.boards.entry(name).or_insert(new);
+            let new = || Board::new(date);
+            let board = self.boards.entry(name).or_insert_with(new);
             board.set(user, board.points(user) + rule.points);
         }
         let day = self.histories.entry((date, user.clone())).or_default();
@@ -350,7 +220,7 @@ impl Model {
         Outcome::Counted(rule.points as i64)
     }
 
-    fn undo(&mut self, activity: &Activity, now: Moment) -> Outcome {
+    pub(super) fn undo(&mut self, activity: &Activity, now: Moment) -> Outcome {
         let (mark, user) = (activity.mark(), &activity.user);
         let at = activity.at.map_or(now, Moment::exact);
         let changed = self.last_change(&mark);
@@ -380,10 +250,10 @@ impl Model {
                 board.set(user, (points as i64 - amount).max(0) as u64);
             }
         }
-        let of_day = *standing.amounts.last().unwrap();
+        let of_day = *standing.amounts.last().expect("one for the day");
         let place = (standing.date, user.clone());
-        let day = self.histories.get_mut(&place).unwrap();
-        let held = day.get_mut(&activity.action).unwrap();
+        let day = self.histories.get_mut(&place).expect("the day");
+        let held = day.get_mut(&activity.action).expect("the action");
         *held = (held.0 - 1, held.1 - of_day);
         let sum: i64 = day.values().map(|held| held.1).sum();
         if sum < 0 {
@@ -403,26 +273,15 @@ impl Model {
         })
     }
 
-    /// Forgets a user; the others keep points and order.
-    pub fn erase(&mut self, user: &str) {
-        for board in self.boards.values_mut() {
-            board.scores.remove(user);
-        }
-        self.standing.retain(|mark, _| mark.0 != user);
-        self.undone.retain(|mark, _| mark.0 != user);
-        self.per_day.retain(|(_, mark)| mark.0 != user);
-        self.cooling.retain(|(of, _), _| of != user);
-        self.histories.retain(|(_, of), _| of != user);
-        self.moderate(user, false, false);
-    }
-
     /// When a standing mark last changed, if it ever did.
+    #[must_use]
     pub fn last_change(&self, mark: &Mark) -> Option<Moment> {
         let standing = self.standing.get(mark).map(|standing| standing.changed);
         standing.or(self.undone.get(mark).copied())
     }
 
     /// The boards that an activity of a day with these groups counts on.
+    #[must_use]
     pub fn boards_of(&self, date: Date, groups: &[String]) -> Vec<BoardName> {
         let groups = [None].into_iter().chain(groups.iter().cloned().map(Some));
         let kinds = |group: Option<String>| {
@@ -433,6 +292,7 @@ impl Model {
     }
 
     /// Who is seen on a board with which points, the best first; and who is hidden.
+    #[must_use]
     pub fn ranking(&self, name: &BoardName) -> [Vec<(String, u64)>; 2] {
         let board = self.boards.get(name);
         [false, true].map(|hidden| {
@@ -442,6 +302,7 @@ impl Model {
     }
 
     /// Points and rank on one board.
+    #[must_use]
     pub fn stands(&self, name: &BoardName, user: &str) -> (u64, Option<usize>) {
         let [seen, hidden] = self.ranking(name);
         let points = |(ranked, points): &(String, u64)| (ranked == user).then_some(*points);
@@ -458,7 +319,7 @@ fn each(amounts: &[i64], boards: usize) -> Vec<i64> {
 }
 
 /// The one that is furthest from zero, of equals the first.
-fn furthest(amounts: &[i64]) -> i64 {
+pub(super) fn furthest(amounts: &[i64]) -> i64 {
     let further = |far: i64, amount: &i64| {
         if amount.abs() > far.abs() {
             *amount
