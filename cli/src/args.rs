@@ -1,6 +1,7 @@
 //! What can be asked for: options, commands and their help texts.
 
 mod archive;
+mod rebuild;
 mod token;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use reqwest::Url;
 use crate::key::Key;
 
 pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
+pub use rebuild::{RebuildArgs, VerifyArgs};
 pub use token::TokenArgs;
 
 /// Import activity into activity-rank and look at its boards.
@@ -55,6 +57,10 @@ pub enum Command {
     Export(ExportArgs),
     /// Write an exported site into an empty store
     Restore(RestoreArgs),
+    /// Make the store anew from the journal, and bring it to its place
+    Rebuild(RebuildArgs),
+    /// Compare the store with the journal
+    Verify(VerifyArgs),
 }
 
 /// Options of `import`.
@@ -234,9 +240,10 @@ Examples:
   activity-rank standing 42 --around 2
   activity-rank token 42
   activity-rank export --output site.jsonl
+  activity-rank verify
 
-Exit codes: 0 all fine; 1 some lines were refused; 2 wrong usage or an unreadable file;
-3 the service or the store could not be reached or refused to answer.";
+Exit codes: 0 all fine; 1 some lines were refused, or store and journal differ; 2 wrong usage or an
+unreadable file; 3 the service or the store could not be reached or refused to answer.";
 
 const IMPORT_EXAMPLES: &str = "\
 Every activity counts exactly once, so an import that broke off is simply run again.

@@ -80,6 +80,16 @@ impl Client {
         self.call(url, self.http.get(url.clone())).await
     }
 
+    /// Reads a route that is not public.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`], after one attempt.
+    pub async fn get_with_key(&self, url: &Url) -> Result<Vec<u8>, CallError> {
+        self.call(url, self.with_key(self.http.get(url.clone())))
+            .await
+    }
+
     /// Sends JSON with the key.
     ///
     /// # Errors
@@ -91,15 +101,19 @@ impl Client {
         url: &Url,
         json: String,
     ) -> Result<Vec<u8>, CallError> {
-        let mut request = self
+        let request = self
             .http
             .request(method, url.clone())
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .body(json);
-        if let Some(authorization) = &self.authorization {
-            request = request.header(AUTHORIZATION, authorization.clone());
+        self.call(url, self.with_key(request)).await
+    }
+
+    fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.authorization {
+            Some(authorization) => request.header(AUTHORIZATION, authorization.clone()),
+            None => request,
         }
-        self.call(url, request).await
     }
 
     async fn call(&self, url: &Url, request: RequestBuilder) -> Result<Vec<u8>, CallError> {

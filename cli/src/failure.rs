@@ -7,6 +7,8 @@ use crate::call_error::CallError;
 
 /// Some lines were refused; all others are counted.
 pub const SOME_REFUSED: u8 = 1;
+/// The store and the journal differ.
+pub const DIFFERENT: u8 = 1;
 /// Wrong usage, or a file that can't be read.
 pub const UNUSABLE: u8 = 2;
 /// The service or the store could not be reached or refused to answer.
@@ -42,6 +44,9 @@ pub enum Failure {
     /// The service gave no usable answer.
     #[error("{0}")]
     Service(#[from] CallError),
+    /// Somebody pressed Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
     /// Stdout was closed by its reader, as `head` does.
     #[error("nobody reads the output")]
     ReaderLeft,
@@ -59,6 +64,8 @@ impl Failure {
                 ExitCode::from(UNUSABLE)
             }
             Self::Service(_) | Self::Store(_) => ExitCode::from(NO_SERVICE),
+            // As shells have it of a process that SIGINT ended.
+            Self::Interrupted => ExitCode::from(130),
             Self::ReaderLeft => ExitCode::SUCCESS,
         }
     }

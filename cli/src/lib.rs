@@ -7,6 +7,7 @@
 //! - [`top`], [`standing`]: the commands that show boards, by way of [`board`] and [`mod@table`].
 //! - [`token`]: the command that makes user tokens.
 //! - [`archive`]: the commands that write a site into a file and back.
+//! - [`rebuild`]: the commands that make a site anew from its journal, or compare it.
 //! - [`client`], [`call_error`], [`problem`], [`retry`]: the service, and how it fails.
 //! - [`key`], [`printable`], [`screen`], [`mod@count`]: what is shown, and what never is.
 //! - [`failure`]: how a command ends early.
@@ -23,6 +24,7 @@ pub mod key;
 pub mod printable;
 pub mod problem;
 pub mod profiles;
+pub mod rebuild;
 pub mod retry;
 pub mod screen;
 pub mod standing;
@@ -50,6 +52,8 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Token(token) => token::run(token),
         Command::Export(export) => archive::export::run(export).await,
         Command::Restore(restore) => archive::restore::run(restore).await,
+        Command::Rebuild(args) => rebuild::run::run(service, args).await,
+        Command::Verify(args) => rebuild::verify::run(service, args).await,
     };
     match done {
         Ok(code) => code,

@@ -12,6 +12,7 @@ use crate::archive::walk::walk;
 use crate::args::ExportArgs;
 use crate::count::count;
 use crate::failure::Failure;
+use crate::rebuild::state::REBUILDING;
 use crate::screen::Screen;
 
 /// Writes the file.
@@ -50,6 +51,11 @@ fn first_line(prefix: &str, stamp: Option<String>, now: i64) -> Result<Record, F
     if stamp.starts_with(super::restore::RESTORING) {
         return Err(Failure::Usage(format!(
             "a restore under the prefix {prefix} has not been finished"
+        )));
+    }
+    if stamp.starts_with(REBUILDING) {
+        return Err(Failure::Usage(format!(
+            "a rebuild under the prefix {prefix} has not been finished"
         )));
     }
     let known = || {

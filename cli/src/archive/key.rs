@@ -41,6 +41,8 @@ pub enum Key {
     Audit,
     /// Who is meant in it, and why.
     Who,
+    /// When users were erased.
+    Erased,
     /// A board.
     Board(BoardName),
     /// A user's history of a day.
@@ -72,6 +74,7 @@ impl Key {
             "f" => return Some(Self::Flags),
             "l" => return Some(Self::Audit),
             "w" => return Some(Self::Who),
+            "e" => return Some(Self::Erased),
             _ => (),
         }
         let (kind, parts) = rest.split_once(':')?;
@@ -127,6 +130,7 @@ impl fmt::Display for Key {
             Self::Flags => f.write_str("f"),
             Self::Audit => f.write_str("l"),
             Self::Who => f.write_str("w"),
+            Self::Erased => f.write_str("e"),
             Self::Board(BoardName { period, id, group }) => {
                 let letter = PERIODS.iter().find(|(_, name)| name == period);
                 let letter = letter.map_or('?', |(letter, _)| *letter);
@@ -149,6 +153,13 @@ impl fmt::Display for Key {
 pub fn is_date(text: &str) -> bool {
     text.parse::<Date>()
         .is_ok_and(|date| date.to_string() == text)
+}
+
+/// Whether this is SHA-1 in hex, as tombstones have it.
+#[must_use]
+pub fn is_hash(text: &str) -> bool {
+    let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == 40 && text.bytes().all(digit)
 }
 
 fn is_period_id(period: &str, id: &str) -> bool {
@@ -180,6 +191,7 @@ mod tests {
             "f",
             "l",
             "w",
+            "e",
             "bd:2026-11-20",
             "bw:2026-W47:a:b",
             "bm:2026-11",

@@ -60,6 +60,7 @@ pub fn of_key(
         Key::Profiles => each(values, profile)?,
         Key::Flags => each(values, flags)?,
         Key::Who => each(values, who)?,
+        Key::Erased => each(values, erased)?,
         Key::Index | Key::Audit | Key::Stamp => Vec::new(),
     })
 }
@@ -136,6 +137,14 @@ fn who(field: String, value: String) -> Result<Record, String> {
     })
 }
 
+fn erased(hash: String, value: String) -> Result<Record, String> {
+    let at = value.parse().map(Timestamp::from_millisecond);
+    match at {
+        Ok(Ok(at)) => Ok(Record::Erased { hash, at }),
+        _ => Err(format!("holds '{value}', which is no instant")),
+    }
+}
+
 fn done(value: &str) -> Result<Done, String> {
     let parts = value.split_once(' ').map(|(count, points)| Done {
         count: count.parse().unwrap_or(u64::MAX),
@@ -152,7 +161,11 @@ fn whole(text: &str) -> Result<u64, String> {
 }
 
 /// A score, which the store may write as `3221225469`, `3221225469.0` or `3.221225469e9`.
-fn exact(text: &str) -> Result<i64, String> {
+///
+/// # Errors
+///
+/// Where it is no exact integer.
+pub fn exact(text: &str) -> Result<i64, String> {
     let number: Option<f64> = text.parse().ok();
     match number.filter(|number| number.fract() == 0.0 && number.abs() < (1_u64 << 53) as f64) {
         Some(number) => Ok(number as i64),

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::archive::key::{BoardName, Key, is_date};
+use crate::archive::key::{BoardName, Key, is_date, is_hash};
 use crate::archive::pairs::Pairs;
 use crate::args::is_id;
 
@@ -72,6 +72,8 @@ pub enum Record {
         id: String,
         fields: Vec<(String, String)>,
     },
+    /// When a user was erased, known by SHA-1 alone: what they did before and comes later is dropped.
+    Erased { hash: String, at: Timestamp },
     /// Scores of a board, packed: `src/score.rs` of the Worker.
     Board {
         period: String,
@@ -148,6 +150,7 @@ impl Record {
             Self::Flags { .. } => Key::Flags,
             Self::Subjects { .. } | Self::Subject { .. } | Self::Reason { .. } => Key::Who,
             Self::Audit { .. } => Key::Audit,
+            Self::Erased { .. } => Key::Erased,
             Self::Board {
                 period, id, group, ..
             } => Key::Board(BoardName {
@@ -180,6 +183,7 @@ impl Record {
             | Self::Subject { .. }
             | Self::Reason { .. }
             | Self::Audit { .. }
+            | Self::Erased { .. }
             | Self::End { .. } => None,
         }
     }
@@ -228,6 +232,9 @@ impl Record {
             Self::Audit { id, .. } | Self::Reason { entry: id, .. } if entry_id(id).is_none() => {
                 return Err(format!("'{id}' is no entry of an audit list"));
             }
+            Self::Erased { hash, .. } if !is_hash(hash) => {
+                return Err(format!("'{hash}' is no SHA-1 in hex"));
+            }
             Self::Board { scores, .. } => {
                 if let Some((member, score)) = scores.0.iter().find(|pair| !is_score(pair)) {
                     return Err(format!("{score} is no score that '{member}' can have"));
@@ -239,6 +246,7 @@ impl Record {
             | Self::Subject { .. }
             | Self::Reason { .. }
             | Self::Audit { .. }
+            | Self::Erased { .. }
             | Self::History { .. }
             | Self::DayMarks { .. }
             | Self::Marks { .. }
@@ -280,6 +288,7 @@ mod tests {
             r#"{"kind":"profile","user":"42","profile":{"name":"艾\"达","avatar":"https://a.example/1","1":[1,{"a":null}]}}"#,
             r#"{"kind":"audit","id":"1795132800000-0","fields":[["at","1795132800000"],["subject","1"]]}"#,
             r#"{"kind":"history","user":"42","date":"2026-11-20","actions":{"like":{"count":2,"points":-4}}}"#,
+            r#"{"kind":"erased","hash":"92cfceb39d57d914ed8b14d0e37643de0797ae56","at":"2026-11-20T08:00:00.123Z"}"#,
             r#"{"kind":"end","lines":4}"#,
         ] {
             let record = read(line).unwrap();
@@ -325,6 +334,10 @@ mod tests {
                 "the flags h, s, f",
             ),
             (r#"{"kind":"audit","id":"now","fields":[]}"#, "is no entry"),
+            (
+                r#"{"kind":"erased","hash":"","at":"2026-11-20T08:00Z"}"#,
+                "is no SHA-1",
+            ),
         ] {
             let told = read(line).unwrap_err();
             assert!(told.contains(why), "{line}: {told}");

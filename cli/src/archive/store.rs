@@ -3,6 +3,7 @@
 use std::env::{self, VarError};
 
 use reqwest::{Method, Url};
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -29,6 +30,26 @@ pub struct Store {
     pub tag: String,
     /// Told of requests that are sent again.
     pub progress: Progress,
+}
+
+/// A script, sent by its digest as long as the store knows it.
+#[derive(Debug)]
+pub struct Script {
+    text: String,
+    sha: String,
+}
+
+impl Script {
+    /// A script of this text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let digest = digest(&SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
+        let hex = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+        Self {
+            text: text.to_owned(),
+            sha: hex.collect(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -80,6 +101,19 @@ impl Store {
     ///
     /// [`Failure::Store`] where it is refused, or no answer comes after several attempts.
     pub async fn ask<T: DeserializeOwned>(&self, command: &[&str]) -> Result<T, Failure> {
+        match self.send(command).await? {
+            Ok(result) => self.read(result),
+            Err(error) => {
+                let command = command.first().copied().unwrap_or_default();
+                let words = printable(&error);
+                let told = format!("the store refuses {command}: {words}");
+                Err(Failure::Store(told))
+            }
+        }
+    }
+
+    /// Runs a command: its result, or the store's own words where it refuses.
+    async fn send(&self, command: &[&str]) -> Result<Result<Value, String>, Failure> {
         let odd = |what: String| Failure::Store(format!("{}: {what}", self.pipeline));
         let body = serde_json::to_string(&[command]).map_err(|error| odd(error.to_string()))?;
         let told = |failure: &CallError, wait| self.progress.waiting(&failure.to_string(), wait);
@@ -88,14 +122,40 @@ impl Store {
         let slots: [Slot; 1] = serde_json::from_slice(&answer)
             .map_err(|error| odd(format!("no answer of a store: {error}")))?;
         let [Slot { result, error }] = slots;
-        if let Some(error) = error {
-            let command = command.first().copied().unwrap_or_default();
-            let words = printable(&error);
-            return Err(Failure::Store(format!(
-                "the store refuses {command}: {words}"
-            )));
+        Ok(error.map_or(Ok(result), Err))
+    }
+
+    fn read<T: DeserializeOwned>(&self, result: Value) -> Result<T, Failure> {
+        let odd = |error| Failure::Store(format!("{}: an odd reply: {error}", self.pipeline));
+        serde_json::from_value(result).map_err(odd)
+    }
+
+    /// Runs a script on these keys, by its digest if the store knows it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::ask`].
+    pub async fn run<T: DeserializeOwned>(
+        &self,
+        script: &Script,
+        keys: &[String],
+        args: &[String],
+    ) -> Result<T, Failure> {
+        let number = keys.len().to_string();
+        let mut command = vec!["EVALSHA", &script.sha, &number];
+        command.extend(keys.iter().chain(args).map(String::as_str));
+        match self.send(&command).await? {
+            Ok(result) => self.read(result),
+            Err(error) if error.starts_with("NOSCRIPT") => {
+                self.eval(&script.text, keys, args).await
+            }
+            Err(error) => {
+                let words = printable(&error);
+                Err(Failure::Store(format!(
+                    "the store refuses a script: {words}"
+                )))
+            }
         }
-        serde_json::from_value(result).map_err(|error| odd(format!("an odd reply: {error}")))
     }
 
     /// Runs a script on these keys.

@@ -29,7 +29,7 @@ const PAGE: &str = "500";
 ///
 /// [`Failure`] where the store does not answer, holds what no site does, or the output fails.
 pub async fn walk(store: &Store, output: &mut Output) -> Result<(), Failure> {
-    for key in [Key::Index, Key::Profiles, Key::Flags, Key::Who] {
+    for key in [Key::Index, Key::Profiles, Key::Flags, Key::Who, Key::Erased] {
         page(store, &key, None, output).await?;
     }
     audit(store, output).await?;
@@ -38,11 +38,16 @@ pub async fn walk(store: &Store, output: &mut Output) -> Result<(), Failure> {
     loop {
         let (next, names) = store.scan(&cursor).await?;
         let mut keys = Vec::new();
-        // Which boards the database has: the Worker makes it anew from there.
-        for name in names.into_iter().filter(|name| name != "a") {
+        for name in names.into_iter().filter(|name| !is_left_out(name)) {
             match Key::parse(&name) {
                 Some(
-                    Key::Stamp | Key::Index | Key::Profiles | Key::Flags | Key::Who | Key::Audit,
+                    Key::Stamp
+                    | Key::Index
+                    | Key::Profiles
+                    | Key::Flags
+                    | Key::Who
+                    | Key::Erased
+                    | Key::Audit,
                 ) => (),
                 Some(key) if seen.first_time(&name) => keys.push(key),
                 Some(_) => (),
@@ -60,6 +65,12 @@ pub async fn walk(store: &Store, output: &mut Output) -> Result<(), Failure> {
     }
 }
 
+/// Which boards the database has: the Worker makes it anew from there. What is on its way to the
+/// journal: another site would have another. And what a rebuild has begun, and how far it is.
+fn is_left_out(name: &str) -> bool {
+    ["a", "o", "r"].contains(&name) || name.starts_with('~')
+}
+
 /// Which keys there were: SCAN may find one twice. 16 bytes a key.
 #[derive(Default)]
 struct Seen {
@@ -75,16 +86,25 @@ impl Seen {
     }
 }
 
-/// A reply of the script for one key.
-type Read = (String, i64, Option<Vec<String>>);
+/// What is read of a key: its type, its expiry in Unix ms, and its values if they are few.
+pub type Read = (String, i64, Option<Vec<String>>);
+
+/// Reads keys, each at one instant, as far as a reply has room.
+///
+/// # Errors
+///
+/// As [`Store::ask`].
+pub async fn read_keys(store: &Store, names: &[String]) -> Result<Vec<Read>, Failure> {
+    let args = [WHOLE.to_owned(), IN_REPLY.to_owned()];
+    store.eval(READ, names, &args).await
+}
 
 async fn read(store: &Store, keys: &[Key], output: &mut Output) -> Result<(), Failure> {
-    let args = [WHOLE.to_owned(), IN_REPLY.to_owned()];
     let mut left = keys;
     while !left.is_empty() {
         let asked = left.get(..KEYS).unwrap_or(left);
         let names: Vec<String> = asked.iter().map(|key| store.key(key)).collect();
-        let replies: Vec<Read> = store.eval(READ, &names, &args).await?;
+        let replies = read_keys(store, &names).await?;
         if replies.is_empty() {
             return Err(Failure::Store("the store answers for no key".to_owned()));
         }

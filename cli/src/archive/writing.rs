@@ -153,6 +153,7 @@ impl<'a> Writing<'a> {
                 let fields = fields.into_iter().flat_map(<[String; 2]>::from);
                 ("XADD", [id].into_iter().chain(fields).collect())
             }
+            Record::Erased { hash, at } => ("HSET", row(hash, at.as_millisecond().to_string())),
             Record::Board { scores, .. } => {
                 let scores = scores.0.into_iter();
                 let scores = scores.flat_map(|(user, score)| [score.to_string(), user]);

@@ -4,10 +4,10 @@ use std::fs;
 
 use test_support::{Fault, Forwarder, Gateway, RedisOptions, RedisServer, redis};
 
-use crate::Tested;
 use crate::command::{Place, exported, restored, run};
 use crate::content::{assert_same, content};
 use crate::site::Site;
+use crate::{Tested, start};
 
 /// An empty store of the test's own, behind a forwarder.
 struct Faulty {
@@ -52,7 +52,7 @@ fn every_other(forwarder: &Forwarder) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_requests_and_answers_change_nothing() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.fill().await;
     let folder = tempfile::tempdir()?;
     let expected = content(&mut redis().connection(), &site.place.prefix)?;
@@ -83,7 +83,7 @@ async fn lost_requests_and_answers_change_nothing() -> Tested {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restore_that_broke_off_keeps_the_service_away_and_goes_on_when_asked() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.fill().await;
     let folder = tempfile::tempdir()?;
     let file = exported(&site.place, folder.path())?;
@@ -141,7 +141,7 @@ async fn a_restore_that_broke_off_keeps_the_service_away_and_goes_on_when_asked(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_late_copy_of_a_part_changes_nothing() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.fill().await;
     let folder = tempfile::tempdir()?;
     let file = exported(&site.place, folder.path())?;

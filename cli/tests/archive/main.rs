@@ -11,7 +11,24 @@ mod faults;
 mod meanwhile;
 mod refused;
 mod restored;
+#[path = "../run/mod.rs"]
+mod run;
 mod site;
+
+use test_support::gateway;
+
+use command::Place;
+use site::Site;
+
+/// A site in the shared Redis.
+fn start() -> Site {
+    let worker = site::builder().start();
+    let place = Place {
+        store: gateway().url(),
+        prefix: worker.prefix().to_owned(),
+    };
+    Site::of(worker.api(), place, worker)
+}
 
 /// What a test returns.
 type Tested = Result<(), Box<dyn std::error::Error>>;

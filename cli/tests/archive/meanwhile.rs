@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use test_support::{json, redis};
 
-use crate::Tested;
 use crate::command::{Place, exported, restored};
 use crate::content::{Held, content};
 use crate::site::{MANY, Site};
+use crate::{Tested, start};
 
 const ORDERS: i64 = 1 << 30;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_counts_after_a_restore_comes_after_all_that_was_exported() -> Tested {
-    let site = Arc::new(Site::start());
+    let site = Arc::new(start());
     site.fill().await;
     let done = Arc::new(AtomicBool::new(false));
     let counting = tokio::spawn({

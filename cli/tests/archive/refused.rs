@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
 
 use serde_json::Value;
 use test_support::{gateway, json, redis};
 
-use crate::Tested;
 use crate::command::{Place, command, exported, finish, restored, run};
 use crate::content::{ask, content};
-use crate::site::{Site, like};
+use crate::site::like;
+use crate::{Tested, start};
 
 const FIRST: &str = r#"{"kind":"export","version":1,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":0,"timezone":"UTC"}"#;
 const MARKS: &str =
@@ -35,7 +34,7 @@ fn file(lines: &[&str]) -> Result<tempfile::NamedTempFile, std::io::Error> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_has_every_kind_and_long_keys_in_several_lines_and_is_its_owner_s() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.fill().await;
     let folder = tempfile::tempdir()?;
     let file = exported(&site.place, folder.path())?;
@@ -80,7 +79,7 @@ async fn a_file_has_every_kind_and_long_keys_in_several_lines_and_is_its_owner_s
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prefix_that_is_not_empty_is_left_alone() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.send(like("ada", "p", 0)).await;
     let folder = tempfile::tempdir()?;
     let file = exported(&site.place, folder.path())?;
@@ -217,12 +216,7 @@ fn a_pipe_is_read_and_what_has_expired_is_left_out() -> Tested {
     let place = place("pipe");
     let expired = r#"{"kind":"day-marks","user":"42","date":"2020-01-01","expires":"2020-02-02T00:00:00Z","marks":["visit:/"]}"#;
     let end = r#"{"kind":"end","lines":3}"#;
-    let mut command = command(&place, &["restore", "-"]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn()?;
+    let mut child = command(&place, &["restore", "-"]).spawn()?;
     let mut input = child.stdin.take().ok_or("no stdin")?;
     input.write_all([FIRST, MARKS, expired, end].join("\n").as_bytes())?;
     drop(input);

@@ -6,10 +6,10 @@ use std::fs;
 use serde_json::Map;
 use test_support::{Gateway, RedisOptions, RedisServer, Value, json, redis};
 
-use crate::command::{Place, exported, restored};
-use crate::content::content;
+use crate::command::{Place, exported, restored, run};
+use crate::content::{Held, ask, content};
 use crate::site::{Site, like, noon};
-use crate::{Tested, answers, content as held};
+use crate::{Tested, answers, content as held, start};
 
 /// What is done to a site later, and tells by its outcome what the site remembers.
 fn later() -> Vec<(&'static str, Value)> {
@@ -77,7 +77,7 @@ async fn goes_on_alike(site: &Site, copy: &Site) -> Tested {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_in_another_redis_answers_and_goes_on_the_same() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.fill().await;
     let folder = tempfile::tempdir()?;
     let file = exported(&site.place, folder.path())?;
@@ -101,7 +101,7 @@ async fn a_site_in_another_redis_answers_and_goes_on_the_same() -> Tested {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_under_another_prefix_answers_and_goes_on_the_same() -> Tested {
-    let site = Site::start();
+    let site = start();
     site.fill().await;
     let folder = tempfile::tempdir()?;
     let file = exported(&site.place, folder.path())?;
@@ -119,6 +119,47 @@ async fn a_site_under_another_prefix_answers_and_goes_on_the_same() -> Tested {
     let copy = Site::on(&place);
     answers::assert_same(&answers::all(&copy).await, &answers::all(&site).await);
     goes_on_alike(&site, &copy).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_erased_is_known_and_what_is_on_its_way_elsewhere_stays() -> Tested {
+    let site = start();
+    site.send(like("ada", "p", 0)).await;
+    let mut redis = redis().connection();
+    let expected = content(&mut redis, &site.place.prefix)?;
+    let key = |rest: &str| format!("{{{}:0}}{rest}", site.place.prefix);
+    // SHA-1 of "gone", erased two days ago.
+    let (hash, at) = ("a6dfdeaa3a44a4c52d44284847d7160892b4017e", noon(2));
+    let at: jiff::Timestamp = at.parse()?;
+    let at = at.as_millisecond().to_string();
+    let _: i64 = ask(&mut redis, &["HSET", &key("e"), hash, &at])?;
+    let _: String = ask(&mut redis, &["XADD", &key("o"), "*", "did", "count"])?;
+    let _: i64 = ask(&mut redis, &["SADD", &key("a"), &key("ba:all")])?;
+    let _: i64 = ask(&mut redis, &["ZADD", &key("~ba:all"), "5", "#"])?;
+    let _: i64 = ask(&mut redis, &["HSET", &key("r"), "phase", "replay"])?;
+    let folder = tempfile::tempdir()?;
+    let file = exported(&site.place, folder.path())?;
+    let place = Place {
+        prefix: format!("{}-copy", site.place.prefix),
+        ..site.place.clone()
+    };
+    restored(&place, &file)?;
+    let mut found = content(&mut redis, &place.prefix)?;
+    let erased = BTreeMap::from([(hash.to_owned(), at)]);
+    assert_eq!(found.remove("e"), Some((Held::Hash(erased), -1)));
+    held::assert_same(&found, &expected);
+    let copy = Site::on(&place);
+    for (user, back, outcome) in [("gone", 3, "stale"), ("gone", 1, "counted")] {
+        let answer = copy.send(like(user, "late", back)).await;
+        assert_eq!(answer.body["outcome"], outcome, "{back}");
+    }
+
+    let rebuilding = "rebuilding v1 shards=1 decimals=2 timezone=UTC";
+    let _: String = ask(&mut redis, &["SET", &key("s"), rebuilding])?;
+    let refused = run(&site.place, &["export"])?;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("a rebuild under the prefix"));
+    Ok(())
 }
 
 /// What a file says, by the parts of each key: where a long key is cut into lines, and in which order

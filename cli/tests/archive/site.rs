@@ -1,10 +1,11 @@
 //! A site with everything in it.
 
+use std::any::Any;
 use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use test_support::{Answer, Api, Value, Worker, WorkerBuilder, gateway, json};
+use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json};
 
 use crate::command::Place;
 
@@ -18,8 +19,8 @@ pub const USERS: [&str; 9] = [
 
 /// A running service and where its data lie.
 pub struct Site {
-    /// Ends on drop.
-    _worker: Worker,
+    /// What runs; ends on drop.
+    _running: Box<dyn Any + Send + Sync>,
     /// A client with the service key.
     pub api: Api,
     /// Its place in the store.
@@ -27,25 +28,18 @@ pub struct Site {
 }
 
 impl Site {
-    /// One in the shared Redis.
-    pub fn start() -> Self {
-        Self::run(builder(), &gateway().url())
-    }
-
     /// One on data that lie here, perhaps restored.
     pub fn on(place: &Place) -> Self {
-        Self::run(builder().var("PREFIX", &place.prefix), &place.store)
+        let worker = builder().var("PREFIX", &place.prefix).store(&place.store);
+        let worker = worker.start();
+        Self::of(worker.api(), place.clone(), worker)
     }
 
-    fn run(builder: WorkerBuilder, store: &str) -> Self {
-        let worker = builder.store(store).start();
-        let place = Place {
-            store: store.to_owned(),
-            prefix: worker.prefix().to_owned(),
-        };
-        let api = worker.api();
+    /// One that runs, for as long as it is there.
+    pub fn of(api: Api, place: Place, running: impl Any + Send + Sync) -> Self {
+        let _running = Box::new(running);
         Self {
-            _worker: worker,
+            _running,
             api,
             place,
         }
@@ -137,7 +131,7 @@ pub fn like(user: &str, target: &str, back: i64) -> Value {
 }
 
 /// Settings unlike the usual ones, where it is noon: no day ends while a test runs.
-fn builder() -> WorkerBuilder {
+pub fn builder() -> WorkerBuilder {
     let wave = json!({"points": 1.25, "once": "standing", "undo": true, "by": "service",
         "cooldown": 3600});
     Worker::builder()

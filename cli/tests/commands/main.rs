@@ -11,6 +11,8 @@ mod faults;
 mod import;
 mod profiles;
 mod refusals;
+#[path = "../run/mod.rs"]
+mod run;
 mod service;
 mod shift;
 mod token;

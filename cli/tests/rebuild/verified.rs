@@ -1,0 +1,53 @@
+//! What differs is found.
+
+use crate::Tested;
+use crate::command::verified;
+use crate::content::{ask, assert_same};
+use crate::journalled::Journalled;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_value_that_was_tampered_with_is_told() -> Tested {
+    let site = Journalled::start(|worker| worker);
+    site.fill().await;
+    site.api.get("/v1/journal").await.assert_status(200);
+    let before = site.content()?;
+    let (code, told) = verified(&site)?;
+    assert_eq!(code, Some(0), "{told}");
+    assert_same(&site.content()?, &before);
+    let mut redis = site.redis();
+    let day = crate::site::day(0);
+    let board = site.key(&format!("bd:{day}"));
+    let history = site.key(&format!("h:{day}:ada"));
+    for (undo, tamper, expected) in [
+        (
+            vec!["ZINCRBY", &board, "-1073741824", "ada"],
+            vec!["ZINCRBY", &board, "1073741824", "ada"],
+            format!("board day {day}, ada: "),
+        ),
+        (
+            vec!["HDEL", &site.key("m:ada"), "like:new"],
+            vec!["HSET", &site.key("m:ada"), "like:new", "1,200,2026-11-20,d"],
+            "mark of ada, like:new: 1,200,2026-11-20,d; the journal tells nothing".to_owned(),
+        ),
+        (
+            vec!["HDEL", &history, "wave"],
+            vec!["HSET", &history, "wave", "1 125"],
+            format!("history {day} of ada, wave: 1 125; the journal tells nothing"),
+        ),
+        (
+            vec!["HDEL", &site.key("p"), "bob"],
+            vec!["HSET", &site.key("p"), "bob", "{}"],
+            "profile bob: {}; the journal tells nothing".to_owned(),
+        ),
+    ] {
+        ask::<i64>(&mut redis, &tamper)
+            .or_else(|_| ask::<String>(&mut redis, &tamper).map(|_| 0))?;
+        let (code, told) = verified(&site)?;
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.starts_with("1 difference\n"), "{told}");
+        assert!(told.contains(&expected), "{expected}\n{told}");
+        ask::<i64>(&mut redis, &undo).or_else(|_| ask::<String>(&mut redis, &undo).map(|_| 0))?;
+    }
+    assert_eq!(verified(&site)?.0, Some(0));
+    Ok(())
+}
