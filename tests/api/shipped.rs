@@ -6,6 +6,7 @@ use test_support::{Api, Method, SERVICE_KEY, TOKEN, Value, Worker, WorkerBuilder
 
 use crate::client::Client;
 use crate::document::document;
+use crate::files::files;
 use crate::site::patient;
 use crate::store::Store;
 use crate::token::sign::{claims, hmac, token};
@@ -79,6 +80,11 @@ fn nothing_of_development_is_sent() {
     words.extend(others.map(str::to_owned));
     let checkout = root().canonicalize().expect("a folder");
     words.push(checkout.to_str().expect("UTF-8").to_owned());
+    for (path, text) in files() {
+        for word in &words {
+            assert!(!text.contains(word), "{path}: {word:?} would be sent");
+        }
+    }
     for environment in ENVIRONMENTS {
         let Upload {
             form,

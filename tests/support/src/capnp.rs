@@ -1,6 +1,7 @@
 //! The configuration of a plain workerd, in Cap'n Proto's text form.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -9,12 +10,13 @@ pub(crate) const CACHE: &str = "support-cache.js";
 
 /// A configuration that serves the modules beside it, the entry point first, on a port of workerd's
 /// choice. Tables and numbers become JSON bindings and strings text bindings, as wrangler makes
-/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
-/// throws, or asks [`CACHE`].
+/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https. The binding
+/// `ASSETS` serves a folder, or there is none. The Cache API throws, or asks [`CACHE`].
 pub(crate) fn config(
     (date, flags): (&str, &[String]),
     modules: &[String],
     vars: &Map<String, Value>,
+    files: Option<&Path>,
     cached: bool,
 ) -> String {
     let mut bindings = String::new();
@@ -27,28 +29,35 @@ pub(crate) fn config(
         // Writing to a String can't fail.
         let _ = writeln!(bindings, "    (name = {name}, {kind} = {content}),");
     }
+    let mut services = String::new();
+    if let Some(folder) = files {
+        bindings += "    (name = \"ASSETS\", service = \"files\"),\n";
+        let folder = quoted(folder.to_str().expect("a path in UTF-8"));
+        let _ = write!(
+            services,
+            "\n    (name = \"files\", disk = (path = {folder})),"
+        );
+    }
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
-    let (cache, outbound) = match cached {
-        true => (
-            format!(
-                r#"
-    (name = "cache", worker = (modules = [{}], compatibilityDate = {})),"#,
-                module(CACHE).trim().trim_end_matches(','),
-                quoted(date)
-            ),
-            r#"
-  cacheApiOutbound = "cache","#,
-        ),
-        false => (String::new(), ""),
-    };
+    let mut outbound = "";
+    if cached {
+        let cache = module(CACHE);
+        let _ = write!(
+            services,
+            "\n    (name = \"cache\", worker = (modules = [{}], compatibilityDate = {})),",
+            cache.trim().trim_end_matches(','),
+            quoted(date)
+        );
+        outbound = "\n  cacheApiOutbound = \"cache\",";
+    }
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
-    (name = "internet", network = (allow = ["public", "private", "local"])),{cache}
+    (name = "internet", network = (allow = ["public", "private", "local"])),{services}
   ],
   sockets = [(
     name = "http",

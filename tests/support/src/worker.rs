@@ -43,6 +43,7 @@ impl Worker {
     pub(crate) fn run(
         bundle: &Path,
         (vars, prefix): (Map<String, Value>, String),
+        files: bool,
         cached: bool,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for workerd");
@@ -53,7 +54,10 @@ impl Worker {
         let flags: Vec<String> =
             flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
         let compatibility = (date.expect("a date"), flags.as_slice());
-        let config = capnp::config(compatibility, &modules, &vars, cached);
+        // workerd knows no path relative to anything but the folder it runs in.
+        let web = repository::root().join("web").canonicalize();
+        let web = files.then(|| web.expect("the folder web"));
+        let config = capnp::config(compatibility, &modules, &vars, web.as_deref(), cached);
         if cached {
             std::fs::write(folder.path().join(capnp::CACHE), include_str!("cache.js"))
                 .expect("the cache");

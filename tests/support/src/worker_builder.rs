@@ -18,6 +18,7 @@ pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
     bindings: Bindings,
+    files: bool,
     cached: bool,
     bundle: PathBuf,
 }
@@ -40,6 +41,7 @@ impl WorkerBuilder {
             vars,
             limits: Vec::new(),
             bindings: Bindings::default(),
+            files: true,
             cached: false,
             bundle: repository::root().join("build"),
         }
@@ -109,6 +111,13 @@ impl WorkerBuilder {
         self
     }
 
+    /// Without the files of the deployment, for [`start`](Self::start).
+    #[must_use]
+    pub fn without_files(mut self) -> Self {
+        self.files = false;
+        self
+    }
+
     /// A Cache API in memory, for [`start`](Self::start): `wrangler dev` has one anyway.
     #[must_use]
     pub fn cached(mut self) -> Self {
@@ -142,8 +151,8 @@ impl WorkerBuilder {
     /// When the Worker has not been built, or workerd refuses it.
     #[must_use]
     pub fn start(self) -> Worker {
-        let cached = self.cached;
-        Worker::run(&self.bundle.clone(), self.prefixed(), cached)
+        let (files, cached) = (self.files, self.cached);
+        Worker::run(&self.bundle.clone(), self.prefixed(), files, cached)
     }
 
     /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names;
