@@ -32,7 +32,7 @@ export class ActivityHeatmap extends HTMLElement {
   #details = make('p', { part: 'details' })
   #status = make('p', { part: 'status', role: 'status' })
   #content = make('div', { part: 'content' }, this.#summary, this.#table, this.#details, this.#streak)
-  #section = make('section', { part: 'activity' }, this.#content, make('slot'), this.#status)
+  #section = make('section', { part: 'activity', role: 'group' }, this.#content, make('slot'), this.#status)
 
   constructor() {
     super()

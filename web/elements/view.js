@@ -10,7 +10,7 @@ let views = 0
 
 export class View {
   own = new Own()
-  section = make('section', { part: 'board' })
+  section = make('section', { part: 'board', role: 'group' })
   #tabs
   #earlier = make('button', { part: 'arrow earlier' }, '‹')
   #later = make('button', { part: 'arrow later' }, '›')
