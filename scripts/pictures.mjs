@@ -35,7 +35,7 @@ async function picture(name, body, { ready, after, width = 400, ...options }) {
   const page = await site.open(t, style + body, { ...size, ...options })
   await after?.(page)
   await page.locator(ready).first().waitFor()
-  await page.locator('activity-rank, activity-heatmap').screenshot({ path: `${FOLDER}/${name}.png`, omitBackground: true })
+  await page.locator('activity-rank, activity-heatmap').screenshot({ path: `${FOLDER}/${name}.png` })
   console.log(`${FOLDER}/${name}.png`)
 }
 

@@ -221,6 +221,8 @@ describe("a member's own place", () => {
     await page.reload()
     await eventually(() => page.locator('[part=own] [part=rank]').textContent(), '1')
     assert.equal(await page.locator('[part~=movement]').textContent(), '')
+    // All is told, so that nothing is remembered any more.
+    await eventually(() => text(page, 'details'), 'Nobody is ahead. · Percentile 100')
     await page.evaluate(() => {
       const key = Object.keys(localStorage).find((key) => key.includes('activity-rank'))
       const seen = JSON.parse(localStorage[key])
