@@ -31,7 +31,7 @@ const t = { after: (end) => ends.push(end) }
 /** A picture of the first element of a page, once `ready` is on it. */
 async function picture(name, body, { ready, after, width = 400, ...options }) {
   const style = '<style>body { margin: 0; font: 16px system-ui } h1 { display: none } main { padding: 0 }</style>'
-  const size = { viewport: { width, height: 900 }, deviceScaleFactor: 2, reducedMotion: 'reduce' }
+  const size = { viewport: { width, height: 900 }, deviceScaleFactor: 1.5, reducedMotion: 'reduce' }
   const page = await site.open(t, style + body, { ...size, ...options })
   await after?.(page)
   await page.locator(ready).first().waitFor()

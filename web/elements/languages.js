@@ -48,6 +48,7 @@ class Language {
 
   /** The days from one instant to another in a time zone. */
   days(from, to, timeZone) {
-    return new Intl.DateTimeFormat(this.tag, { dateStyle: 'long', timeZone }).formatRange(from, to)
+    const fields = { year: 'numeric', month: 'short', day: 'numeric', timeZone }
+    return new Intl.DateTimeFormat(this.tag, fields).formatRange(from, to)
   }
 }

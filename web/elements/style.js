@@ -64,12 +64,11 @@ section { min-block-size: calc(var(--limit) * 3em + var(--own) + 11.75em) }
 [part=empty]:empty { display: none }
 [part=empty] { padding: .75em .25em; color: var(--muted) }
 @keyframes pulse { to { opacity: .4 } }
-table { inline-size: 100%; table-layout: fixed; border-collapse: collapse }
+table { inline-size: 100%; border-collapse: collapse }
 tr { block-size: 3em }
 thead tr { block-size: 2em }
-th, td { padding: 0 .25em; text-align: start; font-weight: 400; border-block-end: 1px solid var(--line) }
-thead th:first-child { inline-size: 3.5em }
-thead th:last-child { inline-size: 6.5em }
+th, td { padding: 0 .25em; text-align: start; font-weight: inherit; border-block-end: 1px solid var(--line) }
+th[scope=row] { inline-size: 100%; max-inline-size: 0 }
 :is(th, td):last-child { text-align: end }
 [part=score], [part=rank] { font-variant-numeric: tabular-nums }
 [part=rank] { display: inline-block; box-sizing: border-box; min-inline-size: 2em; padding: 0 .3em; border-radius: 1em; line-height: 2em; text-align: center }
@@ -99,7 +98,7 @@ a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em
   position: sticky;
   inset-block-end: 0;
   display: grid;
-  grid-template: 2.5em 1.75em / minmax(2.5em, auto) 1fr auto;
+  grid-template: 2.5em 1.75em / minmax(2em, auto) 1fr auto;
   gap: 0 .5em;
   align-items: center;
   box-sizing: border-box;
@@ -109,7 +108,7 @@ a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em
   border-radius: var(--radius);
 }
 [part=own] > div > span:last-child { display: flex; gap: .5em; min-inline-size: 0 }
-[part=details] { grid-column: 2 / -1; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+[part=details] { grid-column: 1 / -1; padding-inline-start: .5em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 [part~=movement] { flex: none; font-size: .875em }
 [part~=up] { color: light-dark(#1a6b2f, #7fd694) }
 [part~=down] { color: light-dark(#a3231b, #ff9a90) }
