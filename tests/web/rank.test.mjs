@@ -9,8 +9,8 @@ let site
 let group
 
 before(async () => {
-  // Boards are as new as can be, and one period is switched off.
-  site = await start({ vars: { BOARD_MAX_AGE: 1, PERIODS: 'day,week,month,all', TIMEZONE: 'Asia/Shanghai' } })
+  // Boards are as new as can be without an event stream, and one period is switched off.
+  site = await start({ live: false, vars: { BOARD_MAX_AGE: 1, PERIODS: 'day,week,month,all', TIMEZONE: 'Asia/Shanghai' } })
 })
 after(() => site?.stop())
 beforeEach(() => {
@@ -201,6 +201,16 @@ describe("a member's own place", () => {
     await eventually(() => page.locator('[part~=own-row] [part=name]').allTextContents(), ['m2'])
     assert.equal(await page.locator('[part~=own-row]').getAttribute('aria-current'), 'true')
     await eventually(() => text(page, 'details'), '3 points to rank 1 · Percentile 66.7')
+  })
+
+  it('is told by the board alone while they are on it', async (t) => {
+    await likes(crowd(3))
+    const seen = []
+    const page = await site.open(t, own('m3'), { before: (page) => seen.push(requests(page, /\/users\//)) })
+    await eventually(() => text(page, 'details'), '3 points to rank 2 · Percentile 33.3')
+    await likes({ m3: 1 }, new Date().toISOString())
+    await eventually(() => text(page, 'details'), '1 point to rank 2 · Percentile 33.3')
+    assert.equal(seen[0].length, 1)
   })
 
   it('says so where they have none', async (t) => {

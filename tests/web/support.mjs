@@ -41,11 +41,11 @@ const FLAGS = [
 ]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Starts everything; `vars` are further variables of the Worker. */
-export async function start({ vars = {} } = {}) {
+/** Starts everything; `vars` are further variables of the Worker, which may be without live boards. */
+export async function start({ vars = {}, live = true } = {}) {
   const site = new Site()
   try {
-    await site.begin(vars)
+    await site.begin(vars, live)
   } catch (error) {
     await site.stop()
     throw error
@@ -58,7 +58,7 @@ class Site {
   #served = new Map() // path → handler, on the origin of pages
   #groups = 0
 
-  async begin(vars) {
+  async begin(vars, live) {
     this.store = await startStore()
     this.#ends.push(() => this.store.stop())
     this.pages = await this.#servePages()
@@ -71,7 +71,7 @@ class Site {
       // A busy machine may take its time.
       STORE_TIMEOUT_MS: 5000,
       ...vars,
-    })
+    }, live)
     const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
     this.browser = await chromium.launch({ executablePath, args: FLAGS })
     this.#ends.push(() => this.browser.close())
@@ -171,11 +171,12 @@ class Site {
   }
 
   // As wrangler.toml says, but for what has to be made first: databases, namespaces and queues.
-  async #serveWorker(vars) {
+  async #serveWorker(vars, live) {
     const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
     this.#ends.push(() => rmSync(folder, { recursive: true, force: true }))
     const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
     const { build, env, d1_databases, kv_namespaces, queues, triggers, ...config } = rawConfig
+    if (!live) delete config.durable_objects
     config.main = join(ROOT, config.main)
     config.assets.directory = join(ROOT, config.assets.directory)
     // All visitors of a test have one address.

@@ -57,5 +57,6 @@ export function baseOf({ src }) {
 
 /** Seconds between looks; 0 for one look only. */
 export function secondsOf({ refresh }, normal) {
-  return refresh === null ? normal : Math.max(0, parseFloat(refresh) || 0)
+  const seconds = refresh === null ? normal : parseFloat(refresh)
+  return seconds > 0 ? Math.max(1, seconds) : 0
 }

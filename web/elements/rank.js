@@ -33,6 +33,7 @@ export class ActivityRank extends HTMLElement {
   #off = new Set() // periods there are not
   #memory
   #rank // of the member
+  #step // the smallest there is between two scores
 
   constructor() {
     super()
@@ -65,11 +66,11 @@ export class ActivityRank extends HTMLElement {
   }
 
   get #limit() {
-    return Math.min(100, Math.max(1, parseInt(this.limit) || 10))
+    return this.limit ?? 10
   }
 
   get #period() {
-    return this.period ?? PERIODS.find((period) => !this.#off.has(period)) ?? PERIODS[0]
+    return this.period ?? PERIODS[0]
   }
 
   // Attributes change one by one, and who is moved leaves first: the rest is done once, after all.
@@ -141,7 +142,7 @@ export class ActivityRank extends HTMLElement {
     const { texts } = language
     if (data !== this.#shown) {
       const same = this.#told === 'load'
-      if (same) this.#standing?.follow()
+      if (same && !data.entries.some(({ user }) => user.id === this.user)) this.#standing?.follow()
       this.#shown = data
       this.#hasShown = true
       this.#view.show(data, { own: this.user, language, same })
@@ -176,19 +177,25 @@ export class ActivityRank extends HTMLElement {
     this.dispatchEvent(event)
   }
 
-  // As the board has it, where they are on it: that is newer.
+  // By the board where they are on it: a standing is asked for by each member alone.
   #place = () => {
     if (!this.#shown || !this.#standing) return
-    const { period, entries } = this.#shown
+    const { period, total, entries } = this.#shown
     let standing = this.#standing.state.data
-    if (standing && standing.period.id !== period.id) {
-      this.#standing.follow()
-      standing = null
+    if (standing?.next) {
+      const { score, next } = standing
+      this.#step = rounded(next.points - (next.score - score))
     }
-    const entry = entries.find(({ user }) => user.id === this.user)
-    const moved = entry && (entry.rank !== standing?.rank || entry.score !== standing.score)
-    if (!entry && !standing) return
-    const place = moved ? entry : standing
+    if (standing?.period.id !== period.id) standing = null
+    const at = entries.findIndex(({ user }) => user.id === this.user)
+    if (at < 0 ? this.#standing.state.data !== standing : at > 0 && !this.#step) this.#standing.follow()
+    let place = standing
+    if (at >= 0) {
+      const [above, entry] = [entries[at - 1], entries[at]]
+      const next = above && this.#step && { rank: above.rank, points: rounded(above.score - entry.score + this.#step) }
+      place = { ...entry, next, percentile: Math.round((1000 * (total - entry.rank + 1)) / total) / 10 }
+    }
+    if (!place) return
     const { rank } = place
     this.#view.own.show(place, this.date ? 0 : this.#memory.moved(period, rank), this.#language)
     const last = this.#rank
@@ -201,3 +208,6 @@ export class ActivityRank extends HTMLElement {
 }
 
 reflect(ActivityRank, ATTRIBUTES)
+
+// Scores have two decimals at most.
+const rounded = (points) => Math.round(points * 100) / 100

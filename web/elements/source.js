@@ -2,7 +2,8 @@
 // else again and again.
 
 const DEADLINE = 10e3 // ms for an answer
-const GAP = 4e3 // ms between looks at what follows, and until a stream that ended is tried again
+const GAP = 10e3 // ms between looks at what follows
+const AGAIN = 3e3 // ms, or twice as many, until a stream that ended is tried again
 const LONGEST = 300e3 // ms between tries of what fails
 const SILENCE = 60e3 // ms after which nobody sends any more
 const TRIES = 3 // of a stream that brings nothing
@@ -73,8 +74,8 @@ export class Source {
     let wait
     try {
       const answer = await this.#fetch(this.url, { cache, signal: AbortSignal.timeout(DEADLINE) })
-      const data = await answer.json()
-      if (answer.ok) {
+      const data = await answer.json().catch(() => null)
+      if (answer.ok && data) {
         this.#failed = 0
         this.#tell({ data, at: Date.now(), failure: null })
       } else {
@@ -163,7 +164,7 @@ export class Source {
     clearTimeout(silence)
     if (none) streamless.add(new URL(this.#live).origin)
     if (this.#stream === stream) this.#stream = null
-    if (!stream.signal.aborted) this.#plan(none ? undefined : GAP)
+    if (!stream.signal.aborted) this.#plan(none ? undefined : AGAIN * (1 + Math.random()))
   }
 
   #receive(event) {
