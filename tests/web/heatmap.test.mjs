@@ -27,7 +27,7 @@ const long = (days, language = 'en') =>
 
 /** Opens a page with the member's element, and gives it their token by a function, or otherwise. */
 async function open(t, options, attributes = '') {
-  const page = await site.open(t, `<activity-heatmap src="SITE" user="${user}" ${attributes}>Sign in to see it</activity-heatmap>`, options)
+  const page = await site.open(t, `<activity-heatmap src="SITE" user="${user}" ${attributes}><b>Sign in to see it</b></activity-heatmap>`, options)
   await page.evaluate(() => {
     globalThis.events = []
     const element = document.querySelector('activity-heatmap')
@@ -147,7 +147,7 @@ describe('the token', () => {
   })
 
   it('is waited for: until then there is what the page has', async (t) => {
-    const page = await site.open(t, `<activity-heatmap src="SITE" user="${user}">Sign in to see it</activity-heatmap>`)
+    const page = await site.open(t, `<activity-heatmap src="SITE" user="${user}"><b>Sign in to see it</b></activity-heatmap>`)
     const asked = []
     page.on('request', (request) => asked.push(request.url()))
     await page.getByText('Sign in to see it').waitFor()

@@ -63,6 +63,31 @@ async function held(page) {
   return release
 }
 
+/**
+ * A deployment of the test's own, below the group's name on the origin of pages, whose board of the
+ * day has these users; returns its event streams, each a function that sends a board, or a part of
+ * what it would send.
+ */
+function streaming(users) {
+  const board = (users) => ({
+    period: { kind: 'day', id: 'd', start: '2026-11-20T00:00:00Z', end: '2026-11-21T00:00:00Z', timezone: 'UTC', closed: false },
+    total: users.length,
+    entries: users.map((id, at) => ({ rank: at + 1, score: 9 - at, user: { id } })),
+  })
+  const streams = []
+  const path = `/${group}/v1/ranking/day`
+  site.serve(path, (_, response) => response.end(JSON.stringify(board(users))))
+  site.serve(`${path}/live`, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const send = (users, from, to) =>
+      response.write(`retry: 3000\nevent: board\nid: 1\ndata: ${JSON.stringify(board(users))}\n\n:\n\n`.slice(from, to))
+    send.end = () => response.end()
+    send(users)
+    streams.push(send)
+  })
+  return streams
+}
+
 /** What happens to the first element of a page, from before it is there. */
 function events(page) {
   return page.addInitScript(() => {
@@ -195,6 +220,18 @@ describe("a member's own place", () => {
     assert.equal(await page.locator('[part~=own-row]').count(), 0)
   })
 
+  it('stays in sight while a long board is scrolled', async (t) => {
+    await likes(crowd(30))
+    const viewport = { width: 400, height: 500 }
+    const page = await site.open(t, own('m30').replace('limit="3"', 'limit="29"'), { viewport })
+    await eventually(() => page.locator('tbody tr').count(), 29)
+    for (const scrolled of [100, 500, 1e6]) {
+      await page.evaluate((y) => scrollTo(0, y), scrolled)
+      const { y, height } = await box(page, '[part=own]')
+      assert.ok(y >= 0 && y + height <= 500, `${scrolled}: ${y}`)
+    }
+  })
+
   it('is marked on a board they are on', async (t) => {
     await likes(crowd(3))
     const page = await site.open(t, own('m2'))
@@ -231,15 +268,16 @@ describe("a member's own place", () => {
     await page.reload()
     await eventually(() => page.locator('[part=own] [part=rank]').textContent(), '1')
     assert.equal(await page.locator('[part~=movement]').textContent(), '')
-    // All is told, so that nothing is remembered any more.
-    await eventually(() => text(page, 'details'), 'Nobody is ahead. · Percentile 100')
+    // On a page without the element, which would remember what it sees.
+    const url = page.url()
+    await page.goto(site.serve('/empty.html', (_, response) => response.end()))
     await page.evaluate(() => {
       const key = Object.keys(localStorage).find((key) => key.includes('activity-rank'))
       const seen = JSON.parse(localStorage[key])
       seen.day[1] = 3
       localStorage[key] = JSON.stringify(seen)
     })
-    await page.reload()
+    await page.goto(url)
     await eventually(() => page.locator('[part~=movement]').textContent(), '▲ 2')
     assert.equal(await page.locator('[part~=movement]').getAttribute('aria-label'), 'up 2 since your last look')
   })
@@ -316,34 +354,42 @@ describe('asking', () => {
     assert.equal(await text(page, 'title'), 'Nov 20, 2026')
   })
 
-  it('is left to the event stream where there is one', async (t) => {
-    let send
-    const board = (users) => ({
-      period: { kind: 'day', id: 'd', start: '2026-11-20T00:00:00Z', end: '2026-11-21T00:00:00Z', timezone: 'UTC', closed: false },
-      total: users.length,
-      entries: users.map((id, at) => ({ rank: at + 1, score: 9 - at, user: { id } })),
-    })
-    const path = `/${group}/v1/ranking/day`
-    site.serve(path, (_, response) => response.end(JSON.stringify(board(['ada', 'bob']))))
-    site.serve(`${path}/live`, (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      send = (users, from, to) =>
-        response.write(`: there\n\nevent: board\nid: 1\ndata: ${JSON.stringify(board(users))}\n\n`.slice(from, to))
-      send(['ada', 'bob'])
-    })
-    const page = await site.open(t, `<activity-rank src="${site.pages}/${group}" refresh="1"></activity-rank>`)
-    await eventually(() => names(page), ['ada', 'bob'])
-    await eventually(() => typeof send, 'function')
+  it('is left to the event stream where there is one, by one for all elements', async (t) => {
+    const streams = streaming(['ada', 'bob'])
+    const page = await site.open(t, `<activity-rank src="${site.pages}/${group}" refresh="1"></activity-rank>`.repeat(2))
+    await eventually(() => names(page), ['ada', 'bob', 'ada', 'bob'])
+    await eventually(() => streams.length, 1)
     const seen = requests(page)
-    send(['bob', 'ada'])
-    await eventually(() => names(page), ['bob', 'ada'], 1000)
+    streams[0](['bob', 'ada'])
+    await eventually(() => names(page), ['bob', 'ada', 'bob', 'ada'], 1000)
     // In pieces, as it may come.
-    send([], 0, 60)
+    streams[0]([], 0, 60)
     await page.waitForTimeout(1500)
-    assert.deepEqual(await names(page), ['bob', 'ada'])
-    send([], 60)
-    await eventually(() => text(page, 'empty'), 'Nobody has been counted yet.')
-    assert.deepEqual(seen, [])
+    assert.deepEqual(await names(page), ['bob', 'ada', 'bob', 'ada'])
+    streams[0]([], 60)
+    await page.getByText('Nobody has been counted yet.').nth(1).waitFor()
+    assert.deepEqual([seen, streams.length], [[], 1])
+  })
+
+  it('goes on when a stream has ended, and has another', async (t) => {
+    const streams = streaming(['ada'])
+    const page = await site.open(t, `<activity-rank src="${site.pages}/${group}"></activity-rank>`)
+    await eventually(() => streams.length, 1)
+    streams[0].end()
+    await eventually(() => streams.length, 2)
+    streams[1](['eve'])
+    await eventually(() => names(page), ['eve'])
+  })
+
+  it('tries a stream once where there is none', async (t) => {
+    await likes({ ada: 1 })
+    const seen = []
+    const page = await site.open(t, ELEMENT, { before: (page) => seen.push(requests(page), requests(page, /\/live/)) })
+    await eventually(() => seen[0].length > 2, true)
+    assert.equal(seen[1].length, 1)
+    await page.getByRole('tab', { name: 'Week' }).click()
+    await eventually(() => seen[0].some((url) => url.includes('/week')), true)
+    assert.equal(seen[1].length, 1)
   })
 })
 
@@ -356,13 +402,25 @@ describe('honesty', () => {
     assert.equal(await text(page, 'status'), '')
   })
 
+  it('shows the board as soon as it can be had after all', async (t) => {
+    await likes({ ada: 1 })
+    const fail = (page) => page.route(/\/v1\//, (route) => route.fulfill({ status: 503, body: 'busy' }))
+    const before = (page) => Promise.all([events(page), fail(page)])
+    const page = await site.open(t, ELEMENT.replace('><', '><b>Nothing to see</b><'), { before })
+    await page.getByText('Nothing to see').waitFor()
+    await page.unroute(/\/v1\//)
+    await eventually(() => names(page), ['ada'])
+    assert.equal(await page.getByText('Nothing to see').isVisible(), false)
+    assert.deepEqual(await page.evaluate('events'), ['error', 'load'])
+  })
+
   it('has words where the page has none', async (t) => {
     const page = await site.open(t, '<activity-rank src="http://127.0.0.1:1"></activity-rank>')
     await eventually(() => text(page, 'status'), 'The ranking cannot be loaded.')
   })
 
   it('is no different on a page that is not allowed', async (t) => {
-    const page = await site.open(t, '<activity-rank src="SITE">Nothing to see</activity-rank>')
+    const page = await site.open(t, '<activity-rank src="SITE"><b>Nothing to see</b></activity-rank>')
     await shown(page)
     await page.goto(page.url().replace('127.0.0.1', 'localhost'))
     await page.getByText('Nothing to see').waitFor()
