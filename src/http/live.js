@@ -20,6 +20,7 @@ class Watcher {
   #waiting = null; // what comes next
   #since = null; // when what is on its way was written
   #read; // when something was read last
+  #again = false; // whether another comment follows
   #opened;
 
   constructor(limit, known) {
@@ -48,7 +49,10 @@ class Watcher {
   attend(now) {
     if (now - this.#opened >= LIFE) return this.end();
     if (this.#since === null) {
-      if (now - this.#read >= SILENCE) this.#send(COMMENT);
+      // Two: who has gone away is noticed by the second, because the first is taken by nobody.
+      const silent = now - this.#read >= SILENCE;
+      if (silent || this.#again) this.#send(COMMENT);
+      this.#again = silent;
     } else if (now - this.#since >= PATIENCE) {
       this.#leave();
       this.#writer.abort('not read in time').catch(() => {});

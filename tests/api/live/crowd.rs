@@ -69,7 +69,8 @@ async fn write(site: &Site, run: &str, seconds: u32, rate: u32) -> Instant {
     let mut writes = Vec::new();
     for number in 0..seconds * rate {
         ticks.tick().await;
-        let user = format!("u{}", number * 7 % 200);
+        // All of them are on what is watched, so that each write changes it.
+        let user = format!("u{}", number * 7 % 25);
         let like = json!({"user": user, "action": "like", "target": format!("{run}{number}")});
         let (api, like) = (api.clone(), like.to_string());
         writes.push(tokio::spawn(async move {

@@ -64,16 +64,21 @@ async fn when_nobody_watches_any_more_nobody_asks() {
     site.count("42", "like", "p").await;
     let streams = watchers(&site, 5, "/v1/ranking/day/live").await;
     drop(streams);
+    // Two changes: what is written first to who has gone is lost without a word.
+    for target in ["q", "r"] {
+        site.count("42", "like", target).await;
+        pace(&forwarder, 1).await;
+    }
     let (mut seen, mut since) = (0, Instant::now());
     until("silence", async || {
         if forwarder.count() != seen {
             (seen, since) = (forwarder.count(), Instant::now());
         }
-        (since.elapsed() > Duration::from_secs(5)).then_some(())
+        (since.elapsed() > Duration::from_secs(3)).then_some(())
     })
     .await;
     // And who comes then finds it as it is.
-    site.count("42", "like", "q").await;
+    site.count("42", "like", "s").await;
     let mut stream = watch(&site, "/v1/ranking/day/live").await;
-    assert_eq!(stream.event().await.json()["entries"][0]["score"], 4);
+    assert_eq!(stream.event().await.json()["entries"][0]["score"], 8);
 }
