@@ -53,7 +53,11 @@ pub async fn open(site: &Site, kept: &Kept, call: &Call, period: &str) -> Result
         return Err(Error::NotFound(detail.to_owned()));
     };
     let (period, group) = (board.which.period.name(), board.which.group.as_deref());
-    let name = format!("{period}/{}/{}", group.unwrap_or_default(), site.config.prefix);
+    let name = format!(
+        "{period}/{}/{}",
+        group.unwrap_or_default(),
+        site.config.prefix
+    );
     let url = format!("{}{}", call.origin, board.live_form());
     // One of ours, or none.
     let known = call.header("last-event-id");
@@ -144,7 +148,10 @@ impl Source {
     /// What the store says, where no board is known that was before; or wrong variables.
     async fn boards(&self, request: Request, limits: &str) -> Result<String, Error> {
         let deployment = super::Deployment::of(&self.env);
-        let (site, kept) = (deployment.site.as_ref().map_err(Error::clone)?, &deployment.kept);
+        let (site, kept) = (
+            deployment.site.as_ref().map_err(Error::clone)?,
+            &deployment.kept,
+        );
         let mut call = Call::read(request, Rc::clone(&deployment.limits));
         let route = Route::of(&call.path)?;
         call.route = route.pattern();

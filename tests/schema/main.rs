@@ -88,7 +88,10 @@ fn every_answer_is_as_the_document_says() {
     let paths = document["paths"].as_object().expect("paths");
     // There is no journal here, and a stream would never end.
     let bound = ["/v1/journal", "/v1/ranking/{period}/live"];
-    for (path, item) in paths.iter().filter(|(path, _)| !bound.contains(&path.as_str())) {
+    for (path, item) in paths
+        .iter()
+        .filter(|(path, _)| !bound.contains(&path.as_str()))
+    {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             let described = item.get(method.to_lowercase()).is_some();
             assert!(

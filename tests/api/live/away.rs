@@ -1,8 +1,10 @@
 //! While the store does not answer.
 
-use test_support::{Fault, json};
+use test_support::{Fault, Forwarder, json, until};
 
 use super::{is_board, start, watch, watch_with};
+use crate::client::Client;
+use crate::site::patient;
 
 const BOARD: &str = "/v1/ranking/day";
 const LIVE: &str = "/v1/ranking/day/live";
@@ -37,7 +39,11 @@ async fn who_watches_is_told_that_it_is_stale_and_gets_it_fresh_when_the_store_i
     let mut body = stale.json();
     let fields = body.as_object_mut().expect("a board");
     assert_eq!(fields.remove("stale"), Some(json!(true)), "{}", stale.data);
-    assert!(fields.remove("as_of").is_some_and(|of| of.is_string()), "{}", stale.data);
+    assert!(
+        fields.remove("as_of").is_some_and(|of| of.is_string()),
+        "{}",
+        stale.data
+    );
     assert_eq!(body, fresh.json());
     assert_ne!(stale.id, fresh.id);
     // Who comes now gets what is known.
@@ -64,6 +70,42 @@ fn stale_with_retry(event: &test_support::Event) -> test_support::Event {
         retry: Some(3000),
         ..event.clone()
     }
+}
+
+#[tokio::test]
+async fn who_was_hidden_or_erased_since_is_not_in_what_the_object_remembers() {
+    let forwarder = Forwarder::to(&test_support::gateway().url());
+    let worker = patient().store(&forwarder.url()).live();
+    let wrangler = worker.start_wrangler();
+    let client = Client::new(wrangler.api());
+    let live = "/v1/ranking/all/live";
+    let like = |user: &str, target: &str| json!({"user": user, "action": "like", "target": target});
+    // How many are on what it knows, once it knows that the store is away; nothing where it is told so.
+    let known = async || {
+        until("what is known", async || {
+            let mut stream = wrangler.api().stream(live, &[]).await;
+            if stream.status() == 503 {
+                return Some(None);
+            }
+            let board = stream.event().await.json();
+            (board["stale"] == true).then(|| board["total"].as_u64())
+        })
+        .await
+    };
+    for user in ["7", "42"] {
+        let counted = client.post("/v1/activity", &like(user, "p")).await;
+        counted.assert_status(200);
+    }
+    // It asks and remembers, and nobody watches.
+    client.head(live).await.assert_status(200);
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    assert_eq!(known().await, Some(2));
+    forwarder.heal();
+    let verdict = json!({"hidden": true, "frozen": false, "reason": "r"});
+    let moderated = client.put("/v1/users/42/moderation", &verdict).await;
+    moderated.assert_status(200);
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    assert_eq!(known().await, None);
 }
 
 #[tokio::test]

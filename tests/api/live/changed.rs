@@ -36,7 +36,10 @@ async fn each_change_is_soon_there_whatever_it_is() {
     site.delete("/v1/users/42").await.assert_status(204);
     change(&site, &mut stream, board).await;
     let last = site.get(board).await.body;
-    assert_eq!((&last["total"], &last["entries"][0]["user"]["id"]), (&json!(1), &json!("9")));
+    assert_eq!(
+        (&last["total"], &last["entries"][0]["user"]["id"]),
+        (&json!(1), &json!("9"))
+    );
 }
 
 #[tokio::test]

@@ -32,7 +32,10 @@ struct Seen {
 type Watcher = Arc<Mutex<Option<Seen>>>;
 
 fn seen(watcher: &Watcher) -> Option<Seen> {
-    watcher.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    watcher
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
 }
 
 /// Opens streams that are read as fast as they come, and waits until each has the first board.
@@ -56,7 +59,10 @@ async fn watch(site: &Site, count: u32) -> (Vec<Watcher>, Vec<tokio::task::JoinH
         }));
     }
     until("everybody's first board", async || {
-        watchers.iter().all(|watcher| seen(watcher).is_some()).then_some(())
+        watchers
+            .iter()
+            .all(|watcher| seen(watcher).is_some())
+            .then_some(())
     })
     .await;
     (watchers, tasks)
@@ -90,7 +96,9 @@ fn reads(forwarder: &Forwarder) -> u32 {
     let requests = forwarder.requests();
     let reads = requests.iter().filter(|request| {
         let commands = request.commands();
-        commands.iter().any(|command| command[1] == scripts::TOP.sha)
+        commands
+            .iter()
+            .any(|command| command[1] == scripts::TOP.sha)
     });
     u32::try_from(reads.count()).expect("few")
 }
@@ -113,7 +121,11 @@ async fn everybody_has_the_last_board_soon_and_the_store_is_asked_no_more_than_f
     let mut lines = vec![table.to_owned()];
     for count in [1, streams] {
         let (watchers, tasks) = watch(&site, count).await;
-        let before: u32 = watchers.iter().filter_map(seen).map(|seen| seen.events).sum();
+        let before: u32 = watchers
+            .iter()
+            .filter_map(seen)
+            .map(|seen| seen.events)
+            .sum();
         forwarder.reset();
         let begun = Instant::now();
         let written = write(&site, &format!("{count}-"), seconds, rate).await;
@@ -128,7 +140,11 @@ async fn everybody_has_the_last_board_soon_and_the_store_is_asked_no_more_than_f
         })
         .await;
         let late = last.saturating_duration_since(written);
-        let after: u32 = watchers.iter().filter_map(seen).map(|seen| seen.events).sum();
+        let after: u32 = watchers
+            .iter()
+            .filter_map(seen)
+            .map(|seen| seen.events)
+            .sum();
         let pace = f64::from(reads) / took.as_secs_f64();
         lines.push(format!(
             "{count:>7} {seconds:>2}  {rate:>8}  {:>11}  {:>13} ms  {pace:>7.2}  {:>3} MB",
@@ -142,7 +158,10 @@ async fn everybody_has_the_last_board_soon_and_the_store_is_asked_no_more_than_f
         assert!(late < SOON, "{count} streams: {late:?}");
         // Neither the first nor the last second is whole.
         let most = took.as_secs_f64() + 2.0;
-        assert!(f64::from(reads) <= most, "{count} streams: {reads} in {took:?}");
+        assert!(
+            f64::from(reads) <= most,
+            "{count} streams: {reads} in {took:?}"
+        );
     }
     // Past the harness, which shows nothing of a test that succeeds.
     writeln!(std::io::stderr(), "{}", lines.join("\n")).expect("stderr");

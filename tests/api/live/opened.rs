@@ -17,7 +17,14 @@ async fn it_begins_with_the_board_as_it_is_answered_to_who_asks_for_it() {
     let profile = json!({"name": "Ada: \"é\" \\ 🦉", "url": "https://example.com/42"});
     let named = site.put("/v1/users/42", &profile).await;
     named.assert_status(200);
-    let queries = ["", "?limit=1", "?limit=100", "?group=eu", "?group=eu&limit=2", "?group=none"];
+    let queries = [
+        "",
+        "?limit=1",
+        "?limit=100",
+        "?group=eu",
+        "?group=eu&limit=2",
+        "?group=none",
+    ];
     for period in ["day", "week", "month", "year", "all"] {
         for query in queries {
             let path = format!("/v1/ranking/{period}/live{query}");
@@ -57,12 +64,18 @@ async fn what_is_asked_wrongly_is_told_and_no_store_is_asked() {
         ("day/live?limit=0", ("/limit".to_owned(), number)),
         ("day/live?limit=101", ("/limit".to_owned(), number)),
         ("day/live?limit=x", ("/limit".to_owned(), number)),
-        ("day/live?limit=1&limit=1", ("/limit".to_owned(), "must be given once")),
+        (
+            "day/live?limit=1&limit=1",
+            ("/limit".to_owned(), "must be given once"),
+        ),
         ("day/live?offset=0", known("offset")),
         ("day/live?date=2026-11-20", known("date")),
         (
             "hour/live",
-            ("/period".to_owned(), "must be one of day, week, month, year, all"),
+            (
+                "/period".to_owned(),
+                "must be one of day, week, month, year, all",
+            ),
         ),
     ];
     for (path, (pointer, detail)) in cases {
@@ -74,7 +87,10 @@ async fn what_is_asked_wrongly_is_told_and_no_store_is_asked() {
         answer.assert(400, problem);
     }
     let group = site.get("/v1/ranking/day/live?group=a%20b").await;
-    assert_eq!(group.assert_status(400).body["errors"][0]["pointer"], "/group");
+    assert_eq!(
+        group.assert_status(400).body["errors"][0]["pointer"],
+        "/group"
+    );
     let off = site.get("/v1/ranking/week/live").await;
     let detail = "The period week is switched off.";
     off.assert(404, not_found(detail));
@@ -147,5 +163,8 @@ async fn allowed_pages_may_read_it_and_no_others() {
     let sendable = "Authorization, Content-Type, If-None-Match, Last-Event-ID";
     let told = preflight.assert_status(204);
     assert_eq!(told.header("access-control-allow-headers"), Some(sendable));
-    assert_eq!(told.header("access-control-allow-methods"), Some("GET, HEAD"));
+    assert_eq!(
+        told.header("access-control-allow-methods"),
+        Some("GET, HEAD")
+    );
 }

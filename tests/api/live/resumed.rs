@@ -12,7 +12,10 @@ async fn who_knows_the_board_gets_only_what_changes_from_there_on() {
     let known = watch(&site, LIVE).await.event().await.id;
     let mut stream = watch_with(&site, LIVE, &[("last-event-id", &known)]).await;
     let first = stream.next().await.expect("the wait");
-    assert_eq!((first.retry, &*first.name, &*first.data), (Some(3000), "", ""));
+    assert_eq!(
+        (first.retry, &*first.name, &*first.data),
+        (Some(3000), "", "")
+    );
     site.count("42", "like", "q").await;
     change(&site, &mut stream, BOARD).await;
 }
@@ -23,7 +26,11 @@ async fn who_knows_another_board_gets_it_whole() {
     site.count("42", "like", "p").await;
     let before = watch(&site, LIVE).await.event().await.id;
     site.count("42", "like", "q").await;
-    let shorter = watch(&site, "/v1/ranking/week/live?limit=1").await.event().await.id;
+    let shorter = watch(&site, "/v1/ranking/week/live?limit=1")
+        .await
+        .event()
+        .await
+        .id;
     let strange = ["", "\"", "*", "0123456789abcdef", "a b", &"f".repeat(4000)];
     for known in strange.into_iter().chain([&*before]) {
         let mut stream = watch_with(&site, LIVE, &[("last-event-id", known)]).await;

@@ -11,7 +11,10 @@ use crate::site::Site;
 async fn pace(forwarder: &Forwarder, requests: usize) -> Duration {
     forwarder.reset();
     let made = async |count| {
-        until("a request", async || (forwarder.count() >= count).then_some(())).await;
+        until("a request", async || {
+            (forwarder.count() >= count).then_some(())
+        })
+        .await;
         Instant::now()
     };
     let first = made(1).await;
@@ -42,7 +45,11 @@ async fn however_many_watch_a_board_the_store_is_asked_once_a_second() {
     }
     for request in forwarder.requests() {
         let shards = test_support::shards() as usize;
-        assert_eq!(request.commands().len(), shards, "one question to each shard");
+        assert_eq!(
+            request.commands().len(),
+            shards,
+            "one question to each shard"
+        );
     }
 }
 
@@ -54,7 +61,11 @@ async fn many_who_come_at_once_cost_one_request() {
     let asked = Instant::now();
     let streams = watchers(&site, 80, "/v1/ranking/day/live").await;
     let seconds = usize::try_from(asked.elapsed().as_secs()).expect("seconds");
-    assert!(forwarder.count() <= 1 + seconds, "{} in {seconds} s", forwarder.count());
+    assert!(
+        forwarder.count() <= 1 + seconds,
+        "{} in {seconds} s",
+        forwarder.count()
+    );
     drop(streams);
 }
 

@@ -17,8 +17,12 @@ async fn the_next_board_follows_the_last_by_itself() {
     let api = worker.api();
     let like = json!({"user": "42", "action": "like", "target": "p"});
     api.post("/v1/activity", &like).await.assert_status(200);
-    let mut day = Api::new(worker.url()).stream("/v1/ranking/day/live", &[]).await;
-    let mut all = Api::new(worker.url()).stream("/v1/ranking/all/live", &[]).await;
+    let mut day = Api::new(worker.url())
+        .stream("/v1/ranking/day/live", &[])
+        .await;
+    let mut all = Api::new(worker.url())
+        .stream("/v1/ranking/all/live", &[])
+        .await;
     let said = |board: &Value| {
         let id = board["period"]["id"].as_str().expect("an id").to_owned();
         (id, board["total"].clone())

@@ -131,7 +131,10 @@ fn every_parameter_of_the_document_is_refused_here_at_least_once() {
     assert!(parameters.len() >= 8, "{parameters:?}");
     // Headers may be anything.
     let headers = ["If-None-Match", "Last-Event-ID"];
-    for name in parameters.iter().filter(|name| !headers.contains(&name.as_str())) {
+    for name in parameters
+        .iter()
+        .filter(|name| !headers.contains(&name.as_str()))
+    {
         assert!(pointers.contains(&format!("/{name}")), "no row for {name}");
     }
 }
