@@ -1,11 +1,12 @@
 //! An answer before it becomes the platform's response.
 
 use super::edge::response;
+use super::live::with_body;
 use crate::error::Error;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hasher};
 use worker::Result;
-use worker::web_sys::Response;
+use worker::web_sys::{ReadableStream, Response};
 
 /// A status, a body and the headers that say what may be done with it.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub struct Answer {
     /// The body; empty for none.
     pub body: String,
     headers: Vec<(&'static str, String)>,
+    /// What comes in the place of the body, as long as somebody reads it.
+    stream: Option<ReadableStream>,
 }
 
 impl Answer {
@@ -44,8 +47,16 @@ impl Answer {
             status: 200,
             body: body.into(),
             headers: Vec::new(),
+            stream: None,
         }
         .with("content-type", media_type)
+    }
+
+    /// 200 with a stream of a media type, or without any to a `HEAD`; nobody may store it.
+    #[must_use]
+    pub fn stream(media_type: &str, stream: Option<ReadableStream>) -> Self {
+        let answer = Self::text(media_type, "").with("cache-control", "no-store");
+        Self { stream, ..answer }
     }
 
     /// 204.
@@ -55,6 +66,7 @@ impl Answer {
             status: 204,
             body: String::new(),
             headers: Vec::new(),
+            stream: None,
         }
         .with("cache-control", "no-store")
     }
@@ -107,9 +119,7 @@ impl Answer {
     /// This answer with an `ETag`: a hash of the body.
     #[must_use]
     pub fn tagged(self) -> Self {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(self.body.as_bytes());
-        let tag = format!("\"{:016x}\"", hasher.finish());
+        let tag = format!("\"{}\"", version(&self.body));
         self.with("etag", tag)
     }
 
@@ -133,6 +143,7 @@ impl Answer {
             status: 304,
             body: String::new(),
             headers,
+            stream: None,
         }
     }
 
@@ -147,10 +158,18 @@ impl Answer {
         let lines: Vec<&str> = headers
             .flat_map(|(name, value)| [*name, value.as_str()])
             .collect();
-        Ok(response(
-            self.status,
-            &lines.join("\n"),
-            self.body.as_bytes(),
-        )?)
+        let response = response(self.status, &lines.join("\n"), self.body.as_bytes())?;
+        Ok(match &self.stream {
+            Some(stream) => with_body(&response, stream),
+            None => response,
+        })
     }
+}
+
+/// What tells a body from others: a hash of it, in hexadecimal digits.
+#[must_use]
+pub fn version(body: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body.as_bytes());
+    format!("{:016x}", hasher.finish())
 }

@@ -9,6 +9,7 @@ const HEADERS = [
   'content-length',
   'content-type',
   'if-none-match',
+  'last-event-id',
   'origin',
 ];
 const RAY = /^[0-9a-f]{16}(-[A-Z]{3})?$/;

@@ -11,6 +11,7 @@ use crate::keys::Keys;
 use crate::ranking::{Which, from_top};
 use crate::redis::{Command, Reply};
 use crate::site::{MOST_CALLS, Site};
+use wasm_bindgen::JsValue;
 use worker::Env;
 
 /// The bindings.
@@ -21,6 +22,8 @@ pub struct Kept {
     pub journal: Option<Database>,
     /// Boards as they were lately: a KV namespace.
     pub snapshots: Option<Snapshots>,
+    /// Boards that are watched: a Durable Object each, of the class [`Live`](super::live::Live).
+    pub live: Option<JsValue>,
 }
 
 /// How far clocks may disagree, and for how long one mark of a hiding is good for those that
@@ -35,6 +38,7 @@ impl Kept {
             archive: Database::bound(env, "ARCHIVE"),
             journal: Database::bound(env, "JOURNAL"),
             snapshots: edge::binding(env, "SNAPSHOTS").map(Snapshots),
+            live: edge::binding(env, "LIVE"),
         }
     }
 

@@ -17,6 +17,7 @@ mod journal;
 mod kept;
 mod keys;
 mod limits;
+pub mod live;
 mod log;
 mod moderation;
 pub mod queue;
@@ -110,6 +111,7 @@ async fn answer(
         Route::Activity => activity::post(site?, call, &deployment.queues).await,
         Route::Ranking(period) => ranking::board(site?, kept, call, context, &period).await,
         Route::Winners(period) => ranking::winners(site?, kept, call, context, &period).await,
+        Route::Live(period) => live::open(site?, kept, call, &period).await,
         Route::Comparison(period) => ranking::comparison(site?, kept, call, &period).await,
         Route::Standing(period, user) => ranking::standing(site?, kept, call, &period, &user).await,
         Route::Profiles => users::put_all(site?, kept, call).await,
@@ -191,6 +193,7 @@ fn read_site(vars: &Vars, env: &Env) -> std::result::Result<Site, Error> {
         archive: is_bound("ARCHIVE"),
         journal: is_bound("JOURNAL"),
         snapshots: is_bound("SNAPSHOTS"),
+        live: is_bound("LIVE"),
     };
     let config = Config {
         bound,

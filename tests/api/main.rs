@@ -23,6 +23,7 @@ mod fixed;
 mod healthz;
 mod history;
 mod journal;
+mod live;
 mod moderation;
 mod profile;
 mod ranking;

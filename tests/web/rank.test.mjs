@@ -132,7 +132,7 @@ describe('a board', () => {
           const answer = await fetch(`${url}/v1/activity`, { method: 'POST', headers, body: JSON.stringify(activity) })
           return answer.json()
         },
-        [site.url, 'a-service-key-of-the-tests', activity],
+        [site.url, site.serviceKey, activity],
       )
     const like = { user: 'bob', action: 'like', target: `${group}-y`, groups: [group] }
     assert.equal((await send(like)).outcome, 'counted')

@@ -54,6 +54,7 @@ export async function start({ vars = {}, live = true } = {}) {
 }
 
 class Site {
+  serviceKey = SERVICE_KEY
   #ends = []
   #served = new Map() // path → handler, on the origin of pages
   #groups = 0

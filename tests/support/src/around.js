@@ -3,6 +3,8 @@
 // queue, and what ends in the dead-letter queue.
 import Rank from './rank.js'
 
+export { Live } from './rank.js'
+
 let isolate
 
 export default class extends Rank {

@@ -8,16 +8,35 @@ use serde_json::{Map, Value};
 /// The module of the cache, where there is one.
 pub(crate) const CACHE: &str = "support-cache.js";
 
+/// What a Worker has of what the platform provides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Services {
+    /// The files of `web/`.
+    pub files: bool,
+    /// The Cache API, in memory.
+    pub cached: bool,
+    /// The object of live boards.
+    pub live: bool,
+    /// By how many milliseconds its clock is ahead.
+    pub ahead: u64,
+}
+
 /// A configuration that serves the modules beside it, the entry point first, on a port of workerd's
 /// choice. Tables and numbers become JSON bindings and strings text bindings, as wrangler makes
-/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https. The binding
-/// `ASSETS` serves a folder, or there is none. The Cache API throws, or asks [`CACHE`].
+/// them of `[vars]`. The binding `ASSETS` serves a folder. Boards may be live, by a Durable Object of
+/// the Worker's. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
+/// throws, or asks [`CACHE`].
 pub(crate) fn config(
     (date, flags): (&str, &[String]),
     modules: &[String],
     vars: &Map<String, Value>,
-    files: Option<&Path>,
-    cached: bool,
+    web: &Path,
+    Services {
+        files,
+        cached,
+        live,
+        ..
+    }: Services,
 ) -> String {
     let mut bindings = String::new();
     for (name, value) in vars {
@@ -30,13 +49,20 @@ pub(crate) fn config(
         let _ = writeln!(bindings, "    (name = {name}, {kind} = {content}),");
     }
     let mut services = String::new();
-    if let Some(folder) = files {
+    if files {
         bindings += "    (name = \"ASSETS\", service = \"files\"),\n";
-        let folder = quoted(folder.to_str().expect("a path in UTF-8"));
+        let folder = quoted(web.to_str().expect("a path in UTF-8"));
         let _ = write!(
             services,
             "\n    (name = \"files\", disk = (path = {folder})),"
         );
+    }
+    let mut objects = "";
+    if live {
+        bindings.push_str("    (name = \"LIVE\", durableObjectNamespace = \"Live\"),\n");
+        objects = r#"
+  durableObjectNamespaces = [(className = "Live", uniqueKey = "live", enableSql = true)],
+  durableObjectStorage = (inMemory = void),"#;
     }
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
@@ -74,7 +100,7 @@ const main :Workerd.Worker = (
   compatibilityDate = {date},
   compatibilityFlags = [{flags}],
   bindings = [
-{bindings}  ],{outbound}
+{bindings}  ],{objects}{outbound}
 );
 "#,
         date = quoted(date),
