@@ -103,13 +103,28 @@ fn reads(forwarder: &Forwarder) -> u32 {
     u32::try_from(reads.count()).expect("few")
 }
 
-/// A number of the Worker's process: `VmRSS`, in kilobytes.
+/// What Linux tells of the Worker's process; nothing elsewhere.
+fn process(site: &Site, file: &str) -> String {
+    let path = format!("/proc/{}/{file}", site.pid());
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The memory it has, in kilobytes.
 fn memory(site: &Site) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", site.pid()));
-    let status = status.unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let status = process(site, "status");
+    let mut lines = status.lines();
+    let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     number.unwrap_or_default()
+}
+
+/// The processor time it has used, in hundredths of a second.
+fn processor(site: &Site) -> u32 {
+    let stat = process(site, "stat");
+    // The name before may hold anything, but no later parenthesis.
+    let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
+    let times = fields.split_whitespace().skip(11).take(2);
+    times.flat_map(str::parse::<u32>).sum()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,7 +132,7 @@ async fn everybody_has_the_last_board_soon_and_the_store_is_asked_no_more_than_f
     let (streams, seconds) = (number("STREAMS", 100), number("SECONDS", 6));
     let rate = number("WRITES", 20);
     let (site, forwarder) = start_with(|worker| worker);
-    let table = "streams  s  writes/s  boards sent  last board after  reads/s  memory";
+    let table = "streams  s  writes/s  boards sent  last board after  reads/s  processor  memory";
     let mut lines = vec![table.to_owned()];
     for count in [1, streams] {
         let (watchers, tasks) = watch(&site, count).await;
@@ -127,9 +142,10 @@ async fn everybody_has_the_last_board_soon_and_the_store_is_asked_no_more_than_f
             .map(|seen| seen.events)
             .sum();
         forwarder.reset();
-        let begun = Instant::now();
+        let (begun, used) = (Instant::now(), processor(&site));
         let written = write(&site, &format!("{count}-"), seconds, rate).await;
         let (reads, took) = (reads(&forwarder), begun.elapsed());
+        let busy = f64::from(processor(&site) - used) / took.as_secs_f64();
         let board = site.get("/v1/ranking/day").await;
         let version = board.header("etag").expect("a tag").trim_matches('"');
         let last = until("everybody's last board", async || {
@@ -147,7 +163,7 @@ async fn everybody_has_the_last_board_soon_and_the_store_is_asked_no_more_than_f
             .sum();
         let pace = f64::from(reads) / took.as_secs_f64();
         lines.push(format!(
-            "{count:>7} {seconds:>2}  {rate:>8}  {:>11}  {:>13} ms  {pace:>7.2}  {:>3} MB",
+            "{count:>7} {seconds:>2}  {rate:>8}  {:>11}  {:>13} ms  {pace:>7.2}  {busy:>7.1} %  {:>3} MB",
             after - before,
             late.as_millis(),
             memory(&site) / 1000,
