@@ -284,6 +284,13 @@ describe("a member's own place", () => {
 })
 
 describe('asking', () => {
+  it('is of where the module comes from, unless another place is named', async (t) => {
+    await likes({ ada: 1 })
+    const page = await site.open(t, '<activity-rank group="GROUP"></activity-rank>')
+    await eventually(() => names(page), ['ada'])
+    assert.ok(page.url().startsWith(site.pages) && site.pages !== site.url)
+  })
+
   it('is done once for each board, however many elements show it', async (t) => {
     await likes({ ada: 1 })
     const body = '<activity-rank src="SITE" group="GROUP" refresh="0"></activity-rank>'.repeat(50)
@@ -412,6 +419,20 @@ describe('honesty', () => {
     await eventually(() => names(page), ['ada'])
     assert.equal(await page.getByText('Nothing to see').isVisible(), false)
     assert.deepEqual(await page.evaluate('events'), ['error', 'load'])
+  })
+
+  it('says in its error what is wrong', async (t) => {
+    const page = await site.open(t, '')
+    const message = await page.evaluate(
+      (src) =>
+        new Promise((resolve) => {
+          const element = Object.assign(document.createElement('activity-rank'), { src, limit: 1000 })
+          element.addEventListener('error', ({ message }) => resolve(message))
+          document.body.append(element)
+        }),
+      site.url,
+    )
+    assert.equal(message, 'limit: must be a whole number, 1 to 100')
   })
 
   it('has words where the page has none', async (t) => {
