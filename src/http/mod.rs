@@ -128,7 +128,11 @@ async fn answer(
         }
         Route::Page => {
             site?;
-            deployment.files.page(call).await
+            deployment.files.page(call, "index.html").await
+        }
+        Route::Docs => {
+            site?;
+            deployment.files.page(call, "docs.html").await
         }
     }
 }
