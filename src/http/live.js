@@ -4,7 +4,7 @@
 
 const SECOND = 1000; // milliseconds, as all here
 const MOST_RESTS = 7; // seconds without a try, while the store does not answer
-const SILENCE = 25 * SECOND; // then a comment shows all between here and the reader that they are needed
+const SILENCE = 25 * SECOND; // then comments keep a stream open, and show who has gone
 const PATIENCE = 30 * SECOND; // with who does not read what was sent
 // A stream ends and its reader comes back: how often one invocation may ask for something has a limit.
 const LIFE = 900 * SECOND;
@@ -97,8 +97,8 @@ export class Hub {
   #openings = []; // those who wait for their first board
   #boards = new Map(); // by how many entries
   #watching = false;
-  #rests = 0; // seconds to wait before the next try, and how many there were after the last
-  #rested = 0;
+  #rested = 0; // seconds of rest after the last try, 0 where that was well
+  #rests = 0; // how many are left
 
   // `look` reads the board at the URL of a request, for all numbers of entries that are wanted, and
   // tells lines: fresh, stale or failed; the variable that is wrong, or none; why it is not fresh;
@@ -152,7 +152,7 @@ export class Hub {
       exhausted = true;
       return `failed\n\n${error?.message}`;
     });
-    const [said, variable, cause, ...rows] = told.split('\n');
+    const [said, variable = '', cause = '', ...rows] = told.split('\n');
     this.#boards.clear();
     for (let at = 0; at + 2 < rows.length; at += 3) {
       const [limit, version, json] = rows.slice(at, at + 3);

@@ -126,8 +126,9 @@ struct Source {
     last: RefCell<Option<Read>>,
 }
 
-/// What the store said last: of so many entries, at an instant.
+/// What the store said last: of a board by its name, of so many entries, at an instant.
 struct Read {
+    name: String,
     limit: u32,
     reply: Reply,
     made: Instant,
@@ -143,9 +144,11 @@ impl Source {
         })
     }
 
+    /// The same, of what the store says or of what is known in spite of it.
+    ///
     /// # Errors
     ///
-    /// What the store says, where no board is known that was before; or wrong variables.
+    /// Why the store does not tell, where nothing is known; or wrong variables.
     async fn boards(&self, request: Request, limits: &str) -> Result<String, Error> {
         let deployment = super::Deployment::of(&self.env);
         let (site, kept) = (
@@ -169,13 +172,13 @@ impl Source {
             Err(error) => format!("stale\n\n{}", line(error)),
         };
         for limit in limits {
-            let board = board.first(limit);
-            let asked = Asked::new(site, kept, &call, &board);
+            let board = &longest.first(limit);
+            let asked = Asked::new(site, kept, &call, board);
             let json = match &looked {
                 Ok(reply) => asked.tell(reply)?,
                 Err(error) => {
                     let url = format!("{}{}", call.origin, board.normal_form());
-                    let known = async |oldest| match self.last(&asked, limit, oldest)? {
+                    let known = async |oldest| match self.last(&asked, board, oldest)? {
                         Some(last) => Ok(Some(last)),
                         None => asked.known(oldest).await,
                     };
@@ -186,18 +189,29 @@ impl Source {
             told += &format!("\n{limit}\n{}\n{json}", version(&json));
         }
         if let Ok(reply) = looked {
-            let (limit, made) = (most, call.now);
-            *self.last.borrow_mut() = Some(Read { limit, reply, made });
+            *self.last.borrow_mut() = Some(Read {
+                name: board.which.name(),
+                limit: most,
+                reply,
+                made: call.now,
+            });
         }
         Ok(told)
     }
 
-    /// What the store said last, if that was so much and not before an instant.
-    fn last(&self, asked: &Asked<'_>, limit: u32, oldest: Instant) -> Result<Option<Copy>, Error> {
+    /// What the store said last, if that was of this board, so much, and not before an instant.
+    fn last(
+        &self,
+        asked: &Asked<'_>,
+        board: &Board,
+        oldest: Instant,
+    ) -> Result<Option<Copy>, Error> {
         let last = self.last.borrow();
-        let last = last.as_ref();
-        let last = last.filter(|last| last.limit >= limit && last.made >= oldest);
-        let copy = last.map(|Read { reply, made, .. }| {
+        let fits = |last: &&Read| {
+            let (name, so_much) = (board.which.name(), last.limit >= board.limit());
+            last.name == name && so_much && last.made >= oldest
+        };
+        let copy = last.as_ref().filter(fits).map(|Read { reply, made, .. }| {
             let (body, made) = (asked.tell(reply)?, *made);
             Ok(Copy { body, made })
         });
