@@ -16,9 +16,14 @@ const NODES: usize = 2 * PRIMARIES;
 /// How long a node is missed before a replica takes its place, in milliseconds.
 const NODE_TIMEOUT: &str = "1000";
 
+enum Node {
+    Up(Redis),
+    Down((u16, Vec<String>)),
+}
+
 /// Six servers that end with this value; the first three begin as primaries.
 pub struct Cluster {
-    nodes: Vec<Option<Redis>>,
+    nodes: Vec<Node>,
     ports: Vec<u16>,
     folder: PathBuf,
 }
@@ -36,7 +41,7 @@ impl Cluster {
         let nodes: Vec<Redis> = (0..NODES).map(|_| Self::node(&folder)).collect();
         let cluster = Self {
             ports: nodes.iter().map(Redis::port).collect(),
-            nodes: nodes.into_iter().map(Some).collect(),
+            nodes: nodes.into_iter().map(Node::Up).collect(),
             folder,
         };
         cluster.form();
@@ -159,7 +164,25 @@ impl Cluster {
 
     /// Ends a node at once, as a crash would.
     pub fn kill(&mut self, place: usize) {
-        self.nodes[place].take();
+        let gone = Node::Down((0, Vec::new()));
+        self.nodes[place] = match std::mem::replace(&mut self.nodes[place], gone) {
+            Node::Up(redis) => Node::Down(redis.crash()),
+            down @ Node::Down(_) => down,
+        };
+    }
+
+    /// Starts a killed node again, without its data. Where a replica has taken its place, it
+    /// becomes one itself.
+    pub fn revive(&mut self, place: usize) {
+        if let Node::Down(was) = &self.nodes[place] {
+            self.nodes[place] = Node::Up(Redis::again(was.clone()));
+        }
+    }
+
+    /// Whether a node is a primary.
+    pub fn leads(&self, place: usize) -> bool {
+        let replication: Result<String, _> = self.try_run(place, &["INFO", "replication"]);
+        replication.is_ok_and(|told| told.contains("role:master"))
     }
 
     /// Takes slots from one primary to another, key by key, as resharding does.

@@ -11,6 +11,7 @@ use std::{
 /// A redis-server on a free port that ends with this value, or with the process.
 pub struct Redis {
     port: u16,
+    options: Vec<String>,
     // A shell that waits for its standard input to close: also when the test process is killed.
     keeper: Child,
 }
@@ -38,7 +39,7 @@ impl Redis {
 
     /// Begins again on the port of one that was stopped.
     pub fn start_on(port: u16) -> Self {
-        Self::try_on(port, &[]).expect("the port is free again")
+        Self::again((port, Vec::new()))
     }
 
     fn try_on(port: u16, options: &[String]) -> Option<Self> {
@@ -59,7 +60,14 @@ impl Redis {
             match answers(port) {
                 // Another test may have taken the port in the meantime.
                 Some(other) if other != process.trim() => break,
-                Some(_) => return Some(Self { port, keeper }),
+                Some(_) => {
+                    let options = options.to_vec();
+                    return Some(Self {
+                        port,
+                        options,
+                        keeper,
+                    });
+                }
                 None => {}
             }
             std::thread::yield_now();
@@ -67,6 +75,16 @@ impl Redis {
         drop(keeper.stdin.take());
         let _ = keeper.wait();
         None
+    }
+
+    /// Ends it at once, as a crash would; with what is returned it begins again.
+    pub fn crash(mut self) -> (u16, Vec<String>) {
+        (self.port, std::mem::take(&mut self.options))
+    }
+
+    /// Begins again as it was.
+    pub fn again((port, options): (u16, Vec<String>)) -> Self {
+        Self::try_on(port, &options).expect("the port is free again")
     }
 
     pub fn port(&self) -> u16 {
