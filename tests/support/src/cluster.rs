@@ -4,7 +4,7 @@
 //! The door is a port that takes any command, hands it to the node that serves its keys, and goes
 //! through all primaries with those that concern every key.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
