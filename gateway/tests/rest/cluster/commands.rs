@@ -186,6 +186,11 @@ async fn what_redis_refuses_is_refused_in_its_own_words() {
             (400, json!({ "error": error }))
         );
     }
+    // Asking about the cluster is allowed, other than changing it.
+    assert_eq!(
+        gateway.single(json!(["CLUSTER", "KEYSLOT", "foo"])).await,
+        (200, json!({ "result": 12182 }))
+    );
     assert_eq!(
         gateway.get("/healthz").await,
         (200, json!({ "result": "PONG" }))
