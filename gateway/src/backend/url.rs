@@ -57,7 +57,10 @@ fn one(url: &str) -> Result<ConnectionInfo, String> {
 mod tests {
     use super::{Place, parse};
 
-    fn cluster(url: &str) -> Result<Vec<(String, Option<String>, Option<String>)>, String> {
+    /// Address, user and password of a node.
+    type Seed = (String, Option<String>, Option<String>);
+
+    fn cluster(url: &str) -> Result<Vec<Seed>, String> {
         match parse(url)? {
             Place::One(info) => Err(format!("one: {}", info.addr())),
             Place::Cluster(seeds) => Ok(seeds
