@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway dev deploy clean
+.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway dev cluster deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -79,6 +79,10 @@ faults: build ## a steady load while all parts are killed, hang and answer nonse
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
 	@cargo build --quiet -p redis-rest -p activity-rank-cli
 	@exec scripts/dev
+
+cluster: build ## the same over a Redis Cluster: three primaries, each with a replica, and SHARDS=8
+	@cargo build --quiet -p redis-rest -p activity-rank-cli
+	@exec scripts/dev cluster
 
 deploy: build ## deploy to Cloudflare: ENVIRONMENT=preview (the default) or production
 	wrangler deploy --env "$${ENVIRONMENT:-preview}"
