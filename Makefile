@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults bench dev deploy clean
+.PHONY: help tools build check test schema fuzz faults bench memory dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -52,6 +52,9 @@ schema: build ## try the OpenAPI document on the Worker at length: CASES=20000 S
 bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@scripts/bench
+
+memory: tools ## measure bytes of Redis a counted activity takes: USERS=100000
+	@scripts/memory
 
 faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
 	cargo build -p redis-rest

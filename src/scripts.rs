@@ -29,7 +29,7 @@ pub static COUNT: Script = Script {
         "scripts/count_state.lua",
         "scripts/count.lua"
     ),
-    sha: "95b92b2824c4bd431c0753e637aee431fafccb05",
+    sha: "0c5556032aa633c7f6de88e24a130a19ed92c0e4",
 };
 
 /// Reads a stretch of a board.
