@@ -19,7 +19,10 @@
 //!
 //! A *span* is 31 days, numbered since 1970-01-01: of the site's days for histories and per-day marks,
 //! by the clock in UTC for undo memories. In a history a field begins with the day's number in its span
-//! as one digit of base 36 (`klike`: the 21st day, likes); of a per-day mark the days are bits of a number.
+//! as one digit of base 36 (`kwave`: the 21st day); of a per-day mark the days are bits of a number.
+//!
+//! Actions of the default rules are a letter in fields: `kL` of a history, `Lpost-7` of a mark, where others
+//! are spelled out: `wave:post-7`.
 //!
 //! A rebuild makes all of it anew under `{ar:0}~`, before that takes the place of what there was. While
 //! it goes on there are `{ar:0}r`, how far it is, and in the shadow `q`, SHA-1 of users → user, and `r`,
@@ -32,6 +35,18 @@ use crate::calendar::{Date, Instant, Period};
 use std::fmt::Display;
 
 const DAY: u64 = 86_400;
+
+/// Actions that a letter stands for in fields: those of the default rules, and adjustments. No action
+/// has a name with such a letter. They are part of what is stored, so they stay as they are.
+const LETTERS: [(&str, &str); 7] = [
+    ("A", "adjust"),
+    ("B", "bookmark"),
+    ("C", "comment"),
+    ("F", "follow"),
+    ("L", "like"),
+    ("P", "publish"),
+    ("V", "visit"),
+];
 
 /// The keys of one shard.
 #[derive(Clone, Debug)]
@@ -210,7 +225,42 @@ impl Keys {
         let written = number < Self::SPAN_DAYS && !day.is_ascii_uppercase();
         let first = span.checked_mul(Self::SPAN_DAYS)?;
         let date = Date::numbered(first.checked_add(number)?)?;
-        written.then_some((date, rest.as_str()))
+        written.then_some((date, Self::action(rest.as_str())))
+    }
+
+    /// The action that a letter stands for; anything else is one.
+    fn action(short: &str) -> &str {
+        let known = LETTERS.iter().find(|(letter, _)| *letter == short);
+        known.map_or(short, |(_, action)| *action)
+    }
+
+    /// What stands for an action in fields.
+    #[must_use]
+    pub fn short(action: &str) -> &str {
+        let known = LETTERS.iter().find(|(_, known)| *known == action);
+        known.map_or(action, |(letter, _)| *letter)
+    }
+
+    /// The field of a mark such as `like:post-7`.
+    #[must_use]
+    pub fn field_of(mark: &str) -> String {
+        match mark.split_once(':') {
+            Some((action, target)) if Self::short(action) != action => {
+                format!("{}{target}", Self::short(action))
+            }
+            Some(_) | None => mark.to_owned(),
+        }
+    }
+
+    /// The mark of a field.
+    #[must_use]
+    pub fn mark_of(field: &str) -> String {
+        match field.split_at_checked(1) {
+            Some((letter, target)) if Self::action(letter) != letter => {
+                format!("{}:{target}", Self::action(letter))
+            }
+            Some(_) | None => field.to_owned(),
+        }
     }
 
     /// A user's per-day marks of a span.
@@ -276,6 +326,8 @@ mod tests {
         assert_eq!(Keys::span(date("1969-12-31")), -1);
         for (span, field, told) in [
             (670, "0like", Some(("2026-11-13", "like"))),
+            (670, "0L", Some(("2026-11-13", "like"))),
+            (670, "0Lx", Some(("2026-11-13", "Lx"))),
             (670, "72-b", Some(("2026-11-20", "2-b"))),
             (670, "ulike", Some(("2026-12-13", "like"))),
             (-1, "ulike", Some(("1969-12-31", "like"))),
@@ -287,6 +339,24 @@ mod tests {
         ] {
             let told = told.map(|(day, action)| (date(day), action));
             assert_eq!(Keys::of_history(span, field), told, "{span} {field}");
+        }
+    }
+
+    #[test]
+    fn a_mark_s_field_has_a_letter_or_the_whole_action() {
+        for (mark, field) in [
+            ("like:post-7", "Lpost-7"),
+            ("visit:/a:b", "V/a:b"),
+            ("adjust:é", "Aé"),
+            ("likes:Lx", "likes:Lx"),
+            ("l:x", "l:x"),
+            ("~like", "~like"),
+        ] {
+            assert_eq!(Keys::field_of(mark), field);
+            assert_eq!(Keys::mark_of(field), mark);
+        }
+        for odd in ["", "é", "Xpost"] {
+            assert_eq!(Keys::mark_of(odd), odd);
         }
     }
 

@@ -29,7 +29,7 @@ pub static COUNT: Script = Script {
         "scripts/count_state.lua",
         "scripts/count.lua"
     ),
-    sha: "0c5556032aa633c7f6de88e24a130a19ed92c0e4",
+    sha: "8b0c31b9fe693b6b7cb2c1c01d46475f8e3f3b6b",
 };
 
 /// Reads a stretch of a board.

@@ -45,13 +45,15 @@
 --       The order counter is the member '#' of the board itself, so both live and die together; it is
 --       below 2^30, under every member. At 2^30 - 1 it stays: later equals tie by id.
 --       Scores of who is hidden are kept below zero: no rank or page reaches them.
+--       Marks are fields by action and target: 'wave:w', and of actions that have a letter (those of the
+--       default rules, and adjustments) 'Lpost-7'; no action's name has such a letter.
 --       A standing mark is 'head[:repeated][,group...]', repeated the latest instant at which it was
 --       done again. Its head is, as one number, the points, two digits and 13 of when it changed: the
 --       two are kinds * 3 + 1, kinds as bits from 'd' on, and more or less by how many days its date
 --       is off that instant's in UTC. What does not fit so is 'changed points day kinds', the points of
 --       an adjustment what it gave each board, in their order, and the day, joined by '/'.
---       '~action' beside marks is the instant of the last counted one, kept for a cooldown. A history has 'count points' by day and action: 'klike', the day
---       of the span from 0 as one digit of base 36. A per-day mark has its days as bits of a number.
+--       '~action' beside marks is the instant of the last counted one, kept for a cooldown. A history has 'count points' by day and action, 'kL' or 'kwave':
+--       the day of the span from 0 as one digit of base 36. A per-day mark has its days as bits of a number.
 --       An undo memory is the instant of a mark's last change while the mark does not stand.
 --       Expiry is set where a key has none, and moved for standing marks alone.
 --       A board that is archived and gone is not written anew; what counts for it counts elsewhere.
@@ -75,10 +77,10 @@ end
 local function keep_mark(op, changed, amounts)
   local place, member = op.place, op.day.member
   local text = { mark_head(math.max(op.at, changed), amounts, place), unpack(place.groups) }
-  redis.call('HSET', member.marks, op.mark, table.concat(text, ','))
+  redis.call('HSET', member.marks, op.field, table.concat(text, ','))
   if changed > -math.huge then
     for _, memory in ipairs(member.undone) do
-      redis.call('HDEL', memory, op.mark)
+      redis.call('HDEL', memory, op.field)
     end
   end
 end
@@ -87,7 +89,7 @@ end
 local function repeat_mark(op, standing)
   if op.at > standing.last then
     local text = string.gsub(standing.text, '^([^:,]+)[^,]*', '%1:' .. digits(op.at))
-    redis.call('HSET', op.day.member.marks, op.mark, text)
+    redis.call('HSET', op.day.member.marks, op.field, text)
   end
 end
 
@@ -114,7 +116,7 @@ local function count(op)
   local changed, days = -math.huge, 0
   if rule.once == 'd' then
     local counted
-    days, counted = read_days(day, op.mark)
+    days, counted = read_days(day, op.field)
     if counted then
       return { 'duplicate', 0 }
     elseif op.verb == 'old' then
@@ -122,7 +124,7 @@ local function count(op)
     end
   else
     local standing
-    standing, changed = read_mark(member, op.mark)
+    standing, changed = read_mark(member, op.field)
     if op.dated and op.at < changed then
       return { 'stale', 0 }
     elseif standing then
@@ -151,7 +153,7 @@ local function count(op)
   -- Nothing is refused from here on.
   claim()
   if rule.once == 'd' then
-    redis.call('HSET', day.marks, op.mark, digits(days + 2 ^ day.of_span))
+    redis.call('HSET', day.marks, op.field, digits(days + 2 ^ day.of_span))
     keep_span(day.marks, day)
   else
     keep_mark(op, changed, digits(rule.points))
@@ -176,7 +178,7 @@ end
 -- Adds points, or takes them as far as there are any: on each board, and in the day.
 local function adjust(op)
   local points, place, day, member = op.rule.points, op.place, op.day, op.day.member
-  local standing, changed = read_mark(member, op.mark)
+  local standing, changed = read_mark(member, op.field)
   if op.dated and op.at < changed then
     return { 'stale', 0 }
   elseif standing then
@@ -216,14 +218,14 @@ local function undo(op)
     -- Its standings are read after the writes, from boards that may not be those of the mark.
     read_boards(boards_of(op.place, op.place.kinds, {}), member.user)
   end
-  local standing, changed = read_mark(member, op.mark)
+  local standing, changed = read_mark(member, op.field)
   if op.dated and op.at < changed or op.held and standing and op.at < standing.last then
     return { 'stale', 0 }
   end
   changed = math.max(changed, op.at)
   if not standing then
     claim()
-    remember_undo(member, op.mark, changed)
+    remember_undo(member, op.field, changed)
     journal('undo', op, op.place, {})
     return { 'nothing-to-undo', 0 }
   end
@@ -239,8 +241,8 @@ local function undo(op)
   check_audit(audit)
 
   -- Nothing is refused from here on.
-  redis.call('HDEL', member.marks, op.mark)
-  remember_undo(member, op.mark, changed)
+  redis.call('HDEL', member.marks, op.field)
+  remember_undo(member, op.field, changed)
   for i, board in ipairs(boards) do
     local amount = amounts[i] or amounts[1]
     -- A board that has expired stays so; who has no points on one has none to give.
@@ -267,7 +269,7 @@ end
 local missing = {}
 for i, op in ipairs(ops) do
   if op.verb == 'undo' then
-    local readable, standing = pcall(read_mark, op.day.member, op.mark)
+    local readable, standing = pcall(read_mark, op.day.member, op.field)
     if readable and standing and not place_of(standing, op.day.member) then
       missing[#missing + 1] = { i, standing.text }
     end

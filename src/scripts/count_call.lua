@@ -2,6 +2,10 @@
 
 -- Days that share a key.
 local SPAN = 31
+-- What stands for actions in fields: src/keys.rs has the same.
+local LETTERS = {
+  adjust = 'A', bookmark = 'B', comment = 'C', follow = 'F', like = 'L', publish = 'P', visit = 'V',
+}
 
 local stamp, index, flags, archived, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6]
 local held_stamp = redis.call('GET', stamp)
@@ -76,6 +80,8 @@ local ops = list(function()
     rule = rules[number()], place = places[number()], day = days[number()],
     verb = take(), mark = take(), at = number(),
   }
+  local action = op.rule.action
+  op.field = LETTERS[action] and LETTERS[action] .. string.sub(op.mark, #action + 2) or op.mark
   local dated = take()
   op.dated, op.held = dated ~= '0', dated == '2'
   return op

@@ -92,13 +92,17 @@ local function change_board(board, member, points)
 end
 
 -- The days on which something was done that counts once a day are bits of a number.
-local function read_days(day, mark)
-  local days = tonumber(redis.call('HGET', day.marks, mark) or 0)
+local function read_days(day, field)
+  local days = tonumber(redis.call('HGET', day.marks, field) or 0)
   return days, math.floor(days / 2 ^ day.of_span) % 2 == 1
 end
 
+local function field_of(day, action)
+  return day.digit .. (LETTERS[action] or action)
+end
+
 local function read_history(day, action)
-  local held = redis.call('HGET', day.history, day.digit .. action) or '0 0'
+  local held = redis.call('HGET', day.history, field_of(day, action)) or '0 0'
   local count, points = string.match(held, '^(%d+) (-?%d+)$')
   return tonumber(count), tonumber(points)
 end
@@ -114,7 +118,7 @@ local function points_of_day(day)
 end
 
 local function write_history(day, action, count, points)
-  local field = day.digit .. action
+  local field = field_of(day, action)
   if count > 0 or points ~= 0 then
     redis.call('HSET', day.history, field, digits(count) .. ' ' .. digits(points))
   else
@@ -179,22 +183,22 @@ local function read_mark_text(text)
 end
 
 -- The standing mark, if it stands, and the instant of its last change, if known.
-local function read_mark(member, mark)
+local function read_mark(member, field)
   local changed = -math.huge
   local standing
-  local text = redis.call('HGET', member.marks, mark)
+  local text = redis.call('HGET', member.marks, field)
   if text then
     standing = read_mark_text(text)
     changed = standing.changed
   end
   for _, memory in ipairs(member.undone) do
-    changed = math.max(changed, tonumber(redis.call('HGET', memory, mark) or -math.huge))
+    changed = math.max(changed, tonumber(redis.call('HGET', memory, field) or -math.huge))
   end
   return standing, changed
 end
 
-local function remember_undo(member, mark, changed)
-  redis.call('HSET', member.undone[1], mark, digits(changed))
+local function remember_undo(member, field, changed)
+  redis.call('HSET', member.undone[1], field, digits(changed))
   expire_once(member.undone[1], undo_lifetime)
 end
 

@@ -4,7 +4,7 @@ use crate::run::Run;
 use futures::StreamExt;
 use jiff::ToSpan;
 use std::collections::{BTreeMap, BTreeSet};
-use test_support::reference::{Board, BoardName, Day, Moment, Stands, board_key, now};
+use test_support::reference::{Board, BoardName, Day, Moment, Stands, board_key, mark_of, now};
 use test_support::{Answer, Value, json};
 
 /// How many requests are under way at once.
@@ -174,7 +174,7 @@ impl Run {
         for key in self.store.keys("m:") {
             for (field, value) in self.store.hash(&key) {
                 let cooling = field.starts_with('~');
-                let field = (key["m:".len()..].to_owned(), field);
+                let field = (key["m:".len()..].to_owned(), mark_of(&field));
                 if cooling {
                     found_last.insert(field.clone(), value.clone());
                     found.insert(field, value);
@@ -216,7 +216,8 @@ impl Run {
         for key in self.store.keys("u:") {
             let user = key.splitn(3, ':').nth(2).unwrap().to_owned();
             for (field, value) in self.store.hash(&key) {
-                let held = found.entry((user.clone(), field)).or_insert(value.clone());
+                let field = (user.clone(), mark_of(&field));
+                let held = found.entry(field).or_insert(value.clone());
                 *held = held.clone().max(value);
             }
         }

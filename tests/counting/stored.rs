@@ -45,7 +45,7 @@ async fn a_mark_is_one_number_on_either_side_of_the_globe_and_an_undo_finds_its_
             let changed = instant.parse::<jiff::Timestamp>().unwrap().as_millisecond();
             let date = Calendar::of(zone).date(changed);
             expect(&api, &dated, "counted").await;
-            let text = held(&mut store, "like:p");
+            let text = held(&mut store, "Lp");
             assert_eq!(is_number(&text), numbers, "{text}");
             let expected = Stands {
                 changed,
@@ -88,25 +88,24 @@ async fn groups_repeats_few_boards_and_many_points_are_read_again() {
         groups: groups.iter().map(|group| (*group).to_owned()).collect(),
     };
     let groups = ["eu", "a|b:c"];
-    for (action, groups, points, numbers) in [
-        ("like", &groups[..0], 2, true),
-        ("like", &groups, 2, false),
-        ("wave", &groups[..0], 9222, true),
-        ("win", &groups[..0], 8_388_607, false),
+    for (action, mark, groups, points, numbers) in [
+        ("like", "Lp", &groups[..0], 2, true),
+        ("like", "Lp", &groups, 2, false),
+        ("wave", "wave:p", &groups[..0], 9222, true),
+        ("win", "win:p", &groups[..0], 8_388_607, false),
     ] {
         let sent = in_groups(&act("42", action, "p"), groups);
-        let mark = format!("{action}:p");
         expect(&api, &at(&sent, &written(first)), "counted").await;
-        let text = held(&mut store, &mark);
+        let text = held(&mut store, mark);
         assert_eq!(Stands::read(&text), stands(points, groups, None), "{text}");
         assert_eq!(is_number(&text), numbers, "{text}");
         expect(&api, &at(&sent, &written(second)), "duplicate").await;
-        let text = held(&mut store, &mark);
+        let text = held(&mut store, mark);
         let expected = stands(points, groups, Some(second));
         assert_eq!(Stands::read(&text), expected, "{text}");
         // The later of two repeats stays.
         expect(&api, &at(&sent, &written(second - 1)), "duplicate").await;
-        assert_eq!(held(&mut store, &mark), text);
+        assert_eq!(held(&mut store, mark), text);
         expect(&api, &undo(&act("42", action, "p")), "undone").await;
         for question in ["week", "all", "all?group=eu", "week?group=a%7Cb:c"] {
             assert_eq!(board(&api, question).await, [], "{question} after {text}");

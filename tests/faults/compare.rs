@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use test_support::reference::{
-    BoardName, Calendar, KINDS, Model, Moment, Outcome, Rule, Store, board_key, noon_zone, now,
+    BoardName, Calendar, KINDS, Model, Moment, Outcome, Rule, Store, board_key, mark_of, noon_zone,
+    now,
 };
 use test_support::{Answer, Api, Value, json};
 
@@ -119,7 +120,7 @@ impl Compared {
         let mut found = BTreeSet::new();
         for key in store.keys("m:") {
             let marks = store.hash(&key).into_keys();
-            found.extend(marks.map(|mark| format!("{key} {mark}")));
+            found.extend(marks.map(|field| format!("{key} {}", mark_of(&field))));
         }
         for (date, user, mark) in store.day_marks() {
             found.insert(format!("{user} on {date} {mark}"));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use activity_rank::keys::Keys;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -55,24 +56,26 @@ pub fn of_key(
                 let dates = span::dates(span, &bits);
                 dates.ok_or_else(|| format!("holds '{bits}', which is no days"))
             };
-            lines(pairs(values, dates)?, |marks| Record::DayMarks {
+            lines(marks(pairs(values, dates)?), |marks| Record::DayMarks {
                 user: user.clone(),
                 span,
                 expires,
                 marks: Pairs(marks),
             })
         }
-        Key::Marks(user) => lines(pairs(values, Ok)?, |marks| Record::Marks {
+        Key::Marks(user) => lines(marks(pairs(values, Ok)?), |marks| Record::Marks {
             user: user.clone(),
             expires,
             marks: Pairs(marks),
         }),
-        Key::UndoMemory(span, user) => lines(pairs(values, Ok)?, |marks| Record::UndoMemory {
-            user: user.clone(),
-            span,
-            expires,
-            marks: Pairs(marks),
-        }),
+        Key::UndoMemory(span, user) => {
+            lines(marks(pairs(values, Ok)?), |marks| Record::UndoMemory {
+                user: user.clone(),
+                span,
+                expires,
+                marks: Pairs(marks),
+            })
+        }
         Key::Profiles => each(values, profile)?,
         Key::Flags => each(values, flags)?,
         Key::Who => each(values, who)?,
@@ -212,6 +215,12 @@ fn pairs<T>(
     Ok(pairs)
 }
 
+/// Marks by the names of their actions.
+fn marks<T>(fields: Vec<(String, T)>) -> Vec<(String, T)> {
+    let named = |(field, value): (String, T)| (Keys::mark_of(&field), value);
+    fields.into_iter().map(named).collect()
+}
+
 /// As many records as it takes for no line to become too long.
 fn lines<T: Serialize>(entries: Vec<T>, record: impl Fn(Vec<T>) -> Record) -> Vec<Record> {
     let (mut records, mut line, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -290,7 +299,7 @@ mod tests {
             ("7like", "a b"),
             ("7like", "02 4"),
             ("7like", "2  4"),
-            ("like", "2 4"),
+            ("vlike", "2 4"),
             ("", "2 4"),
         ] {
             let values = vec![field.to_owned(), value.to_owned()];

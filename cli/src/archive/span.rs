@@ -14,7 +14,7 @@ pub fn of_date(date: &str) -> Option<i32> {
 pub fn field(date: &str, action: &str) -> Option<String> {
     let number = Date::parse(date)?.number().rem_euclid(Keys::SPAN_DAYS);
     let digit = char::from_digit(number.unsigned_abs(), 36)?;
-    Some(format!("{digit}{action}"))
+    Some(format!("{digit}{}", Keys::short(action)))
 }
 
 /// The date and the action that a field of a history is about.
@@ -70,8 +70,9 @@ mod tests {
 
     #[test]
     fn a_field_is_of_a_date_and_an_action() {
-        assert_eq!(field("2026-12-13", "like").unwrap(), "ulike");
-        let (date, action) = of_field(670, "ulike").unwrap();
+        assert_eq!(field("2026-12-13", "wave").unwrap(), "uwave");
+        assert_eq!(field("2026-12-13", "like").unwrap(), "uL");
+        let (date, action) = of_field(670, "uL").unwrap();
         assert_eq!((date.as_str(), action), ("2026-12-13", "like"));
         assert_eq!(of_date(&date), Some(670));
         assert_eq!(field("2026-13-01", "like"), None);

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use activity_rank::keys::Keys;
+
 use crate::archive::key::{BoardName, Key};
 use crate::archive::record::{Profile, Record};
 use crate::archive::span;
@@ -174,11 +176,13 @@ impl<'a> Writing<'a> {
             Record::DayMarks { span, marks, .. } => {
                 let bits = |dates: Vec<String>| span::bits(span, &dates).unwrap_or_default();
                 let marks = marks.0.into_iter();
-                let marks = marks.flat_map(|(mark, dates)| [mark, bits(dates).to_string()]);
+                let marks = marks
+                    .flat_map(|(mark, dates)| [Keys::field_of(&mark), bits(dates).to_string()]);
                 ("HSET", marks.collect())
             }
             Record::Marks { marks, .. } | Record::UndoMemory { marks, .. } => {
-                let marks = marks.0.into_iter().flat_map(<[String; 2]>::from);
+                let marks = marks.0.into_iter();
+                let marks = marks.flat_map(|(mark, value)| [Keys::field_of(&mark), value]);
                 ("HSET", marks.collect())
             }
         }

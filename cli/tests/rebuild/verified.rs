@@ -36,8 +36,8 @@ async fn each_value_that_was_tampered_with_is_told() -> Tested {
             format!("board day {day}, ada: "),
         ),
         (
-            vec!["HDEL", &site.key("m:ada"), "like:new"],
-            vec!["HSET", &site.key("m:ada"), "like:new", "1 200 20777 d"],
+            vec!["HDEL", &site.key("m:ada"), "Lnew"],
+            vec!["HSET", &site.key("m:ada"), "Lnew", "1 200 20777 d"],
             "mark of ada, like:new: 1,200,2026-11-20,d; the journal tells nothing".to_owned(),
         ),
         (

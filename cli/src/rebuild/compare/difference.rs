@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use activity_rank::keys::Keys;
+
 use crate::archive::key::Key;
 use crate::archive::span;
 use crate::printable::printable;
@@ -100,6 +102,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind.name())?;
+        let mark = Keys::mark_of(&self.field);
         let (mut field, mut held, mut told) =
             (self.field.as_str(), self.held.clone(), self.told.clone());
         match Key::parse(&self.key) {
@@ -124,9 +127,13 @@ impl fmt::Display for Difference {
                 };
                 dates(&mut held);
                 dates(&mut told);
+                field = &mark;
                 write!(f, "of {user}, ")?;
             }
-            Some(Key::Marks(user) | Key::UndoMemory(_, user)) => write!(f, "of {user}, ")?,
+            Some(Key::Marks(user) | Key::UndoMemory(_, user)) => {
+                field = &mark;
+                write!(f, "of {user}, ")?;
+            }
             Some(
                 Key::Stamp
                 | Key::Index
@@ -170,20 +177,20 @@ mod tests {
                 "42",
             ),
             (
-                of(Kind::History, "h:670:a:b", "7like"),
+                of(Kind::History, "h:670:a:b", "7L"),
                 "history 2026-11-20 of a:b, like: 3 points; the journal tells nothing",
                 "a:b",
             ),
             (
                 Difference {
                     held: Some("129".to_owned()),
-                    ..of(Kind::DayMark, "v:670:42", "visit:/")
+                    ..of(Kind::DayMark, "v:670:42", "V/")
                 },
                 "day-mark of 42, visit:/: 2026-11-13 2026-11-20; the journal tells nothing",
                 "42",
             ),
             (
-                of(Kind::Mark, "m:a:b", "like:x"),
+                of(Kind::Mark, "m:a:b", "Lx"),
                 "mark of a:b, like:x: 3 points; the journal tells nothing",
                 "a:b",
             ),

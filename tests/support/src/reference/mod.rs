@@ -18,4 +18,4 @@ pub use model::{Day, Model, Outcome, Standing};
 pub use moment::Moment;
 pub use rule::Rule;
 pub use store::Store;
-pub use stored::{Stands, day_marks_key, history_field, history_key, span_of};
+pub use stored::{Stands, day_marks_key, history_key, mark_of, span_of};

@@ -26,17 +26,32 @@ pub fn history_key(day: Date, user: &str) -> String {
     format!("h:{}:{user}", span_of(day).0)
 }
 
-/// Its field of an action on that day.
-#[must_use]
-pub fn history_field(day: Date, action: &str) -> String {
-    let digit = char::from_digit(span_of(day).1, 36);
-    format!("{}{action}", digit.expect("a digit"))
-}
-
 /// The key of a user's per-day marks of a day.
 #[must_use]
 pub fn day_marks_key(day: Date, user: &str) -> String {
     format!("v:{}:{user}", span_of(day).0)
+}
+
+/// Actions that a letter stands for.
+const LETTERS: [(char, &str); 7] = [
+    ('A', "adjust"),
+    ('B', "bookmark"),
+    ('C', "comment"),
+    ('F', "follow"),
+    ('L', "like"),
+    ('P', "publish"),
+    ('V', "visit"),
+];
+
+/// A mark, by the field that is written for it.
+#[must_use]
+pub fn mark_of(field: &str) -> String {
+    let letter = LETTERS
+        .iter()
+        .find(|(letter, _)| field.starts_with(*letter));
+    letter.map_or(field.to_owned(), |(_, action)| {
+        format!("{action}:{}", &field[1..])
+    })
 }
 
 fn day_of(span: i32, number: u32) -> Date {
@@ -112,6 +127,9 @@ impl Store {
                 let (digit, action) = field.split_at(1);
                 let number = u32::from_str_radix(digit, 36).expect("a digit");
                 let day = days.entry((day_of(span, number), user.clone()));
+                // A letter, or the name.
+                let action = mark_of(action);
+                let action = action.strip_suffix(':').unwrap_or(&action);
                 day.or_default().insert(action.to_owned(), value);
             }
         }
@@ -126,7 +144,7 @@ impl Store {
             for (mark, days) in self.hash(&key) {
                 let bits: u32 = days.parse().expect("a number");
                 for number in (0..31).filter(|number| (bits >> number) & 1 == 1) {
-                    marks.insert((day_of(span, number), user.clone(), mark.clone()));
+                    marks.insert((day_of(span, number), user.clone(), mark_of(&mark)));
                 }
             }
         }
