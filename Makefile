@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults bench memory dev deploy clean
+.PHONY: help tools build check test schema fuzz faults bench growth gateway memory dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -53,8 +53,17 @@ bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECON
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@scripts/bench
 
+growth: build ## measure answers by the size of boards and the number of shards: MOST=10000000 ROUNDS=5; takes 10 GB
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench growth
+
+gateway: tools ## measure the gateway beside redis-benchmark: ROUNDS=5
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench gateway
+
 memory: tools ## measure bytes of Redis a counted activity takes: USERS=100000
-	@scripts/memory
+	cargo build --quiet --release -p activity-rank-bench
+	@target/release/bench memory
 
 faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
 	cargo build -p redis-rest

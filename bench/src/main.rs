@@ -9,14 +9,18 @@ mod boards;
 mod bundles;
 mod client;
 mod contender;
+mod gateway;
+mod growth;
 mod ledger;
 mod load;
+mod memory;
 mod meter;
 mod options;
 mod relay;
 mod report;
 mod stand;
 mod stats;
+mod table;
 mod templates;
 
 use contender::Contender;
@@ -33,7 +37,17 @@ const WARM_UP: Duration = Duration::from_millis(250);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run().await {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    let done = match what.as_str() {
+        "" => run().await,
+        "gateway" => gateway::run().await,
+        "growth" => growth::run().await,
+        "memory" => memory::run(),
+        _ => Err(format!(
+            "{what}: there are gateway, growth and memory, and without a word all contenders"
+        )),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("bench: this run is void: {why}");

@@ -52,8 +52,9 @@
 --       two are kinds * 3 + 1, kinds as bits from 'd' on, and more or less by how many days its date
 --       is off that instant's in UTC. What does not fit so is 'changed points day kinds', the points of
 --       an adjustment what it gave each board, in their order, and the day, joined by '/'.
---       '~action' beside marks is the instant of the last counted one, kept for a cooldown. A history has 'count points' by day and action, 'kL' or 'kwave':
---       the day of the span from 0 as one digit of base 36. A per-day mark has its days as bits of a number.
+--       '~action' beside marks is the instant of the last counted one, kept for a cooldown.
+--       A history has 'count points' by day and action, 'kL' or 'kwave': the day of the span from 0 as
+--       one digit of base 36. A per-day mark has its days as bits of a number.
 --       An undo memory is the instant of a mark's last change while the mark does not stand.
 --       Expiry is set where a key has none, and moved for standing marks alone.
 --       A board that is archived and gone is not written anew; what counts for it counts elsewhere.

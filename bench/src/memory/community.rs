@@ -1,6 +1,6 @@
 //! The demo's community, moved so that its last activity is now, as `make dev` imports it.
 
-use crate::deed::{ACTIONS, Deed};
+use super::deed::{ACTIONS, Deed};
 use jiff::Timestamp;
 use serde::Deserialize;
 use std::fs;

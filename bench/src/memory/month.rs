@@ -5,7 +5,7 @@
 //! visits of about four activities. Pages and posts are as unequally liked: the number `n` of them
 //! is drawn by `n = N^x`, `x` even, which is Zipf's law.
 
-use crate::deed::{ACTIONS, Deed};
+use super::deed::{ACTIONS, Deed};
 use fastrand::Rng;
 
 const DAY: i64 = 86_400_000;

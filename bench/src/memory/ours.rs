@@ -1,6 +1,6 @@
 //! Our layout, written by our script.
 
-use crate::deed::Deed;
+use super::deed::Deed;
 use activity_rank::activity::{self, Dated, Head, Lifetimes, Operations, Place, Worth};
 use activity_rank::calendar::{Date, Instant, Period};
 use activity_rank::config::Once;

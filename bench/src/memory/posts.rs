@@ -1,7 +1,7 @@
 //! The layout of `peers/posts.js`, with the same keys, fields and lifetimes: what a user did on a day
 //! as a hash, a board of the day and one of the month. It knows no undo.
 
-use crate::deed::Deed;
+use super::deed::Deed;
 use activity_rank::calendar::Date;
 use redis::pipe;
 use test_support::RedisServer;

@@ -14,12 +14,11 @@ mod ours;
 mod posts;
 mod usage;
 
+use crate::table;
 use activity_rank::calendar::Period;
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::Table;
 use deed::Deed;
 use std::env;
-use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 use test_support::{RedisOptions, RedisServer};
 use usage::Usage;
@@ -32,17 +31,8 @@ struct Measured {
     usage: Usage,
 }
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("memory: {why}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> Result<(), String> {
+/// Measures and prints both tables.
+pub fn run() -> Result<(), String> {
     let users = match env::var("USERS") {
         Ok(users) => users.parse().map_err(|_| format!("USERS={users}"))?,
         Err(_) => 100_000,
@@ -92,7 +82,7 @@ fn measure(data: &'static str, deeds: &[Deed], now: i64) -> Result<[Measured; 3]
 
 /// Bytes a counted activity, by both measures.
 fn totals(all: &[Measured]) -> Table {
-    let mut table = table(&[
+    let mut table = table::of([
         "data",
         "layout",
         "counted",
@@ -103,42 +93,34 @@ fn totals(all: &[Measured]) -> Table {
     for one in all {
         let keys: u64 = one.usage.kinds.values().map(|kind| kind.keys).sum();
         let bytes: u64 = one.usage.kinds.values().map(|kind| kind.bytes).sum();
-        table.add_row(vec![
+        let row = [
             one.data.to_owned(),
             one.layout.to_owned(),
             one.counted.to_string(),
             keys.to_string(),
             each(bytes, one.counted),
             each(one.usage.used, one.counted),
-        ]);
+        ];
+        table::add(&mut table, row);
     }
     table
 }
 
 /// Where they are, by MEMORY USAGE.
 fn kinds(all: &[Measured]) -> Table {
-    let mut table = table(&["data", "layout", "what", "keys", "not compact", "bytes"]);
+    let mut table = table::of(["data", "layout", "what", "keys", "not compact", "bytes"]);
     for one in all {
         for (what, kind) in &one.usage.kinds {
-            table.add_row(vec![
+            let row = [
                 one.data.to_owned(),
                 one.layout.to_owned(),
                 (*what).to_owned(),
                 kind.keys.to_string(),
                 kind.spread.to_string(),
                 each(kind.bytes, one.counted),
-            ]);
+            ];
+            table::add(&mut table, row);
         }
-    }
-    table
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    table.set_header(header.to_vec());
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     table
 }
