@@ -5,7 +5,7 @@ use std::process::Command;
 #[test]
 fn an_activity_takes_less_than_118_bytes_with_two_boards_and_177_with_five() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
-    let output = command.arg("memory").env("USERS", "300");
+    let output = command.arg("memory").env("USERS", "3000");
     let output = output.output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{output:?}");
