@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway dev cluster deploy clean
+.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway memory dev cluster deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -70,6 +70,10 @@ growth: build ## measure answers by the size of boards and the number of shards:
 gateway: tools ## measure the gateway beside redis-benchmark: ROUNDS=5
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench gateway
+
+memory: tools ## measure bytes of Redis a counted activity takes: USERS=100000
+	cargo build --quiet --release -p activity-rank-bench
+	@target/release/bench memory
 
 faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
 	cargo build -p redis-rest
