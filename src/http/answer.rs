@@ -1,11 +1,9 @@
 //! An answer before it becomes the platform's response.
 
-use super::edge::response;
+use crate::calendar::Instant;
 use crate::error::Error;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hasher};
-use worker::Result;
-use worker::web_sys::Response;
 
 /// A status, a body and the headers that say what may be done with it.
 #[derive(Clone, Debug)]
@@ -14,6 +12,8 @@ pub struct Answer {
     pub status: u16,
     /// The body; empty for none.
     pub body: String,
+    /// Of a copy from the edge cache: when it was made, and until when it is fresh.
+    pub fresh: Option<(Instant, Instant)>,
     headers: Vec<(&'static str, String)>,
 }
 
@@ -43,6 +43,7 @@ impl Answer {
         Self {
             status: 200,
             body: body.into(),
+            fresh: None,
             headers: Vec::new(),
         }
         .with("content-type", media_type)
@@ -54,6 +55,7 @@ impl Answer {
         Self {
             status: 204,
             body: String::new(),
+            fresh: None,
             headers: Vec::new(),
         }
         .with("cache-control", "no-store")
@@ -132,25 +134,31 @@ impl Answer {
         Self {
             status: 304,
             body: String::new(),
+            fresh: None,
             headers,
         }
     }
 
-    /// The platform's response. To a `HEAD` it has a body too: the platform keeps that back and
-    /// tells its length.
-    ///
-    /// # Errors
-    ///
-    /// Where the platform takes no such header.
-    pub fn into_response(self) -> Result<Response> {
-        let headers = self.headers.iter();
-        let lines: Vec<&str> = headers
-            .flat_map(|(name, value)| [*name, value.as_str()])
-            .collect();
-        Ok(response(
-            self.status,
-            &lines.join("\n"),
-            self.body.as_bytes(),
-        )?)
+    /// The text of which `response.js` makes the platform's response. To a `HEAD` it has a body
+    /// too: the platform keeps that back and tells its length.
+    #[must_use]
+    pub fn text_of_all(&self) -> String {
+        let mut text = String::with_capacity(self.body.len() + 600);
+        text.push_str(&self.status.to_string());
+        if let Some((made, until)) = self.fresh {
+            for instant in [made, until] {
+                text.push(' ');
+                text.push_str(&instant.0.to_string());
+            }
+        }
+        for (name, value) in &self.headers {
+            for line in [*name, value.as_str()] {
+                text.push('\n');
+                text.push_str(line);
+            }
+        }
+        text.push_str("\n\n");
+        text.push_str(&self.body);
+        text
     }
 }

@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::database::Database;
+use super::edge::Bindings;
 use super::snapshots::Snapshots;
 use super::{cache, edge, journal, log};
 use crate::archive::{self, Found, Lookup, Visibility};
@@ -11,7 +12,6 @@ use crate::keys::Keys;
 use crate::ranking::{Which, from_top};
 use crate::redis::{Command, Reply};
 use crate::site::{MOST_CALLS, Site};
-use worker::Env;
 
 /// The bindings.
 pub struct Kept {
@@ -30,11 +30,11 @@ const MARGIN: i64 = 3000;
 impl Kept {
     /// Those that a deployment has.
     #[must_use]
-    pub fn of(env: &Env) -> Self {
+    pub fn of(bindings: &Bindings) -> Self {
         Self {
-            archive: Database::bound(env, "ARCHIVE"),
-            journal: Database::bound(env, "JOURNAL"),
-            snapshots: edge::binding(env, "SNAPSHOTS").map(Snapshots),
+            archive: Database::bound(bindings, "ARCHIVE"),
+            journal: Database::bound(bindings, "JOURNAL"),
+            snapshots: bindings.has("SNAPSHOTS").then_some(Snapshots),
         }
     }
 

@@ -1,5 +1,5 @@
-//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry points
-//! this folder alone names `worker::`, so the edge of the queue is here too.
+//! HTTP at the edge: route → caller → content → one pipeline → view. This folder alone knows the
+//! platform, so the edge of the queue and cron are here too.
 
 mod activity;
 mod answer;
@@ -10,7 +10,7 @@ mod caller;
 mod copies;
 mod cors;
 mod database;
-mod edge;
+pub(crate) mod edge;
 mod files;
 mod health;
 mod journal;
@@ -35,14 +35,13 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
+use edge::Bindings;
 use kept::Kept;
 use limits::Limits;
 use queue::Queues;
 use route::Route;
 use std::cell::OnceCell;
 use std::rc::Rc;
-use worker::web_sys::{Request, Response};
-use worker::{Context, Env, Result};
 
 /// What the deployment's variables say.
 struct Deployment {
@@ -51,7 +50,7 @@ struct Deployment {
     limits: Rc<Limits>,
     kept: Kept,
     queues: Queues,
-    site: std::result::Result<Site, Error>,
+    site: Result<Site, Error>,
 }
 
 thread_local! {
@@ -59,18 +58,25 @@ thread_local! {
     static DEPLOYMENT: OnceCell<Rc<Deployment>> = const { OnceCell::new() };
 }
 
+/// Reads what the deployment has, as `entry.js` writes it.
+pub fn deploy(text: &str) {
+    let deployment = Deployment::read(&Bindings::read(text));
+    // Nobody can have asked for it before.
+    DEPLOYMENT.with(|known| known.set(Rc::new(deployment)).unwrap_or_default());
+}
+
 /// Answers a request; what goes wrong is a problem document, never an error of the platform's.
-pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
-    let deployment = Deployment::of(env);
+pub async fn respond(request: String) -> String {
+    let deployment = Deployment::of();
     let mut call = Call::read(request, Rc::clone(&deployment.limits));
     let cors = Cors::of(&deployment.origins, call.header("origin"));
-    let answer = answer(&mut call, &deployment, &cors, context)
+    let answer = answer(&mut call, &deployment, &cors)
         .await
         .unwrap_or_else(|error| {
             log::failure(&call, &error);
             Answer::problem(&error)
         });
-    cors.sign(sealed(answer, &call)).into_response()
+    cors.sign(sealed(answer, &call)).text_of_all()
 }
 
 /// An answer of any kind with what all of them say.
@@ -86,12 +92,7 @@ fn sealed(answer: Answer, call: &Call) -> Answer {
     }
 }
 
-async fn answer(
-    call: &mut Call,
-    deployment: &Deployment,
-    cors: &Cors,
-    context: &Context,
-) -> std::result::Result<Answer, Error> {
+async fn answer(call: &mut Call, deployment: &Deployment, cors: &Cors) -> Result<Answer, Error> {
     let route = Route::of(&call.path)?;
     call.route = route.pattern();
     if cors::is_preflight(&call.method, |name| call.header(name).is_some()) {
@@ -106,8 +107,8 @@ async fn answer(
     }
     match route {
         Route::Activity => activity::post(site?, call, &deployment.queues).await,
-        Route::Ranking(period) => ranking::board(site?, kept, call, context, &period).await,
-        Route::Winners(period) => ranking::winners(site?, kept, call, context, &period).await,
+        Route::Ranking(period) => ranking::board(site?, kept, call, &period).await,
+        Route::Winners(period) => ranking::winners(site?, kept, call, &period).await,
         Route::Comparison(period) => ranking::comparison(site?, kept, call, &period).await,
         Route::Standing(period, user) => ranking::standing(site?, kept, call, &period, &user).await,
         Route::Profiles => users::put_all(site?, kept, call).await,
@@ -127,11 +128,15 @@ async fn answer(
 const EACH_MINUTE: &str = "* * * * *";
 
 /// Does what is due from time to time: each part that fails is logged, and due again.
-pub async fn run_scheduled(env: &Env, cron: &str) {
-    let deployment = Deployment::of(env);
-    let (Ok(site), kept) = (&deployment.site, &deployment.kept) else {
-        return;
-    };
+pub async fn run_scheduled(cron: String) -> String {
+    let deployment = Deployment::of();
+    if let Ok(site) = &deployment.site {
+        run_due(site, &deployment.kept, &cron).await;
+    }
+    String::new()
+}
+
+async fn run_due(site: &Site, kept: &Kept, cron: &str) {
     if let Some(journal) = &kept.journal
         && let Err(error) = journal::drain(site, journal).await
     {
@@ -153,35 +158,36 @@ pub async fn run_scheduled(env: &Env, cron: &str) {
 }
 
 impl Deployment {
-    fn of(env: &Env) -> Rc<Self> {
-        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Self::read(env)))))
+    fn of() -> Rc<Self> {
+        let nothing = || Rc::new(Self::read(&Bindings::default()));
+        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(nothing)))
     }
 
-    fn read(env: &Env) -> Self {
+    fn read(bindings: &Bindings) -> Self {
         let mut vars = serde_json::Map::new();
         for name in Vars::NAMES {
-            if let Some(value) = read_var(env, name) {
+            let value = bindings.variable(name);
+            if let Some(value) = value.and_then(|value| json::read(value.as_bytes()).ok()) {
                 vars.insert(name.to_owned(), value);
             }
         }
         let vars = Vars::new(vars);
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
-            limits: Rc::new(Limits::of(env)),
-            kept: Kept::of(env),
-            queues: Queues::of(env),
-            site: read_site(&vars, env),
+            limits: Rc::new(Limits::of(bindings)),
+            kept: Kept::of(bindings),
+            queues: Queues::of(bindings),
+            site: read_site(&vars, bindings),
         }
     }
 }
 
-fn read_site(vars: &Vars, env: &Env) -> std::result::Result<Site, Error> {
-    let is_bound = |name| edge::binding(env, name).is_some();
+fn read_site(vars: &Vars, bindings: &Bindings) -> Result<Site, Error> {
     let bound = Bound {
-        queue: is_bound("HELD"),
-        archive: is_bound("ARCHIVE"),
-        journal: is_bound("JOURNAL"),
-        snapshots: is_bound("SNAPSHOTS"),
+        queue: bindings.has("HELD"),
+        archive: bindings.has("ARCHIVE"),
+        journal: bindings.has("JOURNAL"),
+        snapshots: bindings.has("SNAPSHOTS"),
     };
     let config = Config {
         bound,
@@ -189,14 +195,4 @@ fn read_site(vars: &Vars, env: &Env) -> std::result::Result<Site, Error> {
     };
     let zone = zone::named(&config.timezone)?;
     Ok(Site::new(config, zone, edge::clock))
-}
-
-/// A variable as JSON: the platform hands over tables of wrangler.toml as objects.
-fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
-    let value = edge::binding(env, name)?;
-    if let Some(text) = value.as_string() {
-        return Some(text.into());
-    }
-    let json = js_sys::JSON::stringify(&value).ok()?.as_string()?;
-    json::read(json.as_bytes()).ok()
 }

@@ -1,0 +1,72 @@
+// A request as one text, so that it crosses to the wasm at once: lines, and behind an empty one the
+// body.
+
+// What the Worker looks at.
+const HEADERS = ['authorization', 'cf-connecting-ip', 'origin'];
+const HEADERS_OF = {
+  GET: [...HEADERS, 'if-none-match'],
+  HEAD: [...HEADERS, 'if-none-match'],
+  OPTIONS: [...HEADERS, 'access-control-request-method'],
+};
+const HEADERS_WITH_BODY = [...HEADERS, 'content-type'];
+
+const RAY = /^[0-9a-f]{16}(-[A-Z]{3})?$/;
+
+// What no route leads to.
+const NOWHERE = { origin: '', pathname: '', search: '' };
+
+const MOST_BYTES = 256 * 1024;
+
+/** What a request is called in its answer and in the log. */
+export function idOf({ headers }) {
+  const ray = headers.get('cf-ray');
+  return ray && RAY.test(ray) ? ray : crypto.randomUUID();
+}
+
+/** Id, milliseconds since 1970, method, origin, path, query, what is wrong with the body, name and
+ * value of each header that is there: neither a URL nor a header can hold the end of a line. */
+export function read(request) {
+  const { headers, method, url } = request;
+  const { origin, pathname, search } = URL.parse(url) ?? NOWHERE;
+  const start = [idOf(request), Date.now(), method, origin, pathname, search.slice(1)].join('\n');
+  const names = HEADERS_OF[method];
+  let lines = '';
+  for (const name of names ?? HEADERS_WITH_BODY) {
+    const value = headers.get(name);
+    if (value !== null) lines += `${name}\n${value}\n`;
+  }
+  if (names) return `${start}\n\n${lines}\n`;
+  return body(request).then(({ wrong, text }) => `${start}\n${wrong ?? ''}\n${lines}\n${text ?? ''}`);
+}
+
+async function body(request) {
+  const declared = Number(request.headers.get('content-length') ?? NaN);
+  if (declared > MOST_BYTES) return { wrong: 'large' };
+  if (!(declared >= 0)) return streamed(request.body);
+  const text = await request.text();
+  return isWhole(text, declared) ? { text } : { wrong: 'broken' };
+}
+
+// Whether nothing was replaced or left out to make a text of so many bytes. (Bytes and a strict
+// decoder would tell exactly, for three times the price.)
+function isWhole(text, bytes) {
+  if (text.length === bytes) return !text.includes('\uFFFD');
+  return new TextEncoder().encode(text).length === bytes;
+}
+
+// One of unknown length is read no further than is taken.
+async function streamed(body) {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text = '';
+  let length = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.length;
+      if (length > MOST_BYTES) return { wrong: 'large' };
+      text += decoder.decode(chunk, { stream: true });
+    }
+    return { text: text + decoder.decode() };
+  } catch {
+    return { wrong: 'broken' };
+  }
+}
