@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults bench dev deploy clean
+.PHONY: help tools build check test schema fuzz faults bench growth gateway dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -52,6 +52,14 @@ schema: build ## try the OpenAPI document on the Worker at length: CASES=20000 S
 bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@scripts/bench
+
+growth: build ## measure answers by the size of boards and the number of shards: MOST=10000000 ROUNDS=5; takes 10 GB
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench growth
+
+gateway: tools ## measure the gateway beside redis-benchmark: ROUNDS=5
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench gateway
 
 faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
 	cargo build -p redis-rest

@@ -63,13 +63,15 @@ async fn send_while(
     Ok(sample)
 }
 
-struct Connection {
+/// One, kept open.
+pub struct Connection {
     stream: TcpStream,
     answer: Vec<u8>,
 }
 
 impl Connection {
-    async fn open(url: &str) -> Result<Self, String> {
+    /// Opens one to a URL.
+    pub async fn open(url: &str) -> Result<Self, String> {
         let address = url.trim_start_matches("http://");
         let stream = TcpStream::connect(address).await;
         let stream = stream.map_err(|error| format!("{url}: {error}"))?;
@@ -82,8 +84,13 @@ impl Connection {
         })
     }
 
+    /// The last answer, its head included.
+    pub fn answer(&self) -> &[u8] {
+        &self.answer
+    }
+
     /// Sends a request and reads the whole answer; returns its length.
-    async fn exchange(&mut self, request: &[u8]) -> Result<usize, String> {
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<usize, String> {
         let broken = |error: std::io::Error| format!("the connection broke: {error}");
         self.stream.write_all(request).await.map_err(broken)?;
         self.answer.clear();

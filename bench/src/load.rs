@@ -115,12 +115,14 @@ pub fn name_of(user: usize) -> String {
     format!("{}", 100_000 + user)
 }
 
-fn get(bytes: &mut Vec<u8>, path: &str) {
+/// Writes a request that reads.
+pub fn get(bytes: &mut Vec<u8>, path: &str) {
     bytes
         .extend_from_slice(format!("GET {path} HTTP/1.1\r\nhost: rank.example\r\n\r\n").as_bytes());
 }
 
-fn post(bytes: &mut Vec<u8>, activity: u64, user: &str) {
+/// Writes a request that counts a like.
+pub fn post(bytes: &mut Vec<u8>, activity: u64, user: &str) {
     let body = format!(r#"{{"user":"{user}","action":"like","target":"post-{activity}"}}"#);
     let head = format!(
         "POST /v1/activity HTTP/1.1\r\nhost: rank.example\r\nauthorization: Bearer {SERVICE_KEY}\r\n\

@@ -9,6 +9,8 @@ mod boards;
 mod bundles;
 mod client;
 mod contender;
+mod gateway;
+mod growth;
 mod ledger;
 mod load;
 mod meter;
@@ -17,6 +19,7 @@ mod relay;
 mod report;
 mod stand;
 mod stats;
+mod table;
 mod templates;
 
 use contender::Contender;
@@ -33,7 +36,16 @@ const WARM_UP: Duration = Duration::from_millis(250);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run().await {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    let done = match what.as_str() {
+        "" => run().await,
+        "gateway" => gateway::run().await,
+        "growth" => growth::run().await,
+        _ => Err(format!(
+            "{what}: there are gateway and growth, and without a word all contenders"
+        )),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("bench: this run is void: {why}");

@@ -64,7 +64,8 @@ fn chosen<T: Copy>(all: &[T], only: &[&str], name: fn(T) -> &'static str) -> Vec
     }
 }
 
-fn number<T: std::str::FromStr>(name: &str, default: T) -> Result<T, String> {
+/// What a variable says, or else this.
+pub fn number<T: std::str::FromStr>(name: &str, default: T) -> Result<T, String> {
     match env::var(name) {
         Ok(text) if !text.is_empty() => text
             .parse()

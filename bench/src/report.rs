@@ -6,7 +6,7 @@ use crate::load::Load;
 use crate::options::Options;
 use crate::relay::Cost;
 use crate::stats::{Figures, Spread};
-use comfy_table::presets::NOTHING;
+use crate::table;
 use comfy_table::{Cell, CellAlignment, Table};
 use serde::Serialize;
 use std::env;
@@ -128,9 +128,7 @@ impl Report {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_style(NOTHING);
-        table.set_header([
+        let mut table = table::of([
             "load",
             "who",
             "requests/s",

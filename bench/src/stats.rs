@@ -40,6 +40,13 @@ impl Sample {
         self.bytes += bytes;
     }
 
+    /// The answers of another turn too.
+    pub fn join(&mut self, other: Self) {
+        self.time += other.time;
+        self.latencies.extend(other.latencies);
+        self.bytes += other.bytes;
+    }
+
     /// The figures, with the processor time that workerd, the gateway and Redis took.
     pub fn figures(mut self, times: [Option<Duration>; 3]) -> Figures {
         self.latencies.sort_unstable();

@@ -2,10 +2,10 @@
 //! for word whatever keys and scripts look like.
 
 use crate::load::TOP;
-use crate::stand::{Parts, profiles};
+use crate::stand::{Parts, patient, profiles};
 use serde::Serialize;
 use std::time::{SystemTime, UNIX_EPOCH};
-use test_support::{Api, Forwarder, Method, Worker, json};
+use test_support::{Api, Forwarder, Method, json};
 
 const PREFIX: &str = "bench-words";
 const USER: &str = "somebody";
@@ -46,7 +46,7 @@ impl Templates {
 /// Asks the Worker once of each kind. Afterwards Redis knows the scripts too.
 pub async fn capture(parts: &Parts) -> Result<(Templates, Answers), String> {
     let forwarder = Forwarder::to(&parts.gateway.url());
-    let worker = Worker::builder().var("PREFIX", PREFIX);
+    let worker = patient(PREFIX);
     let worker = worker.store(&forwarder.url()).start();
     let api = worker.api();
     profiles(&api, BOARD).await?;

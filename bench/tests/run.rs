@@ -32,6 +32,46 @@ fn a_short_run_measures_everybody_and_finds_every_board_right() {
 }
 
 #[test]
+fn a_short_look_at_growth_asks_small_boards_of_every_number_of_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let [json, plot] = ["growth.json", "growth.svg"].map(|name| folder.path().join(name));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+    command
+        .arg("growth")
+        .envs([("MOST", "1000"), ("ROUNDS", "1")]);
+    let output = command
+        .env("JSON", &json)
+        .env("PLOT", &plot)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let rows: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let shards: Vec<_> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["shards"])
+        .collect();
+    assert_eq!(shards, [1, 2, 4, 8]);
+    assert!(std::fs::read_to_string(plot).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn a_short_look_at_the_gateway_compares_it_with_redis_benchmark() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+    let output = command
+        .arg("gateway")
+        .envs([("ROUNDS", "1"), ("SECONDS", "0.1")])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("GET, pipelines of 100"), "{table}");
+}
+
+#[test]
 fn what_is_not_known_is_not_left_out_in_silence() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
     let output = command.env("ONLY", "ours,freshly").output().unwrap();
