@@ -48,10 +48,12 @@ impl Call {
     pub fn read(mut text: String, limits: Rc<Limits>) -> Self {
         let mut read = 0;
         let mut next = || {
-            let rest = text.get(read..).unwrap_or_default();
-            let line = rest.split('\n').next().unwrap_or_default();
-            read += line.len() + 1;
-            line.to_owned()
+            let start = read;
+            while text.as_bytes().get(read).is_some_and(|byte| *byte != b'\n') {
+                read += 1;
+            }
+            read += 1;
+            text.get(start..read - 1).unwrap_or_default().to_owned()
         };
         let id = next();
         let now = Instant(next().parse().unwrap_or(i64::MAX));

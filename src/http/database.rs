@@ -1,9 +1,10 @@
 //! The databases: of closed boards, and of the journal.
 
-use super::edge::{Bindings, perform};
+use super::edge::{is_bound, perform};
 use crate::archive::Statement;
 use crate::error::Error;
 use crate::redis::Reply;
+use worker::Env;
 
 /// A D1 database.
 pub struct Database {
@@ -13,8 +14,8 @@ pub struct Database {
 impl Database {
     /// The one bound under a name.
     #[must_use]
-    pub fn bound(bindings: &Bindings, name: &'static str) -> Option<Self> {
-        bindings.has(name).then_some(Self { name })
+    pub fn bound(env: &Env, name: &'static str) -> Option<Self> {
+        is_bound(env, name).then_some(Self { name })
     }
 
     /// Runs statements, all or none; for each a list of rows.

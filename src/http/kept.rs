@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::database::Database;
-use super::edge::Bindings;
+use super::edge::is_bound;
 use super::snapshots::Snapshots;
 use super::{cache, edge, journal, log};
 use crate::archive::{self, Found, Lookup, Visibility};
@@ -12,6 +12,7 @@ use crate::keys::Keys;
 use crate::ranking::{Which, from_top};
 use crate::redis::{Command, Reply};
 use crate::site::{MOST_CALLS, Site};
+use worker::Env;
 
 /// The bindings.
 pub struct Kept {
@@ -30,11 +31,11 @@ const MARGIN: i64 = 3000;
 impl Kept {
     /// Those that a deployment has.
     #[must_use]
-    pub fn of(bindings: &Bindings) -> Self {
+    pub fn of(env: &Env) -> Self {
         Self {
-            archive: Database::bound(bindings, "ARCHIVE"),
-            journal: Database::bound(bindings, "JOURNAL"),
-            snapshots: bindings.has("SNAPSHOTS").then_some(Snapshots),
+            archive: Database::bound(env, "ARCHIVE"),
+            journal: Database::bound(env, "JOURNAL"),
+            snapshots: is_bound(env, "SNAPSHOTS").then_some(Snapshots),
         }
     }
 

@@ -3,9 +3,10 @@
 //! They are the bindings `WRITE_LIMIT` and `READ_LIMIT`; without one nothing is limited by it.
 
 use super::call::Call;
-use super::edge::{Bindings, perform};
+use super::edge::{is_bound, perform};
 use super::log;
 use crate::error::Error;
+use worker::Env;
 
 /// The counters of a deployment.
 pub struct Limits {
@@ -19,10 +20,10 @@ const READ: &str = "READ_LIMIT";
 impl Limits {
     /// Those that a deployment has.
     #[must_use]
-    pub fn of(bindings: &Bindings) -> Self {
+    pub fn of(env: &Env) -> Self {
         Self {
-            write: bindings.has(WRITE),
-            read: bindings.has(READ),
+            write: is_bound(env, WRITE),
+            read: is_bound(env, READ),
         }
     }
 

@@ -4,7 +4,6 @@
 //! header, a query or a body.
 
 use super::call::Call;
-use super::edge::{Level, log};
 use crate::error::Error;
 use serde::Serialize;
 
@@ -23,20 +22,21 @@ struct Line<'a> {
 pub fn failure(call: &Call, error: &Error) {
     if let Some(cause) = error.cause() {
         let line = line(call, "error", Some(error.status()), &cause);
-        log(Level::Error, &line);
+        worker::console_error!("{line}");
     }
 }
 
 /// What a request was done in spite of.
 pub fn warning(call: &Call, cause: &str) {
-    log(Level::Warn, &line(call, "warn", None, cause));
+    let line = line(call, "warn", None, cause);
+    worker::console_warn!("{line}");
 }
 
 /// What is done from time to time could not be.
 pub fn run(error: &Error) {
     if let Some(cause) = error.cause() {
         let line = serde_json::json!({"level": "error", "route": "scheduled", "cause": cause});
-        log(Level::Error, &json(&line));
+        worker::console_error!("{line}");
     }
 }
 
@@ -44,13 +44,13 @@ pub fn run(error: &Error) {
 pub fn message(id: &str, tries: u32, cause: &str) {
     let line =
         serde_json::json!({"level": "warn", "message_id": id, "tries": tries, "cause": cause});
-    log(Level::Warn, &json(&line));
+    worker::console_warn!("{line}");
 }
 
 /// What is of interest to whoever develops this, of no request.
 pub fn debug(cause: &str) {
     let line = serde_json::json!({"level": "debug", "cause": cause});
-    log(Level::Debug, &json(&line));
+    worker::console_debug!("{line}");
 }
 
 fn line(call: &Call, level: &'static str, status: Option<u16>, cause: &str) -> String {
@@ -62,9 +62,5 @@ fn line(call: &Call, level: &'static str, status: Option<u16>, cause: &str) -> S
         route: call.route,
         cause,
     };
-    json(&line)
-}
-
-fn json(line: &impl Serialize) -> String {
-    serde_json::to_string(line).unwrap_or_default()
+    serde_json::to_string(&line).unwrap_or_default()
 }

@@ -35,13 +35,13 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
-use edge::Bindings;
+use edge::is_bound;
 use kept::Kept;
 use limits::Limits;
 use queue::Queues;
 use route::Route;
-use std::cell::OnceCell;
 use std::rc::Rc;
+use worker::Env;
 
 /// What the deployment's variables say.
 struct Deployment {
@@ -55,14 +55,7 @@ struct Deployment {
 
 thread_local! {
     /// Read once: variables are the same for as long as an isolate lives.
-    static DEPLOYMENT: OnceCell<Rc<Deployment>> = const { OnceCell::new() };
-}
-
-/// Reads what the deployment has, as `entry.js` writes it.
-pub fn deploy(text: &str) {
-    let deployment = Deployment::read(&Bindings::read(text));
-    // Nobody can have asked for it before.
-    DEPLOYMENT.with(|known| known.set(Rc::new(deployment)).unwrap_or_default());
+    static DEPLOYMENT: Rc<Deployment> = Rc::new(Deployment::read(&edge::env()));
 }
 
 /// Answers a request; what goes wrong is a problem document, never an error of the platform's.
@@ -159,35 +152,33 @@ async fn run_due(site: &Site, kept: &Kept, cron: &str) {
 
 impl Deployment {
     fn of() -> Rc<Self> {
-        let nothing = || Rc::new(Self::read(&Bindings::default()));
-        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(nothing)))
+        DEPLOYMENT.with(Rc::clone)
     }
 
-    fn read(bindings: &Bindings) -> Self {
+    fn read(env: &Env) -> Self {
         let mut vars = serde_json::Map::new();
         for name in Vars::NAMES {
-            let value = bindings.variable(name);
-            if let Some(value) = value.and_then(|value| json::read(value.as_bytes()).ok()) {
+            if let Some(value) = read_var(env, name) {
                 vars.insert(name.to_owned(), value);
             }
         }
         let vars = Vars::new(vars);
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
-            limits: Rc::new(Limits::of(bindings)),
-            kept: Kept::of(bindings),
-            queues: Queues::of(bindings),
-            site: read_site(&vars, bindings),
+            limits: Rc::new(Limits::of(env)),
+            kept: Kept::of(env),
+            queues: Queues::of(env),
+            site: read_site(&vars, env),
         }
     }
 }
 
-fn read_site(vars: &Vars, bindings: &Bindings) -> Result<Site, Error> {
+fn read_site(vars: &Vars, env: &Env) -> Result<Site, Error> {
     let bound = Bound {
-        queue: bindings.has("HELD"),
-        archive: bindings.has("ARCHIVE"),
-        journal: bindings.has("JOURNAL"),
-        snapshots: bindings.has("SNAPSHOTS"),
+        queue: is_bound(env, "HELD"),
+        archive: is_bound(env, "ARCHIVE"),
+        journal: is_bound(env, "JOURNAL"),
+        snapshots: is_bound(env, "SNAPSHOTS"),
     };
     let config = Config {
         bound,
@@ -195,4 +186,14 @@ fn read_site(vars: &Vars, bindings: &Bindings) -> Result<Site, Error> {
     };
     let zone = zone::named(&config.timezone)?;
     Ok(Site::new(config, zone, edge::clock))
+}
+
+/// A variable as JSON: the platform hands over tables of wrangler.toml as objects.
+fn read_var(env: &Env, name: &str) -> Option<serde_json::Value> {
+    let value = edge::binding(env, name)?;
+    if let Some(text) = value.as_string() {
+        return Some(text.into());
+    }
+    let json = js_sys::JSON::stringify(&value).ok()?.as_string()?;
+    json::read(json.as_bytes()).ok()
 }

@@ -3,7 +3,7 @@
 //! They are the bindings `HELD` and `DEAD`; without the first nothing is held back.
 
 use super::call::Call;
-use super::edge::{self, Bindings, perform};
+use super::edge::{self, is_bound, perform};
 use super::log;
 use crate::activity::Activity;
 use crate::calendar::Instant;
@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::held::{Fate, backoff, messages, replay};
 use crate::redis::Reply;
 use serde_json::json;
+use worker::Env;
 
 /// One message, as the platform delivers it.
 struct Message {
@@ -54,10 +55,10 @@ pub struct Queues {
 impl Queues {
     /// Those that a deployment has.
     #[must_use]
-    pub fn of(bindings: &Bindings) -> Self {
+    pub fn of(env: &Env) -> Self {
         Self {
-            held: bindings.has("HELD"),
-            dead: bindings.has("DEAD"),
+            held: is_bound(env, "HELD"),
+            dead: is_bound(env, "DEAD"),
         }
     }
 

@@ -1,14 +1,18 @@
 // A request as one text, so that it crosses to the wasm at once: lines, and behind an empty one the
 // body.
 
-// What the Worker looks at.
-const HEADERS = ['authorization', 'cf-connecting-ip', 'origin'];
+// What the Worker looks at, and where it is of use at all: to look costs more than to leave it out.
+const HEADERS = [['authorization'], ['cf-connecting-ip', 'READ_LIMIT'], ['origin', 'ALLOWED_ORIGINS']];
 const HEADERS_OF = {
-  GET: [...HEADERS, 'if-none-match'],
-  HEAD: [...HEADERS, 'if-none-match'],
-  OPTIONS: [...HEADERS, 'access-control-request-method'],
+  GET: [...HEADERS, ['if-none-match']],
+  HEAD: [...HEADERS, ['if-none-match']],
+  OPTIONS: [['origin'], ['access-control-request-method']],
 };
-const HEADERS_WITH_BODY = [...HEADERS, 'content-type'];
+const HEADERS_WITH_BODY = [...HEADERS, ['content-type']];
+
+// A URL that is written as the platform would write it, which costs as much as to send a request:
+// without what begins a step up or down, or is escaped in its path.
+const PLAIN = /^(https?:\/\/[a-z0-9.:-]+)(\/[\w/:@|-]*)(?:\?([\w=&:@|,.%+-]*))?$/;
 
 const RAY = /^[0-9a-f]{16}(-[A-Z]{3})?$/;
 
@@ -25,18 +29,23 @@ export function idOf({ headers }) {
 
 /** Id, milliseconds since 1970, method, origin, path, query, what is wrong with the body, name and
  * value of each header that is there: neither a URL nor a header can hold the end of a line. */
-export function read(request) {
+export function read(request, env) {
   const { headers, method, url } = request;
-  const { origin, pathname, search } = URL.parse(url) ?? NOWHERE;
-  const start = [idOf(request), Date.now(), method, origin, pathname, search.slice(1)].join('\n');
+  const [, origin, path, query = ''] = PLAIN.exec(url) ?? parsed(url);
+  const start = `${idOf(request)}\n${Date.now()}\n${method}\n${origin}\n${path}\n${query}`;
   const names = HEADERS_OF[method];
   let lines = '';
-  for (const name of names ?? HEADERS_WITH_BODY) {
-    const value = headers.get(name);
+  for (const [name, of] of names ?? HEADERS_WITH_BODY) {
+    const value = of && !env[of] ? null : headers.get(name);
     if (value !== null) lines += `${name}\n${value}\n`;
   }
   if (names) return `${start}\n\n${lines}\n`;
   return body(request).then(({ wrong, text }) => `${start}\n${wrong ?? ''}\n${lines}\n${text ?? ''}`);
+}
+
+function parsed(url) {
+  const { origin, pathname, search } = URL.parse(url) ?? NOWHERE;
+  return [url, origin, pathname, search.slice(1)];
 }
 
 async function body(request) {
