@@ -14,7 +14,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults bench growth gateway dev deploy clean
+.PHONY: help tools build check test schema fuzz faults live bench growth gateway dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -48,6 +48,11 @@ schema: build ## try the OpenAPI document on the Worker at length: CASES=20000 S
 	@scripts/tools test
 	cargo build -p redis-rest
 	EXAMPLES="$${EXAMPLES:-800}" CASES="$${CASES:-20000}" cargo test --test schema
+
+live: build ## many who watch a board while many write: STREAMS=500 SECONDS=30 WRITES=50
+	cargo build -p redis-rest
+	@# bash has a SECONDS of its own.
+	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) cargo test --test api live::crowd
 
 bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench

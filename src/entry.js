@@ -1,8 +1,9 @@
 // The Worker as the platform sees it. The wasm is told of each event as a text, and answers one.
 
-import { fetch, queue, scheduled } from 'wasm';
+import { fetch, look, queue, scheduled } from 'wasm';
 import { copyOf } from './http/copies.js';
 import { told } from './http/edge.js';
+import { Hub } from './http/live.js';
 import { messages, settle } from './http/queue.js';
 import { read } from './http/request.js';
 import { response } from './http/response.js';
@@ -23,3 +24,17 @@ export default {
     settle(batch, await told(queue, env, context, messages(batch)));
   },
 };
+
+// A board that is watched: a Durable Object, which stores nothing.
+export class Live {
+  #hub;
+
+  constructor(state, env) {
+    const asked = (request, limits) => `${limits}\n${read(request, env)}`;
+    this.#hub = new Hub((...question) => told(look, env, state, asked(...question)));
+  }
+
+  fetch(request) {
+    return this.#hub.open(request);
+  }
+}

@@ -76,6 +76,7 @@ fn routed(path: &str, query: &str) {
         Route::Activity => "/v1/activity".to_owned(),
         Route::Ranking(period) => format!("/v1/ranking/{}", encoded(period)),
         Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
+        Route::Live(period) => format!("/v1/ranking/{}/live", encoded(period)),
         Route::Comparison(period) => format!("/v1/ranking/{}/users", encoded(period)),
         Route::Standing(period, user) => {
             format!("/v1/ranking/{}/users/{}", encoded(period), encoded(user))
@@ -97,9 +98,10 @@ fn routed(path: &str, query: &str) {
         assert_eq!(route.check(method).is_ok(), listed, "{method} {path:?}");
     }
     match &route {
-        Route::Ranking(period) | Route::Winners(period) | Route::Comparison(period) => {
-            ranking(period, "42", query);
-        }
+        Route::Ranking(period)
+        | Route::Winners(period)
+        | Route::Live(period)
+        | Route::Comparison(period) => ranking(period, "42", query),
         Route::Standing(period, user) => ranking(period, user, query),
         Route::Profile(user)
         | Route::History(user)
@@ -168,6 +170,18 @@ fn ranking(period: &str, user: &str, query: &str) {
         let again = Board::read(board.which.period.name(), &question, config, today);
         assert_eq!(again.as_ref(), Ok(board), "{query:?}");
         assert_eq!(again.map(|again| again.normal_form()), Ok(normal));
+    }
+    let live = Board::watched(period, query, config, today);
+    refused_as_documented(period, live.as_ref().err());
+    if let Ok(live) = &live {
+        which(&live.which);
+        assert!((1..=100).contains(&live.limit()), "{query:?}");
+        // The object is asked the same question.
+        let asked = live.live_form();
+        let (path, asked) = asked.split_once('?').expect("a query");
+        assert_eq!(Route::of(path), Ok(Route::Live(period.to_owned())));
+        let again = Board::watched(period, asked, config, today);
+        assert_eq!(again.as_ref(), Ok(live), "{query:?}");
     }
     let winners = Winners::read(period, query, config, today);
     refused_as_documented(period, winners.as_ref().err());

@@ -11,6 +11,8 @@ pub struct Bound {
     pub journal: bool,
     /// Keeps the boards of now for while the store is away.
     pub snapshots: bool,
+    /// Reads boards for all who watch them.
+    pub live: bool,
 }
 
 impl Bound {
@@ -34,6 +36,7 @@ impl Bound {
             ("archive", self.archive),
             ("journal", self.journal),
             ("snapshots", self.snapshots),
+            ("live", self.live),
         ];
         all.into_iter()
             .filter_map(|(name, bound)| bound.then_some(name))

@@ -15,6 +15,8 @@ pub struct Answer {
     /// Of a copy from the edge cache: when it was made, and until when it is fresh.
     pub fresh: Option<(Instant, Instant)>,
     headers: Vec<(&'static str, String)>,
+    /// What comes in the place of the body, as long as somebody reads it: its number in `live.js`.
+    stream: Option<u32>,
 }
 
 impl Answer {
@@ -45,8 +47,17 @@ impl Answer {
             body: body.into(),
             fresh: None,
             headers: Vec::new(),
+            stream: None,
         }
         .with("content-type", media_type)
+    }
+
+    /// 200 with a stream of a media type; nobody may store it.
+    #[must_use]
+    pub fn stream(media_type: &str, stream: u32) -> Self {
+        let stream = Some(stream);
+        let answer = Self::text(media_type, "").with("cache-control", "no-store");
+        Self { stream, ..answer }
     }
 
     /// 204.
@@ -57,6 +68,7 @@ impl Answer {
             body: String::new(),
             fresh: None,
             headers: Vec::new(),
+            stream: None,
         }
         .with("cache-control", "no-store")
     }
@@ -109,9 +121,7 @@ impl Answer {
     /// This answer with an `ETag`: a hash of the body.
     #[must_use]
     pub fn tagged(self) -> Self {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(self.body.as_bytes());
-        let tag = format!("\"{:016x}\"", hasher.finish());
+        let tag = format!("\"{}\"", version(&self.body));
         self.with("etag", tag)
     }
 
@@ -136,6 +146,7 @@ impl Answer {
             body: String::new(),
             fresh: None,
             headers,
+            stream: None,
         }
     }
 
@@ -151,6 +162,10 @@ impl Answer {
                 text.push_str(&instant.0.to_string());
             }
         }
+        if let Some(stream) = self.stream {
+            text.push_str(" stream ");
+            text.push_str(&stream.to_string());
+        }
         for (name, value) in &self.headers {
             for line in [*name, value.as_str()] {
                 text.push('\n');
@@ -161,4 +176,12 @@ impl Answer {
         text.push_str(&self.body);
         text
     }
+}
+
+/// What tells a body from others: a hash of it, in hexadecimal digits.
+#[must_use]
+pub fn version(body: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body.as_bytes());
+    format!("{:016x}", hasher.finish())
 }

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use crate::config::Origins;
 
 /// Request headers that a page may set, beyond those it always may.
-const SENDABLE: &str = "Authorization, Content-Type, If-None-Match";
+const SENDABLE: &str = "Authorization, Content-Type, If-None-Match, Last-Event-ID";
 
 /// Response headers that a page may read where they are there, beyond those it always may.
 const READABLE: [&str; 4] = ["age", "etag", "retry-after", "x-request-id"];
@@ -74,7 +74,7 @@ pub fn is_preflight(method: &str, has: impl Fn(&str) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Cors, is_preflight};
+    use super::{Answer, Cors, SENDABLE, is_preflight};
     use crate::config::{Origins, Vars};
     use crate::error::Error;
     use serde_json::json;
@@ -148,7 +148,7 @@ mod tests {
             ("vary", "Origin"),
             ("origin", HERS),
             ("methods", "GET, HEAD"),
-            ("headers", "Authorization, Content-Type, If-None-Match"),
+            ("headers", SENDABLE),
             ("max-age", "7200"),
         ];
         assert_eq!((answer.status, &*answer.body), (204, ""));

@@ -6,6 +6,7 @@ import { found, keep } from './cache.js';
 import { run } from './database.js';
 import { cached_keys, fetched_keys, keep_keys } from './keys.js';
 import { lets_through } from './limits.js';
+import { watch } from './live.js';
 import { send } from './queue.js';
 import { verify_signature } from './signature.js';
 import { last_hiding, mark_hiding, save, saved } from './snapshots.js';
@@ -30,6 +31,7 @@ const EFFECTS = {
   saved,
   send,
   verify_signature,
+  watch,
 };
 
 // Each has a number, the first free one.

@@ -12,7 +12,7 @@
 //! header, each promise and each closure that it calls back: 40 times for one activity, where this
 //! takes 7. `edge.js` is the other half of this file.
 
-use super::queue;
+use super::{live, queue};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -123,6 +123,12 @@ pub fn scheduled(task: u32, cron: String) {
 #[wasm_bindgen]
 pub fn queue(task: u32, batch: String) {
     go_on(task, Box::pin(queue::count(batch)));
+}
+
+/// Begins to read a board for those who watch it.
+#[wasm_bindgen]
+pub fn look(task: u32, text: String) {
+    go_on(task, Box::pin(live::look(text)));
 }
 
 /// Tells a task what came of its effect, right or not.

@@ -22,6 +22,8 @@ pub struct Kept {
     pub journal: Option<Database>,
     /// Boards as they were lately: a KV namespace.
     pub snapshots: Option<Snapshots>,
+    /// Boards that are watched: a Durable Object each, of the class `Live`.
+    pub live: bool,
 }
 
 /// How far clocks may disagree, and for how long one mark of a hiding is good for those that
@@ -36,6 +38,7 @@ impl Kept {
             archive: Database::bound(env, "ARCHIVE"),
             journal: Database::bound(env, "JOURNAL"),
             snapshots: is_bound(env, "SNAPSHOTS").then_some(Snapshots),
+            live: is_bound(env, "LIVE"),
         }
     }
 

@@ -17,6 +17,7 @@ mod journal;
 mod kept;
 mod keys;
 mod limits;
+mod live;
 mod log;
 mod moderation;
 pub mod queue;
@@ -102,6 +103,7 @@ async fn answer(call: &mut Call, deployment: &Deployment, cors: &Cors) -> Result
         Route::Activity => activity::post(site?, call, &deployment.queues).await,
         Route::Ranking(period) => ranking::board(site?, kept, call, &period).await,
         Route::Winners(period) => ranking::winners(site?, kept, call, &period).await,
+        Route::Live(period) => live::open(site?, kept, call, &period).await,
         Route::Comparison(period) => ranking::comparison(site?, kept, call, &period).await,
         Route::Standing(period, user) => ranking::standing(site?, kept, call, &period, &user).await,
         Route::Profiles => users::put_all(site?, kept, call).await,
@@ -179,6 +181,7 @@ fn read_site(vars: &Vars, env: &Env) -> Result<Site, Error> {
         archive: is_bound(env, "ARCHIVE"),
         journal: is_bound(env, "JOURNAL"),
         snapshots: is_bound(env, "SNAPSHOTS"),
+        live: is_bound(env, "LIVE"),
     };
     let config = Config {
         bound,

@@ -16,7 +16,7 @@ use crate::site::Site;
 const CLOSED_MAX_AGE: u32 = 300;
 
 /// A question about one board, and what answers it.
-struct Asked<'a> {
+pub struct Asked<'a> {
     site: &'a Site,
     kept: &'a Kept,
     call: &'a Call,
@@ -72,12 +72,7 @@ async fn cached(
                 copy
             }
             Err(error) => {
-                let look = async {
-                    let oldest = kept.since_hiding(site, call).await?;
-                    let copied = cache::find(&url, oldest).await;
-                    let known = known(oldest).await?;
-                    Ok(copied.into_iter().chain(known).max_by_key(|copy| copy.made))
-                };
+                let look = last_known(site, kept, call, &url, known);
                 let answer = copies::in_spite_of(call, error, look).await?;
                 let answer = answer.with("cache-control", "public, max-age=1");
                 return Ok(answer.tagged().unless_known(call.header("if-none-match")));
@@ -99,6 +94,25 @@ async fn cached(
         answer.fresh = Some((copy.made, until));
     }
     Ok(answer.unless_known(call.header("if-none-match")))
+}
+
+/// The newest of what was known last, in the edge cache or of itself, and shows nobody who has been
+/// hidden or erased since.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] where that cannot be known.
+pub async fn last_known(
+    site: &Site,
+    kept: &Kept,
+    call: &Call,
+    url: &str,
+    known: impl AsyncFnOnce(Instant) -> Result<Option<Copy>, Error>,
+) -> Result<Option<Copy>, Error> {
+    let oldest = kept.since_hiding(site, call).await?;
+    let copied = cache::find(url, oldest).await;
+    let known = known(oldest).await?;
+    Ok(copied.into_iter().chain(known).max_by_key(|copy| copy.made))
 }
 
 /// The first of past boards, from the store and the archive.
@@ -155,7 +169,9 @@ pub async fn comparison(
 }
 
 impl<'a> Asked<'a> {
-    fn new(site: &'a Site, kept: &'a Kept, call: &'a Call, question: &'a dyn Question) -> Self {
+    /// A question asked by a call.
+    #[must_use]
+    pub fn new(site: &'a Site, kept: &'a Kept, call: &'a Call, question: &'a dyn Question) -> Self {
         let period = question.which().view(&site.calendar, call.now);
         Self {
             site,
@@ -181,13 +197,22 @@ impl<'a> Asked<'a> {
         Ok(answer.with("cache-control", "no-store"))
     }
 
-    fn tell(&self, reply: &Reply) -> Result<String, Error> {
+    /// The answer as JSON, from the reply to the lookup.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] where the reply is not one to it.
+    pub fn tell(&self, reply: &Reply) -> Result<String, Error> {
         let decimals = self.site.config.decimals;
         Ok(self.question.tell(reply, self.period.clone(), decimals)?)
     }
 
     /// What the store says, or where it has no such board that has closed, the archive.
-    async fn look_up(&self) -> Result<Reply, Error> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::ask`].
+    pub async fn look_up(&self) -> Result<Reply, Error> {
         let (which, lookup) = (self.question.which(), self.question.lookup());
         let (reply, whole) = read(self.site, which, &lookup).await?;
         if whole || !self.period.closed {
@@ -205,7 +230,11 @@ impl<'a> Asked<'a> {
     }
 
     /// What is known without the store, of an instant or after.
-    async fn known(&self, oldest: Instant) -> Result<Option<Copy>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Kept::known`].
+    pub async fn known(&self, oldest: Instant) -> Result<Option<Copy>, Error> {
         let board = (self.question.which(), self.period.closed);
         let lookup = self.question.lookup();
         let known = self.kept.known(self.site, board, &lookup, oldest).await?;

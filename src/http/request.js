@@ -8,6 +8,7 @@ const HEADERS_OF = {
   HEAD: [...HEADERS, ['if-none-match']],
   OPTIONS: [['origin'], ['access-control-request-method']],
 };
+const EVENT = 'last-event-id';
 const HEADERS_WITH_BODY = [...HEADERS, ['content-type']];
 
 // A URL that is written as the platform would write it, which costs as much as to send a request:
@@ -39,6 +40,8 @@ export function read(request, env) {
     const value = of && !env[of] ? null : headers.get(name);
     if (value !== null) lines += `${name}\n${value}\n`;
   }
+  // What a stream sends and no other answer.
+  if (path.endsWith('/live') && headers.has(EVENT)) lines += `${EVENT}\n${headers.get(EVENT)}\n`;
   if (names) return `${start}\n\n${lines}\n`;
   return body(request).then(({ wrong, text }) => `${start}\n${wrong ?? ''}\n${lines}\n${text ?? ''}`);
 }

@@ -12,6 +12,8 @@ pub enum Route {
     Ranking(String),
     /// `/v1/ranking/{period}/winners`
     Winners(String),
+    /// `/v1/ranking/{period}/live`
+    Live(String),
     /// `/v1/ranking/{period}/users`
     Comparison(String),
     /// `/v1/ranking/{period}/users/{user}`
@@ -55,6 +57,7 @@ impl Route {
             ["v1", "activity"] => Self::Activity,
             ["v1", "ranking", period] => Self::Ranking(period.to_owned()),
             ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
+            ["v1", "ranking", period, "live"] => Self::Live(period.to_owned()),
             ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
             ["v1", "ranking", period, "users", user] => {
                 Self::Standing(period.to_owned(), user.to_owned())
@@ -77,6 +80,7 @@ impl Route {
             Self::Activity => "/v1/activity",
             Self::Ranking(_) => "/v1/ranking/{period}",
             Self::Winners(_) => "/v1/ranking/{period}/winners",
+            Self::Live(_) => "/v1/ranking/{period}/live",
             Self::Comparison(_) => "/v1/ranking/{period}/users",
             Self::Standing(..) => "/v1/ranking/{period}/users/{user}",
             Self::Profiles => "/v1/users",
@@ -98,6 +102,7 @@ impl Route {
         match self {
             Self::Ranking(_)
             | Self::Winners(_)
+            | Self::Live(_)
             | Self::Comparison(_)
             | Self::Standing(..)
             | Self::Profile(_)
@@ -124,6 +129,7 @@ impl Route {
             Self::Profile(_) => "GET, HEAD, PUT, DELETE",
             Self::Ranking(_)
             | Self::Winners(_)
+            | Self::Live(_)
             | Self::Comparison(_)
             | Self::Standing(..)
             | Self::History(_)

@@ -9,6 +9,10 @@ use crate::query::Query;
 use crate::redis::{Failure, Reply};
 use serde::Serialize;
 
+/// The most entries of one answer, and how many there are where nobody says.
+const MOST: u32 = 100;
+const USUAL: u32 = 30;
+
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
@@ -35,7 +39,7 @@ impl Board {
     pub fn read(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["limit", "offset", "date", "group"]);
         let (limit, offset) = (
-            query.whole("limit", 1..=100, 30),
+            query.whole("limit", 1..=MOST, USUAL),
             query.whole("offset", 0..=100_000, 0),
         );
         Ok(Self {
@@ -45,12 +49,52 @@ impl Board {
         })
     }
 
+    /// Reads the question what a board is and becomes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Which::read`].
+    pub fn watched(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["limit", "group"]);
+        let limit = query.whole("limit", 1..=MOST, USUAL);
+        Ok(Self {
+            which: Which::read(period, query, config, today)?,
+            limit,
+            offset: 0,
+        })
+    }
+
+    /// The same question for another number of entries.
+    #[must_use]
+    pub fn first(&self, limit: u32) -> Self {
+        let which = self.which.clone();
+        Self {
+            which,
+            limit,
+            offset: 0,
+        }
+    }
+
+    /// How many entries are asked for.
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
     /// The same question always in the same words, whatever way it was asked.
     #[must_use]
     pub fn normal_form(&self) -> String {
         let (path, group) = (self.which.normal_form(), self.which.group_form());
         let Self { limit, offset, .. } = self;
         format!("{path}?limit={limit}&offset={offset}{group}")
+    }
+
+    /// The same of what a board is and becomes: the board of now, whichever day that is.
+    #[must_use]
+    pub fn live_form(&self) -> String {
+        let (period, group) = (self.which.period.name(), self.which.group_form());
+        let limit = self.limit;
+        format!("/v1/ranking/{period}/live?limit={limit}{group}")
     }
 }
 
@@ -65,7 +109,9 @@ impl Question for Board {
 
     fn tell(&self, reply: &Reply, period: PeriodView, decimals: u32) -> Result<String, Failure> {
         let columns = [reply.at(2)?, reply.at(3)?, reply.at(4)?];
-        let entries = Entry::rows(u64::from(self.offset) + 1, columns, decimals)?;
+        let mut entries = Entry::rows(u64::from(self.offset) + 1, columns, decimals)?;
+        // The reply may be one to a longer question.
+        entries.truncate(self.limit as usize);
         Ok(json(&View {
             period,
             total: total(reply)?,

@@ -22,6 +22,7 @@ mod fixed;
 mod healthz;
 mod history;
 mod journal;
+mod live;
 mod moderation;
 mod profile;
 mod ranking;

@@ -45,6 +45,11 @@ impl Site {
         self.worker.prefix()
     }
 
+    /// The process id of its Worker.
+    pub fn pid(&self) -> u32 {
+        self.worker.pid()
+    }
+
     /// Everything the Worker has written.
     pub fn log(&self) -> String {
         self.worker.log()

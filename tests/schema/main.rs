@@ -86,7 +86,12 @@ fn every_answer_is_as_the_document_says() {
 
     let document: Value = serde_json::from_str(DOCUMENT).expect("web/openapi.json is JSON");
     let paths = document["paths"].as_object().expect("paths");
-    for (path, item) in paths.iter().filter(|(path, _)| *path != "/v1/journal") {
+    // There is no journal here, and a stream would never end.
+    let bound = ["/v1/journal", "/v1/ranking/{period}/live"];
+    for (path, item) in paths
+        .iter()
+        .filter(|(path, _)| !bound.contains(&path.as_str()))
+    {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             let described = item.get(method.to_lowercase()).is_some();
             assert!(

@@ -36,7 +36,7 @@ async fn a_preflight_tells_the_methods_and_headers_of_its_route_and_asks_no_stor
         for asked in methods.split(", ").chain(["PATCH"]) {
             let answer = ask(&api, &path, HERS, asked).await;
             assert_eq!((answer.status, &*answer.text), (204, ""), "{path} {asked}");
-            let sendable = "Authorization, Content-Type, If-None-Match";
+            let sendable = "Authorization, Content-Type, If-None-Match, Last-Event-ID";
             let expected = [
                 ("access-control-allow-headers", sendable),
                 ("access-control-allow-methods", &*methods),

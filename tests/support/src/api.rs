@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::client::client;
+use crate::stream::Stream;
 
 /// Calls one running service. A path may carry a query: `get("/v1/ranking/day?limit=3")`.
 #[derive(Clone, Debug)]
@@ -48,6 +49,20 @@ impl Api {
     /// `GET path`
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, "", &[]).await
+    }
+
+    /// `GET path` with these headers, of an answer that goes on.
+    ///
+    /// # Panics
+    ///
+    /// When there is no answer.
+    pub async fn stream(&self, path: &str, headers: &[(&str, &str)]) -> Stream {
+        let mut builder = self.client.get(format!("{}{path}", self.url));
+        for (name, value) in headers {
+            builder = builder.header(*name, *value);
+        }
+        let response = builder.send().await;
+        Stream::of(response.unwrap_or_else(|error| panic!("GET {path}: {error:?}")))
     }
 
     /// `POST path` with a JSON body.

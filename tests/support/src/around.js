@@ -3,6 +3,8 @@
 // queue, and what ends in the dead-letter queue.
 import rank from './rank.js'
 
+export { Live } from './rank.js'
+
 let isolate
 
 export default {

@@ -7,15 +7,26 @@ use serde_json::{Map, Value};
 /// The module of the cache, where there is one.
 pub(crate) const CACHE: &str = "support-cache.js";
 
+/// What a Worker has of what the platform provides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Services {
+    /// The Cache API, in memory.
+    pub cached: bool,
+    /// The object of live boards.
+    pub live: bool,
+    /// By how many milliseconds its clock is ahead.
+    pub ahead: u64,
+}
+
 /// A configuration that serves the modules beside it, the entry point first, on a port of workerd's
 /// choice. Tables and numbers become JSON bindings and strings text bindings, as wrangler makes
-/// them of `[vars]`. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
+/// them of `[vars]`. Boards may be live, by a Durable Object of the Worker's. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
 /// throws, or asks [`CACHE`].
 pub(crate) fn config(
     (date, flags): (&str, &[String]),
     modules: &[String],
     vars: &Map<String, Value>,
-    cached: bool,
+    Services { cached, live, .. }: Services,
 ) -> String {
     let mut bindings = String::new();
     for (name, value) in vars {
@@ -26,6 +37,13 @@ pub(crate) fn config(
         let (name, content) = (quoted(name), quoted(&content));
         // Writing to a String can't fail.
         let _ = writeln!(bindings, "    (name = {name}, {kind} = {content}),");
+    }
+    let mut objects = "";
+    if live {
+        bindings.push_str("    (name = \"LIVE\", durableObjectNamespace = \"Live\"),\n");
+        objects = r#"
+  durableObjectNamespaces = [(className = "Live", uniqueKey = "live", enableSql = true)],
+  durableObjectStorage = (inMemory = void),"#;
     }
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
@@ -65,7 +83,7 @@ const main :Workerd.Worker = (
   compatibilityDate = {date},
   compatibilityFlags = [{flags}],
   bindings = [
-{bindings}  ],{outbound}
+{bindings}  ],{objects}{outbound}
 );
 "#,
         date = quoted(date),

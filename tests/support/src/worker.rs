@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 use crate::api::Api;
+use crate::capnp::Services;
 use crate::child::Child;
 use crate::worker_builder::WorkerBuilder;
 use crate::{capnp, repository};
@@ -43,18 +44,21 @@ impl Worker {
     pub(crate) fn run(
         bundle: &Path,
         (vars, prefix): (Map<String, Value>, String),
-        cached: bool,
+        services: Services,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for workerd");
-        let modules = repository::copy_bundle(bundle, folder.path());
+        let mut modules = repository::copy_bundle(bundle, folder.path());
+        if services.ahead > 0 {
+            modules.push(set_ahead(folder.path(), services.ahead));
+        }
         let settings = repository::wrangler_toml();
         let date = settings["compatibility_date"].as_str();
         let flags = settings.get("compatibility_flags").cloned();
         let flags: Vec<String> =
             flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
         let compatibility = (date.expect("a date"), flags.as_slice());
-        let config = capnp::config(compatibility, &modules, &vars, cached);
-        if cached {
+        let config = capnp::config(compatibility, &modules, &vars, services);
+        if services.cached {
             std::fs::write(folder.path().join(capnp::CACHE), include_str!("cache.js"))
                 .expect("the cache");
         }
@@ -108,6 +112,18 @@ impl Worker {
     pub fn log(&self) -> String {
         self.child.log()
     }
+}
+
+/// Puts an entry point with another clock before that in a folder, and returns the name of that.
+fn set_ahead(folder: &Path, by: u64) -> String {
+    let name = "rank.js";
+    std::fs::rename(folder.join("index.js"), folder.join(name)).expect("the entry point");
+    let entry = format!(
+        "const clock = Date.now; Date.now = () => clock() + {by};\n\
+         export * from './{name}'; export {{ default }} from './{name}';\n"
+    );
+    std::fs::write(folder.join("index.js"), entry).expect("an entry point");
+    name.to_owned()
 }
 
 /// The port in `{"event":"listen","socket":"http","port":1234}`.

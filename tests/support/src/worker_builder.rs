@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Map, Value, json};
 
+use crate::capnp::Services;
 use crate::gateway::{TOKEN, gateway};
 use crate::repository;
 use crate::sharding::shards;
@@ -18,7 +19,7 @@ pub struct WorkerBuilder {
     vars: Map<String, Value>,
     limits: Vec<(String, u32)>,
     bindings: Bindings,
-    cached: bool,
+    services: Services,
     bundle: PathBuf,
 }
 
@@ -40,7 +41,7 @@ impl WorkerBuilder {
             vars,
             limits: Vec::new(),
             bindings: Bindings::default(),
-            cached: false,
+            services: Services::default(),
             bundle: repository::root().join("build"),
         }
     }
@@ -112,7 +113,22 @@ impl WorkerBuilder {
     /// A Cache API in memory, for [`start`](Self::start): `wrangler dev` has one anyway.
     #[must_use]
     pub fn cached(mut self) -> Self {
-        self.cached = true;
+        self.services.cached = true;
+        self
+    }
+
+    /// A clock that is ahead by milliseconds, for [`start`](Self::start).
+    #[must_use]
+    pub fn ahead(mut self, by: u64) -> Self {
+        self.services.ahead = by;
+        self
+    }
+
+    /// Binds the object of live boards, in plain workerd and in `wrangler dev`.
+    #[must_use]
+    pub fn live(mut self) -> Self {
+        self.services.live = true;
+        self.bindings.live = true;
         self
     }
 
@@ -135,19 +151,19 @@ impl WorkerBuilder {
     }
 
     /// Starts it in plain workerd: at once, but without other services, and without the Cache API
-    /// unless it is [`cached`](Self::cached).
+    /// unless it is [`cached`](Self::cached), or live boards unless it is [`live`](Self::live).
     ///
     /// # Panics
     ///
     /// When the Worker has not been built, or workerd refuses it.
     #[must_use]
     pub fn start(self) -> Worker {
-        let cached = self.cached;
-        Worker::run(&self.bundle.clone(), self.prefixed(), cached)
+        let services = self.services;
+        Worker::run(&self.bundle.clone(), self.prefixed(), services)
     }
 
     /// Starts it in `wrangler dev`: takes a second or two, has everything wrangler.toml names;
-    /// archive, snapshots, journal and queues only where they are asked for.
+    /// archive, snapshots, journal, queues and live boards only where they are asked for.
     ///
     /// # Panics
     ///

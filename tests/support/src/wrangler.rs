@@ -23,6 +23,7 @@ pub(crate) struct Bindings {
     /// The archive, and the snapshots.
     pub archive: bool,
     pub journal: bool,
+    pub live: bool,
     /// The queues.
     pub queues: Option<Queues>,
 }
@@ -63,6 +64,11 @@ impl Wrangler {
                 .as_object_mut()
                 .expect("a table")
                 .remove("kv_namespaces");
+        }
+        if !bindings.live {
+            let config = config.as_object_mut().expect("a table");
+            config.remove("durable_objects");
+            config.remove("migrations");
         }
         let databases = config["d1_databases"].as_array_mut().expect("databases");
         databases.retain(|database| match database["binding"].as_str() {
