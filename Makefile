@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 # Tools of the project's own come first: pinned wrangler, workerd, esbuild, wasm-opt and node 22
-# from npm, worker-build and wasm-bindgen from cargo. The machine's versions don't matter.
+# from npm, wasm-bindgen from cargo. The machine's versions don't matter.
 export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
 # wrangler asks and tells nobody anything, and keeps its logs here.
 export WRANGLER_SEND_METRICS := false
@@ -14,12 +14,12 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults live bench growth gateway dev deploy clean
+.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway dev deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
 
-tools: ## install what is missing: wasm target, worker-build, wasm-bindgen, npm packages, redis-server
+tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redis-server
 	@scripts/tools
 
 build: tools ## compile the Worker into build/, ready to deploy, and print its size
@@ -53,6 +53,11 @@ live: build ## many who watch a board while many write: STREAMS=500 SECONDS=30 W
 	cargo build -p redis-rest
 	@# bash has a SECONDS of its own.
 	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) cargo test --test api live::crowd
+
+pictures: build ## make the pictures of docs/img anew
+	@scripts/tools test
+	cargo build --quiet -p redis-rest
+	node scripts/pictures.mjs
 
 bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench

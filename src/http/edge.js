@@ -4,6 +4,7 @@
 import { __wbg_reset_state, resume } from 'wasm';
 import { found, keep } from './cache.js';
 import { run } from './database.js';
+import { text_of } from './files.js';
 import { cached_keys, fetched_keys, keep_keys } from './keys.js';
 import { lets_through } from './limits.js';
 import { watch } from './live.js';
@@ -30,6 +31,7 @@ const EFFECTS = {
   save,
   saved,
   send,
+  text_of,
   verify_signature,
   watch,
 };

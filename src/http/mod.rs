@@ -37,6 +37,7 @@ use answer::Answer;
 use call::Call;
 use cors::Cors;
 use edge::is_bound;
+use files::Files;
 use kept::Kept;
 use limits::Limits;
 use queue::Queues;
@@ -49,6 +50,7 @@ struct Deployment {
     /// Known also where another variable is wrong, so that a page can read which.
     origins: Origins,
     limits: Rc<Limits>,
+    files: Files,
     kept: Kept,
     queues: Queues,
     site: Result<Site, Error>,
@@ -114,8 +116,14 @@ async fn answer(call: &mut Call, deployment: &Deployment, cors: &Cors) -> Result
         Route::Audit => moderation::audit(site?, call).await,
         Route::Journal => journal::get(site?, kept, call).await,
         Route::Health => Ok(health::answer(site, call).await),
-        Route::OpenApi => site.and_then(|_| files::openapi(call)),
-        Route::Page => site.and_then(|_| files::page(call)),
+        Route::OpenApi => {
+            site?;
+            deployment.files.openapi(call).await
+        }
+        Route::Page => {
+            site?;
+            deployment.files.page(call).await
+        }
     }
 }
 
@@ -168,6 +176,7 @@ impl Deployment {
         Self {
             origins: Origins::read(&vars).unwrap_or_default(),
             limits: Rc::new(Limits::of(env)),
+            files: Files::of(env),
             kept: Kept::of(env),
             queues: Queues::of(env),
             site: read_site(&vars, env),

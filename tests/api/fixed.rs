@@ -1,8 +1,10 @@
 //! `GET /openapi.json` and `GET /`
 
-use test_support::json;
+use test_support::{WorkerBuilder, json};
 
 use crate::document;
+use crate::files::files;
+use crate::misconfigured::problem;
 use crate::site::Site;
 
 #[tokio::test]
@@ -55,24 +57,36 @@ async fn neither_needs_the_store() {
     }
 }
 
-/// A name that holds markup is shown as the text it is.
 #[tokio::test]
-async fn the_page_writes_text_and_never_html() {
-    let site = Site::start();
-    let page = site.get("/").await.text;
-    for sink in [
-        "innerHTML",
-        "outerHTML",
-        "insertAdjacentHTML",
-        "document.write",
-        "createContextualFragment",
-        "DOMParser",
-        "setHTML",
-        "srcdoc",
-        "eval(",
-        "new Function",
-        "javascript:",
-    ] {
-        assert!(!page.contains(sink), "{sink}");
+async fn a_deployment_without_its_files_says_what_is_missing() {
+    let site = Site::with(WorkerBuilder::without_files);
+    for (path, name) in [("/", "index.html"), ("/openapi.json", "openapi.json")] {
+        let detail = format!("ASSETS: has no {name}; deploy the folder web with the Worker");
+        site.get(path).await.assert(500, problem(&detail));
+    }
+    site.get("/healthz").await.assert_status(200);
+}
+
+/// A name that holds markup is shown as the text it is.
+#[test]
+fn the_page_and_the_elements_write_text_and_never_html() {
+    let files = files().into_iter();
+    let written = files.filter(|(path, _)| path.ends_with(".js") || path.ends_with(".html"));
+    for (path, text) in written {
+        for sink in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "createContextualFragment",
+            "DOMParser",
+            "setHTML",
+            "srcdoc",
+            "eval(",
+            "new Function",
+            "javascript:",
+        ] {
+            assert!(!text.contains(sink), "{path}: {sink}");
+        }
     }
 }

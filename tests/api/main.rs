@@ -18,6 +18,7 @@ mod array;
 mod comparison;
 mod dated;
 mod erasure;
+mod files;
 mod fixed;
 mod healthz;
 mod history;

@@ -6,6 +6,7 @@ use test_support::{Api, Method, SERVICE_KEY, TOKEN, Value, Worker, WorkerBuilder
 
 use crate::client::Client;
 use crate::document::document;
+use crate::files::files;
 use crate::site::patient;
 use crate::store::Store;
 use crate::token::sign::{claims, hmac, token};
@@ -79,6 +80,11 @@ fn nothing_of_development_is_sent() {
     words.extend(others.map(str::to_owned));
     let checkout = root().canonicalize().expect("a folder");
     words.push(checkout.to_str().expect("UTF-8").to_owned());
+    for (path, text) in files() {
+        for word in &words {
+            assert!(!text.contains(word), "{path}: {word:?} would be sent");
+        }
+    }
     for environment in ENVIRONMENTS {
         let Upload {
             form,
@@ -117,6 +123,16 @@ fn nothing_of_development_is_sent() {
                 "{environment}: {name} is a {kind}"
             );
         }
+    }
+}
+
+#[test]
+fn every_environment_has_the_files_of_web() {
+    for environment in ENVIRONMENTS {
+        let bindings = Upload::to(environment).metadata["bindings"].clone();
+        let files = json!({"name": "ASSETS", "type": "assets"});
+        let bindings = bindings.as_array().expect("bindings");
+        assert!(bindings.contains(&files), "{environment}: {bindings:?}");
     }
 }
 

@@ -13,8 +13,8 @@ const TOKEN = "a-token-of-the-tests";
 
 // A shell waits for its standard input to close, so that nothing is left behind even when the
 // test process is killed.
-function tied(command, args, env) {
-  return spawn("sh", ["-c", '"$0" "$@" <&- & cat >/dev/null; kill $!; wait', command, ...args], {
+export function tied(command, args, env) {
+  return spawn("sh", ["-c", '"$0" "$@" </dev/null & cat >/dev/null; kill $!; wait', command, ...args], {
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", "ignore"],
   });
@@ -31,7 +31,7 @@ function freePort() {
 }
 
 // The first line of a process's output that matches, or an error when it ends without one.
-async function line(process, pattern) {
+export async function line(process, pattern) {
   for await (const text of createInterface({ input: process.stdout })) {
     const found = text.match(pattern);
     if (found) {
@@ -40,6 +40,15 @@ async function line(process, pattern) {
     }
   }
   throw new Error(`${process.spawnargs.join(" ")} ended without saying ${pattern}`);
+}
+
+/** Ends a process that is tied to this one. */
+export function ended(child) {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) resolve();
+    child.on("exit", resolve);
+    child.stdin.end();
+  });
 }
 
 /** Where the gateway is, and how to end it and its Redis. */
@@ -53,10 +62,5 @@ export async function start() {
     REDIS_REST_TOKEN: TOKEN,
   });
   const [, url] = await line(gateway, /^redis-rest listening on (http:.*)$/);
-  const ended = (child) =>
-    new Promise((resolve) => {
-      child.on("exit", resolve);
-      child.stdin.end();
-    });
   return { url, token: TOKEN, stop: () => Promise.all([gateway, redis].map(ended)) };
 }

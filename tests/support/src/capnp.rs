@@ -1,6 +1,7 @@
 //! The configuration of a plain workerd, in Cap'n Proto's text form.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -10,6 +11,8 @@ pub(crate) const CACHE: &str = "support-cache.js";
 /// What a Worker has of what the platform provides.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Services {
+    /// The files of `web/`.
+    pub files: bool,
     /// The Cache API, in memory.
     pub cached: bool,
     /// The object of live boards.
@@ -20,13 +23,20 @@ pub(crate) struct Services {
 
 /// A configuration that serves the modules beside it, the entry point first, on a port of workerd's
 /// choice. Tables and numbers become JSON bindings and strings text bindings, as wrangler makes
-/// them of `[vars]`. Boards may be live, by a Durable Object of the Worker's. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
+/// them of `[vars]`. The binding `ASSETS` serves a folder. Boards may be live, by a Durable Object of
+/// the Worker's. A request with `X-Forwarded-Proto: https` counts as one by https. The Cache API
 /// throws, or asks [`CACHE`].
 pub(crate) fn config(
     (date, flags): (&str, &[String]),
     modules: &[String],
     vars: &Map<String, Value>,
-    Services { cached, live, .. }: Services,
+    web: &Path,
+    Services {
+        files,
+        cached,
+        live,
+        ..
+    }: Services,
 ) -> String {
     let mut bindings = String::new();
     for (name, value) in vars {
@@ -38,6 +48,15 @@ pub(crate) fn config(
         // Writing to a String can't fail.
         let _ = writeln!(bindings, "    (name = {name}, {kind} = {content}),");
     }
+    let mut services = String::new();
+    if files {
+        bindings += "    (name = \"ASSETS\", service = \"files\"),\n";
+        let folder = quoted(web.to_str().expect("a path in UTF-8"));
+        let _ = write!(
+            services,
+            "\n    (name = \"files\", disk = (path = {folder})),"
+        );
+    }
     let mut objects = "";
     if live {
         bindings.push_str("    (name = \"LIVE\", durableObjectNamespace = \"Live\"),\n");
@@ -47,26 +66,24 @@ pub(crate) fn config(
     }
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
-    let (cache, outbound) = match cached {
-        true => (
-            format!(
-                r#"
-    (name = "cache", worker = (modules = [{}], compatibilityDate = {})),"#,
-                module(CACHE).trim().trim_end_matches(','),
-                quoted(date)
-            ),
-            r#"
-  cacheApiOutbound = "cache","#,
-        ),
-        false => (String::new(), ""),
-    };
+    let mut outbound = "";
+    if cached {
+        let cache = module(CACHE);
+        let _ = write!(
+            services,
+            "\n    (name = \"cache\", worker = (modules = [{}], compatibilityDate = {})),",
+            cache.trim().trim_end_matches(','),
+            quoted(date)
+        );
+        outbound = "\n  cacheApiOutbound = \"cache\",";
+    }
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
-    (name = "internet", network = (allow = ["public", "private", "local"])),{cache}
+    (name = "internet", network = (allow = ["public", "private", "local"])),{services}
   ],
   sockets = [(
     name = "http",

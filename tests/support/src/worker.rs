@@ -57,7 +57,10 @@ impl Worker {
         let flags: Vec<String> =
             flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
         let compatibility = (date.expect("a date"), flags.as_slice());
-        let config = capnp::config(compatibility, &modules, &vars, services);
+        // workerd knows no path relative to anything but the folder it runs in.
+        let web = repository::root().join("web").canonicalize();
+        let web = web.expect("the folder web");
+        let config = capnp::config(compatibility, &modules, &vars, &web, services);
         if services.cached {
             std::fs::write(folder.path().join(capnp::CACHE), include_str!("cache.js"))
                 .expect("the cache");

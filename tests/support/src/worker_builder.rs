@@ -41,7 +41,10 @@ impl WorkerBuilder {
             vars,
             limits: Vec::new(),
             bindings: Bindings::default(),
-            services: Services::default(),
+            services: Services {
+                files: true,
+                ..Services::default()
+            },
             bundle: repository::root().join("build"),
         }
     }
@@ -107,6 +110,13 @@ impl WorkerBuilder {
     #[must_use]
     pub fn shipped_queues(mut self) -> Self {
         self.bindings.queues = Some(Queues::Shipped);
+        self
+    }
+
+    /// Without the files of the deployment, for [`start`](Self::start).
+    #[must_use]
+    pub fn without_files(mut self) -> Self {
+        self.services.files = false;
         self
     }
 
