@@ -76,7 +76,7 @@ fn text_of(effect: &str, takes: &[&str]) -> String {
     text
 }
 
-pub use platform::env;
+pub(super) use platform::env;
 
 /// What a deployment has under a name.
 pub fn binding(env: &Env, name: &str) -> Option<JsValue> {
@@ -103,7 +103,7 @@ pub fn offset(zone: &str, at: i64) -> Option<i64> {
 
 /// Comes before all else.
 #[wasm_bindgen(start)]
-fn start() {
+pub fn start() {
     std::panic::set_hook(Box::new(|panic| worker::console_error!("{panic}")));
 }
 

@@ -10,7 +10,7 @@ mod caller;
 mod copies;
 mod cors;
 mod database;
-pub(crate) mod edge;
+pub mod edge;
 mod files;
 mod health;
 mod journal;
