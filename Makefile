@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 # Tools of the project's own come first: pinned wrangler, workerd, esbuild, wasm-opt and node 22
-# from npm, worker-build and wasm-bindgen from cargo. The machine's versions don't matter.
+# from npm, wasm-bindgen from cargo. The machine's versions don't matter.
 export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
 # wrangler asks and tells nobody anything, and keeps its logs here.
 export WRANGLER_SEND_METRICS := false
@@ -19,7 +19,7 @@ WASM := --target wasm32-unknown-unknown
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
 
-tools: ## install what is missing: wasm target, worker-build, wasm-bindgen, npm packages, redis-server
+tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redis-server
 	@scripts/tools
 
 build: tools ## compile the Worker into build/, ready to deploy, and print its size

@@ -3,18 +3,9 @@
 
 use super::answer::Answer;
 use super::call::Call;
-use super::edge::binding;
+use super::edge::{is_bound, perform};
 use crate::error::Error;
-use wasm_bindgen::JsValue;
-use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
-use worker::js_sys::Promise;
-use worker::wasm_bindgen_futures::JsFuture;
-
-#[wasm_bindgen(module = "/src/http/files.js")]
-extern "C" {
-    fn text_of(assets: &JsValue, name: &str) -> Promise;
-}
 
 /// What the page may do: run its own script and style and no other, ask this service, and show
 /// avatars from anywhere. Nothing is said of frames: any page may show it in one, which is how
@@ -28,13 +19,17 @@ const POLICY: &str = "default-src 'none'; \
 const BINDING: &str = "ASSETS";
 
 /// The files of a deployment.
-pub struct Files(Option<JsValue>);
+pub struct Files {
+    bound: bool,
+}
 
 impl Files {
     /// Those that a deployment has.
     #[must_use]
     pub fn of(env: &Env) -> Self {
-        Self(binding(env, BINDING))
+        Self {
+            bound: is_bound(env, BINDING),
+        }
     }
 
     /// The page.
@@ -69,8 +64,10 @@ impl Files {
     }
 
     async fn text(&self, name: &str) -> Option<String> {
-        let text = text_of(self.0.as_ref()?, name);
-        JsFuture::from(text).await.ok()?.as_string()
+        if !self.bound {
+            return None;
+        }
+        perform("text_of", &[name]).await.ok()
     }
 }
 

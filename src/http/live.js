@@ -177,12 +177,22 @@ export class Hub {
   }
 }
 
-// The stream of an object, null to a HEAD, or in words why there is none.
-export async function opened(namespace, name, method, url, known) {
-  const object = namespace.get(namespace.idFromName(name));
+// Streams that wait for the answer they are part of, null to a HEAD.
+const streams = new Map();
+let latest = 0;
+
+// The number of the stream of an object, or why there is none: behind an empty line.
+export async function watch(env, name, method, url, known) {
+  const object = env.LIVE.get(env.LIVE.idFromName(name));
   const response = await object.fetch(url, { method, headers: { 'last-event-id': known } });
-  return response.ok ? response.body : response.text();
+  if (!response.ok) return `\n${await response.text()}`;
+  latest += 1;
+  streams.set(String(latest), response.body);
+  return String(latest);
 }
 
-// A response with a stream in the place of its body.
-export const with_body = (response, stream) => new Response(stream, response);
+export function streamOf(number) {
+  const stream = streams.get(number);
+  streams.delete(number);
+  return stream;
+}

@@ -265,7 +265,7 @@ async fn it_has_no_page_and_no_file_of_development() {
         "/wrangler.toml",
         "/index.js",
         "/index.js.map",
-        "/index_bg.wasm",
+        "/index.wasm",
         "/build/index.js",
         "/src/lib.rs",
         "/.git/HEAD",
