@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 # Tools of the project's own come first: pinned wrangler, workerd, esbuild, wasm-opt and node 22
-# from npm, worker-build and wasm-bindgen from cargo. The machine's versions don't matter.
+# from npm, wasm-bindgen from cargo. The machine's versions don't matter.
 export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
 # wrangler asks and tells nobody anything, and keeps its logs here.
 export WRANGLER_SEND_METRICS := false
@@ -14,12 +14,12 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway dev deploy clean
+.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway memory dev cluster deploy clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
 
-tools: ## install what is missing: wasm target, worker-build, wasm-bindgen, npm packages, redis-server
+tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redis-server
 	@scripts/tools
 
 build: tools ## compile the Worker into build/, ready to deploy, and print its size
@@ -71,6 +71,10 @@ gateway: tools ## measure the gateway beside redis-benchmark: ROUNDS=5
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench gateway
 
+memory: tools ## measure bytes of Redis a counted activity takes: USERS=100000
+	cargo build --quiet --release -p activity-rank-bench
+	@target/release/bench memory
+
 faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
 	cargo build -p redis-rest
 	@# bash has a SECONDS of its own.
@@ -79,6 +83,10 @@ faults: build ## a steady load while all parts are killed, hang and answer nonse
 dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
 	@cargo build --quiet -p redis-rest -p activity-rank-cli
 	@exec scripts/dev
+
+cluster: build ## the same over a Redis Cluster: three primaries, each with a replica, and SHARDS=8
+	@cargo build --quiet -p redis-rest -p activity-rank-cli
+	@exec scripts/dev cluster
 
 deploy: build ## deploy to Cloudflare: ENVIRONMENT=preview (the default) or production
 	wrangler deploy --env "$${ENVIRONMENT:-preview}"

@@ -1,18 +1,22 @@
 // `make dev`: redis-server, gateway and Worker on this machine, a real community's data on the
-// boards. Everything it keeps lies in .dev/; everything it starts ends with it.
+// boards; `make cluster`: the same over a Redis Cluster of six nodes. Everything it keeps lies in
+// .dev/; everything it starts ends with it.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { developmentFiles } from './development.mjs'
 import { Server } from './server.mjs'
+import { stores } from './store.mjs'
 
+const kind = process.argv[2] || 'dev'
+const redis = stores[kind]
 const ports = {
   PORT: Number(process.env.PORT || 8787),
   GATEWAY_PORT: Number(process.env.GATEWAY_PORT || 8079),
-  REDIS_PORT: Number(process.env.REDIS_PORT || 6390),
+  REDIS_PORT: Number(process.env.REDIS_PORT || redis.port),
 }
 const site = `http://127.0.0.1:${ports.PORT}`
 const store = `http://127.0.0.1:${ports.GATEWAY_PORT}`
@@ -46,13 +50,12 @@ function start(name, command, env) {
   return server
 }
 
-async function free(variable) {
-  const port = ports[variable]
+async function free(variable, port) {
   const probe = createServer()
   await new Promise((listening, taken) => {
     probe.once('error', taken).listen(port, '127.0.0.1', listening)
   }).catch((error) => {
-    const other = `${variable}=${port + 1} make dev`
+    const other = `${variable}=${ports[variable] + 10} make ${kind}`
     throw new Failure(`port ${port} can't be used (${error.code}); take another one: ${other}`)
   })
   await new Promise((closed) => probe.close(closed))
@@ -75,7 +78,7 @@ async function healthy(url, server) {
 
 /** Once per data folder: the mark lies in it, and goes with it. */
 async function importOnce() {
-  const mark = '.dev/redis/imported'
+  const mark = `${redis.folder}/imported`
   if (existsSync(mark)) return
   console.log('dev: importing demo/community.jsonl, once')
   const file = ['import', 'demo/community.jsonl', '--shift-to-now', '--url', site]
@@ -122,23 +125,20 @@ function introduce() {
 }
 
 async function run() {
-  for (const variable of Object.keys(ports)) await free(variable)
-  mkdirSync('.dev/redis', { recursive: true })
   const { PORT, GATEWAY_PORT, REDIS_PORT } = ports
+  await free('PORT', PORT)
+  await free('GATEWAY_PORT', GATEWAY_PORT)
+  for (const port of redis.ports(REDIS_PORT)) await free('REDIS_PORT', port)
 
-  start('redis', [
-    process.env.REDIS_SERVER || 'redis-server',
-    ...['--port', `${REDIS_PORT}`, '--bind', '127.0.0.1', '--dir', '.dev/redis'],
-    ...['--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'],
-  ])
+  await redis.start(start, REDIS_PORT)
   const gateway = start('gateway', ['target/debug/redis-rest'], {
-    REDIS_URL: `redis://127.0.0.1:${REDIS_PORT}`,
+    REDIS_URL: redis.url(REDIS_PORT),
     LISTEN: `127.0.0.1:${GATEWAY_PORT}`,
     REDIS_REST_TOKEN: secrets.UPSTASH_REDIS_REST_TOKEN,
   })
   await healthy(store, gateway)
   for (const database of ['ARCHIVE', 'JOURNAL']) {
-    const migrations = ['d1', 'migrations', 'apply', database, '--local', '--persist-to', '.dev/wrangler']
+    const migrations = ['d1', 'migrations', 'apply', database, '--local', '--persist-to', redis.wrangler]
     await promisify(execFile)('wrangler', migrations, { env: { ...process.env, CI: '1' } }).catch((error) => {
       throw new Failure(`the tables of ${database} could not be made:\n${error.stdout}${error.stderr}`)
     })
@@ -146,9 +146,10 @@ async function run() {
   const assets = developmentFiles('.dev/web', secrets.JWT_SECRET)
   const worker = start('worker', [
     ...['wrangler', 'dev', '--ip', '127.0.0.1', '--port', `${PORT}`, '--inspector-port', '0'],
-    ...['--persist-to', '.dev/wrangler', '--show-interactive-dev-session=false', '--assets', assets],
+    ...['--persist-to', redis.wrangler, '--show-interactive-dev-session=false', '--assets', assets],
     ...['dev.vars', '.dev.vars'].filter(existsSync).flatMap((file) => ['--env-file', file]),
     ...['--var', `UPSTASH_REDIS_REST_URL:${store}`],
+    ...redis.vars,
   ])
   await healthy(site, worker)
   await importOnce()

@@ -3,7 +3,7 @@
 //! | key | holds | lives |
 //! |---|---|---|
 //! | `{ar:0}s` | the stamp: the settings the data depends on | for ever |
-//! | `{ar:0}i` | the index: boards and history days that exist | for ever; trims itself |
+//! | `{ar:0}i` | the index: boards that exist, and spans of histories | for ever; trims itself |
 //! | `{ar:0}p` | profiles, user → JSON | for ever |
 //! | `{ar:0}f` | flags, user → hidden by moderators, by themself, frozen | for ever |
 //! | `{ar:0}l` | the audit list, a stream | for ever |
@@ -12,10 +12,17 @@
 //! | `{ar:0}o` | the journal's outbox, a stream: what was done and is not in the database yet | until drained |
 //! | `{ar:0}e` | tombstones, SHA-1 of an erased user → instant | for ever |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | a board (`d`, `w`, `m`, `y`, `a`), of everybody or of a group | by kind, `a` for ever |
-//! | `{ar:0}h:2026-11-20:42` | a user's history of a day, action → count and points | [`Keys::DAY_SECONDS`] |
-//! | `{ar:0}v:2026-11-20:42` | a user's per-day marks of a day | [`Keys::DAY_SECONDS`] |
+//! | `{ar:0}h:670:42` | a user's history of a span, day and action → count and points | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}v:670:42` | a user's per-day marks of a span, mark → days | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}m:42` | a user's standing marks | `KEEP_DAYS.marks` after the last counted activity |
-//! | `{ar:0}u:659:42` | a user's undo memory of 31 days, numbered since 1970 | [`Keys::UNDO_SECONDS`] |
+//! | `{ar:0}u:670:42` | a user's undo memory of a span | [`Keys::SPAN_SECONDS`] |
+//!
+//! A *span* is 31 days, numbered since 1970-01-01: of the site's days for histories and per-day marks,
+//! by the clock in UTC for undo memories. In a history a field begins with the day's number in its span
+//! as one digit of base 36 (`kwave`: the 21st day); of a per-day mark the days are bits of a number.
+//!
+//! Actions of the default rules are a letter in fields: `kL` of a history, `Lpost-7` of a mark, where others
+//! are spelled out: `wave:post-7`.
 //!
 //! A rebuild makes all of it anew under `{ar:0}~`, before that takes the place of what there was. While
 //! it goes on there are `{ar:0}r`, how far it is, and in the shadow `q`, SHA-1 of users → user, and `r`,
@@ -25,9 +32,21 @@
 //! numbers contain no `:`, and what a user chose comes last.
 
 use crate::calendar::{Date, Instant, Period};
+use std::fmt::Display;
 
 const DAY: u64 = 86_400;
-const UNDO_DAYS: u64 = 31;
+
+/// Actions that a letter stands for in fields: those of the default rules, and adjustments. No action
+/// has a name with such a letter. They are part of what is stored, so they stay as they are.
+const LETTERS: [(&str, &str); 7] = [
+    ("A", "adjust"),
+    ("B", "bookmark"),
+    ("C", "comment"),
+    ("F", "follow"),
+    ("L", "like"),
+    ("P", "publish"),
+    ("V", "visit"),
+];
 
 /// The keys of one shard.
 #[derive(Clone, Debug)]
@@ -39,12 +58,13 @@ impl Keys {
     /// How many days of history are held, today included.
     pub const HISTORY_DAYS: i32 = 31;
 
-    /// Lifetime of histories and per-day marks in seconds: the days held, and one more because
-    /// a day can have 25 hours and a clock can be a minute off.
-    pub const DAY_SECONDS: u64 = 32 * DAY;
+    /// How many days share a history, a hash of per-day marks or an undo memory.
+    pub const SPAN_DAYS: i32 = 31;
 
-    /// Lifetime of an undo memory in seconds: it is written for 31 days and read for 31 more.
-    pub const UNDO_SECONDS: u64 = 2 * UNDO_DAYS * DAY;
+    /// Lifetime of those in seconds: they are written for 31 days and read for 31 more. (A history's
+    /// last day is read for 30 more; the one left is because a day can have 25 hours and a clock can
+    /// be a minute off.)
+    pub const SPAN_SECONDS: u64 = 62 * DAY;
 
     /// The keys of a shard under a prefix.
     #[must_use]
@@ -84,7 +104,7 @@ impl Keys {
         self.key("s")
     }
 
-    /// The index of boards and history days.
+    /// The index of boards and spans of histories.
     #[must_use]
     pub fn index(&self) -> String {
         self.key("i")
@@ -184,16 +204,69 @@ impl Keys {
         Some((period, date, parts.next().unwrap_or_default()))
     }
 
-    /// A user's history of a day.
+    /// The span that a day lies in.
     #[must_use]
-    pub fn history(&self, date: &str, user: &str) -> String {
-        self.key(&format!("h:{date}:{user}"))
+    pub fn span(date: Date) -> i32 {
+        date.number().div_euclid(Self::SPAN_DAYS)
     }
 
-    /// A user's per-day marks of a day.
+    /// A user's history of a span.
     #[must_use]
-    pub fn day_marks(&self, date: &str, user: &str) -> String {
-        self.key(&format!("v:{date}:{user}"))
+    pub fn history(&self, span: impl Display, user: &str) -> String {
+        self.key(&format!("h:{span}:{user}"))
+    }
+
+    /// The day and the action that a field of a history is about.
+    #[must_use]
+    pub fn of_history(span: i32, field: &str) -> Option<(Date, &str)> {
+        let mut rest = field.chars();
+        let day = rest.next()?;
+        let number = i32::try_from(day.to_digit(36)?).ok()?;
+        let written = number < Self::SPAN_DAYS && !day.is_ascii_uppercase();
+        let first = span.checked_mul(Self::SPAN_DAYS)?;
+        let date = Date::numbered(first.checked_add(number)?)?;
+        written.then_some((date, Self::action(rest.as_str())))
+    }
+
+    /// The action that a letter stands for; anything else is one.
+    fn action(short: &str) -> &str {
+        let known = LETTERS.iter().find(|(letter, _)| *letter == short);
+        known.map_or(short, |(_, action)| *action)
+    }
+
+    /// What stands for an action in fields.
+    #[must_use]
+    pub fn short(action: &str) -> &str {
+        let known = LETTERS.iter().find(|(_, known)| *known == action);
+        known.map_or(action, |(letter, _)| *letter)
+    }
+
+    /// The field of a mark such as `like:post-7`.
+    #[must_use]
+    pub fn field_of(mark: &str) -> String {
+        match mark.split_once(':') {
+            Some((action, target)) if Self::short(action) != action => {
+                format!("{}{target}", Self::short(action))
+            }
+            Some(_) | None => mark.to_owned(),
+        }
+    }
+
+    /// The mark of a field.
+    #[must_use]
+    pub fn mark_of(field: &str) -> String {
+        match field.split_at_checked(1) {
+            Some((letter, target)) if Self::action(letter) != letter => {
+                format!("{}:{target}", Self::action(letter))
+            }
+            Some(_) | None => field.to_owned(),
+        }
+    }
+
+    /// A user's per-day marks of a span.
+    #[must_use]
+    pub fn day_marks(&self, span: impl Display, user: &str) -> String {
+        self.key(&format!("v:{span}:{user}"))
     }
 
     /// A user's standing marks.
@@ -235,14 +308,57 @@ impl Keys {
     }
 }
 
-/// The number of the 31 days that an instant lies in.
+/// The span that an instant lies in.
 fn undo_span(at: Instant) -> i64 {
-    at.0.div_euclid(UNDO_DAYS.cast_signed() * Date::MILLIS)
+    at.0.div_euclid(i64::from(Keys::SPAN_DAYS) * Date::MILLIS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_of_a_history_tells_its_day() {
+        let date = |text: &str| Date::parse(text).unwrap();
+        let last = date("2026-12-13");
+        assert_eq!(Keys::span(last), 670);
+        assert_eq!(Keys::span(last.next()), 671);
+        assert_eq!(Keys::span(date("1969-12-31")), -1);
+        for (span, field, told) in [
+            (670, "0like", Some(("2026-11-13", "like"))),
+            (670, "0L", Some(("2026-11-13", "like"))),
+            (670, "0Lx", Some(("2026-11-13", "Lx"))),
+            (670, "72-b", Some(("2026-11-20", "2-b"))),
+            (670, "ulike", Some(("2026-12-13", "like"))),
+            (-1, "ulike", Some(("1969-12-31", "like"))),
+            (670, "vlike", None),
+            (670, "Blike", None),
+            (670, "~like", None),
+            (670, "", None),
+            (i32::MAX, "0like", None),
+        ] {
+            let told = told.map(|(day, action)| (date(day), action));
+            assert_eq!(Keys::of_history(span, field), told, "{span} {field}");
+        }
+    }
+
+    #[test]
+    fn a_mark_s_field_has_a_letter_or_the_whole_action() {
+        for (mark, field) in [
+            ("like:post-7", "Lpost-7"),
+            ("visit:/a:b", "V/a:b"),
+            ("adjust:é", "Aé"),
+            ("likes:Lx", "likes:Lx"),
+            ("l:x", "l:x"),
+            ("~like", "~like"),
+        ] {
+            assert_eq!(Keys::field_of(mark), field);
+            assert_eq!(Keys::mark_of(field), mark);
+        }
+        for odd in ["", "é", "Xpost"] {
+            assert_eq!(Keys::mark_of(odd), odd);
+        }
+    }
 
     #[test]
     fn a_boards_name_tells_its_period_and_group() {

@@ -29,7 +29,7 @@ pub static COUNT: Script = Script {
         "scripts/count_state.lua",
         "scripts/count.lua"
     ),
-    sha: "95b92b2824c4bd431c0753e637aee431fafccb05",
+    sha: "8b0c31b9fe693b6b7cb2c1c01d46475f8e3f3b6b",
 };
 
 /// Reads a stretch of a board.

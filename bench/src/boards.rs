@@ -5,8 +5,8 @@ use crate::ledger::Ledger;
 use crate::load::{TOP, name_of};
 use crate::stand::{self, Parts, Stand};
 use crate::templates::{Answers, Templates};
-use std::collections::HashMap;
-use test_support::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use test_support::{Answer, Value, json};
 
 /// Compares two boards with the ledger.
 pub async fn check(stand: &Stand) -> Result<(), String> {
@@ -72,20 +72,33 @@ pub async fn same_answers(
     let ours = ours.reader();
     let standing = format!("/v1/ranking/day/users/{}?around=2", name_of(7));
     for path in [TOP, &standing] {
-        same(path, &ours.get(path).await.body, &hono.get(path).await.body)?;
+        same(path, &ours.get(path).await, &hono.get(path).await)?;
     }
     let path = "/v1/activity";
     // The first activity of all, once more.
     let like = json!({"user": name_of(0), "action": "like", "target": "post-0"});
     let answers = (ours.post(path, &like).await, hono.post(path, &like).await);
-    same(path, &answers.0.body, &answers.1.body)
+    same(path, &answers.0, &answers.1)
 }
 
-fn same(path: &str, ours: &Value, theirs: &Value) -> Result<(), String> {
+fn same(path: &str, ours: &Answer, theirs: &Answer) -> Result<(), String> {
+    let (ours, theirs) = (shown(ours), shown(theirs));
     match ours == theirs {
         true => Ok(()),
         false => Err(format!("{path}: ours is\n{ours:#}\nand Hono's\n{theirs:#}")),
     }
+}
+
+/// The body and the headers, without what may differ.
+fn shown(answer: &Answer) -> Value {
+    let names = answer.headers.iter().map(|(name, value)| {
+        let differs = ["date", "etag", "x-request-id"];
+        let value = (!differs.contains(&name.as_str())).then(|| value.to_str().unwrap_or_default());
+        (name.as_str(), value)
+    });
+    let framing = ["content-length", "transfer-encoding"];
+    let headers: BTreeMap<_, _> = names.filter(|(name, _)| !framing.contains(name)).collect();
+    json!({"headers": headers, "body": answer.body})
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod gateway;
 mod growth;
 mod ledger;
 mod load;
+mod memory;
 mod meter;
 mod options;
 mod relay;
@@ -41,8 +42,9 @@ async fn main() -> ExitCode {
         "" => run().await,
         "gateway" => gateway::run().await,
         "growth" => growth::run().await,
+        "memory" => memory::run(),
         _ => Err(format!(
-            "{what}: there are gateway and growth, and without a word all contenders"
+            "{what}: there are gateway, growth and memory, and without a word all contenders"
         )),
     };
     match done {

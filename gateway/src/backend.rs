@@ -1,134 +1,118 @@
 //! The seam to Redis: a batch of commands in, one reply to each out, in order.
 //!
 //! Everything above this file is indifferent to what is behind it. Another kind of backend needs
-//! `send`, `ping` and `listen`, and nothing else.
+//! `pipeline`, `transaction`, `ping` and `listen`, and nothing else.
 
+mod cluster;
 mod feed;
 mod link;
+mod node;
+mod replicas;
 mod socket;
 mod text_lines;
+mod url;
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
+use redis::{Pipeline, Value};
+
+use self::{cluster::Cluster, node::Node, url::Place};
+pub(crate) use self::{
+    feed::{Feed, Kind},
+    node::Manner,
+    replicas::Replicas,
 };
-
-use redis::{
-    ConnectionInfo, IntoConnectionInfo, Pipeline, ProtocolVersion, Value,
-    aio::MultiplexedConnection,
-};
-use tokio::time::timeout;
-
-pub(crate) use self::feed::{Feed, Kind};
-use self::link::Link;
 use crate::{command::Command, error::Fault};
 
-/// One Redis, reached over a few connections that all requests share.
-pub(crate) struct Backend {
-    info: ConnectionInfo,
-    links: Vec<Link>,
-    next: AtomicUsize,
-    patience: Duration,
+/// What one command came to; errors Redis answers are values.
+pub(crate) type Reply = Result<Value, Fault>;
+
+/// What is behind the gateway.
+pub(crate) enum Backend {
+    /// One redis-server.
+    One(Node),
+    /// A cluster of them.
+    Cluster(Cluster),
 }
 
 impl Backend {
     /// Connects, or begins to try: Redis need not be there yet.
-    pub(crate) async fn open(
-        url: &str,
-        connections: usize,
-        patience: Duration,
-    ) -> Result<Self, String> {
-        let info = connection_info(url)?;
-        let mut links: Vec<Link> = (0..connections)
-            .map(|_| Link::open(info.clone(), patience))
-            .collect();
-        for link in &mut links {
-            link.first_attempt().await;
+    pub(crate) async fn open(url: &str, manner: Manner) -> Result<Self, String> {
+        match url::parse(url)? {
+            Place::One(info) => {
+                let node = Node::open(*info, manner);
+                node.first_attempt().await;
+                Ok(Self::One(node))
+            }
+            Place::Cluster(seeds) => Cluster::open(seeds, manner)
+                .await
+                .map(Self::Cluster)
+                .ok_or_else(|| "REDIS_URL cannot be used: it names no node".to_owned()),
         }
-        Ok(Self {
-            info,
-            links,
-            next: AtomicUsize::new(0),
-            patience,
-        })
     }
 
-    /// Sends all commands in one write on one connection, so that none of another request comes
-    /// between them, and returns the reply to each. Errors Redis answers are replies.
-    pub(crate) async fn send(&self, commands: Vec<Command>) -> Result<Vec<Value>, Fault> {
-        let connection = self.pick()?;
-        let Ok(sent) = timeout(self.patience, send(connection, commands)).await else {
-            return Err(Fault::RedisTimeout {
-                ms: self.patience.as_millis(),
-            });
+    /// Runs each command for itself and returns the reply to each. On one Redis they go in one
+    /// write on one connection, in a cluster in one for each node.
+    pub(crate) async fn pipeline(&self, commands: Vec<Command>) -> Result<Vec<Reply>, Fault> {
+        let replies = match self {
+            Self::One(node) => node.send(packed(commands)).await.replies?,
+            Self::Cluster(cluster) => cluster.pipeline(commands).await,
         };
-        sent.map_err(|_cause| Fault::ConnectionLost)
+        // Where nothing has a reply, that is the answer to the request.
+        match replies.first().and_then(silent) {
+            Some(fault) if replies.iter().all(|reply| silent(reply).is_some()) => {
+                Err(fault.clone())
+            }
+            _ => Ok(replies),
+        }
+    }
+
+    /// Runs all commands, MULTI first and EXEC last, in one write on one connection, so that none
+    /// of another request comes between them, and returns the reply to each.
+    pub(crate) async fn transaction(&self, commands: Vec<Command>) -> Result<Vec<Value>, Fault> {
+        match self {
+            Self::One(node) => replicas::settled(node.send(packed(commands)).await.replies?),
+            Self::Cluster(cluster) => cluster.transaction(commands).await,
+        }
     }
 
     /// Whether Redis answers; if not, the fault is one of 503.
     pub(crate) async fn ping(&self) -> Result<(), Fault> {
-        let ping = self.send(vec![Command::of([&b"PING"[..]])]).await;
-        match ping.as_deref() {
-            Ok([Value::ServerError(error)]) => {
-                Err(Fault::RedisDown(crate::reply::error_line(error)))
-            }
-            Ok(_) => Ok(()),
-            Err(Fault::RedisDown(why)) => Err(Fault::RedisDown(why.clone())),
-            Err(fault) => Err(Fault::RedisDown(fault.text().into_owned())),
+        match self {
+            Self::One(node) => ping(node).await,
+            Self::Cluster(cluster) => cluster.ping().await,
         }
     }
 
     /// A feed of what Redis sends by itself, on a connection of its own.
     pub(crate) async fn listen(&self, kind: Kind, names: Vec<Vec<u8>>) -> Result<Feed, Fault> {
-        timeout(self.patience, feed::open(&self.info, kind, names))
-            .await
-            .unwrap_or_else(|_elapsed| {
-                Err(Fault::RedisTimeout {
-                    ms: self.patience.as_millis(),
-                })
-            })
-    }
-
-    /// The next connection that is up, in turn.
-    fn pick(&self) -> Result<MultiplexedConnection, Fault> {
-        let start = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut why = String::new();
-        for offset in 0..self.links.len() {
-            let Some(link) = self
-                .links
-                .get(start.wrapping_add(offset) % self.links.len())
-            else {
-                continue;
-            };
-            match link.connection() {
-                Ok(connection) => return Ok(connection),
-                Err(down) => why = down,
-            }
+        match self {
+            Self::One(node) => node.listen(kind, names).await,
+            Self::Cluster(cluster) => cluster.listen(kind, names).await,
         }
-        Err(Fault::RedisDown(why))
     }
 }
 
-async fn send(
-    mut connection: MultiplexedConnection,
-    commands: Vec<Command>,
-) -> redis::RedisResult<Vec<Value>> {
-    let count = commands.len();
-    let mut pipeline = Pipeline::with_capacity(count);
+/// Why there is no reply, if it is not for the caller to mend.
+fn silent(reply: &Reply) -> Option<&Fault> {
+    let fault = reply.as_ref().err()?;
+    fault.status().is_server_error().then_some(fault)
+}
+
+fn packed(commands: Vec<Command>) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(commands.len());
     for command in commands {
         pipeline.add_command(command.into_cmd());
     }
-    connection.send_packed_commands(&pipeline, 0, count).await
+    pipeline
 }
 
-fn connection_info(url: &str) -> Result<ConnectionInfo, String> {
-    // Never the URL itself in a message: it may hold a password.
-    let info = url
-        .into_connection_info()
-        .map_err(|problem| format!("REDIS_URL cannot be used: {problem}"))?;
-    let settings = info
-        .redis_settings()
-        .clone()
-        .set_protocol(ProtocolVersion::RESP2);
-    Ok(info.set_redis_settings(settings))
+async fn ping(node: &Node) -> Result<(), Fault> {
+    let ping = node.send(packed(vec![Command::of([&b"PING"[..]])])).await;
+    match ping.replies.as_deref() {
+        Ok([Ok(Value::ServerError(error))]) => {
+            Err(Fault::RedisDown(crate::reply::error_line(error)))
+        }
+        Ok(_) => Ok(()),
+        Err(Fault::RedisDown(why)) => Err(Fault::RedisDown(why.clone())),
+        Err(fault) => Err(Fault::RedisDown(fault.text().into_owned())),
+    }
 }

@@ -36,11 +36,7 @@ impl Command {
 
     /// All arguments, the name first.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.cmd.args_iter().map(|argument| match argument {
-            Arg::Simple(bytes) => bytes,
-            // Only `Cmd::cursor_arg` makes any other kind, and nothing here calls it.
-            _ => &[],
-        })
+        arguments_of(&self.cmd)
     }
 
     /// Argument `index`; the name is 0.
@@ -52,7 +48,7 @@ impl Command {
     /// The name in upper case, as far as it is ASCII.
     #[must_use]
     pub fn name(&self) -> String {
-        String::from_utf8_lossy(self.argument(0).unwrap_or_default()).to_ascii_uppercase()
+        name_of(&self.cmd)
     }
 
     /// Whether the name is `name`, in any case.
@@ -73,4 +69,18 @@ impl Command {
     pub fn into_cmd(self) -> Cmd {
         self.cmd
     }
+}
+
+/// All arguments of what the Redis client sends, the name first.
+pub(crate) fn arguments_of(cmd: &Cmd) -> impl ExactSizeIterator<Item = &[u8]> {
+    cmd.args_iter().map(|argument| match argument {
+        Arg::Simple(bytes) => bytes,
+        // Only `Cmd::cursor_arg` makes any other kind, and nothing here calls it.
+        _ => &[],
+    })
+}
+
+/// The name of what the Redis client sends, in upper case, as far as it is ASCII.
+pub(crate) fn name_of(cmd: &Cmd) -> String {
+    String::from_utf8_lossy(arguments_of(cmd).next().unwrap_or_default()).to_ascii_uppercase()
 }

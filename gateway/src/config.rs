@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use crate::backend::{Manner, Replicas};
+
 const MIB: usize = 1024 * 1024;
 
-/// The Upstash Redis REST protocol over any single Redis or Valkey.
+/// The Upstash Redis REST protocol over any Redis or Valkey, one server or a cluster.
 // No `Debug`: it would be the easiest way to log a token.
 #[derive(Clone, Parser)]
 #[command(name = "redis-rest", version, about)]
 pub struct Config {
-    /// Where Redis is: `redis://[user:password@]host:port[/db]`, `rediss://` for TLS, `unix:///path`
+    /// Where Redis is: `redis://[user:password@]host:port[/db]`, `rediss://` for TLS, `unix:///path`,
+    /// `redis+cluster://[user:password@]host:port,host:port` for a cluster
     #[arg(
         long,
         env = "REDIS_URL",
@@ -48,13 +51,21 @@ pub struct Config {
     #[arg(long, env = "REDIS_REST_QUERY_TOKEN", default_value_t = true, action = clap::ArgAction::Set)]
     pub query_token: bool,
 
-    /// Connections to Redis, shared by all requests
+    /// Connections to Redis, to each primary of a cluster, shared by all requests
     #[arg(long, env = "REDIS_CONNECTIONS", default_value_t = 2)]
     pub connections: usize,
 
     /// Milliseconds a body may take to arrive, and then Redis to answer
     #[arg(long, env = "TIMEOUT_MS", default_value_t = 10_000)]
     pub timeout_ms: u64,
+
+    /// Answer a write only when so many replicas have it; 0 asks none
+    #[arg(long, env = "WAIT_REPLICAS", default_value_t = 0)]
+    pub wait_replicas: usize,
+
+    /// Milliseconds replicas may take to confirm a write
+    #[arg(long, env = "WAIT_TIMEOUT_MS", default_value_t = 500)]
+    pub wait_timeout_ms: u64,
 
     /// Largest command, and largest reply to one command, in bytes
     #[arg(long, env = "MAX_COMMAND_BYTES", default_value_t = 10 * MIB)]
@@ -96,7 +107,22 @@ impl Config {
         if self.timeout_ms == 0 {
             return Err("TIMEOUT_MS must be at least 1.".into());
         }
+        if self.wait_replicas > 0 && !(1..self.timeout_ms).contains(&self.wait_timeout_ms) {
+            // WAIT takes 0 as for ever.
+            return Err("WAIT_TIMEOUT_MS must be at least 1 and less than TIMEOUT_MS.".into());
+        }
         Ok(self)
+    }
+
+    pub(crate) fn manner(&self) -> Manner {
+        Manner {
+            connections: self.connections,
+            patience: self.timeout(),
+            replicas: (self.wait_replicas > 0).then(|| Replicas {
+                wanted: self.wait_replicas,
+                within: Duration::from_millis(self.wait_timeout_ms),
+            }),
+        }
     }
 
     /// How long a request may wait for Redis.

@@ -16,7 +16,7 @@ const TOO_LARGE: &str =
 /// | 408 | `BodyTimeout` |
 /// | 413 | `CommandTooLarge`, `BodyTooLarge`, `TooManyCommands` |
 /// | 500 | `Internal` |
-/// | 503 | `RedisDown`, nothing ran; `ConnectionLost`, it may have run; `TooManyStreams` |
+/// | 503 | `RedisDown`, nothing ran; `ConnectionLost`, it may have run; `TooFewReplicas`, it ran and may be lost; `TooManyStreams` |
 /// | 504 | `RedisTimeout`, it may still run |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -24,7 +24,10 @@ pub(crate) enum Fault {
     EmptyBody,
     BodyAborted,
     BodyTimeout,
-    BodyTooLarge { limit: usize, actual: u64 },
+    BodyTooLarge {
+        limit: usize,
+        actual: u64,
+    },
     NotAnArray,
     BadCommand,
     BadPipeline,
@@ -35,16 +38,34 @@ pub(crate) enum Fault {
     NestedArgument(char),
     BadResponseFormat,
     Base64OfResp2,
-    CommandTooLarge { limit: usize, actual: usize },
-    ReplyTooLarge { limit: usize, actual: usize },
-    TooManyCommands { limit: usize, actual: usize },
-    TooManyStreams { limit: usize },
+    CommandTooLarge {
+        limit: usize,
+        actual: usize,
+    },
+    ReplyTooLarge {
+        limit: usize,
+        actual: usize,
+    },
+    TooManyCommands {
+        limit: usize,
+        actual: usize,
+    },
+    TooManyStreams {
+        limit: usize,
+    },
     NoPermission(String),
     Refused(String),
     Redis(String),
     RedisDown(String),
     ConnectionLost,
-    RedisTimeout { ms: u128 },
+    RedisTimeout {
+        ms: u128,
+    },
+    TooFewReplicas {
+        confirmed: usize,
+        wanted: usize,
+        ms: u128,
+    },
     Internal,
 }
 
@@ -72,9 +93,10 @@ impl Fault {
             Self::BodyTooLarge { .. }
             | Self::CommandTooLarge { .. }
             | Self::TooManyCommands { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::RedisDown(_) | Self::ConnectionLost | Self::TooManyStreams { .. } => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::RedisDown(_)
+            | Self::ConnectionLost
+            | Self::TooFewReplicas { .. }
+            | Self::TooManyStreams { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::RedisTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -107,6 +129,7 @@ impl Fault {
             Self::RedisDown(why) => format!("ERR redis is not reachable: {why}").into(),
             Self::ConnectionLost => "ERR the connection to redis was lost before it answered; the command may or may not have run".into(),
             Self::RedisTimeout { ms } => format!("ERR redis did not answer within {ms} ms; the command may still run").into(),
+            Self::TooFewReplicas { confirmed, wanted, ms } => format!("ERR {confirmed} of {wanted} replicas confirmed the write within {ms} ms; it may have happened and may yet be lost").into(),
             Self::Internal => "ERR internal error".into(),
         }
     }

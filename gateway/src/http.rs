@@ -123,16 +123,26 @@ mod tests {
 
     use super::{Gateway, answer};
     use crate::{
-        auth::Auth, backend::Backend, events::Events, run::Runner, script::Aliases, sync::SyncToken,
+        auth::Auth,
+        backend::{Backend, Manner},
+        events::Events,
+        run::Runner,
+        script::Aliases,
+        sync::SyncToken,
     };
 
     async fn gateway() -> Result<Gateway, String> {
         let patience = Duration::from_secs(1);
+        let manner = Manner {
+            connections: 1,
+            patience,
+            replicas: None,
+        };
         Ok(Gateway {
             auth: Auth::new("token", "", true),
             runner: Runner {
                 // No one listens on port 1.
-                backend: Backend::open("redis://127.0.0.1:1", 1, patience).await?,
+                backend: Backend::open("redis://127.0.0.1:1", manner).await?,
                 aliases: Aliases::new(1),
                 sync: SyncToken::new(),
                 max_bytes: 100,

@@ -24,6 +24,8 @@ pub(crate) fn check(name: &str, command: &Command) -> Result<(), Fault> {
         // The server itself.
         "SHUTDOWN" | "DEBUG" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "SYNC" | "PSYNC"
         | "REPLCONF" | "MIGRATE" | "MODULE" => true,
+        // What a cluster is like may be asked, but it is not changed past whoever runs it.
+        "CLUSTER" => !command.argument(1).is_some_and(asks_about_a_cluster),
         _ => false,
     };
     if refused {
@@ -32,6 +34,25 @@ pub(crate) fn check(name: &str, command: &Command) -> Result<(), Fault> {
         )));
     }
     Ok(())
+}
+
+fn asks_about_a_cluster(sub: &[u8]) -> bool {
+    const ASKING: [&str; 11] = [
+        "COUNTKEYSINSLOT",
+        "GETKEYSINSLOT",
+        "HELP",
+        "INFO",
+        "KEYSLOT",
+        "LINKS",
+        "MYID",
+        "NODES",
+        "REPLICAS",
+        "SHARDS",
+        "SLOTS",
+    ];
+    ASKING
+        .iter()
+        .any(|asking| sub.eq_ignore_ascii_case(asking.as_bytes()))
 }
 
 /// `XREAD` and `XREADGROUP` wait only with the option BLOCK, which stands before STREAMS.

@@ -4,7 +4,7 @@ use redis::Value;
 
 use crate::{
     auth::Access,
-    backend::Backend,
+    backend::{Backend, Reply},
     command::Command,
     error::Fault,
     rules,
@@ -12,8 +12,8 @@ use crate::{
     sync::SyncToken,
 };
 
-/// What one command came to.
-pub(crate) type Slot = Result<Value, Fault>;
+/// What one command came to; errors Redis answers are faults.
+pub(crate) type Slot = Reply;
 
 /// Runs commands; knows their limits and scripts, not HTTP.
 pub(crate) struct Runner {
@@ -64,7 +64,9 @@ impl Runner {
         }
         let answers: Vec<Option<String>> =
             plan.slots.iter_mut().map(Planned::take_answer).collect();
-        let mut replies = self.send(plan.commands, plan.writes).await?;
+        let ran = self.backend.transaction(plan.commands).await;
+        self.advance(plan.writes);
+        let mut replies = ran?;
         let Some(Value::Array(results)) = replies.pop_if(|exec| matches!(exec, Value::Array(_)))
         else {
             // The first refusal says why; EXEC itself only says that there was one.
@@ -81,27 +83,28 @@ impl Runner {
     }
 
     async fn execute(&self, plan: Plan) -> Result<Vec<Slot>, Fault> {
-        let mut replies = self.send(plan.commands, plan.writes).await?.into_iter();
+        let mut replies = Vec::new().into_iter();
+        if !plan.commands.is_empty() {
+            let ran = self.backend.pipeline(plan.commands).await;
+            self.advance(plan.writes);
+            replies = ran?.into_iter();
+        }
         let slots = plan.slots.into_iter().map(|planned| match planned {
             Planned::Fault(fault) => Err(fault),
             Planned::Sent { answer } => match replies.next() {
-                Some(value) => self.slot(value, answer),
+                Some(Ok(value)) => self.slot(value, answer),
+                Some(Err(fault)) => Err(fault),
                 None => Err(Fault::Internal),
             },
         });
         Ok(slots.collect())
     }
 
-    async fn send(&self, commands: Vec<Command>, writes: bool) -> Result<Vec<Value>, Fault> {
-        if commands.is_empty() {
-            return Ok(Vec::new());
-        }
-        let replies = self.backend.send(commands).await;
-        // Also after a lost connection or a timeout: the write may have happened.
+    /// Also after a lost connection or a timeout: the write may have happened.
+    fn advance(&self, writes: bool) {
         if writes {
             self.sync.advance();
         }
-        replies
     }
 
     fn slot(&self, value: Value, answer: Option<String>) -> Slot {

@@ -48,7 +48,7 @@ impl Server {
         let listener = TcpListener::bind(&config.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
         let patience = config.timeout();
-        let backend = Backend::open(&config.redis_url, config.connections, patience).await?;
+        let backend = Backend::open(&config.redis_url, config.manner()).await?;
         let (stopping, stopped) = watch::channel(false);
         let gateway = Gateway {
             auth: Auth::new(&config.token, &config.readonly_token, config.query_token),

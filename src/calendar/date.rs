@@ -34,6 +34,20 @@ impl Date {
         Self::new(i32::try_from(year).ok()?, month, day)
     }
 
+    /// The day of a number of days since 1970-01-01, if it is of the years 1 to 9999.
+    #[must_use]
+    pub fn numbered(number: i32) -> Option<Self> {
+        let known =
+            (Self::from_civil(1, 1, 1).0..Self::from_civil(10_000, 1, 1).0).contains(&number);
+        known.then_some(Self(number))
+    }
+
+    /// How many days it lies after 1970-01-01.
+    #[must_use]
+    pub fn number(self) -> i32 {
+        self.0
+    }
+
     /// The day that milliseconds of local time since 1970-01-01T00:00 fall on.
     #[must_use]
     pub fn of_local_millis(millis: i64) -> Self {

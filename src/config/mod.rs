@@ -162,7 +162,7 @@ impl Config {
         let settings = self
             .stamped()
             .map(|(_, name, value)| format!("{name}={value}"));
-        format!("v1 {}", settings.join(" "))
+        format!("v2 {}", settings.join(" "))
     }
 
     /// Whether this stamp says that the data is ours, and being made anew: until that is done

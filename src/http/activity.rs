@@ -17,7 +17,7 @@ use serde_json::Value;
 
 /// Counts one activity, or an array of them; holds back what the store does not take in time.
 pub async fn post(site: &Site, call: &Call, queues: &Queues) -> Result<Answer, Error> {
-    let body = call.body().await?;
+    let body = call.body()?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let profile = first_profile(&caller, call.now, &site.config);

@@ -1,12 +1,9 @@
 //! An answer before it becomes the platform's response.
 
-use super::edge::response;
-use super::live::with_body;
+use crate::calendar::Instant;
 use crate::error::Error;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hasher};
-use worker::Result;
-use worker::web_sys::{ReadableStream, Response};
 
 /// A status, a body and the headers that say what may be done with it.
 #[derive(Clone, Debug)]
@@ -15,9 +12,11 @@ pub struct Answer {
     pub status: u16,
     /// The body; empty for none.
     pub body: String,
+    /// Of a copy from the edge cache: when it was made, and until when it is fresh.
+    pub fresh: Option<(Instant, Instant)>,
     headers: Vec<(&'static str, String)>,
-    /// What comes in the place of the body, as long as somebody reads it.
-    stream: Option<ReadableStream>,
+    /// What comes in the place of the body, as long as somebody reads it: its number in `live.js`.
+    stream: Option<u32>,
 }
 
 impl Answer {
@@ -46,15 +45,17 @@ impl Answer {
         Self {
             status: 200,
             body: body.into(),
+            fresh: None,
             headers: Vec::new(),
             stream: None,
         }
         .with("content-type", media_type)
     }
 
-    /// 200 with a stream of a media type, or without any to a `HEAD`; nobody may store it.
+    /// 200 with a stream of a media type; nobody may store it.
     #[must_use]
-    pub fn stream(media_type: &str, stream: Option<ReadableStream>) -> Self {
+    pub fn stream(media_type: &str, stream: u32) -> Self {
+        let stream = Some(stream);
         let answer = Self::text(media_type, "").with("cache-control", "no-store");
         Self { stream, ..answer }
     }
@@ -65,6 +66,7 @@ impl Answer {
         Self {
             status: 204,
             body: String::new(),
+            fresh: None,
             headers: Vec::new(),
             stream: None,
         }
@@ -142,27 +144,37 @@ impl Answer {
         Self {
             status: 304,
             body: String::new(),
+            fresh: None,
             headers,
             stream: None,
         }
     }
 
-    /// The platform's response. To a `HEAD` it has a body too: the platform keeps that back and
-    /// tells its length.
-    ///
-    /// # Errors
-    ///
-    /// Where the platform takes no such header.
-    pub fn into_response(self) -> Result<Response> {
-        let headers = self.headers.iter();
-        let lines: Vec<&str> = headers
-            .flat_map(|(name, value)| [*name, value.as_str()])
-            .collect();
-        let response = response(self.status, &lines.join("\n"), self.body.as_bytes())?;
-        Ok(match &self.stream {
-            Some(stream) => with_body(&response, stream),
-            None => response,
-        })
+    /// The text of which `response.js` makes the platform's response. To a `HEAD` it has a body
+    /// too: the platform keeps that back and tells its length.
+    #[must_use]
+    pub fn text_of_all(&self) -> String {
+        let mut text = String::with_capacity(self.body.len() + 600);
+        text.push_str(&self.status.to_string());
+        if let Some((made, until)) = self.fresh {
+            for instant in [made, until] {
+                text.push(' ');
+                text.push_str(&instant.0.to_string());
+            }
+        }
+        if let Some(stream) = self.stream {
+            text.push_str(" stream ");
+            text.push_str(&stream.to_string());
+        }
+        for (name, value) in &self.headers {
+            for line in [*name, value.as_str()] {
+                text.push('\n');
+                text.push_str(line);
+            }
+        }
+        text.push_str("\n\n");
+        text.push_str(&self.body);
+        text
     }
 }
 

@@ -1,20 +1,31 @@
-// Boards in the edge cache: one crossing each.
+// Boards in the edge cache.
 
 const MADE = 'x-made';
 
-// The instant it was made and the body, a line each, if it is as young; null if not.
-// A platform without a cache only misses.
-export async function found(url, oldest) {
+// A platform without a cache throws, which costs as much as an answer: it is not asked again for a
+// minute.
+const PAUSE = 60_000;
+let absentUntil = 0;
+
+async function use(cached) {
+  if (Date.now() < absentUntil) return null;
   try {
-    const response = await caches.default.match(url);
-    const made = response.headers.get(MADE);
-    return Number(made) >= oldest ? `${made}\n${await response.text()}` : null;
-  } catch {
-    return null;
+    return await cached(caches.default);
+  } catch (error) {
+    absentUntil = Date.now() + PAUSE;
+    throw error;
   }
 }
 
-export function keep(url, body, made, seconds) {
-  const headers = { 'cache-control': `public, max-age=${seconds}`, [MADE]: String(made) };
-  return caches.default.put(url, new Response(body, { headers }));
+// The instant it was made and the body, a line each, if it is as young; nothing if not.
+export async function found(env, url, oldest) {
+  const response = await use((cache) => cache.match(url));
+  const made = response?.headers.get(MADE);
+  return made && Number(made) >= Number(oldest) ? `${made}\n${await response.text()}` : '';
+}
+
+export async function keep(env, url, made, seconds, body) {
+  const headers = { 'cache-control': `public, max-age=${seconds}`, [MADE]: made };
+  await use((cache) => cache.put(url, new Response(body, { headers })));
+  return '';
 }

@@ -5,32 +5,21 @@
 //! none of one caller's reaches another. It is stored for longer than it is fresh: whoever finds
 //! it says how old it may be. A platform without a cache only misses.
 
-use super::edge::words;
+use super::edge::{defer, perform};
 use super::log;
 use crate::calendar::Instant;
 use crate::ranking::Copy;
-use wasm_bindgen::prelude::wasm_bindgen;
-use worker::Context;
-use worker::js_sys::Promise;
-use worker::wasm_bindgen_futures::JsFuture;
-
-#[wasm_bindgen(module = "/src/http/cache.js")]
-extern "C" {
-    fn found(url: &str, oldest: f64) -> Promise;
-    fn keep(url: &str, body: &str, made: f64, seconds: u32) -> Promise;
-}
 
 /// How long a copy is stored, in seconds.
-const KEPT: u32 = 86_400;
+const KEPT: &str = "86400";
 
 /// The path under which it is stored when somebody was hidden; no route has it.
 const HIDING: &str = "/hiding";
 
 /// The body stored under a URL, if it is there and was not made before an instant.
 pub async fn find(url: &str, oldest: Instant) -> Option<Copy> {
-    let found = JsFuture::from(found(url, oldest.0 as f64)).await.ok()?;
-    let text = found.as_string()?;
-    let (made, body) = text.split_once('\n')?;
+    let found = perform("found", &[url, &oldest.0.to_string()]).await.ok()?;
+    let (made, body) = found.split_once('\n')?;
     Some(Copy {
         body: body.to_owned(),
         made: Instant(made.parse().ok()?),
@@ -46,19 +35,13 @@ pub async fn last_hiding(origin: &str) -> Instant {
 
 /// Keeps that instant.
 pub async fn mark_hiding(origin: &str, until: Instant) {
-    let kept = keep(&format!("{origin}{HIDING}"), "", until.0 as f64, KEPT);
-    if let Err(error) = JsFuture::from(kept).await {
-        log::debug(&format!("cache: {}", words(&error)));
+    let (url, until) = (format!("{origin}{HIDING}"), until.0.to_string());
+    if let Err(cause) = perform("keep", &[&url, &until, KEPT, ""]).await {
+        log::debug(&format!("cache: {cause}"));
     }
 }
 
 /// Stores a body under a URL; the caller does not wait for it.
-pub fn store(context: &Context, url: &str, copy: &Copy) {
-    let kept = JsFuture::from(keep(url, &copy.body, copy.made.0 as f64, KEPT));
-    context.wait_until(async move {
-        if let Err(error) = kept.await {
-            // A plain workerd has no cache; anywhere else this is worth knowing.
-            log::debug(&format!("cache: {}", words(&error)));
-        }
-    });
+pub fn store(url: &str, copy: &Copy) {
+    defer("keep", &[url, &copy.made.0.to_string(), KEPT, &copy.body]);
 }

@@ -1,20 +1,14 @@
 //! A request taken apart: what endpoints need of it, read from the platform once.
 
-use super::edge;
 use super::limits::Limits;
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::json;
 use crate::query::Query;
 use serde_json::Value;
-use std::iter;
 use std::rc::Rc;
-use wasm_bindgen::JsValue;
-use worker::js_sys::Uint8Array;
-use worker::wasm_bindgen_futures::JsFuture;
-use worker::web_sys::Request;
 
-/// The largest body taken, in bytes.
+/// The largest body taken, in bytes, as `request.js` reads it.
 const MOST_BYTES: usize = 256 * 1024;
 
 /// One request.
@@ -36,27 +30,59 @@ pub struct Call {
     /// How often callers may call.
     pub limits: Rc<Limits>,
     headers: Vec<(String, String)>,
-    request: Request,
+    body: Result<String, Unread>,
+}
+
+/// Why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unread {
+    /// It is longer than is taken.
+    Large,
+    /// It is not UTF-8, or did not come whole.
+    Broken,
 }
 
 impl Call {
-    /// Takes a request apart.
+    /// Takes a request apart, as `request.js` writes it.
     #[must_use]
-    pub fn read(request: Request, limits: Rc<Limits>) -> Self {
-        let lines = edge::taken_apart(&request);
-        let mut lines = lines.split('\n').map(str::to_owned);
-        let mut next = || lines.next().unwrap_or_default();
+    pub fn read(mut text: String, limits: Rc<Limits>) -> Self {
+        let mut read = 0;
+        let mut next = || {
+            let start = read;
+            while text.as_bytes().get(read).is_some_and(|byte| *byte != b'\n') {
+                read += 1;
+            }
+            read += 1;
+            text.get(start..read - 1).unwrap_or_default().to_owned()
+        };
+        let id = next();
+        let now = Instant(next().parse().unwrap_or(i64::MAX));
+        let (method, origin, path, query) = (next(), next(), next(), next());
+        let unread = match next().as_str() {
+            "" => None,
+            "large" => Some(Unread::Large),
+            _ => Some(Unread::Broken),
+        };
+        let mut headers = Vec::new();
+        loop {
+            let name = next();
+            if name.is_empty() {
+                break;
+            }
+            headers.push((name, next()));
+        }
+        let body = text.split_off(read.min(text.len()));
         Self {
-            id: next(),
-            now: Instant(next().parse().unwrap_or(i64::MAX)),
-            method: next(),
+            id,
+            now,
+            method,
             route: "",
-            origin: next(),
-            path: next(),
-            query: next(),
+            origin,
+            path,
+            query,
             limits,
-            headers: iter::from_fn(|| lines.next().zip(lines.next())).collect(),
-            request,
+            headers,
+            body: unread.map_or(Ok(body), Err),
         }
     }
 
@@ -69,7 +95,7 @@ impl Call {
         Query::parse(&self.query, &[]).finish()
     }
 
-    /// A header, of those that `edge.js` hands over.
+    /// A header, of those that `request.js` hands over.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -94,37 +120,32 @@ impl Call {
     /// # Errors
     ///
     /// [`Error::TooLarge`], [`Error::UnsupportedMediaType`].
-    pub async fn body(&self) -> Result<Body, Error> {
-        let bytes = JsFuture::from(edge::body_of(&self.request, MOST_BYTES)).await;
-        let bytes = bytes.map_err(|error| unreadable(&error))?;
-        if bytes.is_null() {
+    pub fn body(&self) -> Result<Body<'_>, Error> {
+        if self.body == Err(Unread::Large) {
             let detail = format!("A body is at most {MOST_BYTES} bytes.");
             return Err(Error::TooLarge(detail));
         }
         let media_type = self.header("content-type").unwrap_or_default();
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
         if media_type.eq_ignore_ascii_case("application/json") {
-            Ok(Body(Uint8Array::new(&bytes).to_vec()))
+            Ok(Body(self.body.as_deref().ok()))
         } else {
             Err(Error::UnsupportedMediaType)
         }
     }
 }
 
-/// A body declared as JSON.
-pub struct Body(Vec<u8>);
+/// A body declared as JSON; nothing where it is no text.
+pub struct Body<'a>(Option<&'a str>);
 
-impl Body {
+impl Body<'_> {
     /// The JSON in it.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidRequest`], [`Error::TooLarge`] for a long array.
     pub fn json(&self) -> Result<Value, Error> {
-        Ok(json::read(&self.0)?)
+        let broken = || Error::invalid("The body is not JSON: it is not plain UTF-8.");
+        Ok(json::read(self.0.ok_or_else(broken)?.as_bytes())?)
     }
-}
-
-fn unreadable(error: &JsValue) -> Error {
-    Error::invalid(format!("The body cannot be read: {}.", edge::words(error)))
 }

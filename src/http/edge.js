@@ -1,56 +1,108 @@
-// A request read and an answer made in one crossing each: between wasm and JavaScript the
-// crossings cost, header by header, more than anything done on either side.
+// The other half of edge.rs: who waits for an answer of the wasm's, and what Rust waits for, its
+// effects, done here: a text of what is to be done, and one of what came of it.
 
-// What the Worker looks at.
-const HEADERS = [
-  'access-control-request-method',
-  'authorization',
-  'cf-connecting-ip',
-  'content-length',
-  'content-type',
-  'if-none-match',
-  'last-event-id',
-  'origin',
-];
-const RAY = /^[0-9a-f]{16}(-[A-Z]{3})?$/;
+import { __wbg_reset_state, resume } from 'wasm';
+import { found, keep } from './cache.js';
+import { run } from './database.js';
+import { text_of } from './files.js';
+import { cached_keys, fetched_keys, keep_keys } from './keys.js';
+import { lets_through } from './limits.js';
+import { watch } from './live.js';
+import { send } from './queue.js';
+import { verify_signature } from './signature.js';
+import { last_hiding, mark_hiding, save, saved } from './snapshots.js';
+import { ask } from '../redis/wire.js';
 
-// What no route leads to.
-const NOWHERE = { origin: '', pathname: '', search: '' };
+export { offset } from './zone.js';
 
-// Lines: neither a URL nor a header can hold the end of one.
-export function taken_apart(request) {
-  const { headers, method } = request;
-  const { origin, pathname, search } = URL.parse(request.url) ?? NOWHERE;
-  const ray = headers.get('cf-ray');
-  const id = ray && RAY.test(ray) ? ray : crypto.randomUUID();
-  const lines = [id, Date.now(), method, origin, pathname, search.slice(1)];
-  for (const name of HEADERS) {
-    const value = headers.get(name);
-    if (value !== null) lines.push(name, value);
-  }
-  return lines.join('\n');
+// Each is async, and takes the bindings and then lines; the last of these may have line ends of its
+// own.
+const EFFECTS = {
+  ask,
+  cached_keys,
+  fetched_keys,
+  found,
+  keep,
+  keep_keys,
+  last_hiding,
+  lets_through,
+  mark_hiding,
+  run,
+  save,
+  saved,
+  send,
+  text_of,
+  verify_signature,
+  watch,
+};
+
+// Each has a number, the first free one.
+let waiting = [];
+let free = [];
+let bindings;
+
+/** What Rust answers to an event that it is told of as a text. */
+export function told(event, env, context, text) {
+  bindings ??= env;
+  return new Promise((resolve, reject) => {
+    const task = free.pop() ?? waiting.length;
+    waiting[task] = { context, resolve, reject };
+    step(() => event(task, text));
+  });
 }
 
-// Null where it is longer than is taken; one of unknown length is read no further than that.
-export async function body_of(request, most) {
-  if (!request.body) return new Uint8Array();
-  const declared = Number(request.headers.get('content-length') ?? NaN);
-  if (declared > most) return null;
-  if (declared >= 0) return new Uint8Array(await request.arrayBuffer());
-  const chunks = [];
-  let length = 0;
-  for await (const chunk of request.body) {
-    length += chunk.length;
-    if (length > most) return null;
-    chunks.push(chunk);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+/** What the deployment has: the same for as long as an isolate lives. */
+export function env() {
+  return bindings;
 }
 
-export function response(status, lines, body) {
-  const headers = new Headers();
-  const parts = lines.split('\n');
-  for (let at = 0; at + 1 < parts.length; at += 2) headers.set(parts[at], parts[at + 1]);
-  // A copy: the bytes lie in the memory of the wasm, which goes on to use it.
-  return new Response(body.length ? body.slice() : null, { status, headers });
+export function answer(task, text) {
+  waiting[task].resolve(text);
+  waiting[task] = undefined;
+  free.push(task);
+}
+
+export function perform(task, text) {
+  const one = waiting[task];
+  const go = (right, text) => {
+    // Unless the wasm panicked meanwhile.
+    if (waiting[task] === one) step(() => resume(task, right, text));
+  };
+  effect(text).then(
+    (text) => go(true, text),
+    (error) => go(false, String(error?.message)),
+  );
+}
+
+// Nobody waits for it, but the platform lets it end.
+export function defer(task, text) {
+  // A plain workerd has no cache; anywhere else this is worth knowing.
+  const log = ({ message }) => console.debug(JSON.stringify({ level: 'debug', cause: message }));
+  waiting[task].context.waitUntil(effect(text).catch(log));
+}
+
+function effect(text) {
+  let end = text.indexOf('\n');
+  const effect = EFFECTS[text.slice(0, end)];
+  const lines = [];
+  while (lines.length < effect.length - 2) {
+    const start = end + 1;
+    end = text.indexOf('\n', start);
+    lines.push(text.slice(start, end));
+  }
+  return effect(bindings, ...lines, text.slice(end + 1));
+}
+
+// A panic leaves things half-done in memory: nobody is answered out of that any more, and what comes
+// next has another.
+function step(go) {
+  try {
+    go();
+  } catch (error) {
+    const lost = waiting;
+    waiting = [];
+    free = [];
+    __wbg_reset_state();
+    for (const one of lost) one?.reject(error);
+  }
 }

@@ -1,5 +1,6 @@
-// A file of the deployment as a text; null where there is none. Only the path matters.
-export async function text_of(assets, name) {
-  const response = await assets.fetch(`https://activity-rank.invalid/${name}`)
-  return response.ok ? response.text() : null
+// A file of the deployment as a text. Only the path matters.
+export async function text_of(env, name) {
+  const response = await env.ASSETS.fetch(`https://activity-rank.invalid/${name}`);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.text();
 }

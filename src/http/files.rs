@@ -3,18 +3,9 @@
 
 use super::answer::Answer;
 use super::call::Call;
-use super::edge::binding;
+use super::edge::{is_bound, perform};
 use crate::error::Error;
-use wasm_bindgen::JsValue;
-use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
-use worker::js_sys::Promise;
-use worker::wasm_bindgen_futures::JsFuture;
-
-#[wasm_bindgen(module = "/src/http/files.js")]
-extern "C" {
-    fn text_of(assets: &JsValue, name: &str) -> Promise;
-}
 
 /// What a page may do: run scripts and styles that are files of the deployment and none that are
 /// written into it, ask this service, and show avatars from anywhere. Nothing is said of frames: any
@@ -26,13 +17,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 const BINDING: &str = "ASSETS";
 
 /// The files of a deployment.
-pub struct Files(Option<JsValue>);
+pub struct Files {
+    bound: bool,
+}
 
 impl Files {
     /// Those that a deployment has.
     #[must_use]
     pub fn of(env: &Env) -> Self {
-        Self(binding(env, BINDING))
+        Self {
+            bound: is_bound(env, BINDING),
+        }
     }
 
     /// A page, by the name of its file.
@@ -67,8 +62,10 @@ impl Files {
     }
 
     async fn text(&self, name: &str) -> Option<String> {
-        let text = text_of(self.0.as_ref()?, name);
-        JsFuture::from(text).await.ok()?.as_string()
+        if !self.bound {
+            return None;
+        }
+        perform("text_of", &[name]).await.ok()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::database::Database;
+use super::edge::is_bound;
 use super::snapshots::Snapshots;
 use super::{cache, edge, journal, log};
 use crate::archive::{self, Found, Lookup, Visibility};
@@ -11,7 +12,6 @@ use crate::keys::Keys;
 use crate::ranking::{Which, from_top};
 use crate::redis::{Command, Reply};
 use crate::site::{MOST_CALLS, Site};
-use wasm_bindgen::JsValue;
 use worker::Env;
 
 /// The bindings.
@@ -22,8 +22,8 @@ pub struct Kept {
     pub journal: Option<Database>,
     /// Boards as they were lately: a KV namespace.
     pub snapshots: Option<Snapshots>,
-    /// Boards that are watched: a Durable Object each, of the class [`Live`](super::live::Live).
-    pub live: Option<JsValue>,
+    /// Boards that are watched: a Durable Object each, of the class `Live`.
+    pub live: bool,
 }
 
 /// How far clocks may disagree, and for how long one mark of a hiding is good for those that
@@ -37,8 +37,8 @@ impl Kept {
         Self {
             archive: Database::bound(env, "ARCHIVE"),
             journal: Database::bound(env, "JOURNAL"),
-            snapshots: edge::binding(env, "SNAPSHOTS").map(Snapshots),
-            live: edge::binding(env, "LIVE"),
+            snapshots: is_bound(env, "SNAPSHOTS").then_some(Snapshots),
+            live: is_bound(env, "LIVE"),
         }
     }
 

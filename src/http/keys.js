@@ -1,4 +1,4 @@
-// How a key set comes from the key server and the edge cache: one crossing each.
+// How a key set comes from the key server and the edge cache.
 
 const DEADLINE = 3000; // milliseconds
 const MOST_BYTES = 64 * 1024;
@@ -9,7 +9,7 @@ const MADE = 'x-made';
 // Not the URL itself: fetch() might find under it what was stored here.
 const nameOf = (url) => `https://activity-rank.invalid/keys?${encodeURIComponent(url)}`;
 
-export async function fetched_keys(url) {
+export async function fetched_keys(env, url) {
   const response = await fetch(url, {
     headers: { accept: 'application/json' },
     // Only the configured server is trusted, not whom it names.
@@ -29,20 +29,21 @@ export async function fetched_keys(url) {
 }
 
 // A platform without a cache only misses.
-export async function cached_keys(url, oldest) {
+export async function cached_keys(env, url, oldest) {
   try {
     const response = await caches.default.match(nameOf(url));
-    return Number(response.headers.get(MADE)) >= oldest ? await response.text() : null;
+    return Number(response.headers.get(MADE)) >= Number(oldest) ? await response.text() : '';
   } catch {
-    return null;
+    return '';
   }
 }
 
-export async function keep_keys(url, text, made) {
+export async function keep_keys(env, url, made, text) {
   try {
-    const headers = { 'cache-control': KEPT, [MADE]: String(made) };
+    const headers = { 'cache-control': KEPT, [MADE]: made };
     await caches.default.put(nameOf(url), new Response(text, { headers }));
   } catch {
     // The isolate has them.
   }
+  return '';
 }

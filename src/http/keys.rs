@@ -2,23 +2,13 @@
 //! the key server.
 
 use super::call::Call;
-use super::edge::words;
+use super::edge::perform;
 use super::log;
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::token::Token;
 use crate::token::keys::{self, FRESH, Held, Key};
 use std::cell::RefCell;
-use wasm_bindgen::prelude::wasm_bindgen;
-use worker::js_sys::Promise;
-use worker::wasm_bindgen_futures::JsFuture;
-
-#[wasm_bindgen(module = "/src/http/keys.js")]
-extern "C" {
-    fn cached_keys(url: &str, oldest: f64) -> Promise;
-    fn fetched_keys(url: &str) -> Promise;
-    fn keep_keys(url: &str, text: &str, made: f64) -> Promise;
-}
 
 thread_local! {
     static HELD: RefCell<Held> = RefCell::default();
@@ -60,17 +50,16 @@ async fn fetch(url: &str, call: &Call) -> Result<(), Error> {
         // Other requests meanwhile go on with what is held.
         HELD.with_borrow_mut(|held| held.ask(now));
     }
-    let cause = match JsFuture::from(fetched_keys(url)).await {
+    let cause = match perform("fetched_keys", &[url]).await {
         Ok(text) => {
-            let text = text.as_string().unwrap_or_default();
             if let Some(keys) = keys::read(&text) {
                 HELD.with_borrow_mut(|held| held.hold(keys, now));
-                let _ = JsFuture::from(keep_keys(url, &text, now.0 as f64)).await;
+                let _ = perform("keep_keys", &[url, &now.0.to_string(), &text]).await;
                 return Ok(());
             }
             "not a key set".to_owned()
         }
-        Err(error) => words(&error),
+        Err(cause) => cause,
     };
     HELD.with_borrow_mut(|held| held.ask(now));
     if empty && !load_cached(url, 0, now).await {
@@ -82,9 +71,8 @@ async fn fetch(url: &str, call: &Call) -> Result<(), Error> {
 
 /// Holds what the edge cache has, unless it was made before an instant.
 async fn load_cached(url: &str, oldest: i64, now: Instant) -> bool {
-    let cached = JsFuture::from(cached_keys(url, oldest as f64)).await;
-    let text = cached.ok().and_then(|text| text.as_string());
-    let keys = text.and_then(|text| keys::read(&text));
+    let cached = perform("cached_keys", &[url, &oldest.to_string()]).await;
+    let keys = cached.ok().and_then(|text| keys::read(&text));
     let found = keys.is_some();
     if let Some(keys) = keys {
         HELD.with_borrow_mut(|held| held.hold(keys, now));

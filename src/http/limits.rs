@@ -3,25 +3,15 @@
 //! They are the bindings `WRITE_LIMIT` and `READ_LIMIT`; without one nothing is limited by it.
 
 use super::call::Call;
-use super::edge::{binding, words};
+use super::edge::{is_bound, perform};
 use super::log;
 use crate::error::Error;
-use crate::limit::place;
-use wasm_bindgen::JsValue;
-use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
-use worker::js_sys::Promise;
-use worker::wasm_bindgen_futures::JsFuture;
-
-#[wasm_bindgen(module = "/src/http/limits.js")]
-extern "C" {
-    fn lets_through(limiter: &JsValue, key: &str) -> Promise;
-}
 
 /// The counters of a deployment.
 pub struct Limits {
-    write: Option<JsValue>,
-    read: Option<JsValue>,
+    write: bool,
+    read: bool,
 }
 
 const WRITE: &str = "WRITE_LIMIT";
@@ -32,8 +22,8 @@ impl Limits {
     #[must_use]
     pub fn of(env: &Env) -> Self {
         Self {
-            write: binding(env, WRITE),
-            read: binding(env, READ),
+            write: is_bound(env, WRITE),
+            read: is_bound(env, READ),
         }
     }
 
@@ -43,7 +33,7 @@ impl Limits {
     ///
     /// [`Error::RateLimited`] where there were too many.
     pub async fn write(&self, call: &Call, user: &str) -> Result<(), Error> {
-        if over(call, WRITE, self.write.as_ref(), user).await {
+        if self.write && is_over(call, WRITE, user).await {
             return Err(Error::RateLimited("This user writes too often."));
         }
         Ok(())
@@ -59,7 +49,7 @@ impl Limits {
         let Some(address) = call.header("cf-connecting-ip") else {
             return Ok(());
         };
-        if over(call, READ, self.read.as_ref(), &place(address)).await {
+        if self.read && is_over(call, READ, address).await {
             let detail = "Too many requests come from this address.";
             return Err(Error::RateLimited(detail));
         }
@@ -67,15 +57,12 @@ impl Limits {
     }
 }
 
-/// Whether there were too many under a key. A counter that fails stops nobody.
-async fn over(call: &Call, name: &str, limiter: Option<&JsValue>, key: &str) -> bool {
-    let Some(limiter) = limiter else {
-        return false;
-    };
-    match JsFuture::from(lets_through(limiter, key)).await {
-        Ok(success) => success == JsValue::FALSE,
-        Err(error) => {
-            log::warning(call, &format!("{name}: {}", words(&error)));
+/// Whether there were too many. A counter that fails stops nobody.
+async fn is_over(call: &Call, name: &str, who: &str) -> bool {
+    match perform("lets_through", &[name, who]).await {
+        Ok(lets) => lets.is_empty(),
+        Err(cause) => {
+            log::warning(call, &format!("{name}: {cause}"));
             false
         }
     }

@@ -4,7 +4,7 @@
 
 const SECOND = 1000; // milliseconds, as all here
 const MOST_RESTS = 7; // seconds without a try, while the store does not answer
-const SILENCE = 25 * SECOND; // then a comment shows all between here and the reader that they are needed
+const SILENCE = 25 * SECOND; // then comments keep a stream open, and show who has gone
 const PATIENCE = 30 * SECOND; // with who does not read what was sent
 // A stream ends and its reader comes back: how often one invocation may ask for something has a limit.
 const LIFE = 900 * SECOND;
@@ -97,8 +97,8 @@ export class Hub {
   #openings = []; // those who wait for their first board
   #boards = new Map(); // by how many entries
   #watching = false;
-  #rests = 0; // seconds to wait before the next try, and how many there were after the last
-  #rested = 0;
+  #rested = 0; // seconds of rest after the last try, 0 where that was well
+  #rests = 0; // how many are left
 
   // `look` reads the board at the URL of a request, for all numbers of entries that are wanted, and
   // tells lines: fresh, stale or failed; the variable that is wrong, or none; why it is not fresh;
@@ -152,7 +152,7 @@ export class Hub {
       exhausted = true;
       return `failed\n\n${error?.message}`;
     });
-    const [said, variable, cause, ...rows] = told.split('\n');
+    const [said, variable = '', cause = '', ...rows] = told.split('\n');
     this.#boards.clear();
     for (let at = 0; at + 2 < rows.length; at += 3) {
       const [limit, version, json] = rows.slice(at, at + 3);
@@ -177,12 +177,22 @@ export class Hub {
   }
 }
 
-// The stream of an object, null to a HEAD, or in words why there is none.
-export async function opened(namespace, name, method, url, known) {
-  const object = namespace.get(namespace.idFromName(name));
+// Streams that wait for the answer they are part of, null to a HEAD.
+const streams = new Map();
+let latest = 0;
+
+// The number of the stream of an object, or why there is none: behind an empty line.
+export async function watch(env, name, method, url, known) {
+  const object = env.LIVE.get(env.LIVE.idFromName(name));
   const response = await object.fetch(url, { method, headers: { 'last-event-id': known } });
-  return response.ok ? response.body : response.text();
+  if (!response.ok) return `\n${await response.text()}`;
+  latest += 1;
+  streams.set(String(latest), response.body);
+  return String(latest);
 }
 
-// A response with a stream in the place of its body.
-export const with_body = (response, stream) => new Response(stream, response);
+export function streamOf(number) {
+  const stream = streams.get(number);
+  streams.delete(number);
+  return stream;
+}

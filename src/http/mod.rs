@@ -1,5 +1,5 @@
-//! HTTP at the edge: route → caller → content → one pipeline → view. Besides the entry points
-//! this folder alone names `worker::`, so the edge of the queue is here too.
+//! HTTP at the edge: route → caller → content → one pipeline → view. This folder alone knows the
+//! platform, so the edge of the queue and cron are here too.
 
 mod activity;
 mod answer;
@@ -10,14 +10,14 @@ mod caller;
 mod copies;
 mod cors;
 mod database;
-mod edge;
+pub mod edge;
 mod files;
 mod health;
 mod journal;
 mod kept;
 mod keys;
 mod limits;
-pub mod live;
+mod live;
 mod log;
 mod moderation;
 pub mod queue;
@@ -36,15 +36,14 @@ use crate::site::Site;
 use answer::Answer;
 use call::Call;
 use cors::Cors;
+use edge::is_bound;
 use files::Files;
 use kept::Kept;
 use limits::Limits;
 use queue::Queues;
 use route::Route;
-use std::cell::OnceCell;
 use std::rc::Rc;
-use worker::web_sys::{Request, Response};
-use worker::{Context, Env, Result};
+use worker::Env;
 
 /// What the deployment's variables say.
 struct Deployment {
@@ -54,26 +53,26 @@ struct Deployment {
     files: Files,
     kept: Kept,
     queues: Queues,
-    site: std::result::Result<Site, Error>,
+    site: Result<Site, Error>,
 }
 
 thread_local! {
     /// Read once: variables are the same for as long as an isolate lives.
-    static DEPLOYMENT: OnceCell<Rc<Deployment>> = const { OnceCell::new() };
+    static DEPLOYMENT: Rc<Deployment> = Rc::new(Deployment::read(&edge::env()));
 }
 
 /// Answers a request; what goes wrong is a problem document, never an error of the platform's.
-pub async fn respond(request: Request, env: &Env, context: &Context) -> Result<Response> {
-    let deployment = Deployment::of(env);
+pub async fn respond(request: String) -> String {
+    let deployment = Deployment::of();
     let mut call = Call::read(request, Rc::clone(&deployment.limits));
     let cors = Cors::of(&deployment.origins, call.header("origin"));
-    let answer = answer(&mut call, &deployment, &cors, context)
+    let answer = answer(&mut call, &deployment, &cors)
         .await
         .unwrap_or_else(|error| {
             log::failure(&call, &error);
             Answer::problem(&error)
         });
-    cors.sign(sealed(answer, &call)).into_response()
+    cors.sign(sealed(answer, &call)).text_of_all()
 }
 
 /// An answer of any kind with what all of them say.
@@ -89,12 +88,7 @@ fn sealed(answer: Answer, call: &Call) -> Answer {
     }
 }
 
-async fn answer(
-    call: &mut Call,
-    deployment: &Deployment,
-    cors: &Cors,
-    context: &Context,
-) -> std::result::Result<Answer, Error> {
+async fn answer(call: &mut Call, deployment: &Deployment, cors: &Cors) -> Result<Answer, Error> {
     let route = Route::of(&call.path)?;
     call.route = route.pattern();
     if cors::is_preflight(&call.method, |name| call.header(name).is_some()) {
@@ -109,8 +103,8 @@ async fn answer(
     }
     match route {
         Route::Activity => activity::post(site?, call, &deployment.queues).await,
-        Route::Ranking(period) => ranking::board(site?, kept, call, context, &period).await,
-        Route::Winners(period) => ranking::winners(site?, kept, call, context, &period).await,
+        Route::Ranking(period) => ranking::board(site?, kept, call, &period).await,
+        Route::Winners(period) => ranking::winners(site?, kept, call, &period).await,
         Route::Live(period) => live::open(site?, kept, call, &period).await,
         Route::Comparison(period) => ranking::comparison(site?, kept, call, &period).await,
         Route::Standing(period, user) => ranking::standing(site?, kept, call, &period, &user).await,
@@ -141,11 +135,15 @@ async fn answer(
 const EACH_MINUTE: &str = "* * * * *";
 
 /// Does what is due from time to time: each part that fails is logged, and due again.
-pub async fn run_scheduled(env: &Env, cron: &str) {
-    let deployment = Deployment::of(env);
-    let (Ok(site), kept) = (&deployment.site, &deployment.kept) else {
-        return;
-    };
+pub async fn run_scheduled(cron: String) -> String {
+    let deployment = Deployment::of();
+    if let Ok(site) = &deployment.site {
+        run_due(site, &deployment.kept, &cron).await;
+    }
+    String::new()
+}
+
+async fn run_due(site: &Site, kept: &Kept, cron: &str) {
     if let Some(journal) = &kept.journal
         && let Err(error) = journal::drain(site, journal).await
     {
@@ -167,8 +165,8 @@ pub async fn run_scheduled(env: &Env, cron: &str) {
 }
 
 impl Deployment {
-    fn of(env: &Env) -> Rc<Self> {
-        DEPLOYMENT.with(|known| Rc::clone(known.get_or_init(|| Rc::new(Self::read(env)))))
+    fn of() -> Rc<Self> {
+        DEPLOYMENT.with(Rc::clone)
     }
 
     fn read(env: &Env) -> Self {
@@ -190,14 +188,13 @@ impl Deployment {
     }
 }
 
-fn read_site(vars: &Vars, env: &Env) -> std::result::Result<Site, Error> {
-    let is_bound = |name| edge::binding(env, name).is_some();
+fn read_site(vars: &Vars, env: &Env) -> Result<Site, Error> {
     let bound = Bound {
-        queue: is_bound("HELD"),
-        archive: is_bound("ARCHIVE"),
-        journal: is_bound("JOURNAL"),
-        snapshots: is_bound("SNAPSHOTS"),
-        live: is_bound("LIVE"),
+        queue: is_bound(env, "HELD"),
+        archive: is_bound(env, "ARCHIVE"),
+        journal: is_bound(env, "JOURNAL"),
+        snapshots: is_bound(env, "SNAPSHOTS"),
+        live: is_bound(env, "LIVE"),
     };
     let config = Config {
         bound,

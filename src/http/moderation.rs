@@ -36,7 +36,7 @@ async fn get_verdict(site: &Site, call: &Call, user: &str) -> Result<Answer, Err
 }
 
 async fn put_verdict(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
-    let body = call.body().await?;
+    let body = call.body()?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let verdict = Verdict::read(user, &body.json()?)?;
@@ -54,7 +54,7 @@ async fn put_verdict(site: &Site, kept: &Kept, call: &Call, user: &str) -> Resul
 
 /// `POST` of an adjustment.
 pub async fn adjustment(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
-    let body = call.body().await?;
+    let body = call.body()?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let adjustment = Adjustment::read(user, &body.json()?, site.config.decimals, call.now)?;

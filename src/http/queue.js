@@ -1,6 +1,21 @@
-// Async, so that whatever it throws is the promise's.
-export async function send(queue, text) {
-  await queue.send(text, { contentType: 'text' })
+// The queues: what is sent to one, and what one delivers.
+
+export async function send(env, name, text) {
+  await env[name].send(text, { contentType: 'text' });
+  return '';
 }
 
-export const retry = (message, seconds) => message.retry({ delaySeconds: seconds })
+/** Id, number of tries and text of each message; null where it is no text. */
+export function messages(batch) {
+  const text = (body) => (typeof body === 'string' ? body : null);
+  return JSON.stringify(batch.messages.map(({ id, attempts, body }) => [id, attempts, text(body)]));
+}
+
+/** What becomes of each: it is done with, or tried again after so many seconds. */
+export function settle(batch, fates) {
+  const lines = fates.split('\n');
+  batch.messages.forEach((message, at) => {
+    if (lines[at]) message.retry({ delaySeconds: Number(lines[at]) });
+    else message.ack();
+  });
+}

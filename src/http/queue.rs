@@ -3,51 +3,53 @@
 //! They are the bindings `HELD` and `DEAD`; without the first nothing is held back.
 
 use super::call::Call;
-use super::edge::{self, binding, words};
+use super::edge::{self, is_bound, perform};
 use super::log;
 use crate::activity::Activity;
 use crate::calendar::Instant;
 use crate::error::Error;
 use crate::held::{Fate, backoff, messages, replay};
+use crate::redis::Reply;
 use serde_json::json;
-use wasm_bindgen::JsValue;
-use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
-use worker::js_sys::Promise;
-use worker::wasm_bindgen_futures::JsFuture;
 
-#[wasm_bindgen(module = "/src/http/queue.js")]
-extern "C" {
-    fn send(queue: &JsValue, text: &str) -> Promise;
-    fn retry(message: &Message, seconds: u32);
+/// One message, as the platform delivers it.
+struct Message {
+    id: String,
+    tries: u32,
+    /// Nothing where it is no text.
+    text: Option<String>,
 }
 
-#[wasm_bindgen]
-extern "C" {
-    /// Messages that the platform delivers together. (The library's own type hides how often a
-    /// message was tried.)
-    pub type Batch;
+impl Message {
+    /// Those of a batch.
+    fn all(batch: &str) -> Option<Vec<Self>> {
+        let batch = Reply::parse(batch)?;
+        let read = |message: &Reply| {
+            Some(Self {
+                id: message.at(0).ok()?.text().ok()?.to_owned(),
+                tries: u32::try_from(message.at(1).ok()?.unsigned().ok()?).ok()?,
+                text: message.at(2).ok()?.text().ok().map(str::to_owned),
+            })
+        };
+        batch.list().ok()?.iter().map(read).collect()
+    }
 
-    #[wasm_bindgen(method, getter)]
-    fn messages(this: &Batch) -> Vec<Message>;
+    /// Has it tried again, after so many seconds.
+    fn again(&self, cause: &str) -> String {
+        self.tell(cause);
+        backoff(self.tries).to_string()
+    }
 
-    /// One message.
-    pub type Message;
-
-    #[wasm_bindgen(method, getter)]
-    fn id(this: &Message) -> String;
-    #[wasm_bindgen(method, getter)]
-    fn attempts(this: &Message) -> u32;
-    #[wasm_bindgen(method, getter)]
-    fn body(this: &Message) -> JsValue;
-    #[wasm_bindgen(method)]
-    fn ack(this: &Message);
+    fn tell(&self, cause: &str) {
+        log::message(&self.id, self.tries, cause);
+    }
 }
 
 /// The queues of a deployment.
 pub struct Queues {
-    held: Option<JsValue>,
-    dead: Option<JsValue>,
+    held: bool,
+    dead: bool,
 }
 
 impl Queues {
@@ -55,8 +57,8 @@ impl Queues {
     #[must_use]
     pub fn of(env: &Env) -> Self {
         Self {
-            held: binding(env, "HELD"),
-            dead: binding(env, "DEAD"),
+            held: is_bound(env, "HELD"),
+            dead: is_bound(env, "DEAD"),
         }
     }
 
@@ -72,12 +74,12 @@ impl Queues {
         error: Error,
         activities: &[&Activity],
     ) -> Result<(), Error> {
-        let (Error::StoreUnavailable(cause), Some(queue)) = (&error, &self.held) else {
+        let (Error::StoreUnavailable(cause), true) = (&error, self.held) else {
             return Err(error);
         };
         for text in messages(activities) {
-            if let Err(failure) = JsFuture::from(send(queue, &text)).await {
-                log::warning(call, &format!("HELD: {}", words(&failure)));
+            if let Err(failure) = perform("send", &["HELD", &text]).await {
+                log::warning(call, &format!("HELD: {failure}"));
                 return Err(error);
             }
         }
@@ -87,56 +89,49 @@ impl Queues {
 
     /// Keeps a message that can never be counted; says whether it did.
     async fn bury(&self, text: &Option<String>, reason: &str) -> bool {
-        let Some(queue) = &self.dead else {
-            return false;
-        };
-        let text = json!({"reason": reason, "message": text}).to_string();
-        JsFuture::from(send(queue, &text)).await.is_ok()
+        let text = json!({"reason": reason, "message": text});
+        let text = serde_json::to_string(&text).unwrap_or_default();
+        self.dead && perform("send", &["DEAD", &text]).await.is_ok()
     }
 }
 
-/// Counts what was held back; each message is done with or tried again on its own.
-pub async fn count(batch: &Batch, env: &Env) {
-    let deployment = super::Deployment::of(env);
-    let messages = batch.messages();
-    let text = |message: &Message| message.body().as_string();
-    let texts: Vec<Option<String>> = messages.iter().map(text).collect();
+/// Counts what was held back; each message is done with or tried again on its own: a line each, the
+/// seconds after which it is tried again, if it is. A failure would have the whole batch delivered
+/// again: there is none.
+pub async fn count(batch: String) -> String {
+    let deployment = super::Deployment::of();
+    let messages = Message::all(&batch).unwrap_or_default();
+    let mut fates = Vec::new();
     let site = match &deployment.site {
         Ok(site) => site,
         Err(error) => {
             let cause = error.cause().unwrap_or_default();
-            return messages.iter().for_each(|message| again(message, &cause));
+            fates.extend(messages.iter().map(|message| message.again(&cause)));
+            return fates.join("\n");
         }
     };
-    let fates = replay(site, &texts, Instant(edge::clock())).await;
-    for ((message, text), fate) in messages.iter().zip(&texts).zip(fates) {
-        match fate {
+    let texts: Vec<Option<String>> = messages.iter().map(|one| one.text.clone()).collect();
+    let replayed = replay(site, &texts, Instant(edge::clock())).await;
+    for (message, fate) in messages.iter().zip(replayed) {
+        fates.push(match fate {
             Fate::Done(refused) => {
                 for reason in refused {
-                    told(message, &format!("dropped: {reason}"));
+                    message.tell(&format!("dropped: {reason}"));
                 }
-                message.ack();
+                String::new()
             }
-            Fate::Again(cause) => again(message, &cause),
+            Fate::Again(cause) => message.again(&cause),
             Fate::Unreadable(reason) => {
                 let reason = format!("unreadable: {reason}");
-                if deployment.queues.bury(text, &reason).await {
-                    told(message, &reason);
-                    message.ack();
+                if deployment.queues.bury(&message.text, &reason).await {
+                    message.tell(&reason);
+                    String::new()
                 } else {
                     // In the end the platform puts it where it belongs, without the reason.
-                    again(message, &reason);
+                    message.again(&reason)
                 }
             }
-        }
+        });
     }
-}
-
-fn again(message: &Message, cause: &str) {
-    told(message, cause);
-    retry(message, backoff(message.attempts()));
-}
-
-fn told(message: &Message, cause: &str) {
-    log::message(&message.id(), message.attempts(), cause);
+    fates.join("\n")
 }

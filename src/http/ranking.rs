@@ -11,7 +11,6 @@ use crate::keys::Keys;
 use crate::ranking::{Board, Comparison, Copy, PeriodView, Question, StandingQuery, Winners, read};
 use crate::redis::Reply;
 use crate::site::Site;
-use worker::Context;
 
 /// How long a closed board may be served from a cache, in seconds: a late undo may change it.
 const CLOSED_MAX_AGE: u32 = 300;
@@ -26,13 +25,7 @@ pub struct Asked<'a> {
 }
 
 /// The top of a board, from the edge cache where it is fresh, or while the store is away.
-pub async fn board(
-    site: &Site,
-    kept: &Kept,
-    call: &Call,
-    context: &Context,
-    period: &str,
-) -> Result<Answer, Error> {
+pub async fn board(site: &Site, kept: &Kept, call: &Call, period: &str) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let board = Board::read(period, &call.query, &site.config, today)?;
     let asked = Asked::new(site, kept, call, &board);
@@ -44,23 +37,17 @@ pub async fn board(
     let read = async { asked.tell(&asked.look_up().await?) };
     let known = async |oldest| asked.known(oldest).await;
     let url = board.normal_form();
-    cached(site, kept, call, (context, &url, max_age), read, known).await
+    cached(site, kept, call, (&url, max_age), read, known).await
 }
 
 /// The first three of past boards, kept as those are.
-pub async fn winners(
-    site: &Site,
-    kept: &Kept,
-    call: &Call,
-    context: &Context,
-    period: &str,
-) -> Result<Answer, Error> {
+pub async fn winners(site: &Site, kept: &Kept, call: &Call, period: &str) -> Result<Answer, Error> {
     let today = site.calendar.date_at(call.now);
     let winners = Winners::read(period, &call.query, &site.config, today)?;
     let read = read_winners(site, kept, call, &winners);
     let known = async |_| Ok(None);
     let (url, max_age) = (winners.normal_form(), CLOSED_MAX_AGE);
-    cached(site, kept, call, (context, &url, max_age), read, known).await
+    cached(site, kept, call, (&url, max_age), read, known).await
 }
 
 /// What is in the edge cache while it is fresh, else what is read, and while that cannot be done
@@ -69,7 +56,7 @@ async fn cached(
     site: &Site,
     kept: &Kept,
     call: &Call,
-    (context, normal_form, max_age): (&Context, &str, u32),
+    (normal_form, max_age): (&str, u32),
     read: impl Future<Output = Result<String, Error>>,
     known: impl AsyncFnOnce(Instant) -> Result<Option<Copy>, Error>,
 ) -> Result<Answer, Error> {
@@ -81,7 +68,7 @@ async fn cached(
             Ok(body) => {
                 let made = call.now;
                 let copy = Copy { body, made };
-                cache::store(context, &url, &copy);
+                cache::store(&url, &copy);
                 copy
             }
             Err(error) => {
@@ -99,6 +86,12 @@ async fn cached(
         .tagged();
     if let Some(age) = age {
         answer = answer.with("age", age.to_string());
+        // A question that names no day means another board from midnight on.
+        let midnight = site
+            .calendar
+            .start_of(site.calendar.date_at(call.now).next());
+        let until = Instant(copy.made.0 + i64::from(max_age) * 1000).min(midnight);
+        answer.fresh = Some((copy.made, until));
     }
     Ok(answer.unless_known(call.header("if-none-match")))
 }

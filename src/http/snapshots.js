@@ -1,25 +1,27 @@
-// Snapshots of boards in a KV namespace: one value for all of a site's, one crossing each.
+// Snapshots of boards in the KV namespace SNAPSHOTS: one value for all of a site's.
 
 const DAY = 86400; // seconds
 
 const boards = (site) => `boards ${site}`;
 const hiding = (site) => `hiding ${site}`;
 
-export function save(namespace, site, text) {
-  return namespace.put(boards(site), text, { expirationTtl: DAY });
+export async function save(env, site, text) {
+  await env.SNAPSHOTS.put(boards(site), text, { expirationTtl: DAY });
+  return '';
 }
 
-// The instant it was made and what the script replied, a line each; null where there is none.
-export async function saved(namespace, site, name) {
-  const all = await namespace.get(boards(site), 'json');
+// The instant it was made and what the script replied, a line each; nothing where there is none.
+export async function saved(env, site, name) {
+  const all = await env.SNAPSHOTS.get(boards(site), 'json');
   const board = all?.boards[name];
-  return board ? `${all.made}\n${JSON.stringify(board)}` : null;
+  return board ? `${all.made}\n${JSON.stringify(board)}` : '';
 }
 
-export function mark_hiding(namespace, site, until) {
-  return namespace.put(hiding(site), String(until), { expirationTtl: DAY });
+export async function mark_hiding(env, site, until) {
+  await env.SNAPSHOTS.put(hiding(site), until, { expirationTtl: DAY });
+  return '';
 }
 
-export async function last_hiding(namespace, site) {
-  return Number(await namespace.get(hiding(site)));
+export async function last_hiding(env, site) {
+  return (await env.SNAPSHOTS.get(hiding(site))) ?? '';
 }

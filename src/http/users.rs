@@ -44,7 +44,7 @@ async fn get(site: &Site, call: &Call, user: &str) -> Result<Answer, Error> {
 }
 
 async fn put(site: &Site, kept: &Kept, call: &Call, user: &str) -> Result<Answer, Error> {
-    let body = call.body().await?;
+    let body = call.body()?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let named = Profile::read(user, &body.json()?)?;
@@ -99,7 +99,7 @@ fn too_few() -> Error {
 
 /// `PUT` of an array of profiles.
 pub async fn put_all(site: &Site, kept: &Kept, call: &Call) -> Result<Answer, Error> {
-    let body = call.body().await?;
+    let body = call.body()?;
     let caller = identify(call, &site.config).await?;
     call.no_parameters()?;
     let json = body.json()?;

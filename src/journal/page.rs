@@ -70,9 +70,9 @@ impl Page {
         let seconds = |kind: Period| (kind.name(), config.keep.board_seconds(kind));
         let kept = Kept {
             boards: Pairs(Period::ALL.map(seconds).to_vec()),
-            histories: Keys::DAY_SECONDS,
+            histories: Keys::SPAN_SECONDS,
             marks: config.keep.marks_seconds(),
-            undos: Keys::UNDO_SECONDS,
+            undos: Keys::SPAN_SECONDS,
         };
         let kept = serde_json::to_string(&kept).unwrap_or_default();
         let stamp = serde_json::to_string(&config.stamp()).unwrap_or_default();

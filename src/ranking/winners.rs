@@ -208,7 +208,7 @@ impl Past {
     }
 
     fn archived(row: &Reply) -> Result<Self, Failure> {
-        let places: Reply = serde_json::from_str(row.at(2)?.text()?).map_err(|_| unexpected())?;
+        let places = Reply::parse(row.at(2)?.text()?).ok_or_else(unexpected)?;
         let (mut users, mut scores) = (Vec::new(), Vec::new());
         for place in places.list()? {
             users.push(place.at(0)?.clone());

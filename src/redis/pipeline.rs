@@ -106,5 +106,12 @@ fn write_all<'a>(commands: impl Iterator<Item = &'a Command>, by_text: bool) -> 
 }
 
 fn push_json(body: &mut String, text: &str) {
-    body.push_str(&serde_json::Value::from(text).to_string());
+    let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(plain) {
+        body.push('"');
+        body.push_str(text);
+        body.push('"');
+    } else {
+        body.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
 }

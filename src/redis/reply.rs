@@ -19,6 +19,13 @@ pub enum Reply {
 }
 
 impl Reply {
+    /// Reads a value; none where the text is not one of this protocol.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        // Of bytes, as all other JSON here: the library brings a reader of its own for texts.
+        serde_json::from_slice(text.as_bytes()).ok()
+    }
+
     /// The integer, also one written as text.
     ///
     /// # Errors

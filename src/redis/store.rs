@@ -104,12 +104,12 @@ impl Store {
             return Err(Failure::Unauthorized);
         }
         if !(200..300).contains(&status) {
-            let slot: Option<Slot> = serde_json::from_str(&text).ok();
+            let slot: Option<Slot> = serde_json::from_slice(text.as_bytes()).ok();
             let told = slot.and_then(|slot| slot.error).unwrap_or_default();
             let told = words(&told);
             return Err(Failure::Unavailable(format!("status {status} {told}")));
         }
-        let Slots(slots) = serde_json::from_str(&text)
+        let Slots(slots) = serde_json::from_slice(text.as_bytes())
             .map_err(|_| Failure::Unavailable("not an answer of this protocol".to_owned()))?;
         if slots.len() == commands {
             Ok(slots)

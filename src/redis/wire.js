@@ -1,9 +1,8 @@
-// One request to the store in one crossing, text in and text out: header by header, and a step of
-// the answer at a time, it took a third of all that a request costs.
+// One request to the store.
 
 // The status and the body, a line each; of no answer 0 and why. The part of an error before a colon
 // is of no request; what follows may hold the URL, which can carry credentials.
-export async function ask(url, authorization, deadline, body) {
+export async function ask(env, url, authorization, deadline, body) {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -11,7 +10,7 @@ export async function ask(url, authorization, deadline, body) {
       body,
       // Only the configured store gets the token, not whom it names.
       redirect: 'manual',
-      signal: AbortSignal.timeout(deadline),
+      signal: AbortSignal.timeout(Number(deadline)),
     });
     return `${response.status}\n${await response.text()}`;
   } catch (error) {

@@ -14,19 +14,13 @@ pub(super) struct Answer {
 #[cfg(target_arch = "wasm32")]
 mod client {
     use super::Answer;
-    use wasm_bindgen::JsValue;
-    use wasm_bindgen::prelude::wasm_bindgen;
-
-    #[wasm_bindgen(module = "/src/redis/wire.js")]
-    extern "C" {
-        async fn ask(url: &str, authorization: &str, deadline: u32, body: &str) -> JsValue;
-    }
+    use crate::http::edge::perform;
 
     /// The way to one URL.
     pub struct Wire {
         url: String,
         authorization: String,
-        deadline: u32,
+        deadline: String,
     }
 
     impl Wire {
@@ -35,7 +29,7 @@ mod client {
             Self {
                 url,
                 authorization: format!("Bearer {token}"),
-                deadline,
+                deadline: deadline.to_string(),
             }
         }
 
@@ -46,8 +40,8 @@ mod client {
         ///
         /// Why there is no answer; nothing in it is secret.
         pub async fn post(&self, body: String) -> Result<Answer, String> {
-            let answer = ask(&self.url, &self.authorization, self.deadline, &body).await;
-            let mut status = answer.as_string().unwrap_or_default();
+            let takes = [&self.url, &self.authorization, &self.deadline, &body];
+            let mut status = perform("ask", &takes.map(String::as_str)).await?;
             let text = status.split_off(status.find('\n').map_or(0, |end| end + 1));
             match status.trim_end().parse() {
                 Ok(0) | Err(_) => Err(text),

@@ -4,12 +4,12 @@
 -- the expiries together or not at all: it reads and checks everything it will
 -- touch before its first write, because Redis does not roll a script back.
 --
--- KEYS  1 stamp (string)       2 index (zset: board key or history date -> last expiry, Unix s)
+-- KEYS  1 stamp (string)       2 index (zset: board key or span of histories -> last expiry, Unix s)
 --       3 flags (hash: user -> 'flags,subject'; h hidden by moderators, s by themself, f frozen)
 --       4 archived (set: board keys)   5 outbox of the journal (stream)
 --       6 tombstones (hash: SHA-1 of a user -> when they were erased, Unix ms)
---       the rest by number, as ARGV says: boards (zset), histories (hash),
---       per-day marks (set), standing marks (hash), undo memories (hash)
+--       the rest by number, as ARGV says: boards (zset), histories, per-day marks,
+--       standing marks, undo memories (hashes)
 --
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms
 --       3 lifetime of histories and per-day marks, s    4 of standing marks, s
@@ -17,19 +17,19 @@
 --       7 '1' to reply with standings                   8 '1' to write what changes to the outbox
 --       then six lists, each led by its length:
 --       rules    action, once ('d' per day or 's' standing), points, daily cap or 0, cooldown ms or 0
---       places   date, kinds ('dwmya'), groups ('eu,us'), number of the first board's key;
---                boards lie in a row: the kinds for everybody, then the kinds for each group
+--       places   date, its number in days since 1970, kinds ('dwmya'), groups ('eu,us'), number of the
+--                first board's key; boards lie in a row: the kinds for everybody, then the kinds for each group
 --       members  user, key of standing marks, first key of undo memories, how many; the first is written
---       days     member, date, key of history, key of per-day marks
+--       days     member, number of the date, key of history, key of per-day marks; both of its span of 31 days
 --       ops      rule, place, day, verb ('do', 'undo', 'old': a day too far back to know its marks,
 --                'adjust': points that may be below zero, by a moderator), mark ('like:post-7'),
 --                instant ms, '1' if the caller dated it, '2' if it was held back since then
 --       audit    none, or one: key of the audit list, key of who and why, instant ms, reason; for adjustments
 --
 -- Call  EVALSHA sha 13 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
---       {ar:0}m:42 {ar:0}u:659:42 {ar:0}u:658:42 {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42
---       'v1 ...' 1795132800000 2764800 34560000 5356800 'd2678400 a0' 1 0  1 like s 2 0 0
---       1 2026-11-20 da '' 7  1 42 9 10 2  1 1 2026-11-20 12 13  1 1 1 1 do like:post-7 1795132800000 0  0
+--       {ar:0}m:42 {ar:0}u:670:42 {ar:0}u:669:42 {ar:0}h:670:42 {ar:0}v:670:42
+--       'v2 ...' 1795132800000 5356800 34560000 5356800 'd2678400 a0' 1 0  1 like s 2 0 0
+--       1 2026-11-20 20777 da '' 7  1 42 9 10 2  1 1 20777 12 13  1 1 1 1 do like:post-7 1795132800000 0  0
 --
 -- Reply { stamp held, missing, results, standings }
 --       missing    { op, mark } for each undo whose mark names a place not given here: nothing was
@@ -45,10 +45,16 @@
 --       The order counter is the member '#' of the board itself, so both live and die together; it is
 --       below 2^30, under every member. At 2^30 - 1 it stays: later equals tie by id.
 --       Scores of who is hidden are kept below zero: no rank or page reaches them.
---       A standing mark is 'changed[:repeated],points,date,kinds[,group...]', repeated the latest
---       instant at which it was done again; '~action' beside it is the instant of the last counted
---       one, kept for a cooldown. The points of an adjustment are what it gave each board, in their
---       order, and the day, joined by ':'. A history field is 'count points'.
+--       Marks are fields by action and target: 'wave:w', and of actions that have a letter (those of the
+--       default rules, and adjustments) 'Lpost-7'; no action's name has such a letter.
+--       A standing mark is 'head[:repeated][,group...]', repeated the latest instant at which it was
+--       done again. Its head is, as one number, the points, two digits and 13 of when it changed: the
+--       two are kinds * 3 + 1, kinds as bits from 'd' on, and more or less by how many days its date
+--       is off that instant's in UTC. What does not fit so is 'changed points day kinds', the points of
+--       an adjustment what it gave each board, in their order, and the day, joined by '/'.
+--       '~action' beside marks is the instant of the last counted one, kept for a cooldown.
+--       A history has 'count points' by day and action, 'kL' or 'kwave': the day of the span from 0 as
+--       one digit of base 36. A per-day mark has its days as bits of a number.
 --       An undo memory is the instant of a mark's last change while the mark does not stand.
 --       Expiry is set where a key has none, and moved for standing marks alone.
 --       A board that is archived and gone is not written anew; what counts for it counts elsewhere.
@@ -71,11 +77,11 @@ end
 
 local function keep_mark(op, changed, amounts)
   local place, member = op.place, op.day.member
-  local text = { digits(math.max(op.at, changed)), amounts, place.date, place.kinds, unpack(place.groups) }
-  redis.call('HSET', member.marks, op.mark, table.concat(text, ','))
+  local text = { mark_head(math.max(op.at, changed), amounts, place), unpack(place.groups) }
+  redis.call('HSET', member.marks, op.field, table.concat(text, ','))
   if changed > -math.huge then
     for _, memory in ipairs(member.undone) do
-      redis.call('HDEL', memory, op.mark)
+      redis.call('HDEL', memory, op.field)
     end
   end
 end
@@ -83,8 +89,8 @@ end
 -- Done again: an undo of before that was held back until now must not take it back.
 local function repeat_mark(op, standing)
   if op.at > standing.last then
-    local text = string.gsub(standing.text, '^(-?%d+)[^,]*', '%1:' .. digits(op.at))
-    redis.call('HSET', op.day.member.marks, op.mark, text)
+    local text = string.gsub(standing.text, '^([^:,]+)[^,]*', '%1:' .. digits(op.at))
+    redis.call('HSET', op.day.member.marks, op.field, text)
   end
 end
 
@@ -108,16 +114,18 @@ end
 
 local function count(op)
   local rule, place, day, member = op.rule, op.place, op.day, op.day.member
-  local changed = -math.huge
+  local changed, days = -math.huge, 0
   if rule.once == 'd' then
-    if redis.call('SISMEMBER', day.marks, op.mark) == 1 then
+    local counted
+    days, counted = read_days(day, op.field)
+    if counted then
       return { 'duplicate', 0 }
     elseif op.verb == 'old' then
       return { 'stale', 0 }
     end
   else
     local standing
-    standing, changed = read_mark(member, op.mark)
+    standing, changed = read_mark(member, op.field)
     if op.dated and op.at < changed then
       return { 'stale', 0 }
     elseif standing then
@@ -130,7 +138,7 @@ local function count(op)
   if last and math.abs(op.at - last) < rule.cooldown then
     return { 'cooldown', 0 }
   end
-  local times, earned = read_history(day.history, rule.action)
+  local times, earned = read_history(day, rule.action)
   if rule.cap > 0 and earned + rule.points > rule.cap then
     return { 'daily-cap', 0 }
   end
@@ -146,8 +154,8 @@ local function count(op)
   -- Nothing is refused from here on.
   claim()
   if rule.once == 'd' then
-    redis.call('SADD', day.marks, op.mark)
-    keep_day(day.marks, day.date)
+    redis.call('HSET', day.marks, op.field, digits(days + 2 ^ day.of_span))
+    keep_span(day.marks, day)
   else
     keep_mark(op, changed, digits(rule.points))
   end
@@ -156,8 +164,8 @@ local function count(op)
   end
   redis.call('EXPIRE', member.marks, marks_lifetime)
   give(boards, member, { rule.points })
-  write_history(day.history, rule.action, times + 1, earned + rule.points)
-  keep_day(day.history, day.date)
+  write_history(day, rule.action, times + 1, earned + rule.points)
+  keep_span(day.history, day)
   journal('count', op, place, boards)
   return { 'counted', rule.points }
 end
@@ -171,13 +179,13 @@ end
 -- Adds points, or takes them as far as there are any: on each board, and in the day.
 local function adjust(op)
   local points, place, day, member = op.rule.points, op.place, op.day, op.day.member
-  local standing, changed = read_mark(member, op.mark)
+  local standing, changed = read_mark(member, op.field)
   if op.dated and op.at < changed then
     return { 'stale', 0 }
   elseif standing then
     return { 'duplicate', 0 }
   end
-  local times, adjusted = read_history(day.history, ADJUST)
+  local times, adjusted = read_history(day, ADJUST)
   local boards = boards_of(place, place.kinds, place.groups)
   read_boards(boards, member.user)
   local amounts, texts = {}, {}
@@ -188,19 +196,19 @@ local function adjust(op)
     amounts[i] = board.archived and 0 or math.max(points, -board.points)
     texts[i] = digits(amounts[i])
   end
-  local of_day = math.max(points, -points_of_day(day.history))
+  local of_day = math.max(points, -points_of_day(day))
   redis.call('ZCARD', index)
   check_audit(audit)
 
   -- Nothing is refused from here on.
   claim()
-  keep_mark(op, changed, table.concat(texts, ':') .. ':' .. digits(of_day))
+  keep_mark(op, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
   redis.call('EXPIRE', member.marks, marks_lifetime)
   give(boards, member, amounts)
-  write_history(day.history, ADJUST, times + 1, adjusted + of_day)
-  keep_day(day.history, day.date)
+  write_history(day, ADJUST, times + 1, adjusted + of_day)
+  keep_span(day.history, day)
   local changed_by = furthest(amounts, boards)
-  note(op, 'adjust', changed_by, day.date)
+  note(op, 'adjust', changed_by, place.date)
   journal('adjust', op, place, boards)
   return { 'counted', changed_by }
 end
@@ -211,18 +219,18 @@ local function undo(op)
     -- Its standings are read after the writes, from boards that may not be those of the mark.
     read_boards(boards_of(op.place, op.place.kinds, {}), member.user)
   end
-  local standing, changed = read_mark(member, op.mark)
+  local standing, changed = read_mark(member, op.field)
   if op.dated and op.at < changed or op.held and standing and op.at < standing.last then
     return { 'stale', 0 }
   end
   changed = math.max(changed, op.at)
   if not standing then
     claim()
-    remember_undo(member, op.mark, changed)
+    remember_undo(member, op.field, changed)
     journal('undo', op, op.place, {})
     return { 'nothing-to-undo', 0 }
   end
-  local boards, day = place_of(standing, member)
+  local boards, day, date = place_of(standing, member)
   local amounts = standing.amounts
   read_boards(boards, member.user)
   for i, board in ipairs(boards) do
@@ -230,12 +238,12 @@ local function undo(op)
       return { 'score-overflow', 0 }
     end
   end
-  read_history(day.history, op.rule.action)
+  read_history(day, op.rule.action)
   check_audit(audit)
 
   -- Nothing is refused from here on.
-  redis.call('HDEL', member.marks, op.mark)
-  remember_undo(member, op.mark, changed)
+  redis.call('HDEL', member.marks, op.field)
+  remember_undo(member, op.field, changed)
   for i, board in ipairs(boards) do
     local amount = amounts[i] or amounts[1]
     -- A board that has expired stays so; who has no points on one has none to give.
@@ -243,10 +251,10 @@ local function undo(op)
       change_board(board, member, math.max(0, board.points - amount))
     end
   end
-  take_from_day(day.history, op.rule.action, amounts[#boards + 1] or amounts[1])
+  take_from_day(day, op.rule.action, amounts[#boards + 1] or amounts[1])
   local changed_by = -furthest(amounts, boards)
-  note(op, 'undo-adjust', changed_by, standing.date)
-  journal('undo', op, standing, boards)
+  note(op, 'undo-adjust', changed_by, date)
+  journal('undo', op, { date = date, kinds = standing.kinds, groups = standing.groups }, boards)
   return { 'undone', changed_by }
 end
 
@@ -262,7 +270,7 @@ end
 local missing = {}
 for i, op in ipairs(ops) do
   if op.verb == 'undo' then
-    local readable, standing = pcall(read_mark, op.day.member, op.mark)
+    local readable, standing = pcall(read_mark, op.day.member, op.field)
     if readable and standing and not place_of(standing, op.day.member) then
       missing[#missing + 1] = { i, standing.text }
     end

@@ -1,5 +1,7 @@
 -- What a call of count.lua reads and changes: boards, histories, marks. Follows count_call.lua.
 
+local DAY = 86400000
+local KINDS = 'dwmya'
 local ORDERS = 2 ^ 30
 local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
@@ -22,7 +24,7 @@ local function claim()
   end
 end
 
--- The index lets an erasure find every board and history day; it forgets what has expired.
+-- The index lets an erasure find every board and span; it forgets what has expired.
 local function register(name, seconds)
   local second = math.floor(now / 1000)
   local expiry = seconds > 0 and digits(second + seconds + 86400) or 'inf'
@@ -30,9 +32,9 @@ local function register(name, seconds)
   redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(second))
 end
 
-local function keep_day(name, date)
-  if expire_once(name, day_lifetime) then
-    register(date, day_lifetime)
+local function keep_span(name, day)
+  if expire_once(name, span_lifetime) then
+    register(digits(math.floor(day.number / SPAN)), span_lifetime)
   end
 end
 
@@ -89,30 +91,44 @@ local function change_board(board, member, points)
   end
 end
 
-local function read_history(history, action)
-  local count, points = string.match(redis.call('HGET', history, action) or '0 0', '^(%d+) (-?%d+)$')
+-- The days on which something was done that counts once a day are bits of a number.
+local function read_days(day, field)
+  local days = tonumber(redis.call('HGET', day.marks, field) or 0)
+  return days, math.floor(days / 2 ^ day.of_span) % 2 == 1
+end
+
+local function field_of(day, action)
+  return day.digit .. (LETTERS[action] or action)
+end
+
+local function read_history(day, action)
+  local held = redis.call('HGET', day.history, field_of(day, action)) or '0 0'
+  local count, points = string.match(held, '^(%d+) (-?%d+)$')
   return tonumber(count), tonumber(points)
 end
 
-local function points_of_day(history)
-  local sum = 0
-  for _, held in ipairs(redis.call('HVALS', history)) do
-    sum = sum + tonumber(string.match(held, '-?%d+$') or 0)
+local function points_of_day(day)
+  local sum, fields = 0, redis.call('HGETALL', day.history)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, 1) == day.digit then
+      sum = sum + tonumber(string.match(fields[i + 1], '-?%d+$') or 0)
+    end
   end
   return sum
 end
 
-local function write_history(history, action, count, points)
+local function write_history(day, action, count, points)
+  local field = field_of(day, action)
   if count > 0 or points ~= 0 then
-    redis.call('HSET', history, action, digits(count) .. ' ' .. digits(points))
+    redis.call('HSET', day.history, field, digits(count) .. ' ' .. digits(points))
   else
-    redis.call('HDEL', history, action)
+    redis.call('HDEL', day.history, field)
   end
 end
 
 -- Takes one activity out of a day, as far as the day is still known.
-local function take_from_day(history, action, amount)
-  local count, points = read_history(history, action)
+local function take_from_day(day, action, amount)
+  local count, points = read_history(day, action)
   if count == 0 then
     return
   end
@@ -120,49 +136,79 @@ local function take_from_day(history, action, amount)
   if action ~= ADJUST then
     left = count > 1 and math.max(0, left) or 0
   end
-  write_history(history, action, count - 1, left)
-  -- What an adjustment had taken before cannot be taken twice.
-  local sum = points_of_day(history)
+  write_history(day, action, count - 1, left)
+  -- What an adjustment had taken before cannot be taken twice. Nothing else is below zero.
+  local adjustments, adjusted = read_history(day, ADJUST)
+  local sum = adjusted < 0 and points_of_day(day) or 0
   if sum < 0 then
-    local adjustments, adjusted = read_history(history, ADJUST)
-    write_history(history, ADJUST, adjustments, adjusted - sum)
+    write_history(day, ADJUST, adjustments, adjusted - sum)
   end
 end
 
--- The standing mark, if it stands, and the instant of its last change, if known.
-local function read_mark(member, mark)
-  local changed = -math.huge
-  local standing
-  local text = redis.call('HGET', member.marks, mark)
-  if text then
-    local parts = words(text)
-    local last
-    changed, last = string.match(parts[1], '^(-?%d+):?(-?%d*)$')
-    changed = tonumber(changed)
-    standing = { text = text, last = tonumber(last) or changed, amounts = {}, date = parts[3], kinds = parts[4] }
-    standing.groups = { unpack(parts, 5) }
-    for amount in string.gmatch(parts[2], '[^:]+') do
-      table.insert(standing.amounts, tonumber(amount))
+-- Writes a mark's head: as one number, which Redis keeps in ten bytes, where it is one.
+local function mark_head(changed, amounts, place)
+  local offset = place.day - math.floor(changed / DAY)
+  local short = string.find(amounts, '^%d+$') and changed >= 1e12 and changed < 1e13 and math.abs(offset) <= 1
+  if not short then
+    return string.format('%.0f %s %d %s', changed, amounts, place.day, place.kinds)
+  end
+  local kinds = 0
+  for i = 1, #KINDS do
+    if string.find(place.kinds, string.sub(KINDS, i, i), 1, true) then
+      kinds = kinds + 2 ^ (i - 1)
     end
   end
+  return string.format('%s%02d%.0f', amounts, kinds * 3 + offset + 1, changed)
+end
+
+local function read_mark_text(text)
+  local head, last, groups = string.match(text, '^([^:,]+):?(-?%d*),?(.*)$')
+  local changed, amounts, day, kinds = string.match(head, '^(%S+) (%S+) (%S+) (%S+)$')
+  if not changed then
+    changed, amounts = string.sub(head, -13), string.sub(head, 1, -16)
+    local code = tonumber(string.sub(head, -15, -14))
+    day, kinds = math.floor(changed / DAY) + code % 3 - 1, ''
+    for i = 1, #KINDS do
+      if math.floor(code / 3 / 2 ^ (i - 1)) % 2 == 1 then
+        kinds = kinds .. string.sub(KINDS, i, i)
+      end
+    end
+  end
+  local standing = { text = text, changed = tonumber(changed), day = tonumber(day), kinds = kinds, amounts = {} }
+  standing.last, standing.groups = tonumber(last) or standing.changed, words(groups)
+  for amount in string.gmatch(amounts, '[^/]+') do
+    table.insert(standing.amounts, tonumber(amount))
+  end
+  return standing
+end
+
+-- The standing mark, if it stands, and the instant of its last change, if known.
+local function read_mark(member, field)
+  local changed = -math.huge
+  local standing
+  local text = redis.call('HGET', member.marks, field)
+  if text then
+    standing = read_mark_text(text)
+    changed = standing.changed
+  end
   for _, memory in ipairs(member.undone) do
-    changed = math.max(changed, tonumber(redis.call('HGET', memory, mark) or -math.huge))
+    changed = math.max(changed, tonumber(redis.call('HGET', memory, field) or -math.huge))
   end
   return standing, changed
 end
 
-local function remember_undo(member, mark, changed)
-  redis.call('HSET', member.undone[1], mark, digits(changed))
+local function remember_undo(member, field, changed)
+  redis.call('HSET', member.undone[1], field, digits(changed))
   expire_once(member.undone[1], undo_lifetime)
 end
 
--- Where a mark's points lie, if that place is among those given.
+-- Where a mark's points lie, if that place is among those given: its boards, its day, its date.
 local function place_of(standing, member)
-  local day = member.days[standing.date]
-  for _, place in ipairs(day and places_on[standing.date] or {}) do
+  local day = member.days[standing.day]
+  for _, place in ipairs(day and places_on[standing.day] or {}) do
     local boards = boards_of(place, standing.kinds, standing.groups)
     if boards then
-      return boards, day
+      return boards, day, place.date
     end
   end
 end

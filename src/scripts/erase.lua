@@ -2,12 +2,12 @@
 --
 -- KEYS  1 stamp   2 index (zset)   3 flags (hash)   4 audit list (stream)   5 who and why (hash)   6 profiles (hash)
 --       7 outbox of the journal (stream)   8 tombstones (hash: SHA-1 of a user -> when they were erased, Unix ms)
---       9.. boards (zset), then history and per-day marks of each day, then other keys that are the user's alone
+--       9.. boards (zset), then history and per-day marks of each span, then other keys that are the user's alone
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms   3 user
 --       4 '1' to write it to the outbox   5 '1' to leave a tombstone
---       6 how many boards   7.. the history days, as the index names them
+--       6 how many boards   7.. the spans, as the index names them
 -- Call  EVALSHA sha 12 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}e {ar:0}ba:all
---       {ar:0}h:2026-11-20:42 {ar:0}v:2026-11-20:42 {ar:0}m:42 'v1 ...' 1795132800000 42 0 0 1 2026-11-20
+--       {ar:0}h:670:42 {ar:0}v:670:42 {ar:0}m:42 'v2 ...' 1795132800000 42 0 0 1 670
 -- Reply { stamp held, names }
 --       names  none, or all that the index holds because the call lacked one: nothing was
 --              changed; call again with them

@@ -4,7 +4,7 @@
 --       4 outbox of the journal (stream)
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms   3 '1' to write what changes to the outbox
 --       4 user   5 JSON
--- Call  EVALSHA sha 4 {ar:0}s {ar:0}p {ar:0}f {ar:0}o 'v1 ...' 1795132800000 0 42 '{"name":"Ada"}'
+-- Call  EVALSHA sha 4 {ar:0}s {ar:0}p {ar:0}f {ar:0}o 'v2 ...' 1795132800000 0 42 '{"name":"Ada"}'
 -- Reply { stamp held }: another than ARGV 1 means that nothing was changed.
 -- State a profile that is there stays as it is. Profiles do not expire.
 

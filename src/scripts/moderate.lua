@@ -5,7 +5,7 @@
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms   3 user
 --       4 '1' hidden, '0' not   5 '1' frozen, '0' not   6 reason   7 '1' to write what changes to the outbox
 -- Call  EVALSHA sha 8 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}ba:all
---       'v1 ...' 1795132800000 42 1 0 spam 0
+--       'v2 ...' 1795132800000 42 1 0 spam 0
 -- Reply { stamp held, boards, profile or nil, flags }
 --       boards  none, or all that the index names because the call lacked one: nothing was
 --               changed; call again with them

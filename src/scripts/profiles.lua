@@ -6,7 +6,7 @@
 -- ARGV  1 stamp, what this configuration would stamp   2 now, Unix ms   3 '1' to write what changes to the outbox
 --       4.. user, JSON, '1' to be hidden, '0' to be seen, '' to stay as they are; and so on
 -- Call  EVALSHA sha 7 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o
---       'v1 ...' 1795132800000 0 42 '{"name":"Ada"}' ''
+--       'v2 ...' 1795132800000 0 42 '{"name":"Ada"}' ''
 -- Reply { stamp held, boards, hidden }
 --       boards  none, or all that the index names because the call lacked one: nothing was
 --               changed; call again with them

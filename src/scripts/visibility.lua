@@ -10,7 +10,7 @@ local function missing_boards(index, first)
     given[KEYS[i]] = true
   end
   for _, name in ipairs(redis.call('ZRANGE', index, 0, -1)) do
-    -- History days are there too, by date.
+    -- Spans of histories are there too, by number.
     if string.sub(name, 1, 1) == '{' then
       table.insert(boards, name)
       missing = missing or not given[name]

@@ -31,15 +31,15 @@ impl Erasure {
     #[must_use]
     pub fn command(&self, names: &[String], config: &Config) -> Command {
         let keys = config.keys_of(&self.user);
-        // Boards are indexed by key, history days by date.
-        let (boards, dates): (Vec<&String>, Vec<&String>) =
+        // Boards are indexed by key, spans of histories by number.
+        let (boards, spans): (Vec<&String>, Vec<&String>) =
             names.iter().partition(|name| name.starts_with('{'));
         let mut all = keys.of_everywhere();
         all.push(keys.tombstones());
         all.extend(boards.iter().map(|board| (*board).clone()));
-        for date in &dates {
-            all.push(keys.history(date, &self.user));
-            all.push(keys.day_marks(date, &self.user));
+        for span in &spans {
+            all.push(keys.history(span, &self.user));
+            all.push(keys.day_marks(span, &self.user));
         }
         all.push(keys.marks(&self.user));
         all.extend(keys.all_undo_memories(&self.user, self.now));
@@ -50,8 +50,8 @@ impl Erasure {
             .arg(config.bound.journals())
             .arg(config.bound.buries())
             .arg(&boards.len().to_string());
-        dates
+        spans
             .into_iter()
-            .fold(command, |command, date| command.arg(date))
+            .fold(command, |command, span| command.arg(span))
     }
 }

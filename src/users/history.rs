@@ -40,6 +40,9 @@ struct Action {
     points: Points,
 }
 
+/// The actions of a day, each with count and points as they are kept.
+type Done<'a> = Vec<(&'a str, &'a str)>;
+
 /// Runs of consecutive days with points.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Streak {
@@ -70,10 +73,10 @@ impl History {
     #[must_use]
     pub fn commands(&self, keys: &Keys) -> Vec<Command> {
         let profile = Command::new("HGET").arg(&keys.profiles()).arg(&self.user);
-        let days = self
-            .dates()
-            .map(|date| Command::new("HGETALL").arg(&keys.history(&date.to_string(), &self.user)));
-        [profile].into_iter().chain(days).collect()
+        let spans = self
+            .spans()
+            .map(|span| Command::new("HGETALL").arg(&keys.history(span, &self.user)));
+        [profile].into_iter().chain(spans).collect()
     }
 
     /// The answer, from the replies to them.
@@ -90,8 +93,8 @@ impl History {
         let (profile, held) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
         let days = self
             .dates()
-            .zip(held)
-            .map(|(date, reply)| Day::read(date, reply, decimals));
+            .zip(self.by_day(held)?)
+            .map(|(date, done)| Day::read(date, done, decimals));
         let mut days = days.collect::<Result<Vec<_>, _>>()?;
         let active: Vec<bool> = days.iter().map(|day| day.points.steps > 0).collect();
         days.truncate(self.days);
@@ -105,6 +108,31 @@ impl History {
         })
     }
 
+    /// The spans of the days held.
+    fn spans(&self) -> impl Iterator<Item = i32> {
+        let first = self.today.plus(1 - Keys::HISTORY_DAYS);
+        Keys::span(first)..=Keys::span(self.today)
+    }
+
+    /// What was done on each of the days held.
+    fn by_day<'a>(&self, spans: &'a [Reply]) -> Result<Vec<Done<'a>>, Failure> {
+        let mut days = Vec::new();
+        days.resize_with(self.dates().count(), Done::new);
+        for (span, reply) in self.spans().zip(spans) {
+            for pair in reply.list()?.chunks(2) {
+                let [field, held] = pair else { continue };
+                let field = Keys::of_history(span, field.text()?);
+                let (date, action) = field.ok_or_else(unexpected)?;
+                let back = usize::try_from(self.today.days_since(date)).ok();
+                // The rest of the first span is of days before.
+                if let Some(day) = back.and_then(|back| days.get_mut(back)) {
+                    day.push((action, held.text()?));
+                }
+            }
+        }
+        Ok(days)
+    }
+
     /// The days held, today first.
     fn dates(&self) -> impl Iterator<Item = Date> {
         let today = self.today;
@@ -113,22 +141,19 @@ impl History {
 }
 
 impl Day {
-    fn read(date: Date, reply: &Reply, decimals: u32) -> Result<Self, Failure> {
+    fn read(date: Date, done: Done<'_>, decimals: u32) -> Result<Self, Failure> {
         let mut actions = Vec::new();
         let mut total = 0;
-        for pair in reply.list()?.chunks(2) {
-            let [action, held] = pair else { continue };
-            let held = held.text()?;
+        for (action, held) in done {
             let parts = held.split_once(' ').and_then(|(count, steps)| {
                 Some((count.parse::<i64>().ok()?, steps.parse::<i64>().ok()?))
             });
-            let (count, steps) =
-                parts.ok_or_else(|| Failure::Unavailable("unexpected day".to_owned()))?;
+            let (count, steps) = parts.ok_or_else(unexpected)?;
             total += steps;
             let points = Points { steps, decimals };
             // What is left of adjustments that were taken back has points alone.
             if count > 0 {
-                actions.push((action.text()?.to_owned(), Action { count, points }));
+                actions.push((action.to_owned(), Action { count, points }));
             }
         }
         let points = Points {
@@ -141,6 +166,10 @@ impl Day {
             actions: Pairs(actions),
         })
     }
+}
+
+fn unexpected() -> Failure {
+    Failure::Unavailable("unexpected history".to_owned())
 }
 
 impl Streak {

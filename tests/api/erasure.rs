@@ -1,5 +1,6 @@
 //! `DELETE /v1/users/{user}`
 
+use test_support::reference::span_of;
 use test_support::{Value, json, peers};
 
 use crate::clock::{day, noon, period};
@@ -138,7 +139,7 @@ async fn undo_memories_are_erased_for_as_long_as_they_live() {
 }
 
 #[tokio::test]
-async fn visits_are_erased_that_came_long_after_the_first_activity_of_their_day() {
+async fn visits_are_erased_that_came_long_after_the_first_activity_of_their_span() {
     let site = Site::start();
     site.outcome(
         json!({"user": "42", "action": "like", "target": "p", "at": noon(20)}),
@@ -148,7 +149,8 @@ async fn visits_are_erased_that_came_long_after_the_first_activity_of_their_day(
     // As if the index had lived on to the day that it forgets this first activity.
     let mut store = site.store();
     let index = store.key("i");
-    store.run::<i64>("ZREM", &[&index, &day(20).to_string()]);
+    let span = span_of(day(20)).0.to_string();
+    assert_eq!(store.run::<i64>("ZREM", &[&index, &span]), 1);
     site.outcome(
         json!({"user": "42", "action": "visit", "target": "/", "at": noon(20)}),
         "counted",

@@ -1,5 +1,6 @@
 //! Keys under our prefix that are not the service's: told, and nothing is changed at all.
 
+use test_support::reference::{day_marks_key, history_key};
 use test_support::{Answer, Value, json, rest};
 
 use crate::clock::day;
@@ -72,7 +73,7 @@ async fn a_request_that_meets_one_has_written_nothing() {
     let visit = json!({"user": "42", "action": "visit", "target": "/", "groups": ["eu"]});
     let never = json!({"user": "42", "action": "like", "target": "p", "undo": true});
     let (board, group) = (format!("bd:{day}"), format!("bd:{day}:eu"));
-    let (history, marks) = (format!("h:{day}:42"), format!("v:{day}:42"));
+    let (history, marks) = (history_key(day, "42"), day_marks_key(day, "42"));
     let cases: [(&Value, &[&str]); 3] = [
         (
             &like,
@@ -121,7 +122,7 @@ async fn an_item_that_meets_one_changes_nothing_and_spoils_no_other() {
     for name in [
         "m:42".to_owned(),
         "ba:all:eu".to_owned(),
-        format!("h:{}:42", day(0)),
+        history_key(day(0), "42"),
     ] {
         plant(&mut store, &name);
         let answer = site
@@ -161,7 +162,7 @@ async fn an_undo_of_another_day_that_meets_one_has_written_nothing() {
 #[tokio::test]
 async fn reading_one_is_told_too() {
     let board = format!("bd:{}", day(0));
-    let history = format!("h:{}:42", day(0));
+    let history = history_key(day(0), "42");
     let reads = [
         (board.as_str(), "/v1/ranking/day"),
         (&board, "/v1/ranking/day/users/42"),

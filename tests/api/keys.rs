@@ -20,10 +20,10 @@ enum Holds {
     Tombstones,
     /// Kind, id of the instance, group.
     Board(Period, String, Option<String>),
-    History(Date, String),
-    DayMarks(Date, String),
+    /// Number of the span, user.
+    History(i32, String),
+    DayMarks(i32, String),
     Marks(String),
-    /// Number of the 31 days, user.
     UndoMemory(i64, String),
 }
 
@@ -38,8 +38,8 @@ impl Holds {
             Self::Outbox => keys.outbox(),
             Self::Tombstones => keys.tombstones(),
             Self::Board(period, _, group) => keys.board(*period, day, group.as_deref()),
-            Self::History(date, user) => keys.history(&date.to_string(), user),
-            Self::DayMarks(date, user) => keys.day_marks(&date.to_string(), user),
+            Self::History(span, user) => keys.history(span, user),
+            Self::DayMarks(span, user) => keys.day_marks(span, user),
             Self::Marks(user) => keys.marks(user),
             Self::UndoMemory(span, user) => {
                 let at = Instant(span * SPAN);
@@ -59,7 +59,7 @@ fn id() -> impl Strategy<Value = String> {
         Just("2026-W47".to_owned()),
         Just("all".to_owned()),
         Just("bd:2026-11-20".to_owned()),
-        Just("659".to_owned()),
+        Just("670".to_owned()),
         Just("s".to_owned()),
         Just("0".to_owned()),
     ];
@@ -85,8 +85,8 @@ fn held() -> impl Strategy<Value = (Holds, Date)> {
             .prop_flat_map(|holds| date().prop_map(move |day| (holds.clone(), day))),
         4 => (period, date(), prop::option::of(id()))
             .prop_map(|(period, day, group)| (Holds::Board(period, period.id(day), group), day)),
-        2 => (date(), id()).prop_map(|(day, user)| (Holds::History(day, user), day)),
-        2 => (date(), id()).prop_map(|(day, user)| (Holds::DayMarks(day, user), day)),
+        2 => (date(), id()).prop_map(|(day, user)| (Holds::History(Keys::span(day), user), day)),
+        2 => (date(), id()).prop_map(|(day, user)| (Holds::DayMarks(Keys::span(day), user), day)),
         2 => (date(), id()).prop_map(|(day, user)| (Holds::Marks(user), day)),
         2 => (600i64..700, date(), id()).prop_map(|(span, day, user)| (Holds::UndoMemory(span, user), day)),
     ]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use test_support::reference::{day_marks_key, history_key};
 use test_support::{json, rest};
 
 use crate::clock::{day, id, noon};
@@ -55,9 +56,9 @@ fn expected(keep: [i64; 5], span: &str) -> BTreeMap<String, Option<i64>> {
                 keys.insert(board, Some(days * DAY));
             }
         }
-        keys.insert(format!("h:{}:42", day(back)), Some(32 * DAY));
+        keys.insert(history_key(day(back), "42"), Some(62 * DAY));
     }
-    keys.insert(format!("v:{}:42", day(0)), Some(32 * DAY));
+    keys.insert(day_marks_key(day(0), "42"), Some(62 * DAY));
     keys.insert("m:42".to_owned(), Some(marks * DAY));
     keys.insert(span.to_owned(), Some(62 * DAY));
     for forever in ["s", "i", "p", "ba:all", "ba:all:eu"] {

@@ -145,7 +145,7 @@ async fn a_store_that_fails_is_logged_without_what_was_sent() {
     // Credentials in the URL as well.
     let store = forwarder.url().replace("http://", "http://MARKED:MARKED@");
     let site = site_of(&store);
-    let stamp = format!("v1 shards=1 decimals=0 timezone={}", noon_zone());
+    let stamp = format!("v2 shards=1 decimals=0 timezone={}", noon_zone());
     let lie = |values: Value| {
         let values = values.as_array().expect("values").iter().cloned();
         let result: Value = [json!(stamp)].into_iter().chain(values).collect();

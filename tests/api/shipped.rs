@@ -126,6 +126,16 @@ fn nothing_of_development_is_sent() {
     }
 }
 
+#[test]
+fn every_environment_has_the_files_of_web() {
+    for environment in ENVIRONMENTS {
+        let bindings = Upload::to(environment).metadata["bindings"].clone();
+        let files = json!({"name": "ASSETS", "type": "assets"});
+        let bindings = bindings.as_array().expect("bindings");
+        assert!(bindings.contains(&files), "{environment}: {bindings:?}");
+    }
+}
+
 /// A Worker of the bundle that would be sent, with these variables alone.
 fn shipped(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Worker {
     let bundle = Upload::to("production").folder;
@@ -257,7 +267,7 @@ async fn it_has_no_page_and_no_file_of_development() {
         "/wrangler.toml",
         "/index.js",
         "/index.js.map",
-        "/index_bg.wasm",
+        "/index.wasm",
         "/build/index.js",
         "/src/lib.rs",
         "/.git/HEAD",

@@ -4,7 +4,7 @@ use crate::run::Run;
 use futures::StreamExt;
 use jiff::ToSpan;
 use std::collections::{BTreeMap, BTreeSet};
-use test_support::reference::{Board, BoardName, Day, Moment, board_key, now};
+use test_support::reference::{Board, BoardName, Day, Moment, Stands, board_key, mark_of, now};
 use test_support::{Answer, Value, json};
 
 /// How many requests are under way at once.
@@ -156,36 +156,40 @@ impl Run {
                 (action.clone(), format!("{count} {steps}"))
             };
             let day: BTreeMap<String, String> = day.iter().map(written).collect();
-            expected.insert(format!("h:{date}:{user}"), day);
+            expected.insert((*date, user.clone()), day);
         }
-        let keys = self.store.keys("h:");
-        let found = keys
-            .into_iter()
-            .map(|key| (key.clone(), self.store.hash(&key)))
-            .collect();
-        same("histories", &expected, &found)
+        same("histories", &expected, &self.store.histories())
     }
 
     fn check_marks(&mut self) -> Result<(), String> {
-        let mut per_day: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (date, (user, action, target)) in &self.model.per_day {
-            let marks = per_day.entry(format!("v:{date}:{user}")).or_default();
-            marks.insert(format!("{action}:{target}"));
-        }
-        let keys = self.store.keys("v:").into_iter();
-        let found = keys
-            .map(|key| (key.clone(), self.store.run("SMEMBERS", &key, &[])))
+        let per_day = self.model.per_day.iter();
+        let per_day: BTreeSet<_> = per_day
+            .map(|(date, (user, action, target))| {
+                (*date, user.clone(), format!("{action}:{target}"))
+            })
             .collect();
-        same("per-day marks", &per_day, &found)?;
+        same("per-day marks", &per_day, &self.store.day_marks())?;
 
         let (mut found, mut found_last) = (BTreeMap::new(), BTreeMap::new());
         for key in self.store.keys("m:") {
             for (field, value) in self.store.hash(&key) {
-                let field = (key["m:".len()..].to_owned(), field);
-                let (instants, rest) = value.split_once(',').unwrap_or((&value, ""));
-                let (changed, last) = instants.split_once(':').unwrap_or((instants, instants));
-                found_last.insert(field.clone(), last.to_owned());
-                found.insert(field, format!("{changed},{rest}"));
+                let cooling = field.starts_with('~');
+                let field = (key["m:".len()..].to_owned(), mark_of(&field));
+                if cooling {
+                    found_last.insert(field.clone(), value.clone());
+                    found.insert(field, value);
+                    continue;
+                }
+                let mark = Stands::read(&value);
+                let last = mark.repeated.unwrap_or(mark.changed);
+                let amounts: Vec<String> = mark.amounts.iter().map(i64::to_string).collect();
+                let (changed, amounts) = (mark.changed, amounts.join(":"));
+                let mut value = format!("{changed},{amounts},{},{}", mark.date, mark.kinds);
+                for group in &mark.groups {
+                    value += &format!(",{group}");
+                }
+                found_last.insert(field.clone(), last.to_string());
+                found.insert(field, value);
             }
         }
         let (mut expected, mut expected_last) = (BTreeMap::new(), BTreeMap::new());
@@ -212,7 +216,8 @@ impl Run {
         for key in self.store.keys("u:") {
             let user = key.splitn(3, ':').nth(2).unwrap().to_owned();
             for (field, value) in self.store.hash(&key) {
-                let held = found.entry((user.clone(), field)).or_insert(value.clone());
+                let field = (user.clone(), mark_of(&field));
+                let held = found.entry(field).or_insert(value.clone());
                 *held = held.clone().max(value);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcomes, undo};
 use std::collections::BTreeSet;
-use test_support::reference::{Calendar, Store, board_key, now};
+use test_support::reference::{Calendar, Store, board_key, history_key, now};
 use test_support::{Api, Value, Worker, json, peer, redis, rest, until};
 
 const DAY: i64 = 86_400_000;
@@ -73,8 +73,7 @@ async fn every_key_but_the_exempt_ones_expires_in_its_time() {
             "bm" => 4..=4,
             "by" => 5..=5,
             "m" => 6..=6,
-            "h" | "v" => 31..=32,
-            "u" => 31..=62,
+            "h" | "v" | "u" => 31..=62,
             other => panic!("no key begins with {other}: {key}"),
         };
         let least = before + days.start() * DAY;
@@ -229,7 +228,7 @@ async fn an_undo_after_its_mark_expired_takes_nothing() {
 async fn an_undo_revives_no_history_that_has_expired_and_the_boards_stay_right() {
     let (_worker, api, mut store) = started();
     let undo = two_users(&api).await;
-    let history = format!("h:{}:{}", today(), peer("ada"));
+    let history = history_key(today(), &peer("ada"));
     expire(&mut store, &history).await;
     expect(&api, &undo, "undone").await;
     assert_eq!(store.run::<i32>("EXISTS", &history, &[]), 0);

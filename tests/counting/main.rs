@@ -28,6 +28,7 @@ mod round_trips;
 mod run;
 mod shards;
 mod site;
+mod stored;
 mod ties;
 mod undo;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use test_support::reference::{
-    BoardName, Calendar, KINDS, Model, Moment, Outcome, Rule, Store, board_key, noon_zone, now,
+    BoardName, Calendar, KINDS, Model, Moment, Outcome, Rule, Store, board_key, mark_of, noon_zone,
+    now,
 };
 use test_support::{Answer, Api, Value, json};
 
@@ -89,21 +90,18 @@ impl Compared {
     }
 
     fn held_histories(&mut self, model: &Model, store: &mut Store) {
-        let mut expected: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        let mut expected: BTreeMap<_, BTreeMap<String, String>> = BTreeMap::new();
         for ((date, user), day) in &model.histories {
             let written = |(action, (count, points)): (&String, &(u64, i64))| {
                 (action.clone(), format!("{count} {points}"))
             };
-            expected.insert(
-                format!("h:{date}:{user}"),
-                day.iter().map(written).collect(),
-            );
+            expected.insert((*date, user.clone()), day.iter().map(written).collect());
         }
         self.days = expected.len();
-        let keys = store.keys("h:").into_iter();
-        let found: BTreeMap<_, _> = keys.map(|key| (key.clone(), store.hash(&key))).collect();
-        for key in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
-            self.same(key, &expected.get(key), &found.get(key));
+        let found = store.histories();
+        for day in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
+            let what = format!("history of {} on {}", day.1, day.0);
+            self.same(&what, &expected.get(day), &found.get(day));
         }
     }
 
@@ -114,18 +112,18 @@ impl Compared {
             .map(|(user, action, target)| format!("m:{user} {action}:{target}"))
             .collect();
         let per_day = model.per_day.iter();
-        expected
-            .extend(per_day.map(|(date, (user, action, target))| {
-                format!("v:{date}:{user} {action}:{target}")
-            }));
+        expected.extend(
+            per_day.map(|(date, (user, action, target))| {
+                format!("{user} on {date} {action}:{target}")
+            }),
+        );
         let mut found = BTreeSet::new();
         for key in store.keys("m:") {
             let marks = store.hash(&key).into_keys();
-            found.extend(marks.map(|mark| format!("{key} {mark}")));
+            found.extend(marks.map(|field| format!("{key} {}", mark_of(&field))));
         }
-        for key in store.keys("v:") {
-            let marks: Vec<String> = store.run("SMEMBERS", &key, &[]);
-            found.extend(marks.into_iter().map(|mark| format!("{key} {mark}")));
+        for (date, user, mark) in store.day_marks() {
+            found.insert(format!("{user} on {date} {mark}"));
         }
         self.marks = expected.len();
         for mark in expected.symmetric_difference(&found) {

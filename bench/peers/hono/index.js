@@ -6,9 +6,13 @@ import { cache } from 'hono/cache'
 import { Redis } from '@upstash/redis/cloudflare'
 import { ids, view } from './calendar.js'
 import { faultsOf, isService, RULES } from './checks.js'
+import { own, tagOf } from './headers.js'
 import { rows, standing } from './views.js'
 
 let redis, commands
+
+// What the Worker waits for its store, unless it is told otherwise.
+const DEADLINE = 800
 
 // One client for all requests: it holds no connection of any of them.
 function prepare(env) {
@@ -18,6 +22,7 @@ function prepare(env) {
     enableTelemetry: false,
     readYourWrites: false,
     responseEncoding: false,
+    signal: () => AbortSignal.timeout(DEADLINE),
   })
   commands = Object.fromEntries(Object.entries(env.TEMPLATES).map(([name, text]) => [name, taken(JSON.parse(text)[0])]))
 }
@@ -43,7 +48,7 @@ function ask(name, values) {
 }
 
 const problem = (c, status, slug, title, more) =>
-  c.json({ type: `/problems/${slug}`, title, status, ...more }, status, { 'content-type': 'application/problem+json' })
+  c.json({ type: `/problems/${slug}`, title, status, ...more }, status, own('no-store', 'application/problem+json'))
 
 const app = new Hono()
 
@@ -72,24 +77,29 @@ app.post('/v1/activity', async (c) => {
     const [score, rank] = [standings[2 * at], standings[2 * at + 1]]
     return [kind, { id, score: Math.floor(score / 2 ** 30), rank: rank === null ? null : rank + 1 }]
   })
-  return c.json({ outcome, points, standings: Object.fromEntries(told) }, 200, { 'cache-control': 'no-store' })
+  return c.json({ outcome, points, standings: Object.fromEntries(told) }, 200, own('no-store'))
 })
 
-const cached = cache({ cacheName: 'boards', cacheControl: 'public, max-age=5' })
+const FRESH = 'public, max-age=5, stale-if-error=86400'
+const cached = cache({ cacheName: 'boards' })
 
 app.use('/v1/ranking/day', (c, next) => (c.env.CACHED ? cached(c, next) : next()))
 
 app.get('/v1/ranking/day', async (c) => {
   const [, total, users, scores, profiles] = await ask('top', {})
   const body = { period: view(Date.now()), total: total ?? 0, entries: rows(1, users, scores, profiles) }
-  return c.json(body, 200, { 'cache-control': 'public, max-age=5' })
+  const text = JSON.stringify(body)
+  const headers = { ...own(FRESH), etag: tagOf(text) }
+  return headers.etag === c.req.header('if-none-match') ? c.body(null, 304, headers) : c.body(text, 200, headers)
 })
 
 app.get('/v1/ranking/day/users/:user', async (c) => {
   const user = c.req.param('user')
   const around = Number(c.req.query('around') ?? 0)
   const reply = await ask('standing', { user })
-  return c.json({ period: view(Date.now()), ...standing(user, around, reply) }, 200, { 'cache-control': 'no-store' })
+  return c.json({ period: view(Date.now()), ...standing(user, around, reply) }, 200, own('no-store'))
 })
+
+app.onError((_, c) => problem(c, 503, 'store-unavailable', 'The store did not answer in time'))
 
 export default app

@@ -96,7 +96,7 @@ impl Pass {
                 if self.stamp.is_some() {
                     return Err("is a second first line".to_owned());
                 }
-                let stamp = format!("v1 shards={shards} decimals={decimals} timezone={timezone}");
+                let stamp = format!("v2 shards={shards} decimals={decimals} timezone={timezone}");
                 self.stamp = Some(stamp);
             }
             _ if self.stamp.is_none() => {

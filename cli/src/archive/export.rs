@@ -59,7 +59,7 @@ fn first_line(prefix: &str, stamp: Option<String>, now: i64) -> Result<Record, F
         )));
     }
     let known = || {
-        let settings = stamp.strip_prefix("v1 shards=")?;
+        let settings = stamp.strip_prefix("v2 shards=")?;
         let (shards, rest) = settings.split_once(" decimals=")?;
         let (decimals, timezone) = rest.split_once(" timezone=")?;
         Some(Record::Export {

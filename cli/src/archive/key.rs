@@ -31,7 +31,7 @@ pub struct BoardName {
 pub enum Key {
     /// The settings the data depends on.
     Stamp,
-    /// Boards and history days that exist.
+    /// Boards that exist, and spans of histories.
     Index,
     /// Profiles.
     Profiles,
@@ -45,14 +45,14 @@ pub enum Key {
     Erased,
     /// A board.
     Board(BoardName),
-    /// A user's history of a day.
-    History(String, String),
-    /// A user's per-day marks of a day.
-    DayMarks(String, String),
+    /// A user's history of a span of 31 days, by its number.
+    History(i32, String),
+    /// A user's per-day marks of a span.
+    DayMarks(i32, String),
     /// A user's standing marks.
     Marks(String),
-    /// A user's undo memory, by the number of its 31 days.
-    UndoMemory(i64, String),
+    /// A user's undo memory of a span.
+    UndoMemory(i32, String),
 }
 
 const PERIODS: [(char, &str); 5] = [
@@ -78,20 +78,15 @@ impl Key {
             _ => (),
         }
         let (kind, parts) = rest.split_once(':')?;
-        let dated = || {
-            let (date, user) = parts.split_once(':')?;
-            (is_date(date) && is_id(user)).then(|| (date.to_owned(), user.to_owned()))
+        let of_span = || {
+            let (span, user) = parts.split_once(':')?;
+            is_id(user).then_some((span_of(span)?, user.to_owned()))
         };
         match kind {
-            "h" => dated().map(|(date, user)| Self::History(date, user)),
-            "v" => dated().map(|(date, user)| Self::DayMarks(date, user)),
+            "h" => of_span().map(|(span, user)| Self::History(span, user)),
+            "v" => of_span().map(|(span, user)| Self::DayMarks(span, user)),
             "m" => is_id(parts).then(|| Self::Marks(parts.to_owned())),
-            "u" => {
-                let (span, user) = parts.split_once(':')?;
-                let number: i64 = span.parse().ok()?;
-                let plain = number.to_string() == span && is_id(user);
-                plain.then(|| Self::UndoMemory(number, user.to_owned()))
-            }
+            "u" => of_span().map(|(span, user)| Self::UndoMemory(span, user)),
             board => {
                 let letter = board.strip_prefix('b')?;
                 let (_, period) = PERIODS
@@ -140,8 +135,8 @@ impl fmt::Display for Key {
                     None => Ok(()),
                 }
             }
-            Self::History(date, user) => write!(f, "h:{date}:{user}"),
-            Self::DayMarks(date, user) => write!(f, "v:{date}:{user}"),
+            Self::History(span, user) => write!(f, "h:{span}:{user}"),
+            Self::DayMarks(span, user) => write!(f, "v:{span}:{user}"),
             Self::Marks(user) => write!(f, "m:{user}"),
             Self::UndoMemory(span, user) => write!(f, "u:{span}:{user}"),
         }
@@ -153,6 +148,14 @@ impl fmt::Display for Key {
 pub fn is_date(text: &str) -> bool {
     text.parse::<Date>()
         .is_ok_and(|date| date.to_string() == text)
+}
+
+/// The number of a span, as keys and the index have it.
+#[must_use]
+pub fn span_of(text: &str) -> Option<i32> {
+    text.parse()
+        .ok()
+        .filter(|span: &i32| span.to_string() == text)
 }
 
 /// Whether this is SHA-1 in hex, as tombstones have it.
@@ -197,10 +200,10 @@ mod tests {
             "bm:2026-11",
             "by:0033",
             "ba:all:eu",
-            "h:2026-11-20:a:b",
-            "v:0099-01-01:42",
+            "h:670:a:b",
+            "v:-22044:42",
             "m:m:1",
-            "u:659:2026-11-20:42",
+            "u:670:2026-11-20:42",
             "u:-20:42",
         ] {
             let key = Key::parse(rest).unwrap_or_else(|| panic!("{rest} is not read"));
@@ -221,8 +224,9 @@ mod tests {
             "bd:2026-11",
             "ba:every",
             "bd:2026-11-20:",
-            "h:2026-11-20",
-            "h:20261120:42",
+            "h:670",
+            "h:2026-11-20:42",
+            "v:0670:42",
             "m:",
             "m:a b",
             "u:x:42",
@@ -246,6 +250,6 @@ mod tests {
         ] {
             assert!(!Key::Board(board).is_sound());
         }
-        assert!(!Key::History("2026-11-20:a".to_owned(), "b".to_owned()).is_sound());
+        assert!(!Key::History(670, "a b".to_owned()).is_sound());
     }
 }

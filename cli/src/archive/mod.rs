@@ -5,7 +5,7 @@
 //! restore   file ─▶ check (all lines) ─▶ writing (records into commands) ─▶ store
 //! ```
 //!
-//! - [`key`]: the keys of a site; [`record`], [`pairs`]: the lines of a file.
+//! - [`key`], [`span`]: the keys of a site; [`record`], [`pairs`]: the lines of a file.
 //! - [`walk`], [`reading`], [`output`]: from the store into a file.
 //! - [`check`], [`writing`]: from a file into the store.
 //! - [`store`]: the store over HTTP; [`progress`]: how far it is.
@@ -19,6 +19,7 @@ pub mod progress;
 pub mod reading;
 pub mod record;
 pub mod restore;
+pub mod span;
 pub mod store;
 pub mod walk;
 pub mod writing;

@@ -7,8 +7,8 @@
 --       room: the rest is for another call. Members are nil where there are more, or no such key.
 -- State unchanged.
 
-local sizes = { zset = 'ZCARD', hash = 'HLEN', set = 'SCARD' }
-local readers = { zset = { 'ZRANGE', '0', '-1', 'WITHSCORES' }, hash = { 'HGETALL' }, set = { 'SMEMBERS' } }
+local sizes = { zset = 'ZCARD', hash = 'HLEN' }
+local readers = { zset = { 'ZRANGE', '0', '-1', 'WITHSCORES' }, hash = { 'HGETALL' } }
 
 -- Redis before 7.0 only tells what is left.
 local function expiry_of(key)

@@ -1,11 +1,15 @@
 //! What the store holds, as records.
 
+use std::collections::BTreeMap;
+
+use activity_rank::keys::Keys;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::archive::key::{BoardName, Key};
+use crate::archive::key::{BoardName, Key, span_of};
 use crate::archive::pairs::Pairs;
 use crate::archive::record::{Done, Profile, Record};
+use crate::archive::span;
 
 /// Bytes of values in a line, about: well below what a reader of lines takes.
 const LINE_BYTES: usize = 48 * 1024;
@@ -31,32 +35,47 @@ pub fn of_key(
                 scores: Pairs(scores),
             })
         }
-        Key::History(date, user) => {
-            let actions = pairs(values, |value| done(&value))?;
-            lines(actions, |actions| Record::History {
+        Key::History(span, user) => {
+            let mut days: BTreeMap<String, Vec<(String, Done)>> = BTreeMap::new();
+            for (field, done) in pairs(values, |value| done(&value))? {
+                let told = span::of_field(span, &field);
+                let (date, action) = told.ok_or_else(|| format!("holds the field '{field}'"))?;
+                let action = action.to_owned();
+                days.entry(date).or_default().push((action, done));
+            }
+            let day = |(date, actions): (String, Vec<_>)| Record::History {
                 user: user.clone(),
-                date: date.clone(),
+                date,
                 expires,
                 actions: Pairs(actions),
+            };
+            days.into_iter().map(day).collect()
+        }
+        Key::DayMarks(span, user) => {
+            let dates = |bits: String| {
+                let dates = span::dates(span, &bits);
+                dates.ok_or_else(|| format!("holds '{bits}', which is no days"))
+            };
+            lines(marks(pairs(values, dates)?), |marks| Record::DayMarks {
+                user: user.clone(),
+                span,
+                expires,
+                marks: Pairs(marks),
             })
         }
-        Key::DayMarks(date, user) => lines(values, |marks| Record::DayMarks {
-            user: user.clone(),
-            date: date.clone(),
-            expires,
-            marks,
-        }),
-        Key::Marks(user) => lines(pairs(values, Ok)?, |marks| Record::Marks {
+        Key::Marks(user) => lines(marks(pairs(values, Ok)?), |marks| Record::Marks {
             user: user.clone(),
             expires,
             marks: Pairs(marks),
         }),
-        Key::UndoMemory(span, user) => lines(pairs(values, Ok)?, |marks| Record::UndoMemory {
-            user: user.clone(),
-            span,
-            expires,
-            marks: Pairs(marks),
-        }),
+        Key::UndoMemory(span, user) => {
+            lines(marks(pairs(values, Ok)?), |marks| Record::UndoMemory {
+                user: user.clone(),
+                span,
+                expires,
+                marks: Pairs(marks),
+            })
+        }
         Key::Profiles => each(values, profile)?,
         Key::Flags => each(values, flags)?,
         Key::Who => each(values, who)?,
@@ -69,7 +88,7 @@ pub fn of_key(
 ///
 /// # Errors
 ///
-/// Where it is neither board nor day.
+/// Where it is neither board nor span.
 pub fn of_index(tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
     let until = match expiry {
         "inf" => None,
@@ -83,8 +102,8 @@ pub fn of_index(tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
             until,
         }),
         Some(_) => Err(format!("names '{name}', which is no board")),
-        None => Ok(Record::IndexDay {
-            date: name.to_owned(),
+        None => Ok(Record::IndexSpan {
+            span: span_of(name).ok_or_else(|| format!("names '{name}', which is no span"))?,
             until,
         }),
     }
@@ -196,6 +215,12 @@ fn pairs<T>(
     Ok(pairs)
 }
 
+/// Marks by the names of their actions.
+fn marks<T>(fields: Vec<(String, T)>) -> Vec<(String, T)> {
+    let named = |(field, value): (String, T)| (Keys::mark_of(&field), value);
+    fields.into_iter().map(named).collect()
+}
+
 /// As many records as it takes for no line to become too long.
 fn lines<T: Serialize>(entries: Vec<T>, record: impl Fn(Vec<T>) -> Record) -> Vec<Record> {
     let (mut records, mut line, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -250,13 +275,16 @@ mod tests {
     #[test]
     fn a_key_of_many_values_is_several_lines() {
         let marks: Vec<String> = (0..500).map(|n| format!("visit:/{n:0500}")).collect();
-        let key = Key::DayMarks("2026-11-20".to_owned(), "42".to_owned());
-        let records = of_key(&key, None, marks.clone()).unwrap();
+        let key = Key::DayMarks(670, "42".to_owned());
+        let values = marks.iter().flat_map(|mark| [mark.clone(), "1".to_owned()]);
+        let records = of_key(&key, None, values.collect()).unwrap();
         let mut read = Vec::new();
         for record in &records {
             assert!(serde_json::to_string(record).unwrap().len() < 64 * 1024);
             match record {
-                Record::DayMarks { marks, .. } => read.extend(marks.clone()),
+                Record::DayMarks { marks, .. } => {
+                    read.extend(marks.0.iter().map(|(mark, _)| mark.clone()));
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -265,11 +293,24 @@ mod tests {
 
     #[test]
     fn what_no_site_holds_is_told() {
-        let key = Key::History("2026-11-20".to_owned(), "42".to_owned());
-        for value in ["2", "a b", "02 4", "2  4"] {
-            let values = vec!["like".to_owned(), value.to_owned()];
+        let key = Key::History(670, "42".to_owned());
+        for (field, value) in [
+            ("7like", "2"),
+            ("7like", "a b"),
+            ("7like", "02 4"),
+            ("7like", "2  4"),
+            ("vlike", "2 4"),
+            ("", "2 4"),
+        ] {
+            let values = vec![field.to_owned(), value.to_owned()];
+            assert!(of_key(&key, None, values).is_err(), "{field} {value}");
+        }
+        for value in ["0", "x", ""] {
+            let key = Key::DayMarks(670, "42".to_owned());
+            let values = vec!["visit:/".to_owned(), value.to_owned()];
             assert!(of_key(&key, None, values).is_err(), "{value}");
         }
+        assert!(of_index("{ar:0}", "2026-11-20", "inf").is_err());
         assert!(of_index("{ar:0}", "{ar:0}m:42", "inf").is_err());
         assert!(of_key(&Key::Flags, None, vec!["42".to_owned(), "h,x".to_owned()]).is_err());
     }

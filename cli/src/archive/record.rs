@@ -8,12 +8,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::archive::key::{BoardName, Key, is_date, is_hash};
+use crate::archive::key::{BoardName, Key, is_hash};
 use crate::archive::pairs::Pairs;
+use crate::archive::span;
 use crate::args::is_id;
 
 /// The version of the form of these files.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Scores are exact below this.
 const EXACT: i64 = 1 << 53;
@@ -45,9 +46,9 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// A day of histories that exists, and until when to know of it.
-    IndexDay {
-        date: String,
+    /// A span of histories that exists, and until when to know of it.
+    IndexSpan {
+        span: i32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
@@ -84,7 +85,7 @@ pub enum Record {
         expires: Option<Timestamp>,
         scores: Pairs<i64>,
     },
-    /// What a user did on a day, by action, points in smallest steps.
+    /// What a user did on a day, by action, points in smallest steps. The days of a span are one key.
     History {
         user: String,
         date: String,
@@ -92,15 +93,16 @@ pub enum Record {
         expires: Option<Timestamp>,
         actions: Pairs<Done>,
     },
-    /// What of a user counts once a day and has been counted.
+    /// What of a user counts once a day, and the days of a span on which it has been counted.
     DayMarks {
         user: String,
-        date: String,
+        span: i32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires: Option<Timestamp>,
-        marks: Vec<String>,
+        marks: Pairs<Vec<String>>,
     },
-    /// What of a user stands: `changed,points,date,kinds[,group…]`, and the instants of cooldowns.
+    /// What of a user stands, as `src/scripts/count.lua` of the Worker says, and the instants of
+    /// cooldowns.
     Marks {
         user: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +112,7 @@ pub enum Record {
     /// What of a user was taken back, and when: Unix ms.
     UndoMemory {
         user: String,
-        span: i64,
+        span: i32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires: Option<Timestamp>,
         marks: Pairs<String>,
@@ -145,7 +147,7 @@ impl Record {
     pub fn key(&self) -> Option<Key> {
         Some(match self {
             Self::Export { .. } | Self::End { .. } => return None,
-            Self::IndexBoard { .. } | Self::IndexDay { .. } => Key::Index,
+            Self::IndexBoard { .. } | Self::IndexSpan { .. } => Key::Index,
             Self::Profile { .. } => Key::Profiles,
             Self::Flags { .. } => Key::Flags,
             Self::Subjects { .. } | Self::Subject { .. } | Self::Reason { .. } => Key::Who,
@@ -158,8 +160,11 @@ impl Record {
                 id: id.clone(),
                 group: group.clone(),
             }),
-            Self::History { user, date, .. } => Key::History(date.clone(), user.clone()),
-            Self::DayMarks { user, date, .. } => Key::DayMarks(date.clone(), user.clone()),
+            // What is no date is told by the check.
+            Self::History { user, date, .. } => {
+                Key::History(span::of_date(date).unwrap_or_default(), user.clone())
+            }
+            Self::DayMarks { user, span, .. } => Key::DayMarks(*span, user.clone()),
             Self::Marks { user, .. } => Key::Marks(user.clone()),
             Self::UndoMemory { user, span, .. } => Key::UndoMemory(*span, user.clone()),
         })
@@ -176,7 +181,7 @@ impl Record {
             | Self::UndoMemory { expires, .. } => *expires,
             Self::Export { .. }
             | Self::IndexBoard { .. }
-            | Self::IndexDay { .. }
+            | Self::IndexSpan { .. }
             | Self::Profile { .. }
             | Self::Flags { .. }
             | Self::Subjects { .. }
@@ -218,8 +223,14 @@ impl Record {
                     return Err("names no board".to_owned());
                 }
             }
-            Self::IndexDay { date, .. } if !is_date(date) => {
+            Self::History { date, .. } if span::of_date(date).is_none() => {
                 return Err(format!("'{date}' is no date"));
+            }
+            Self::DayMarks { span, marks, .. } => {
+                let other = |dates: &Vec<String>| span::bits(*span, dates).is_none();
+                if let Some((mark, _)) = marks.0.iter().find(|(_, dates)| other(dates)) {
+                    return Err(format!("'{mark}' is of days that are not of span {span}"));
+                }
             }
             Self::Profile { user, .. } | Self::Subject { user, .. } if !is_id(user) => {
                 return Err(format!("'{user}' is no user"));
@@ -240,7 +251,7 @@ impl Record {
                     return Err(format!("{score} is no score that '{member}' can have"));
                 }
             }
-            Self::IndexDay { .. }
+            Self::IndexSpan { .. }
             | Self::Profile { .. }
             | Self::Subjects { .. }
             | Self::Subject { .. }
@@ -248,7 +259,6 @@ impl Record {
             | Self::Audit { .. }
             | Self::Erased { .. }
             | Self::History { .. }
-            | Self::DayMarks { .. }
             | Self::Marks { .. }
             | Self::UndoMemory { .. }
             | Self::End { .. } => (),
@@ -288,6 +298,7 @@ mod tests {
             r#"{"kind":"profile","user":"42","profile":{"name":"艾\"达","avatar":"https://a.example/1","1":[1,{"a":null}]}}"#,
             r#"{"kind":"audit","id":"1795132800000-0","fields":[["at","1795132800000"],["subject","1"]]}"#,
             r#"{"kind":"history","user":"42","date":"2026-11-20","actions":{"like":{"count":2,"points":-4}}}"#,
+            r#"{"kind":"day-marks","user":"42","span":670,"marks":{"visit:/":["2026-11-20","2026-12-13"]}}"#,
             r#"{"kind":"erased","hash":"92cfceb39d57d914ed8b14d0e37643de0797ae56","at":"2026-11-20T08:00:00.123Z"}"#,
             r#"{"kind":"end","lines":4}"#,
         ] {
@@ -324,7 +335,15 @@ mod tests {
                 r##"{"kind":"board","period":"all","id":"all","scores":{"#":1073741824}}"##,
                 "is no score",
             ),
-            (r#"{"kind":"index-day","date":"today"}"#, "is no date"),
+            (r#"{"kind":"index-span","span":"today"}"#, "invalid type"),
+            (
+                r#"{"kind":"history","user":"42","date":"today","actions":{}}"#,
+                "is no date",
+            ),
+            (
+                r#"{"kind":"day-marks","user":"42","span":670,"marks":{"visit:/":["2026-11-12"]}}"#,
+                "'visit:/' is of days that are not of span 670",
+            ),
             (
                 r#"{"kind":"index-board","period":"day","id":"all"}"#,
                 "names no board",

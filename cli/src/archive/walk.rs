@@ -137,7 +137,6 @@ async fn page(
     let name = store.key(key);
     let command = match key {
         Key::Board(_) | Key::Index => "ZSCAN",
-        Key::DayMarks(..) => "SSCAN",
         _ => "HSCAN",
     };
     let mut cursor = "0".to_owned();
@@ -217,7 +216,6 @@ fn write(
 fn check_type(store: &Store, key: &Key, kind: &str) -> Result<(), Failure> {
     let expected = match key {
         Key::Board(_) => "zset",
-        Key::DayMarks(..) => "set",
         _ => "hash",
     };
     if kind == expected {

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use activity_rank::keys::Keys;
+
 use crate::archive::key::{BoardName, Key};
 use crate::archive::record::{Profile, Record};
+use crate::archive::span;
 use crate::archive::store::Store;
 use crate::failure::Failure;
 
@@ -129,7 +132,9 @@ impl<'a> Writing<'a> {
                 let name = self.store.key(&board);
                 ("ZADD", row(index_score(until), name))
             }
-            Record::IndexDay { date, until } => ("ZADD", row(index_score(until), date)),
+            Record::IndexSpan { span, until } => {
+                ("ZADD", row(index_score(until), span.to_string()))
+            }
             Record::Profile { user, profile } => {
                 let text = match profile {
                     // An object of texts and values can always be written.
@@ -159,16 +164,25 @@ impl<'a> Writing<'a> {
                 let scores = scores.flat_map(|(user, score)| [score.to_string(), user]);
                 ("ZADD", scores.collect())
             }
-            Record::History { actions, .. } => {
-                let actions = actions
-                    .0
-                    .into_iter()
-                    .flat_map(|(action, done)| [action, format!("{} {}", done.count, done.points)]);
-                ("HSET", actions.collect())
+            // What is no date, or of no days, has been told by the check.
+            Record::History { date, actions, .. } => {
+                let mut fields = Vec::new();
+                for (action, done) in actions.0 {
+                    fields.push(span::field(&date, &action).unwrap_or_default());
+                    fields.push(format!("{} {}", done.count, done.points));
+                }
+                ("HSET", fields)
             }
-            Record::DayMarks { marks, .. } => ("SADD", marks),
+            Record::DayMarks { span, marks, .. } => {
+                let bits = |dates: Vec<String>| span::bits(span, &dates).unwrap_or_default();
+                let marks = marks.0.into_iter();
+                let marks = marks
+                    .flat_map(|(mark, dates)| [Keys::field_of(&mark), bits(dates).to_string()]);
+                ("HSET", marks.collect())
+            }
             Record::Marks { marks, .. } | Record::UndoMemory { marks, .. } => {
-                let marks = marks.0.into_iter().flat_map(<[String; 2]>::from);
+                let marks = marks.0.into_iter();
+                let marks = marks.flat_map(|(mark, value)| [Keys::field_of(&mark), value]);
                 ("HSET", marks.collect())
             }
         }

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 how far the rebuild is (hash)
 -- ARGV  1 who does it from now on   2 the stamp of the site
--- Call  EVAL text 1 {ar:0}r 7f3a 'v1 ...'
+-- Call  EVAL text 1 {ar:0}r 7f3a 'v2 ...'
 -- Reply { phase, entry, stamp of the site it was begun for }
 -- State whoever did it before is told so at its next step.
 

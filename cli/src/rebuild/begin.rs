@@ -23,7 +23,7 @@ pub async fn first_page(place: &Place, journal: &Journal, prefix: &str) -> Resul
             "the service keeps its data under the prefix {other}, not {prefix}: is PREFIX that of the service?"
         )));
     }
-    if !page.stamp.starts_with("v1 shards=1 ") {
+    if !page.stamp.starts_with("v2 shards=1 ") {
         let stamp = crate::printable::printable(&page.stamp);
         return Err(Failure::Usage(format!(
             "this version makes sites of one shard anew, and this is another ({stamp})"

@@ -1,9 +1,9 @@
--- Ends a rebuild: names the days, and lets the service write again.
+-- Ends a rebuild: names the spans of histories, and lets the service write again.
 --
 -- KEYS  1 how far the rebuild is (hash)   2 stamp   3 index   4 stamp of the shadow   5 index of the shadow
 --       6.. what else is left of the shadow
--- ARGV  1 who does it   2 the latest that a day may be known, Unix s
--- Call  EVAL text 6 {ar:0}r {ar:0}s {ar:0}i {ar:0}~s {ar:0}~i {ar:0}~a 7f3a 1797984000
+-- ARGV  1 who does it   2 the latest that a span may be known, Unix s
+-- Call  EVAL text 6 {ar:0}r {ar:0}s {ar:0}i {ar:0}~s {ar:0}~i {ar:0}~a 7f3a 1800576000
 -- Reply 1, or 0 where somebody else has gone on with it, or the phase is another
 -- State the stamp is that of the site, if there is anything of it or was.
 

@@ -77,7 +77,7 @@ pub(super) mod tests {
                 year: days(731),
                 all: None,
             },
-            histories: 32 * 86_400,
+            histories: 62 * 86_400,
             marks: 400 * 86_400,
             undos: 62 * 86_400,
         }
@@ -91,10 +91,11 @@ pub(super) mod tests {
             left.boards,
             [RUN_OUT, 51 * 86_400, 326 * 86_400, 691 * 86_400, 0]
         );
-        assert_eq!((left.days, left.undos), (RUN_OUT, 22 * 86_400));
+        assert_eq!((left.days, left.undos), (22 * 86_400, 22 * 86_400));
+        assert_eq!(usual().left(now - 62 * 86_400_000, now).days, RUN_OUT);
         assert_eq!(left.marks, 360 * 86_400);
         // A clock that runs ahead makes nothing live longer.
-        assert_eq!(usual().left(now + 5000, now).days, 32 * 86_400);
+        assert_eq!(usual().left(now + 5000, now).days, 62 * 86_400);
         let longest = 36_500 * 86_400;
         assert!(RUN_OUT > longest);
     }

@@ -170,7 +170,7 @@ impl State {
 ///
 /// [`Failure::Usage`] for data of another site or version.
 pub async fn check_stamp(place: &Place, expected: &str) -> Result<(), Failure> {
-    if !expected.starts_with("v1 shards=1 ") {
+    if !expected.starts_with("v2 shards=1 ") {
         return Err(Failure::Usage(format!(
             "this version rebuilds sites of one shard, and this is one of another kind ({expected})"
         )));

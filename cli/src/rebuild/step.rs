@@ -178,7 +178,7 @@ const NOT_AGAIN: &str = "0";
 
 impl Everywhere {
     fn words(&self, terms: &Terms, then: i64, user: &str, names: &[String]) -> Words {
-        let (boards, days): (Vec<&String>, Vec<&String>) =
+        let (boards, spans): (Vec<&String>, Vec<&String>) =
             names.iter().partition(|name| name.starts_with('{'));
         let mut keys = terms.keys.of_everywhere();
         let mut args = vec![terms.stamp.clone(), then.to_string()];
@@ -202,10 +202,10 @@ impl Everywhere {
                 keys.push(terms.keys.tombstones());
                 say(&[user, NOT_AGAIN, "1", &boards.len().to_string()]);
                 keys.extend(boards.into_iter().cloned());
-                for day in days {
-                    keys.push(terms.keys.history(day, user));
-                    keys.push(terms.keys.day_marks(day, user));
-                    say(&[day]);
+                for span in spans {
+                    keys.push(terms.keys.history(span, user));
+                    keys.push(terms.keys.day_marks(span, user));
+                    say(&[span]);
                 }
                 keys.push(terms.keys.marks(user));
                 keys.extend(terms.keys.all_undo_memories(user, Instant(then)));

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 
 /// Pairs of keys in a request.
 const PAIRS: usize = 200;
-/// Days of history that the index may name ahead, in seconds: more than any is kept.
-const DAYS: i64 = 33 * 86_400;
+/// How long the index may name a span of histories, in seconds: more than any is kept.
+const SPANS: i64 = 63 * 86_400;
 
 /// Takes away what has no shadow, then brings each shadow to its place; goes on where it was.
 ///
@@ -93,7 +93,7 @@ async fn pairs(place: &Place, state: &State, names: &[String]) -> Result<(), Fai
     if done == 1 { Ok(()) } else { Err(taken_over()) }
 }
 
-/// Names the days and gives the stamp back: the service writes again.
+/// Names the spans and gives the stamp back: the service writes again.
 async fn finish(place: &Place, state: &State) -> Result<(), Failure> {
     let (live, shadow) = (place.live_keys(), &place.keys);
     let keys = [
@@ -108,7 +108,7 @@ async fn finish(place: &Place, state: &State) -> Result<(), Failure> {
         shadow.audit(),
         shadow.who(),
     ];
-    let latest = place.live.now().await? / 1000 + DAYS;
+    let latest = place.live.now().await? / 1000 + SPANS;
     let args = [state.owner.clone(), latest.to_string()];
     let done: i64 = place.live.run(&FINISH, &keys, &args).await?;
     // Done before, if only the answer was lost.

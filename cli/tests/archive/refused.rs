@@ -13,9 +13,8 @@ use crate::content::{ask, content};
 use crate::site::like;
 use crate::{Tested, start};
 
-const FIRST: &str = r#"{"kind":"export","version":1,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":0,"timezone":"UTC"}"#;
-const MARKS: &str =
-    r#"{"kind":"marks","user":"42","marks":{"like:p":"1795132800000,2,2026-11-20,d"}}"#;
+const FIRST: &str = r#"{"kind":"export","version":2,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":0,"timezone":"UTC"}"#;
+const MARKS: &str = r#"{"kind":"marks","user":"42","marks":{"like:p":"2041795132800000"}}"#;
 const END: &str = r#"{"kind":"end","lines":2}"#;
 
 /// A prefix that nobody else has.
@@ -61,7 +60,7 @@ async fn a_file_has_every_kind_and_long_keys_in_several_lines_and_is_its_owner_s
             "flags",
             "history",
             "index-board",
-            "index-day",
+            "index-span",
             "marks",
             "profile",
             "reason",
@@ -112,14 +111,14 @@ async fn a_prefix_that_is_not_empty_is_left_alone() -> Tested {
 fn a_line_that_is_wrong_is_told_with_its_number_and_nothing_is_written() -> Tested {
     let place = place("wrong");
     let odd = r#"{"kind":"marks","user":"4 2","marks":{}}"#;
-    let future = FIRST.replace(r#""version":1"#, r#""version":2"#);
+    let future = FIRST.replace(r#""version":2"#, r#""version":3"#);
     let split = FIRST.replace(r#""shards":1"#, r#""shards":2"#);
     let audit = r#"{"kind":"audit","id":"5-0","fields":[]}"#;
     for (lines, number, why) in [
         (&[][..], 1, "its last line is missing"),
         (&["{}"][..], 1, "missing field `kind`"),
         (&[MARKS, END][..], 1, "is no first line"),
-        (&[&future, MARKS, END][..], 1, "version 2"),
+        (&[&future, MARKS, END][..], 1, "version 3"),
         (&[&split, MARKS, END][..], 1, "has 2 shards"),
         (&[FIRST, FIRST, END][..], 2, "second first line"),
         (&[FIRST, odd, END][..], 2, "names no key"),
@@ -214,7 +213,7 @@ fn a_token_is_needed_and_only_the_right_one_is_taken() -> Tested {
 #[test]
 fn a_pipe_is_read_and_what_has_expired_is_left_out() -> Tested {
     let place = place("pipe");
-    let expired = r#"{"kind":"day-marks","user":"42","date":"2020-01-01","expires":"2020-02-02T00:00:00Z","marks":["visit:/"]}"#;
+    let expired = r#"{"kind":"day-marks","user":"42","span":589,"expires":"2020-02-02T00:00:00Z","marks":{"visit:/":["2020-01-01"]}}"#;
     let end = r#"{"kind":"end","lines":3}"#;
     let mut child = command(&place, &["restore", "-"]).spawn()?;
     let mut input = child.stdin.take().ok_or("no stdin")?;

@@ -154,7 +154,7 @@ async fn who_was_erased_is_known_and_what_is_on_its_way_elsewhere_stays() -> Tes
         assert_eq!(answer.body["outcome"], outcome, "{back}");
     }
 
-    let rebuilding = "rebuilding v1 shards=1 decimals=2 timezone=UTC";
+    let rebuilding = "rebuilding v2 shards=1 decimals=2 timezone=UTC";
     let _: String = ask(&mut redis, &["SET", &key("s"), rebuilding])?;
     let refused = run(&site.place, &["export"])?;
     assert_eq!(refused.code, Some(2), "{refused:?}");

@@ -67,7 +67,7 @@ impl Picture {
     }
 }
 
-/// Fails the test unless the index names every board and day there is, so that erasing finds them.
+/// Fails the test unless the index names every board and span there is, so that erasing finds them.
 /// It may name more: a board on which only somebody was who is erased.
 #[track_caller]
 fn assert_indexed(content: &Content) {
@@ -76,7 +76,7 @@ fn assert_indexed(content: &Content) {
     };
     for key in content.keys() {
         let name = match key.split(':').collect::<Vec<_>>()[..] {
-            ["h" | "v", date, ..] => date,
+            ["h" | "v", span, ..] => span,
             _ if key.starts_with('b') => key,
             _ => continue,
         };
@@ -141,11 +141,7 @@ fn ranks(scores: Vec<(String, String)>) -> Vec<String> {
 }
 
 fn without_repeat(mark: &str) -> String {
-    match mark.split_once(',') {
-        Some((head, rest)) => {
-            let changed = head.split(':').next().unwrap_or_default();
-            format!("{changed},{rest}")
-        }
-        None => mark.to_owned(),
-    }
+    let (head, groups) = mark.split_once(',').unwrap_or((mark, ""));
+    let head = head.split(':').next().unwrap_or_default();
+    format!("{head},{groups}")
 }

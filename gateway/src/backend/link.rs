@@ -44,10 +44,11 @@ impl Link {
     }
 
     /// Waits until it is known whether Redis is there.
-    pub(super) async fn first_attempt(&mut self) {
+    pub(super) async fn first_attempt(&self) {
         // An error means the task has ended, which leaves the state as it is.
         let _ = self
             .state
+            .clone()
             .wait_for(|state| !matches!(state, State::Connecting))
             .await;
     }

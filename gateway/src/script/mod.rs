@@ -96,7 +96,8 @@ fn replaced<'a>(command: &Command, with: impl Fn(usize, &[u8]) -> Option<&'a [u8
     own
 }
 
-fn sha1_hex(script: &[u8]) -> String {
+/// The name Redis gives a script.
+pub(crate) fn sha1_hex(script: &[u8]) -> String {
     Sha1::digest(script)
         .iter()
         .map(|byte| format!("{byte:02x}"))

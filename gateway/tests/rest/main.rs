@@ -12,6 +12,7 @@
 mod anything;
 mod arguments;
 mod auth;
+mod cluster;
 mod concurrency;
 mod cors;
 mod encoding;

@@ -46,6 +46,7 @@ const REFUSED: &[&str] = &[
     "REPLCONF",
     "MIGRATE",
     "MODULE",
+    "CLUSTER",
 ];
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Operations as keys and arguments, in the order that the counting script reads them.
 
 use super::operations::{Op, Operations, Place, Worth};
-use crate::calendar::{Instant, Period};
+use crate::calendar::{Date, Instant, Period};
 use crate::config::{Keep, Once};
 use crate::keys::Keys;
 
@@ -41,9 +41,9 @@ impl Lifetimes {
     #[must_use]
     pub fn of(keep: &Keep) -> Self {
         Self {
-            days: Keys::DAY_SECONDS,
+            days: Keys::SPAN_SECONDS,
             marks: keep.marks_seconds(),
-            undos: Keys::UNDO_SECONDS,
+            undos: Keys::SPAN_SECONDS,
             boards: Period::ALL.map(|kind| keep.board_seconds(kind).unwrap_or(0)),
         }
     }
@@ -56,6 +56,7 @@ impl Operations {
         let mut call = Call {
             keys: Vec::new(),
             arguments: Vec::new(),
+            spans: Vec::new(),
             head,
         };
         let (names, lifetimes) = (&head.keys, &head.lifetimes);
@@ -84,7 +85,7 @@ impl Operations {
         call.list(&self.members, Call::member);
         call.list(&self.days, |call, (member, date)| {
             let user = self.members.get(*member).map_or("", String::as_str);
-            call.day(*member, user, &date.to_string());
+            call.day(*member, user, *date);
         });
         call.list(&self.ops, Call::op);
         call.list(self.reason.as_slice(), Call::audit);
@@ -96,6 +97,8 @@ impl Operations {
 struct Call<'a> {
     keys: Vec<String>,
     arguments: Vec<String>,
+    /// Member and span of what has keys, and the number of the first.
+    spans: Vec<((usize, i32), usize)>,
     head: &'a Head,
 }
 
@@ -130,6 +133,7 @@ impl Call<'_> {
 
     fn place(&mut self, place: &Place) {
         self.say(place.date);
+        self.say(place.date.number());
         self.say(
             place
                 .kinds
@@ -157,13 +161,22 @@ impl Call<'_> {
         self.keys.extend(memories);
     }
 
-    fn day(&mut self, member: usize, user: &str, date: &str) {
+    fn day(&mut self, member: usize, user: &str, date: Date) {
         self.say(member + 1);
-        self.say(date);
-        let history = self.key(self.head.keys.history(date, user));
-        let marks = self.key(self.head.keys.day_marks(date, user));
+        self.say(date.number());
+        let span = Keys::span(date);
+        let known = self.spans.iter().find(|(of, _)| *of == (member, span));
+        let history = match known {
+            Some((_, history)) => *history,
+            None => {
+                let history = self.key(self.head.keys.history(span, user));
+                self.key(self.head.keys.day_marks(span, user));
+                self.spans.push(((member, span), history));
+                history
+            }
+        };
         self.say(history);
-        self.say(marks);
+        self.say(history + 1);
     }
 
     fn op(&mut self, op: &Op) {

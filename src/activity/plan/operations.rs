@@ -1,6 +1,7 @@
 //! What a call of the counting script is to do: each rule, place, member and day named once, and
 //! the operations in their order.
 
+use crate::activity::Mark;
 use crate::calendar::{Date, Instant, Period};
 use crate::config::Once;
 use crate::redis::Failure;
@@ -92,7 +93,7 @@ impl Operations {
     ///
     /// [`Failure::Unavailable`] where the mark cannot be read.
     pub fn add_place_of_mark(&mut self, op: u64, mark: &str) -> Result<(), Failure> {
-        let place = parse_mark(mark);
+        let place = Mark::parse(mark).map(|mark| mark.place);
         let day = usize::try_from(op)
             .ok()
             .and_then(|op| self.ops.get(op.checked_sub(1)?));
@@ -135,20 +136,4 @@ fn place_in<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
     }
     list.push(item);
     list.len() - 1
-}
-
-/// Reads where the points of a mark lie: `changed,points,date,kinds[,group...]`.
-fn parse_mark(mark: &str) -> Option<Place> {
-    let mut parts = mark.split(',').skip(2);
-    let date = Date::parse(parts.next()?)?;
-    let kinds = parts
-        .next()?
-        .chars()
-        .map(Period::from_letter)
-        .collect::<Option<_>>()?;
-    Some(Place {
-        date,
-        kinds,
-        groups: parts.map(str::to_owned).collect(),
-    })
 }

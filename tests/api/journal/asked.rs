@@ -15,9 +15,9 @@ async fn it_is_read_page_by_page_to_its_end() {
     empty.assert(
         200,
         json!({"prefix": site.wrangler.prefix(), "keep": {"boards": {"day": 2 * 86_400, "week": 91 * 86_400, "month": 366 * 86_400,
-            "year": 731 * 86_400, "all": null}, "histories": 32 * 86_400, "marks": 5 * 86_400,
+            "year": 731 * 86_400, "all": null}, "histories": 62 * 86_400, "marks": 5 * 86_400,
             "undos": 62 * 86_400},
-            "stamp": format!("v1 shards={} decimals=0 timezone={}", shards(), noon_zone()), "entries": [], "next": null}),
+            "stamp": format!("v2 shards={} decimals=0 timezone={}", shards(), noon_zone()), "entries": [], "next": null}),
     );
     assert_eq!(empty.header("cache-control"), Some("no-store"));
     let likes: Vec<Value> = (0..5).map(|n| like("a", &n.to_string())).collect();

@@ -97,7 +97,7 @@ async fn without_a_queue_writers_are_told_to_try_again() {
     site.count(&peer("a"), "like", "2").await;
 
     // Of other settings it is told as ever.
-    let others = "rebuilding v1 shards=1 decimals=2 timezone=UTC";
+    let others = "rebuilding v2 shards=1 decimals=2 timezone=UTC";
     stamp(&mut store, others);
     let other: Value = site.get(&path("")).await.assert_status(500).body.clone();
     assert_eq!(other["type"], "/problems/misconfigured");

@@ -48,8 +48,8 @@ async fn no_trace_is_left_on_any_board_or_in_the_audit_list_which_keeps_how_much
         ["hide", null, null]
     ]);
     assert_eq!(json!(essence), expected);
-    // Fifteen boards each of everybody and of the group, of which all time's is one; today's day,
-    // the one twelve days ago and the one long ago, all with histories; and the marks.
+    // Fifteen boards each of everybody and of the group, of which all time's is one; histories of
+    // the spans of now and of long ago; and the marks.
     let removed = &entries[1]["removed"];
     assert_eq!(removed["profiles"], 1);
     assert!(removed["boards"].as_u64().unwrap() >= 18, "{removed}");

@@ -1,27 +1,29 @@
 // The Worker under test, and around it what a test needs of its queues and databases: POST /queue puts a
 // message on the one, POST /sql runs a statement, and logged are what this isolate has done with of the
 // queue, and what ends in the dead-letter queue.
-import Rank from './rank.js'
+import rank from './rank.js'
 
 export { Live } from './rank.js'
 
 let isolate
 
-export default class extends Rank {
-  async fetch(request) {
+export default {
+  async fetch(request, env, context) {
     const { pathname } = new URL(request.url)
     if (pathname === '/queue') {
-      await this.env.HELD.send(await request.text(), { contentType: 'text' })
+      await env.HELD.send(await request.text(), { contentType: 'text' })
       return new Response(null, { status: 204 })
     }
     if (pathname === '/sql') {
-      const { results } = await this.env.JOURNAL.prepare(await request.text()).all()
+      const { results } = await env.JOURNAL.prepare(await request.text()).all()
       return Response.json(results)
     }
-    return super.fetch(request)
-  }
+    return rank.fetch(request, env, context)
+  },
 
-  async queue({ queue, messages }) {
+  scheduled: rank.scheduled,
+
+  async queue({ queue, messages }, env, context) {
     if (queue === 'activity-rank-dead') {
       for (const { body } of messages) console.log(`DEAD ${JSON.stringify(body)}`)
       return
@@ -37,9 +39,9 @@ export default class extends Rank {
       },
       retry: (options) => message.retry(options),
     })
-    await super.queue({ messages: messages.map(watched) })
+    await rank.queue({ messages: messages.map(watched) }, env, context)
     // Random numbers are for handlers alone.
     isolate ??= crypto.randomUUID()
     console.log(`DONE ${JSON.stringify([isolate, ...done])}`)
-  }
+  },
 }

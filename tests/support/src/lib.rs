@@ -18,7 +18,7 @@
 //!
 //! Every server listens on a port of its own and ends with the test process, however that ends.
 //! The variable `SHARDS` splits the users of every Worker; a test that needs users of one shard
-//! asks for [`peers`].
+//! asks for [`peers`]. With `CLUSTER=1` the shared redis-server is a cluster of six nodes.
 //!
 //! The binaries are those of this checkout: run `make build` after a change of the Worker and
 //! `cargo build -p redis-rest` after one of the gateway (`make test` does both).
@@ -28,6 +28,7 @@ mod api;
 mod capnp;
 mod child;
 mod client;
+mod cluster;
 mod fault;
 mod forwarder;
 mod gateway;

@@ -6,13 +6,20 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::child::Child;
+use crate::cluster::{self, Cluster};
 use crate::port;
 
-/// The redis-server that all tests of this process share. Never flush it: other tests' keys
-/// live in it, each under its own prefix.
+/// The redis-server that all tests of this process share; with `CLUSTER=1` six of them as a
+/// cluster. Never flush it: other tests' keys live in it, each under its own prefix.
 pub fn redis() -> &'static RedisServer {
     static SHARED: OnceLock<RedisServer> = OnceLock::new();
-    SHARED.get_or_init(|| RedisServer::spawn(RedisOptions::default()))
+    SHARED.get_or_init(|| {
+        if cluster::wanted() {
+            Cluster::spawn()
+        } else {
+            RedisServer::spawn(RedisOptions::default())
+        }
+    })
 }
 
 /// How a private redis-server differs from the shared one.
@@ -53,6 +60,8 @@ pub struct RedisServer {
     port: u16,
     folder: TempDir,
     options: RedisOptions,
+    /// Where this is the first node of a cluster, the whole of it.
+    cluster: Option<Cluster>,
 }
 
 impl RedisServer {
@@ -75,6 +84,7 @@ impl RedisServer {
                         port,
                         folder,
                         options,
+                        cluster: None,
                     };
                 }
                 Err(reason) if reason.contains("Address already in use") => {}
@@ -83,10 +93,23 @@ impl RedisServer {
         }
     }
 
-    /// `redis://127.0.0.1:<port>`, as the default user.
+    /// The first node of a cluster, for all of it.
+    pub(crate) fn of(mut first: Self, cluster: Cluster) -> Self {
+        first.cluster = Some(cluster);
+        first
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// `redis://127.0.0.1:<port>`, as the default user; `redis+cluster://…` of a cluster.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        match &self.cluster {
+            Some(cluster) => cluster.url(),
+            None => format!("redis://127.0.0.1:{}", self.port),
+        }
     }
 
     /// The same as another user of the ACL.
@@ -102,7 +125,8 @@ impl RedisServer {
     /// When the server has been killed.
     #[must_use]
     pub fn connection(&self) -> redis::Connection {
-        redis::Client::open(self.url())
+        let port = self.cluster.as_ref().map_or(self.port, Cluster::door);
+        redis::Client::open(format!("redis://127.0.0.1:{port}"))
             .and_then(|client| client.get_connection())
             .expect("redis-server accepts a connection")
     }

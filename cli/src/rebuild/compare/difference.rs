@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use activity_rank::keys::Keys;
+
 use crate::archive::key::Key;
+use crate::archive::span;
 use crate::printable::printable;
 
 /// What can differ, in the order in which it is told.
@@ -99,6 +102,9 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind.name())?;
+        let mark = Keys::mark_of(&self.field);
+        let (mut field, mut held, mut told) =
+            (self.field.as_str(), self.held.clone(), self.told.clone());
         match Key::parse(&self.key) {
             Some(Key::Board(board)) => {
                 write!(f, "{} {}", board.period, board.id)?;
@@ -107,10 +113,27 @@ impl fmt::Display for Difference {
                     None => f.write_str(", "),
                 }?;
             }
-            Some(Key::History(date, user) | Key::DayMarks(date, user)) => {
-                write!(f, "{date} of {user}, ")?;
+            Some(Key::History(span, user)) => {
+                if let Some((date, action)) = span::of_field(span, &self.field) {
+                    field = action;
+                    write!(f, "{date} ")?;
+                }
+                write!(f, "of {user}, ")?;
             }
-            Some(Key::Marks(user) | Key::UndoMemory(_, user)) => write!(f, "of {user}, ")?,
+            Some(Key::DayMarks(span, user)) => {
+                let dates = |value: &mut Option<String>| {
+                    let dates = value.as_deref().and_then(|bits| span::dates(span, bits));
+                    *value = dates.map(|dates| dates.join(" ")).or(value.take());
+                };
+                dates(&mut held);
+                dates(&mut told);
+                field = &mark;
+                write!(f, "of {user}, ")?;
+            }
+            Some(Key::Marks(user) | Key::UndoMemory(_, user)) => {
+                field = &mark;
+                write!(f, "of {user}, ")?;
+            }
             Some(
                 Key::Stamp
                 | Key::Index
@@ -122,13 +145,13 @@ impl fmt::Display for Difference {
             )
             | None => {}
         }
-        let told = |value: &Option<String>| printable(value.as_deref().unwrap_or("nothing"));
-        let (held, told) = (told(&self.held), told(&self.told));
-        write!(
-            f,
-            "{}: {held}; the journal tells {told}",
-            printable(&self.field)
-        )
+        let [field, held, told] = [
+            field,
+            held.as_deref().unwrap_or("nothing"),
+            told.as_deref().unwrap_or("nothing"),
+        ]
+        .map(printable);
+        write!(f, "{field}: {held}; the journal tells {told}")
     }
 }
 
@@ -154,12 +177,20 @@ mod tests {
                 "42",
             ),
             (
-                of(Kind::History, "h:2026-11-20:a:b", "like"),
+                of(Kind::History, "h:670:a:b", "7L"),
                 "history 2026-11-20 of a:b, like: 3 points; the journal tells nothing",
                 "a:b",
             ),
             (
-                of(Kind::Mark, "m:a:b", "like:x"),
+                Difference {
+                    held: Some("129".to_owned()),
+                    ..of(Kind::DayMark, "v:670:42", "V/")
+                },
+                "day-mark of 42, visit:/: 2026-11-13 2026-11-20; the journal tells nothing",
+                "42",
+            ),
+            (
+                of(Kind::Mark, "m:a:b", "Lx"),
                 "mark of a:b, like:x: 3 points; the journal tells nothing",
                 "a:b",
             ),

@@ -1,6 +1,8 @@
-//! Hashes and sets, compared field by field.
+//! Hashes, compared field by field.
 
 use std::collections::HashMap;
+
+use activity_rank::activity::Mark;
 
 use super::difference::Kind;
 
@@ -9,7 +11,7 @@ use super::difference::Kind;
 pub fn said(kind: Kind, field: &str, value: String) -> Option<String> {
     match kind {
         Kind::Mark if field.starts_with('~') => Some(value),
-        Kind::Mark => Some(without_repeat(value)),
+        Kind::Mark => Some(told_mark(&value).unwrap_or(value)),
         // The number in the audit list is nobody's business here.
         Kind::Flag => {
             let flags = value.split(',').next().unwrap_or_default();
@@ -25,16 +27,23 @@ pub fn said(kind: Kind, field: &str, value: String) -> Option<String> {
     }
 }
 
-/// `changed:repeated,points,…` as `changed,points,…`: a repeat changes nothing, so the journal does
-/// not tell of it.
-fn without_repeat(value: String) -> String {
-    let Some((head, rest)) = value.split_once(',') else {
-        return value;
-    };
-    match head.split_once(':') {
-        Some((changed, _)) => format!("{changed},{rest}"),
-        None => value,
-    }
+/// A mark in words: `changed,points,date,kinds[,group…]`. That it was repeated is left out: a repeat
+/// changes nothing, so the journal does not tell of it.
+fn told_mark(value: &str) -> Option<String> {
+    let Mark {
+        changed,
+        amounts,
+        place,
+    } = Mark::parse(value)?;
+    let points: Vec<String> = amounts.iter().map(i64::to_string).collect();
+    let kinds: String = place.kinds.iter().map(|kind| kind.letter()).collect();
+    let told = [
+        changed.to_string(),
+        points.join("/"),
+        place.date.to_string(),
+        kinds,
+    ];
+    Some([&told[..], &place.groups].concat().join(","))
 }
 
 /// Whether more is held than is told: what would be lost.
@@ -54,8 +63,9 @@ pub fn is_more(kind: Kind, held: Option<&str>, told: Option<&str>) -> bool {
         Kind::UndoMemory | Kind::Tombstone => number(held) > number(told),
         Kind::Flag => held.chars().any(|flag| !told.contains(flag)),
         Kind::Profile => true,
+        Kind::DayMark => number(held) & !number(told) != 0,
         // That it stands is told; since when, and for how much, the journal knows better.
-        Kind::Mark | Kind::DayMark | Kind::Board | Kind::Audit => false,
+        Kind::Mark | Kind::Board | Kind::Audit => false,
     }
 }
 
@@ -85,13 +95,17 @@ mod tests {
     #[test]
     fn a_repeat_and_a_number_of_the_audit_list_are_not_compared() {
         let said = |kind, field, value: &str| said(kind, field, value.to_owned());
-        let mark = "1795132800000,2,2026-11-20,dw,eu";
-        assert_eq!(said(Kind::Mark, "like:x", mark).as_deref(), Some(mark));
-        let repeated = "1795132800000:1795132800005,2,2026-11-20,dw,eu";
-        assert_eq!(said(Kind::Mark, "like:x", repeated).as_deref(), Some(mark));
-        let adjusted = "1:3,-2:-1:0,2026-11-20,dw";
-        let without = said(Kind::Mark, "adjust:x", adjusted);
-        assert_eq!(without.as_deref(), Some("1,-2:-1:0,2026-11-20,dw"));
+        for (mark, told) in [
+            ("2101795132800000,eu", "1795132800000,2,2026-11-20,dw,eu"),
+            (
+                "2101795132800000:1795132800005,eu",
+                "1795132800000,2,2026-11-20,dw,eu",
+            ),
+            ("1 -2/-1/0 20777 dw:3", "1,-2/-1/0,2026-11-20,dw"),
+            ("else", "else"),
+        ] {
+            assert_eq!(said(Kind::Mark, "like:x", mark).as_deref(), Some(told));
+        }
         assert_eq!(said(Kind::Mark, "~wave", "12").as_deref(), Some("12"));
         assert_eq!(said(Kind::Flag, "42", "hf,7").as_deref(), Some("hf"));
         assert_eq!(said(Kind::Flag, "42", ",7"), None);
@@ -107,6 +121,8 @@ mod tests {
             (Kind::Mark, None, Some("1,2"), false),
             (Kind::Mark, Some("9,2"), Some("1,2"), false),
             (Kind::UndoMemory, Some("9"), Some("1"), true),
+            (Kind::DayMark, Some("3"), Some("1"), true),
+            (Kind::DayMark, Some("4"), Some("12"), false),
             (Kind::Flag, Some("h"), Some("hf"), false),
             (Kind::Flag, Some("hs"), Some("h"), true),
             (Kind::Profile, Some("{}"), Some("[]"), true),

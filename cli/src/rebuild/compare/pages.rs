@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::board::Scores;
 use super::difference::{Difference, Kind};
 use super::fields::{is_more, said};
@@ -80,18 +78,15 @@ async fn board(place: &Place, named: &Named, key: &str) -> Result<Scores, Failur
     }
 }
 
-/// A page of a hash or set, and where to go on.
+/// A page of a hash, and where to go on.
 async fn page(
     place: &Place,
     named: &Named,
     key: &str,
     cursor: &str,
 ) -> Result<(Option<String>, HashMap<String, String>), Failure> {
-    let (scan, count) = (
-        if is_set(named) { "SSCAN" } else { "HSCAN" },
-        PAGE.to_string(),
-    );
-    let command = [scan, key, cursor, "COUNT", &count];
+    let count = PAGE.to_string();
+    let command = ["HSCAN", key, cursor, "COUNT", &count];
     let (next, values): (String, Vec<String>) = place.live.ask(&command).await?;
     let fields = match held(named, values)? {
         Held::Fields(fields) => fields,
@@ -112,24 +107,12 @@ async fn look_up(
     if fields.is_empty() {
         return Ok(found);
     }
-    let name = if is_set(named) { "SMISMEMBER" } else { "HMGET" };
-    let command = [&[name, key], fields.as_slice()].concat();
-    let values: Vec<Value> = place.live.ask(&command).await?;
+    let command = [&["HMGET", key], fields.as_slice()].concat();
+    let values: Vec<Option<String>> = place.live.ask(&command).await?;
     for (field, value) in fields.into_iter().zip(values) {
-        let said = match value {
-            Value::Number(is) if is_set(named) => {
-                (is.as_u64() == Some(1)).then(|| "counted".to_owned())
-            }
-            Value::String(text) => said(named.kind, field, text),
-            _ => None,
-        };
-        if let Some(said) = said {
+        if let Some(said) = value.and_then(|value| said(named.kind, field, value)) {
             found.insert(field.to_owned(), said);
         }
     }
     Ok(found)
-}
-
-fn is_set(named: &Named) -> bool {
-    named.kind == Kind::DayMark
 }

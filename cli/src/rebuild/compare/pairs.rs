@@ -95,7 +95,6 @@ fn has_run_out(place: &Place, (_, expiry, _): &Read) -> bool {
 fn small(named: &Named, (kind, _, values): &Read) -> Result<Option<Held>, Failure> {
     let expected = match named.kind {
         Kind::Board => "zset",
-        Kind::DayMark => "set",
         _ => "hash",
     };
     if kind == "none" {
@@ -113,10 +112,6 @@ fn small(named: &Named, (kind, _, values): &Read) -> Result<Option<Held>, Failur
 ///
 /// [`Failure::Store`] where a score is no number.
 pub fn held(named: &Named, values: Vec<String>) -> Result<Held, Failure> {
-    if named.kind == Kind::DayMark {
-        let marks = values.into_iter().map(|mark| (mark, "counted".to_owned()));
-        return Ok(Held::Fields(marks.collect()));
-    }
     let mut values = values.into_iter();
     let (mut scores, mut texts) = (Scores::new(), HashMap::new());
     while let (Some(name), Some(value)) = (values.next(), values.next()) {

@@ -1,8 +1,10 @@
 //! Starts redis-server and the gateway, and asks the gateway.
 
+mod cluster;
 mod gateway;
 mod redis;
 
+pub use cluster::{Cluster, PRIMARIES, until};
 pub use gateway::{Answer, Gateway, TOKEN, ask, client};
 pub use redis::{Redis, shared_redis};
 

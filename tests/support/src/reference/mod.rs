@@ -9,6 +9,7 @@ mod moderation;
 mod moment;
 mod rule;
 mod store;
+mod stored;
 
 pub use activity::{Activity, Mark};
 pub use board::{Board, BoardName, board_key};
@@ -17,3 +18,4 @@ pub use model::{Day, Model, Outcome, Standing};
 pub use moment::Moment;
 pub use rule::Rule;
 pub use store::Store;
+pub use stored::{Stands, day_marks_key, history_key, mark_of, span_of};
