@@ -9,7 +9,7 @@ use worker::Env;
 
 /// What a page may do: run scripts and styles that are files of the deployment and none that are
 /// written into it, ask this service, and show avatars from anywhere. Nothing is said of frames: any
-/// page may show the boards in one; in a frame the page has nothing to click by mistake. (`frame-ancestors *`
+/// page may show the boards in one, where there is nothing to click by mistake. (`frame-ancestors *`
 /// would leave out pages opened from a file.)
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
