@@ -9,7 +9,7 @@ use crate::site::{Site, patient};
 
 /// The requests that ask the store.
 fn asking() -> &'static [(Method, &'static str, &'static str)] {
-    &REQUESTS[..REQUESTS.len() - 2]
+    &REQUESTS[..REQUESTS.len() - 3]
 }
 
 #[tokio::test]

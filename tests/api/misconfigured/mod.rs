@@ -13,7 +13,7 @@ use crate::site::Site;
 use cases::cases;
 
 /// A request of every route but `/healthz`.
-pub const REQUESTS: [(Method, &str, &str); 13] = [
+pub const REQUESTS: [(Method, &str, &str); 14] = [
     (
         Method::POST,
         "/v1/activity",

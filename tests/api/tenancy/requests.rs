@@ -40,7 +40,7 @@ const METHODS: [Method; 7] = [
 ];
 
 /// Routes with the methods that do something there; `{}` takes any text.
-const ROUTES: [(&str, &[Method], &[&str]); 12] = [
+const ROUTES: [(&str, &[Method], &[&str]); 13] = [
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
