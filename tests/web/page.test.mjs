@@ -174,9 +174,9 @@ describe('what is to be copied', () => {
 
   it('is a board and a client that work on another site', async (t) => {
     const page = await open(t)
-    const [html, javascript] = await Promise.all(['html', 'javascript'].map((name) => page.locator(`#snippet-${name} pre`).innerText()))
+    const [html, script] = await Promise.all(['html', 'script'].map((name) => page.locator(`#snippet-${name} pre`).innerText()))
     site.serve('/my-token', (_, response) => response.end(site.token('42')))
-    const other = await site.open(t, `${html}<script type="module">${javascript}</script>`)
+    const other = await site.open(t, `${html}<script type="module">${script}</script>`)
     await eventually(() => other.locator('tbody tr').count(), 10)
     await eventually(async () => (await site.call('GET', '/v1/ranking/all/users/42')).score, 3)
     assert.deepEqual(other.errors, [])

@@ -3,7 +3,7 @@
 const texts = (site) => ({
   html: `<script type="module" src="${site}/elements/activity-rank.js"></script>
 <activity-rank period="week">The most active members</activity-rank>`,
-  javascript: `import { Client } from '${site}/client.js'
+  script: `import { Client } from '${site}/client.js'
 
 const rank = new Client({ user: '42', token: async () => (await fetch('/my-token')).text() })
 rank.visits()

@@ -117,7 +117,7 @@ async fn a_missing_variable_leaves_no_settings_to_tell() {
 #[tokio::test]
 async fn a_token_that_the_store_does_not_take_is_named() {
     let (_site, client) = client(|worker| worker.var("UPSTASH_REDIS_REST_TOKEN", "wrong"));
-    let asking = &REQUESTS[..REQUESTS.len() - 2];
+    let asking = &REQUESTS[..REQUESTS.len() - 3];
     is_told(
         &client,
         asking,
