@@ -71,6 +71,7 @@ fn routed(path: &str, query: &str) {
     };
     let written = match &route {
         Route::Page => "/".to_owned(),
+        Route::Docs => "/docs".to_owned(),
         Route::Health => "/healthz".to_owned(),
         Route::OpenApi => "/openapi.json".to_owned(),
         Route::Activity => "/v1/activity".to_owned(),
@@ -111,7 +112,7 @@ fn routed(path: &str, query: &str) {
         Route::Journal => journal(query),
         // The page takes none; here its query stands for that of a board.
         Route::Page => ranking("day", "42", query),
-        Route::Health | Route::OpenApi | Route::Activity | Route::Profiles => {}
+        Route::Health | Route::OpenApi | Route::Docs | Route::Activity | Route::Profiles => {}
     }
 }
 
