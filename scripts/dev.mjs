@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { developmentFiles } from './development.mjs'
 import { Server } from './server.mjs'
 import { stores } from './store.mjs'
 
@@ -142,9 +143,10 @@ async function run() {
       throw new Failure(`the tables of ${database} could not be made:\n${error.stdout}${error.stderr}`)
     })
   }
+  const assets = developmentFiles('.dev/web', secrets.JWT_SECRET)
   const worker = start('worker', [
     ...['wrangler', 'dev', '--ip', '127.0.0.1', '--port', `${PORT}`, '--inspector-port', '0'],
-    ...['--persist-to', redis.wrangler, '--show-interactive-dev-session=false'],
+    ...['--persist-to', redis.wrangler, '--show-interactive-dev-session=false', '--assets', assets],
     ...['dev.vars', '.dev.vars'].filter(existsSync).flatMap((file) => ['--env-file', file]),
     ...['--var', `UPSTASH_REDIS_REST_URL:${store}`],
     ...redis.vars,

@@ -1,4 +1,4 @@
-// The pictures of docs/img: the elements as a browser shows them, with members that nobody is.
+// The pictures of docs/img: elements and page as a browser shows them, with members that nobody is.
 // `make pictures`
 
 import { mkdirSync } from 'node:fs'
@@ -39,6 +39,21 @@ async function picture(name, body, { ready, after, width = 400, ...options }) {
   console.log(`${FOLDER}/${name}.png`)
 }
 
+/** A picture of the page, as a member who has just liked something sees it. */
+async function pageWith(name, options) {
+  const viewport = { width: 1040, height: 1240 }
+  const page = await site.visit(t, `${site.url}#week`, { viewport, reducedMotion: 'reduce', ...options })
+  await page.locator('#token').fill(site.token('you'))
+  await page.locator('#token').press('Enter')
+  await page.locator('activity-heatmap [part~=streak]:not(:empty)').waitFor()
+  await page.locator('#actions button').first().click()
+  await page.locator('#news:not(:empty)').waitFor()
+  await page.locator('#board [part=details]:not(:empty)').waitFor()
+  await page.evaluate('scrollTo(0, 0)')
+  await page.screenshot({ path: `${FOLDER}/${name}.png` })
+  console.log(`${FOLDER}/${name}.png`)
+}
+
 try {
   mkdirSync(FOLDER, { recursive: true })
   site.newGroup()
@@ -73,6 +88,10 @@ try {
     })
   }
   await picture('element-stale', RANK, { ready, before: stale, deviceScaleFactor: 1 })
+
+  for (const colorScheme of ['light', 'dark']) await pageWith(`page-${colorScheme}`, { colorScheme, deviceScaleFactor: 1.5 })
+  await pageWith('page-phone', { viewport: { width: 320, height: 1600 } })
+  await pageWith('page-chinese', { locale: 'zh-CN' })
 } finally {
   for (const end of ends) await end()
   await site.stop()

@@ -122,7 +122,11 @@ async fn answer(call: &mut Call, deployment: &Deployment, cors: &Cors) -> Result
         }
         Route::Page => {
             site?;
-            deployment.files.page(call).await
+            deployment.files.page(call, "index.html").await
+        }
+        Route::Docs => {
+            site?;
+            deployment.files.page(call, "docs.html").await
         }
     }
 }

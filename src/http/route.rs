@@ -38,6 +38,8 @@ pub enum Route {
     OpenApi,
     /// `/`
     Page,
+    /// `/docs`
+    Docs,
 }
 
 impl Route {
@@ -54,6 +56,7 @@ impl Route {
             [""] => Self::Page,
             ["healthz"] => Self::Health,
             ["openapi.json"] => Self::OpenApi,
+            ["docs"] => Self::Docs,
             ["v1", "activity"] => Self::Activity,
             ["v1", "ranking", period] => Self::Ranking(period.to_owned()),
             ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
@@ -93,6 +96,7 @@ impl Route {
             Self::Health => "/healthz",
             Self::OpenApi => "/openapi.json",
             Self::Page => "/",
+            Self::Docs => "/docs",
         }
     }
 
@@ -115,7 +119,8 @@ impl Route {
             | Self::Audit
             | Self::Journal
             | Self::OpenApi
-            | Self::Page => false,
+            | Self::Page
+            | Self::Docs => false,
         }
     }
 
@@ -137,7 +142,8 @@ impl Route {
             | Self::Journal
             | Self::Health
             | Self::OpenApi
-            | Self::Page => "GET, HEAD",
+            | Self::Page
+            | Self::Docs => "GET, HEAD",
         }
     }
 

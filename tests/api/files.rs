@@ -71,6 +71,9 @@ async fn what_is_no_file_and_what_is_none_for_visitors_is_a_problem() {
         "/elements/",
         "/elements/nowhere.js",
         "/index.html",
+        "/docs.html",
+        "/docs/",
+        "/page/",
         "/index",
         "/_headers",
         "/.assetsignore",
@@ -83,9 +86,9 @@ async fn what_is_no_file_and_what_is_none_for_visitors_is_a_problem() {
 }
 
 #[tokio::test]
-async fn the_worker_answers_for_the_page_and_the_document() {
+async fn the_worker_answers_for_the_pages_and_the_document() {
     let (_wrangler, api) = start();
-    for path in ["/", "/openapi.json"] {
+    for path in ["/", "/docs", "/openapi.json"] {
         let answer = api.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
         assert!(answer.header("x-request-id").is_some(), "{path}");

@@ -1,4 +1,4 @@
-//! `GET /openapi.json` and `GET /`
+//! `GET /openapi.json`, `GET /` and `GET /docs`
 
 use test_support::{WorkerBuilder, json};
 
@@ -17,25 +17,29 @@ async fn the_document_is_served_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_page_is_html() {
+async fn the_pages_are_html() {
     let site = Site::start();
-    let answer = site.without_key().get("/").await;
-    answer.assert_status(200);
-    assert_eq!(
-        answer.header("content-type"),
-        Some("text/html; charset=utf-8")
-    );
-    assert!(
-        answer.text.starts_with("<!doctype html>"),
-        "{}",
-        answer.text
-    );
+    for (path, name) in [("/", "/index.html"), ("/docs", "/docs.html")] {
+        let answer = site.without_key().get(path).await;
+        answer.assert_status(200);
+        assert_eq!(
+            answer.header("content-type"),
+            Some("text/html; charset=utf-8")
+        );
+        let (_, text) = files()
+            .into_iter()
+            .find(|(path, _)| path == name)
+            .expect(name);
+        assert_eq!(answer.text, text);
+        let policy = answer.header("content-security-policy").expect("a policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'; "));
+    }
 }
 
 #[tokio::test]
-async fn both_may_be_kept_and_asked_for_by_their_tag() {
+async fn all_may_be_kept_and_asked_for_by_their_tag() {
     let site = Site::start();
-    for path in ["/", "/openapi.json"] {
+    for path in ["/", "/docs", "/openapi.json"] {
         let answer = site.get(path).await;
         assert_eq!(answer.header("cache-control"), Some("public, max-age=300"));
         let tag = answer.header("etag").expect("a tag");
@@ -50,9 +54,9 @@ async fn both_may_be_kept_and_asked_for_by_their_tag() {
 }
 
 #[tokio::test]
-async fn neither_needs_the_store() {
+async fn none_needs_the_store() {
     let site = Site::with(|worker| worker.store("http://127.0.0.1:1"));
-    for path in ["/", "/openapi.json"] {
+    for path in ["/", "/docs", "/openapi.json"] {
         site.get(path).await.assert_status(200);
     }
 }
@@ -60,7 +64,11 @@ async fn neither_needs_the_store() {
 #[tokio::test]
 async fn a_deployment_without_its_files_says_what_is_missing() {
     let site = Site::with(WorkerBuilder::without_files);
-    for (path, name) in [("/", "index.html"), ("/openapi.json", "openapi.json")] {
+    for (path, name) in [
+        ("/", "index.html"),
+        ("/docs", "docs.html"),
+        ("/openapi.json", "openapi.json"),
+    ] {
         let detail = format!("ASSETS: has no {name}; deploy the folder web with the Worker");
         site.get(path).await.assert(500, problem(&detail));
     }

@@ -248,6 +248,8 @@ async fn it_has_no_page_and_no_file_of_development() {
     assert_eq!(client.get("/").await.assert_status(200).text, page);
     let paths = [
         "/dev",
+        "/development.js",
+        "/development.json",
         "/dev/token",
         "/token",
         "/token.html",

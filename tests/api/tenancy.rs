@@ -70,6 +70,7 @@ async fn nothing_is_refused_to_a_user_who_may_touch_this_prefix_alone() {
         "/healthz",
         "/openapi.json",
         "/",
+        "/docs",
     ];
     for path in reads {
         client.get(path).await.assert_status(200);

@@ -31,6 +31,7 @@ pub const REQUESTS: [(Method, &str, &str); 13] = [
     (Method::HEAD, "/v1/ranking/day", ""),
     (Method::GET, "/openapi.json", ""),
     (Method::GET, "/", ""),
+    (Method::GET, "/docs", ""),
 ];
 
 pub fn problem(detail: &str) -> Value {

@@ -161,6 +161,7 @@ fn unknown() -> Vec<Row> {
         get("/healthz?verbose", fault("verbose", NONE)),
         get("/openapi.json?pretty=1", fault("pretty", NONE)),
         get("/?period=day", fault("period", NONE)),
+        get("/docs?period=day", fault("period", NONE)),
         get("/v1/users/42?=1", fault("", NONE)),
         get(
             "/v1/ranking/year?limit=0&offset=x&date=soon&group=&page=1",

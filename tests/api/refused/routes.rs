@@ -42,6 +42,7 @@ pub fn rows() -> Vec<Row> {
         (Method::POST, "/healthz", "GET, HEAD"),
         (Method::PUT, "/openapi.json", "GET, HEAD"),
         (Method::POST, "/", "GET, HEAD"),
+        (Method::POST, "/docs", "GET, HEAD"),
     ];
     let nowhere = nowhere.into_iter().map(|path| get(path, no_route()));
     let methods = methods

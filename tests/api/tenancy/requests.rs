@@ -69,6 +69,7 @@ const ROUTES: [(&str, &[Method], &[&str]); 12] = [
     ("/healthz", &[Method::GET], &[]),
     ("/openapi.json", &[Method::GET], &[]),
     ("/", &[Method::GET], &[]),
+    ("/docs", &[Method::GET], &[]),
 ];
 
 impl Request {

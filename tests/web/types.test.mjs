@@ -1,0 +1,22 @@
+// The declarations of the client.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+function run(command, ...all) {
+  const { stdout, stderr, status } = spawnSync(`${ROOT}node_modules/.bin/${command}`, all, { cwd: ROOT, encoding: 'utf8' })
+  assert.equal(status, 0, stdout + stderr)
+}
+
+it('the declarations of the client agree with the OpenAPI document', () => {
+  mkdirSync(`${ROOT}target/types`, { recursive: true })
+  run('openapi-typescript', 'web/openapi.json', '--default-non-nullable=false', '--output', 'target/types/openapi.d.ts')
+  const strict = ['--strict', '--noEmit', '--noUncheckedIndexedAccess']
+  const modern = ['--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom']
+  run('tsc', ...strict, ...modern, 'tests/web/client.types.ts')
+})
