@@ -89,7 +89,7 @@ pub fn is_bound(env: &Env, name: &str) -> bool {
     binding(env, name).is_some()
 }
 
-/// Milliseconds since 1970. A request happens at the one instant of its [`Call`](super::call::Call):
+/// Milliseconds since 1970. A request happens at the one instant of its `Call`:
 /// this is for what takes time.
 pub fn clock() -> i64 {
     Date::now() as i64
