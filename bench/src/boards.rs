@@ -98,7 +98,12 @@ fn shown(answer: &Answer) -> Value {
     });
     let framing = ["content-length", "transfer-encoding"];
     let headers: BTreeMap<_, _> = names.filter(|(name, _)| !framing.contains(name)).collect();
-    json!({"headers": headers, "body": answer.body})
+    let mut body = answer.body.clone();
+    // JavaScript writes 99.0 as 99.
+    if let Some(percentile) = body.get_mut("percentile") {
+        *percentile = json!(percentile.as_f64());
+    }
+    json!({"headers": headers, "body": body})
 }
 
 #[cfg(test)]
