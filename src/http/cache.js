@@ -3,16 +3,19 @@
 const MADE = 'x-made';
 
 // A platform without a cache throws, which costs as much as an answer: it is not asked again for a
-// minute.
+// minute. One that has worked has one: what it fails at once is that time's alone.
 const PAUSE = 60_000;
 let absentUntil = 0;
+let works = false;
 
 async function use(cached) {
   if (Date.now() < absentUntil) return null;
   try {
-    return await cached(caches.default);
+    const result = await cached(caches.default);
+    works = true;
+    return result;
   } catch (error) {
-    absentUntil = Date.now() + PAUSE;
+    if (!works) absentUntil = Date.now() + PAUSE;
     throw error;
   }
 }
