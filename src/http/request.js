@@ -54,31 +54,28 @@ function parsed(url) {
 async function body(request) {
   const declared = Number(request.headers.get('content-length') ?? NaN);
   if (declared > MOST_BYTES) return { wrong: 'large' };
-  if (!(declared >= 0)) return streamed(request.body);
-  const text = await request.text();
-  return isWhole(text, declared) ? { text } : { wrong: 'broken' };
-}
-
-// Whether nothing was replaced or left out to make a text of so many bytes. (Bytes and a strict
-// decoder would tell exactly, for three times the price.)
-function isWhole(text, bytes) {
-  if (text.length === bytes) return !text.includes('\uFFFD');
-  return new TextEncoder().encode(text).length === bytes;
-}
-
-// One of unknown length is read no further than is taken.
-async function streamed(body) {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let text = '';
-  let length = 0;
   try {
-    for await (const chunk of body ?? []) {
-      length += chunk.length;
-      if (length > MOST_BYTES) return { wrong: 'large' };
-      text += decoder.decode(chunk, { stream: true });
-    }
-    return { text: text + decoder.decode() };
+    if (!(declared >= 0)) return await streamed(request.body);
+    const text = strict().decode(await request.arrayBuffer());
+    // A byte order mark is no JSON.
+    return text.startsWith('\uFEFF') ? { wrong: 'broken' } : { text };
   } catch {
     return { wrong: 'broken' };
   }
+}
+
+// `request.text()` takes a third of the time, and puts something else in the place of what is no UTF-8.
+const strict = () => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// One of unknown length is read no further than is taken.
+async function streamed(body) {
+  const decoder = strict();
+  let text = '';
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > MOST_BYTES) return { wrong: 'large' };
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { text: text + decoder.decode() };
 }

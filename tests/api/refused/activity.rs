@@ -55,6 +55,8 @@ fn bodies() -> Vec<Row> {
         syntax(b"{\"user\":\"\xff\"}", "it is not plain UTF-8"),
         // A byte more would be U+FFFD itself; and a byte order mark is not left out in silence.
         syntax(b"{\"user\":\"\xef\xbf\"}", "it is not plain UTF-8"),
+        // What a lenient reader puts in its place is as long.
+        syntax(b"{\"user\":\"\xf0\x9f\x98\"}", "it is not plain UTF-8"),
         syntax(b"\xef\xbb\xbf{}", "it is not plain UTF-8"),
         syntax(
             b"{\"user\":\"\\ud800\"}",
