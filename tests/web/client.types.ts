@@ -6,7 +6,8 @@ import type { components } from '../../target/types/openapi.js'
 type Schemas = components['schemas']
 type Holds<Claim extends true> = Claim
 type Takes<Wide, Narrow> = [Narrow] extends [Wide] ? true : false
-type Same<One, Other> = Takes<One, Other> & Takes<Other, One>
+// Of `true & false` is made `never`, which would hold.
+type Same<One, Other> = [Takes<One, Other>, Takes<Other, One>] extends [true, true] ? true : false
 
 // The service takes what is sent.
 export type Sent = Holds<Takes<Schemas['Activity'], Activity>>
