@@ -103,8 +103,7 @@ async fn boards_that_were_read_are_served_while_redis_is_down_and_say_of_when_th
         (answer.status == 200 && answer.body["stale"].is_null()).then_some(answer)
     });
     again.await.assert(200, fresh);
-    let log = site.wrangler.log();
-    assert!(log.contains("answered with a copy"), "{log}");
+    site.wrangler.logs("answered with a copy").await;
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ async fn a_database_that_fails_loses_nothing() {
     send(&site, 3..5).await;
     site.erase("nobody").await;
     assert_eq!(site.waiting().len(), 6);
-    assert!(site.wrangler.log().contains("JOURNAL: "));
+    site.wrangler.logs("JOURNAL: ").await;
     site.wrangler
         .sql("ALTER TABLE away RENAME TO journal")
         .await;

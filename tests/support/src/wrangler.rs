@@ -12,6 +12,7 @@ use crate::api::Api;
 use crate::child::Child;
 use crate::process::{self, Signal};
 use crate::repository;
+use crate::until::until;
 use crate::worker::SERVICE_KEY;
 
 /// The configuration of the Worker, in its folder.
@@ -253,6 +254,14 @@ impl Wrangler {
     #[must_use]
     pub fn log(&self) -> String {
         self.child.log()
+    }
+
+    /// Waits until it has logged this: a line comes a little after what it tells of.
+    ///
+    /// # Panics
+    /// When it does not come.
+    pub async fn logs(&self, text: &str) {
+        until(text, async || self.log().contains(text).then_some(())).await;
     }
 
     /// What it has logged behind so many bytes, in whole lines.
