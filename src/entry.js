@@ -13,15 +13,15 @@ export default {
     const copy = copyOf(request, env);
     const known = copy && (await copy);
     if (known) return known;
-    return response(request, await told(fetch, env, context, await read(request, env)));
+    return response(request, context, await told(fetch, env, await read(request, env)));
   },
 
-  async scheduled({ cron }, env, context) {
-    await told(scheduled, env, context, cron);
+  async scheduled({ cron }, env) {
+    await told(scheduled, env, cron);
   },
 
-  async queue(batch, env, context) {
-    settle(batch, await told(queue, env, context, messages(batch)));
+  async queue(batch, env) {
+    settle(batch, await told(queue, env, messages(batch)));
   },
 };
 
@@ -31,7 +31,7 @@ export class Live {
 
   constructor(state, env) {
     const asked = (request, limits) => `${limits}\n${read(request, env)}`;
-    this.#hub = new Hub((...question) => told(look, env, state, asked(...question)));
+    this.#hub = new Hub((...question) => told(look, env, asked(...question)));
   }
 
   fetch(request) {

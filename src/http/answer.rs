@@ -12,11 +12,25 @@ pub struct Answer {
     pub status: u16,
     /// The body; empty for none.
     pub body: String,
-    /// Of a copy from the edge cache: when it was made, and until when it is fresh.
-    pub fresh: Option<(Instant, Instant)>,
+    /// What is to be done with it besides.
+    pub more: More,
     headers: Vec<(&'static str, String)>,
-    /// What comes in the place of the body, as long as somebody reads it: its number in `live.js`.
-    stream: Option<u32>,
+}
+
+/// What `response.js` does with an answer besides handing it over.
+#[derive(Clone, Debug, Default)]
+pub enum More {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It is a copy from the edge cache, made at the first instant and fresh until the second: the
+    /// isolate holds it.
+    Hold(Instant, Instant),
+    /// It was made at this instant, and goes into the edge cache under a URL.
+    Keep(Instant, String),
+    /// In the place of the body comes a stream, as long as somebody reads it: its number in
+    /// `live.js`.
+    Stream(u32),
 }
 
 impl Answer {
@@ -45,9 +59,8 @@ impl Answer {
         Self {
             status: 200,
             body: body.into(),
-            fresh: None,
+            more: More::Nothing,
             headers: Vec::new(),
-            stream: None,
         }
         .with("content-type", media_type)
     }
@@ -55,9 +68,9 @@ impl Answer {
     /// 200 with a stream of a media type; nobody may store it.
     #[must_use]
     pub fn stream(media_type: &str, stream: u32) -> Self {
-        let stream = Some(stream);
         let answer = Self::text(media_type, "").with("cache-control", "no-store");
-        Self { stream, ..answer }
+        let more = More::Stream(stream);
+        Self { more, ..answer }
     }
 
     /// 204.
@@ -66,9 +79,8 @@ impl Answer {
         Self {
             status: 204,
             body: String::new(),
-            fresh: None,
+            more: More::Nothing,
             headers: Vec::new(),
-            stream: None,
         }
         .with("cache-control", "no-store")
     }
@@ -136,35 +148,29 @@ impl Answer {
         if !known.split(',').any(same) {
             return self;
         }
-        let headers = self
-            .headers
-            .into_iter()
-            .filter(|(name, _)| *name != "content-type")
-            .collect();
-        Self {
+        let mut answer = Self {
             status: 304,
-            body: String::new(),
-            fresh: None,
-            headers,
-            stream: None,
+            ..self
+        };
+        answer.headers.retain(|(name, _)| *name != "content-type");
+        if !matches!(answer.more, More::Keep(..)) {
+            answer.body.clear();
         }
+        answer
     }
 
     /// The text of which `response.js` makes the platform's response. To a `HEAD` it has a body
-    /// too: the platform keeps that back and tells its length.
+    /// too: the platform keeps that back and tells its length. So has a 304 of what is to be
+    /// kept, which hands over none.
     #[must_use]
     pub fn text_of_all(&self) -> String {
         let mut text = String::with_capacity(self.body.len() + 600);
         text.push_str(&self.status.to_string());
-        if let Some((made, until)) = self.fresh {
-            for instant in [made, until] {
-                text.push(' ');
-                text.push_str(&instant.0.to_string());
-            }
-        }
-        if let Some(stream) = self.stream {
-            text.push_str(" stream ");
-            text.push_str(&stream.to_string());
+        match &self.more {
+            More::Nothing => (),
+            More::Hold(made, until) => text += &format!(" hold {} {}", made.0, until.0),
+            More::Keep(made, url) => text += &format!(" keep {} {url}", made.0),
+            More::Stream(number) => text += &format!(" stream {number}"),
         }
         for (name, value) in &self.headers {
             for line in [*name, value.as_str()] {

@@ -1,6 +1,7 @@
 // Boards in the edge cache.
 
 const MADE = 'x-made';
+const MOST_AGE = 86_400; // seconds that a copy is stored
 
 // A platform without a cache throws, which costs as much as an answer: it is not asked again for a
 // minute. One that has worked has one: what it fails at once is that time's alone.
@@ -27,8 +28,8 @@ export async function found(env, url, oldest) {
   return made && Number(made) >= Number(oldest) ? `${made}\n${await response.text()}` : '';
 }
 
-export async function keep(env, url, made, seconds, body) {
-  const headers = { 'cache-control': `public, max-age=${seconds}`, [MADE]: made };
+export async function keep(env, url, made, body) {
+  const headers = { 'cache-control': `public, max-age=${MOST_AGE}`, [MADE]: made };
   await use((cache) => cache.put(url, new Response(body, { headers })));
   return '';
 }

@@ -3,15 +3,13 @@
 //!
 //! What is stored is the body alone and when it was made; every header is made anew, so that
 //! none of one caller's reaches another. It is stored for longer than it is fresh: whoever finds
-//! it says how old it may be. A platform without a cache only misses.
+//! it says how old it may be. A platform without a cache only misses. Boards are put there by
+//! `response.js`, which has them anyway.
 
-use super::edge::{defer, perform};
+use super::edge::perform;
 use super::log;
 use crate::calendar::Instant;
 use crate::ranking::Copy;
-
-/// How long a copy is stored, in seconds.
-const KEPT: &str = "86400";
 
 /// The path under which it is stored when somebody was hidden; no route has it.
 const HIDING: &str = "/hiding";
@@ -36,12 +34,7 @@ pub async fn last_hiding(origin: &str) -> Instant {
 /// Keeps that instant.
 pub async fn mark_hiding(origin: &str, until: Instant) {
     let (url, until) = (format!("{origin}{HIDING}"), until.0.to_string());
-    if let Err(cause) = perform("keep", &[&url, &until, KEPT, ""]).await {
+    if let Err(cause) = perform("keep", &[&url, &until, ""]).await {
         log::debug(&format!("cache: {cause}"));
     }
-}
-
-/// Stores a body under a URL; the caller does not wait for it.
-pub fn store(url: &str, copy: &Copy) {
-    defer("keep", &[url, &copy.made.0.to_string(), KEPT, &copy.body]);
 }

@@ -42,11 +42,11 @@ let free = [];
 let bindings;
 
 /** What Rust answers to an event that it is told of as a text. */
-export function told(event, env, context, text) {
+export function told(event, env, text) {
   bindings ??= env;
   return new Promise((resolve, reject) => {
     const task = free.pop() ?? waiting.length;
-    waiting[task] = { context, resolve, reject };
+    waiting[task] = { resolve, reject };
     step(() => event(task, text));
   });
 }
@@ -72,13 +72,6 @@ export function perform(task, text) {
     (text) => go(true, text),
     (error) => go(false, String(error?.message)),
   );
-}
-
-// Nobody waits for it, but the platform lets it end.
-export function defer(task, text) {
-  // A plain workerd has no cache; anywhere else this is worth knowing.
-  const log = ({ message }) => console.debug(JSON.stringify({ level: 'debug', cause: message }));
-  waiting[task].context.waitUntil(effect(text).catch(log));
 }
 
 function effect(text) {

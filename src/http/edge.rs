@@ -32,7 +32,6 @@ mod platform {
     extern "C" {
         pub fn env() -> Env;
         pub fn answer(task: u32, text: &str);
-        pub fn defer(task: u32, text: &str);
         pub fn perform(task: u32, text: &str);
         pub fn offset(zone: &str, at: f64) -> f64;
     }
@@ -57,23 +56,14 @@ thread_local! {
 ///
 /// What its failure says.
 pub async fn perform(effect: &str, takes: &[&str]) -> Result<String, String> {
-    platform::perform(CURRENT.get(), &text_of(effect, takes));
-    // A task waits for one effect at a time: what comes next is of this one.
-    poll_fn(|_| DONE.take().map_or(Poll::Pending, Poll::Ready)).await
-}
-
-/// Has JavaScript carry out an effect, and waits for nothing.
-pub fn defer(effect: &str, takes: &[&str]) {
-    platform::defer(CURRENT.get(), &text_of(effect, takes));
-}
-
-fn text_of(effect: &str, takes: &[&str]) -> String {
     let mut text = String::from(effect);
     for one in takes {
         text.push('\n');
         text.push_str(one);
     }
-    text
+    platform::perform(CURRENT.get(), &text);
+    // A task waits for one effect at a time: what comes next is of this one.
+    poll_fn(|_| DONE.take().map_or(Poll::Pending, Poll::Ready)).await
 }
 
 pub(super) use platform::env;

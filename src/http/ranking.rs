@@ -1,6 +1,6 @@
 //! `GET /v1/ranking/…`.
 
-use super::answer::Answer;
+use super::answer::{Answer, More};
 use super::cache;
 use super::call::Call;
 use super::copies;
@@ -62,15 +62,18 @@ async fn cached(
 ) -> Result<Answer, Error> {
     let url = format!("{}{normal_form}", call.origin);
     let oldest = Instant(call.now.0 - i64::from(max_age) * 1000 + 1);
-    let copy = match cache::find(&url, oldest).await {
-        Some(copy) => copy,
+    let found = cache::find(&url, oldest).await;
+    let age = found.as_ref().map(|copy| copy.age(call.now).to_string());
+    let (body, more) = match found {
+        Some(Copy { body, made }) => {
+            // A question that names no day means another board from midnight on.
+            let tomorrow = site.calendar.date_at(call.now).next();
+            let midnight = site.calendar.start_of(tomorrow);
+            let until = Instant(made.0 + i64::from(max_age) * 1000).min(midnight);
+            (body, More::Hold(made, until))
+        }
         None => match read.await {
-            Ok(body) => {
-                let made = call.now;
-                let copy = Copy { body, made };
-                cache::store(&url, &copy);
-                copy
-            }
+            Ok(body) => (body, More::Keep(call.now, url)),
             Err(error) => {
                 let look = last_known(site, kept, call, &url, known);
                 let answer = copies::in_spite_of(call, error, look).await?;
@@ -80,18 +83,12 @@ async fn cached(
         },
     };
     let control = format!("public, max-age={max_age}, stale-if-error=86400");
-    let age = (copy.made != call.now).then(|| copy.age(call.now));
-    let mut answer = Answer::text("application/json", copy.body)
+    let mut answer = Answer::text("application/json", body)
         .with("cache-control", control)
         .tagged();
+    answer.more = more;
     if let Some(age) = age {
-        answer = answer.with("age", age.to_string());
-        // A question that names no day means another board from midnight on.
-        let midnight = site
-            .calendar
-            .start_of(site.calendar.date_at(call.now).next());
-        let until = Instant(copy.made.0 + i64::from(max_age) * 1000).min(midnight);
-        answer.fresh = Some((copy.made, until));
+        answer = answer.with("age", age);
     }
     Ok(answer.unless_known(call.header("if-none-match")))
 }

@@ -56,7 +56,7 @@ async function body(request) {
   if (declared > MOST_BYTES) return { wrong: 'large' };
   try {
     if (!(declared >= 0)) return await streamed(request.body);
-    const text = strict().decode(await request.arrayBuffer());
+    const text = decoder.decode(await request.arrayBuffer());
     // A byte order mark is no JSON.
     return text.startsWith('\uFEFF') ? { wrong: 'broken' } : { text };
   } catch {
@@ -66,6 +66,7 @@ async function body(request) {
 
 // `request.text()` takes a third of the time, and puts something else in the place of what is no UTF-8.
 const strict = () => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const decoder = strict();
 
 // One of unknown length is read no further than is taken.
 async function streamed(body) {
