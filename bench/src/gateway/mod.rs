@@ -42,13 +42,8 @@ pub async fn run() -> Result<(), String> {
     for round in 0..rounds {
         for row in &mut rows {
             let load = row.load;
-            eprintln!(
-                "gateway: round {} of {rounds}, {}",
-                round + 1,
-                load.title()
-            );
-            row.direct
-                .push(direct::measure(&stores[0], load, seconds)?);
+            eprintln!("gateway: round {} of {rounds}, {}", round + 1, load.title());
+            row.direct.push(direct::measure(&stores[0], load, seconds)?);
             // No store always comes first.
             for place in 0..stores.len() {
                 let place = (place + round) % stores.len();

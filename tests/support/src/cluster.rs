@@ -100,7 +100,10 @@ fn form(nodes: &[RedisServer], primaries: usize) {
             .arg(&bus[1]);
         meet.exec(&mut nodes[0].connection()).expect("a meeting");
     }
-    for (replica, primary) in nodes[primaries..].iter().zip(nodes[..primaries].iter().cycle()) {
+    for (replica, primary) in nodes[primaries..]
+        .iter()
+        .zip(nodes[..primaries].iter().cycle())
+    {
         let id: String = cmd("CLUSTER")
             .arg("MYID")
             .query(&mut primary.connection())
