@@ -67,9 +67,10 @@ growth: build ## measure answers by the size of boards and the number of shards:
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench growth
 
-gateway: tools ## measure the gateway beside redis-benchmark: ROUNDS=5
+gateway: tools ## measure the gateway beside redis-benchmark, and before clusters: ROUNDS=5 SECONDS=1
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
-	@target/release/bench gateway
+	@# bash has a SECONDS of its own.
+	env SECONDS=$(or $(SECONDS),1) target/release/bench gateway
 
 memory: tools ## measure bytes of Redis a counted activity takes: USERS=100000
 	cargo build --quiet --release -p activity-rank-bench

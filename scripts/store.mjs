@@ -1,7 +1,7 @@
 // Redis on this machine for `make dev` and `make cluster`: one server, or six as a cluster.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -31,8 +31,8 @@ export const stores = {
     },
   },
   cluster: {
-    folder: '.dev/cluster',
-    wrangler: '.dev/cluster/wrangler',
+    folder: '.dev/redis-cluster',
+    wrangler: '.dev/redis-cluster/wrangler',
     port: 6391,
     // Nodes talk among themselves 10,000 above the port of each.
     ports: (port) => nodes(port).flatMap((own) => [own, own + 10_000]),
@@ -40,8 +40,11 @@ export const stores = {
     // Users are spread over the nodes by shards.
     vars: ['--var', 'SHARDS:8'],
     async start(start, port) {
-      for (const own of nodes(port)) {
-        const folder = `${this.folder}/${own}`
+      const mark = `${this.folder}/formed`
+      for (const [number, own] of nodes(port).entries()) {
+        const folder = `${this.folder}/node-${number}`
+        // Nodes that half know each other can't be made one cluster any more.
+        if (!existsSync(mark)) rmSync(folder, { recursive: true, force: true })
         mkdirSync(folder, { recursive: true })
         start(`redis-${own}`, server(own, folder, [
           ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
@@ -49,28 +52,36 @@ export const stores = {
           ...['--cluster-require-full-coverage', 'no'],
         ]))
       }
-      await form(nodes(port), `${this.folder}/formed`)
+      await form(nodes(port), mark)
     },
   },
 }
 
 const nodes = (port) => [0, 1, 2, 3, 4, 5].map((number) => port + number)
 
-/** Makes one cluster of the nodes, once per data folder: afterwards they know each other. */
+/** Makes one cluster of the nodes, once per data folder. The mark says on which ports they last were. */
 async function form(ports, mark) {
   const ask = async (port, ...words) => (await run('redis-cli', ['-p', `${port}`, ...words])).stdout
-  const all = async (condition) => {
+  const all = async (what, condition) => {
     for (let tries = 0; tries < 600; tries++, await pause(100)) {
-      const told = await Promise.all(ports.map((port) => ask(port, 'CLUSTER', 'INFO').catch(() => '')))
+      const told = await Promise.all(ports.map((port) => ask(port, 'CLUSTER', what).catch(() => '')))
       if (told.every(condition)) return
     }
     throw new Error('the nodes of the cluster did not come together within a minute')
   }
-  await all((told) => told.includes('cluster_state'))
+  await all('INFO', (told) => told.includes('cluster_state'))
   if (!existsSync(mark)) {
     const addresses = ports.map((port) => `127.0.0.1:${port}`)
-    await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'])
-    writeFileSync(mark, new Date().toISOString() + '\n')
+    const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
+    await run('redis-cli', create).catch((error) => {
+      throw new Error(`the cluster could not be made:\n${error.stdout}${error.stderr}`)
+    })
+  } else if (readFileSync(mark, 'utf8').trim() !== `${ports[0]}`) {
+    // Each knows its own new port, but the others' old ones.
+    const pairs = ports.flatMap((port) => ports.filter((other) => other !== port).map((other) => [port, other]))
+    await Promise.all(pairs.map(([port, other]) => ask(port, 'CLUSTER', 'MEET', '127.0.0.1', `${other}`)))
   }
-  await all((told) => told.includes('cluster_state:ok'))
+  await all('NODES', (told) => ports.every((port) => told.includes(`:${port}@`)))
+  await all('INFO', (told) => told.includes('cluster_state:ok'))
+  writeFileSync(mark, `${ports[0]}\n`)
 }

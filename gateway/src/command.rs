@@ -1,5 +1,7 @@
 //! One Redis command: its name and arguments as bytes.
 
+use std::borrow::Cow;
+
 use redis::{Arg, Cmd, RedisWrite};
 
 /// One Redis command, ready to be sent; the name is argument 0.
@@ -47,7 +49,7 @@ impl Command {
 
     /// The name in upper case, as far as it is ASCII.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub fn name(&self) -> Cow<'_, str> {
         name_of(&self.cmd)
     }
 
@@ -81,6 +83,11 @@ pub(crate) fn arguments_of(cmd: &Cmd) -> impl ExactSizeIterator<Item = &[u8]> {
 }
 
 /// The name of what the Redis client sends, in upper case, as far as it is ASCII.
-pub(crate) fn name_of(cmd: &Cmd) -> String {
-    String::from_utf8_lossy(arguments_of(cmd).next().unwrap_or_default()).to_ascii_uppercase()
+pub(crate) fn name_of(cmd: &Cmd) -> Cow<'_, str> {
+    let name = String::from_utf8_lossy(arguments_of(cmd).next().unwrap_or_default());
+    // Asked for several times a command: one that comes in upper case costs no memory.
+    match name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        true => Cow::Owned(name.to_ascii_uppercase()),
+        false => name,
+    }
 }

@@ -171,10 +171,12 @@ impl Plan {
         if actual > limit {
             return Err(Fault::CommandTooLarge { limit, actual });
         }
-        let name = command.name();
-        rules::check(&name, &command)?;
-        rules::allow(&name, self.access)?;
-        self.writes |= !rules::only_reads(&name);
+        {
+            let name = command.name();
+            rules::check(&name, &command)?;
+            rules::allow(&name, self.access)?;
+            self.writes |= !rules::only_reads(&name);
+        }
         let rewritten = script::rewrite(command, &runner.aliases);
         self.commands.push(rewritten.command);
         Ok(Planned::Sent {

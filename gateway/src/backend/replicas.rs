@@ -82,7 +82,7 @@ fn is_replicated(command: &Cmd) -> bool {
     let name = name_of(command);
     !rules::only_reads(&name)
         && !matches!(
-            name.as_str(),
+            name.as_ref(),
             "ACL"
                 | "ASKING"
                 | "CLUSTER"

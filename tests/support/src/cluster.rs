@@ -1,4 +1,4 @@
-//! Six redis-servers as one cluster, and one door to all of them.
+//! Several redis-servers as one cluster, and one door to all of them.
 //!
 //! What looks into Redis past everything under test asks for keys by name, whichever node has them.
 //! The door is a port that takes any command, hands it to the node that serves its keys, and goes
@@ -14,8 +14,8 @@ use redis::{Connection, ConnectionLike, RedisResult, Value, cmd};
 use crate::port;
 use crate::redis_server::{RedisOptions, RedisServer};
 
-const PRIMARIES: usize = 3;
-const NODES: usize = 2 * PRIMARIES;
+/// Primaries that the door can tell apart.
+const MOST: usize = 4;
 const LAST_SLOT: usize = 16_383;
 
 /// Whether all tests of this process share a cluster: what the environment's `CLUSTER` says.
@@ -31,10 +31,13 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts six nodes, makes them one cluster and opens the door.
-    pub(crate) fn spawn() -> RedisServer {
-        let mut nodes: Vec<RedisServer> = (0..NODES).map(|_| node()).collect();
-        form(&nodes);
+    /// Starts so many primaries with so many replicas each, makes them one cluster and opens the
+    /// door.
+    pub(crate) fn spawn(primaries: usize, replicas: usize) -> RedisServer {
+        assert!((1..=MOST).contains(&primaries), "{primaries} primaries");
+        let count = primaries * (1 + replicas);
+        let mut nodes: Vec<RedisServer> = (0..count).map(|_| node()).collect();
+        form(&nodes, primaries);
         let ports: Vec<u16> = nodes.iter().map(RedisServer::port).collect();
         let addresses: Vec<String> = ports
             .iter()
@@ -44,7 +47,7 @@ impl Cluster {
         let cluster = Self {
             _others: nodes,
             url: format!("redis+cluster://{}", addresses.join(",")),
-            door: open(ports[..PRIMARIES].to_vec()),
+            door: open(ports[..primaries].to_vec()),
         };
         RedisServer::of(first, cluster)
     }
@@ -70,12 +73,12 @@ fn node() -> RedisServer {
     )
 }
 
-fn form(nodes: &[RedisServer]) {
+fn form(nodes: &[RedisServer], primaries: usize) {
     for (place, node) in nodes.iter().enumerate() {
         let mut node = node.connection();
-        if place < PRIMARIES {
-            let first = place * (LAST_SLOT + 1) / PRIMARIES;
-            let last = (place + 1) * (LAST_SLOT + 1) / PRIMARIES - 1;
+        if place < primaries {
+            let first = place * (LAST_SLOT + 1) / primaries;
+            let last = (place + 1) * (LAST_SLOT + 1) / primaries - 1;
             let mut slots = cmd("CLUSTER");
             slots.arg("ADDSLOTSRANGE").arg(first).arg(last);
             slots.exec(&mut node).expect("slots");
@@ -97,7 +100,10 @@ fn form(nodes: &[RedisServer]) {
             .arg(&bus[1]);
         meet.exec(&mut nodes[0].connection()).expect("a meeting");
     }
-    for (replica, primary) in nodes[PRIMARIES..].iter().zip(nodes) {
+    for (replica, primary) in nodes[primaries..]
+        .iter()
+        .zip(nodes[..primaries].iter().cycle())
+    {
         let id: String = cmd("CLUSTER")
             .arg("MYID")
             .query(&mut primary.connection())
@@ -108,13 +114,14 @@ fn form(nodes: &[RedisServer]) {
             follow.exec(&mut replica.connection()).is_ok()
         });
     }
+    let size = format!("cluster_size:{primaries}\r\n");
     until(|| {
         nodes.iter().all(|node| {
             let told: String = cmd("CLUSTER")
                 .arg("INFO")
                 .query(&mut node.connection())
                 .expect("INFO");
-            told.contains("cluster_state:ok") && told.contains("cluster_size:3")
+            told.contains("cluster_state:ok") && told.contains(&size)
         })
     });
 }

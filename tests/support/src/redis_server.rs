@@ -15,7 +15,8 @@ pub fn redis() -> &'static RedisServer {
     static SHARED: OnceLock<RedisServer> = OnceLock::new();
     SHARED.get_or_init(|| {
         if cluster::wanted() {
-            Cluster::spawn()
+            // A cluster as it should be: three, each with a replica.
+            Cluster::spawn(3, 1)
         } else {
             RedisServer::spawn(RedisOptions::default())
         }
@@ -91,6 +92,17 @@ impl RedisServer {
                 Err(reason) => panic!("{reason}"),
             }
         }
+    }
+
+    /// Starts a cluster of so many primaries, up to four and without replicas, that nobody else
+    /// uses.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`](Self::spawn) does, or when the nodes do not come together.
+    #[must_use]
+    pub fn spawn_cluster(primaries: usize) -> Self {
+        Cluster::spawn(primaries, 0)
     }
 
     /// The first node of a cluster, for all of it.

@@ -214,6 +214,28 @@ mod tests {
         assert_eq!(slot(b"a{{b}c}"), slot(b"{b"));
     }
 
+    /// The README tells how many shards to have.
+    #[test]
+    fn shards_with_names_so_alike_lie_as_the_readme_says() {
+        let lie = |shards: u16, primaries: u16| {
+            let mut each = vec![0; usize::from(primaries)];
+            for shard in 0..shards {
+                let slot = u32::from(slot(format!("{{ar:{shard}}}").as_bytes()));
+                let place = slot * u32::from(primaries) / u32::from(SLOTS);
+                if let Some(on) = usize::try_from(place).ok().and_then(|at| each.get_mut(at)) {
+                    *on += 1;
+                }
+            }
+            each.sort_unstable();
+            each
+        };
+        assert_eq!(lie(8, 3), [2, 3, 3]);
+        assert_eq!(lie(8, 4), [2, 2, 2, 2]);
+        assert_eq!(lie(8, 6), [0, 1, 1, 2, 2, 2]);
+        assert_eq!(lie(8, 8), [0, 0, 0, 0, 2, 2, 2, 2]);
+        assert_eq!(lie(64, 8), [7, 7, 8, 8, 8, 8, 9, 9]);
+    }
+
     /// Each line as `COMMAND` of Redis 7.0.15 tells it: name, first and last key, step; `-1` is the
     /// last argument, `-2` the one before.
     #[test]

@@ -35,7 +35,7 @@ use tokio::time::{Instant, sleep};
 
 use self::{
     plan::{Plan, nobody},
-    round::{Errand, Outcome},
+    round::Outcome,
     scripts::Scripts,
     topology::Topology,
     watch::Map,
@@ -76,13 +76,8 @@ impl Cluster {
     /// Each command for itself: a node that is gone fails only what had to go there.
     pub(super) async fn pipeline(&self, commands: Vec<Command>) -> Vec<Reply> {
         let topology = self.map.current();
-        let (parts, wholes) = Plan::new(commands, &topology, &self.scripts).split();
-        let mut replies: Vec<Reply> = vec![Err(Fault::Internal); parts.len()];
-        let mut errands: Vec<Errand> = parts
-            .into_iter()
-            .enumerate()
-            .map(|(place, part)| Errand::first(place, part))
-            .collect();
+        let (mut errands, wholes) = Plan::new(commands, &topology, &self.scripts).split();
+        let mut replies: Vec<Reply> = vec![Err(Fault::Internal); errands.len()];
         let mut trials = Trials::begin();
         while !errands.is_empty() {
             let topology = self.map.current();

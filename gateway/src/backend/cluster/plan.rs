@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use redis::{Cmd, Value};
 
-use super::{cursor::Cursor, join::Join, route::Route, scripts::Scripts, topology::Topology};
+use super::{
+    cursor::Cursor, join::Join, round::Errand, route::Route, scripts::Scripts, topology::Topology,
+};
 use crate::{
     backend::{Reply, node::Node},
     command::Command,
@@ -33,7 +35,7 @@ pub(super) struct Part {
 
 /// What the commands of a pipeline come to.
 pub(super) struct Plan {
-    pub(super) parts: Vec<Part>,
+    errands: Vec<Errand>,
     wholes: Vec<Whole>,
 }
 
@@ -54,7 +56,7 @@ enum Whole {
 impl Plan {
     pub(super) fn new(commands: Vec<Command>, topology: &Topology, scripts: &Scripts) -> Self {
         let mut plan = Self {
-            parts: Vec::with_capacity(commands.len()),
+            errands: Vec::with_capacity(commands.len()),
             wholes: Vec::with_capacity(commands.len()),
         };
         for command in commands {
@@ -70,9 +72,12 @@ impl Plan {
         topology: &Topology,
         scripts: &Scripts,
     ) -> Result<Whole, Fault> {
-        let name = command.name();
-        remember(&name, &command, scripts);
-        match Route::of(&name, &command)? {
+        let route = {
+            let name = command.name();
+            remember(&name, &command, scripts);
+            Route::of(&name, &command)?
+        };
+        match route {
             Route::Slot(slot) | Route::Near(slot) => Ok(self.part(To::Slot(slot), command)),
             Route::Any => Ok(self.part(To::Any, command)),
             Route::All(join) => {
@@ -116,7 +121,8 @@ impl Plan {
 
     fn part(&mut self, to: To, command: Command) -> Whole {
         let cmd = command.into_cmd();
-        self.parts.push(Part { to, cmd });
+        let place = self.errands.len();
+        self.errands.push(Errand::first(place, Part { to, cmd }));
         Whole::Part
     }
 
@@ -144,8 +150,8 @@ impl Plan {
         wholes.0.into_iter().map(one).collect()
     }
 
-    pub(super) fn split(self) -> (Vec<Part>, Wholes) {
-        (self.parts, Wholes(self.wholes))
+    pub(super) fn split(self) -> (Vec<Errand>, Wholes) {
+        (self.errands, Wholes(self.wholes))
     }
 }
 

@@ -79,9 +79,11 @@ pub(super) async fn run(
     replies: &mut [Reply],
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut parcels: Vec<Parcel> = Vec::new();
+    let nodes = topology.primaries().len().max(1);
+    let share = errands.len().div_ceil(nodes);
+    let mut parcels: Vec<Parcel> = Vec::with_capacity(nodes);
     for errand in errands {
-        match pack(errand, topology, turn, &mut parcels) {
+        match pack(errand, topology, turn, share, &mut parcels) {
             Ok(()) => {}
             Err((place, fault)) => {
                 outcome.lost = true;
@@ -101,8 +103,12 @@ pub(super) async fn run(
 }
 
 /// The node a part goes to.
-pub(super) fn node(to: &To, topology: &Topology, turn: usize) -> Result<Arc<Node>, Fault> {
-    let node = match to {
+pub(super) fn node<'a>(
+    to: &'a To,
+    topology: &'a Topology,
+    turn: usize,
+) -> Result<&'a Arc<Node>, Fault> {
+    match to {
         To::Slot(slot) => topology.owner(*slot).ok_or_else(|| {
             if topology.primaries().is_empty() {
                 nobody()
@@ -112,8 +118,7 @@ pub(super) fn node(to: &To, topology: &Topology, turn: usize) -> Result<Arc<Node
         }),
         To::Any => topology.any(turn).ok_or_else(nobody),
         To::Node(node) | To::Importing(node) => Ok(node),
-    };
-    node.map(Arc::clone)
+    }
 }
 
 /// What goes before a command: leave from a node that is taking its slot over, or its script.
@@ -128,10 +133,12 @@ pub(super) fn before(to: &To, script: Option<&[u8]>) -> impl Iterator<Item = Cmd
     load.into_iter().chain(asking)
 }
 
+/// Puts an errand to the others for its node, of which there will be about `share`.
 fn pack(
     errand: Errand,
     topology: &Topology,
     turn: usize,
+    share: usize,
     parcels: &mut Vec<Parcel>,
 ) -> Result<(), (usize, Fault)> {
     let Errand {
@@ -142,14 +149,14 @@ fn pack(
     let node = node(&to, topology, turn).map_err(|fault| (place, fault))?;
     let known = parcels
         .iter()
-        .position(|parcel| Arc::ptr_eq(&parcel.node, &node));
+        .position(|parcel| Arc::ptr_eq(&parcel.node, node));
     let parcel = match known {
         Some(known) => parcels.get_mut(known),
         None => {
             parcels.push(Parcel {
-                node,
-                pipeline: Pipeline::new(),
-                items: Vec::new(),
+                node: Arc::clone(node),
+                pipeline: Pipeline::with_capacity(share),
+                items: Vec::with_capacity(share),
             });
             parcels.last_mut()
         }

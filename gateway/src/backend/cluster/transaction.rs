@@ -1,5 +1,7 @@
 //! MULTI … EXEC on the one node that has all its keys.
 
+use std::sync::Arc;
+
 use redis::{Cmd, Pipeline, Value};
 
 use super::{
@@ -31,8 +33,9 @@ impl Cluster {
         let mut trials = Trials::begin();
         loop {
             let topology = self.map.current();
-            let node =
-                round::node(&to, &topology, self.turn()).inspect_err(|_down| self.map.doubt())?;
+            let node = Arc::clone(
+                round::node(&to, &topology, self.turn()).inspect_err(|_down| self.map.doubt())?,
+            );
             let mut pipeline = Pipeline::with_capacity(commands.len());
             for script in &scripts {
                 // No script can be loaded between MULTI and EXEC once it is found missing.
@@ -70,7 +73,7 @@ impl Cluster {
     }
 
     /// The scripts it runs by name, as far as they are known here.
-    fn needed(&self, commands: &[Command]) -> Vec<std::sync::Arc<[u8]>> {
+    fn needed(&self, commands: &[Command]) -> Vec<Arc<[u8]>> {
         let mut names: Vec<&[u8]> = commands
             .iter()
             .filter(|command| command.is("EVALSHA") || command.is("EVALSHA_RO"))
