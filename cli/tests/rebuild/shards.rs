@@ -83,6 +83,35 @@ async fn score(site: &Journalled, user: &str) -> Option<u64> {
     answer.body["score"].as_u64()
 }
 
+/// Kills a rebuild there; what it went through.
+async fn killed_while_the_second_is_held(
+    site: &Journalled,
+) -> Result<Forwarder, Box<dyn std::error::Error>> {
+    let forwarder = Forwarder::to(&site.store());
+    let (send, reached) = channel();
+    let (state, mut held) = (key(site, 1, "r"), false);
+    forwarder.fail(move |request| {
+        let text = String::from_utf8_lossy(&request.body);
+        if held {
+            // Whoever listens has gone when it is killed.
+            let _ = send.send(());
+            return Some(Fault::HangBefore);
+        }
+        held = text.contains(&state) && text.contains("\"held\"");
+        None
+    });
+    let mut first = command_at(site, &forwarder.url(), &["rebuild"]).spawn()?;
+    until("the second shard is held", async || reached.try_recv().ok()).await;
+    first.kill()?;
+    first.wait()?;
+    let phases = phases(site)?;
+    let phases: Vec<_> = phases.iter().map(Option::as_deref).collect();
+    assert_eq!(phases, [Some("done"), Some("held"), Some("replay")]);
+    forwarder.heal();
+    forwarder.reset();
+    Ok(forwarder)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_one_is_held_the_others_count_and_it_goes_on_there() -> Tested {
     let site = Arc::new(start(|worker| worker.queued(100)));
@@ -95,26 +124,7 @@ async fn killed_while_one_is_held_the_others_count_and_it_goes_on_there() -> Tes
         async move { go_on(&site, &done).await }
     });
 
-    let forwarder = Forwarder::to(&site.store());
-    let (send, reached) = channel();
-    let (state, mut held) = (key(&site, 1, "r"), false);
-    forwarder.fail(move |request| {
-        let text = String::from_utf8_lossy(&request.body);
-        if held {
-            // Whoever listens has gone when it is killed.
-            let _ = send.send(());
-            return Some(Fault::HangBefore);
-        }
-        held = text.contains(&state) && text.contains("\"held\"");
-        None
-    });
-    let mut first = command_at(&site, &forwarder.url(), &["rebuild"]).spawn()?;
-    until("the second shard is held", async || reached.try_recv().ok()).await;
-    first.kill()?;
-    first.wait()?;
-    let phases = phases(&site)?;
-    let phases: Vec<_> = phases.iter().map(Option::as_deref).collect();
-    assert_eq!(phases, [Some("done"), Some("held"), Some("replay")]);
+    let forwarder = killed_while_the_second_is_held(&site).await?;
     for (shard, outcome) in [(0, "counted"), (1, "queued"), (2, "counted")] {
         let liked = like(&user(shard), "meanwhile");
         let answer = site.send(json!([liked])).await;
@@ -123,8 +133,6 @@ async fn killed_while_one_is_held_the_others_count_and_it_goes_on_there() -> Tes
     let left: i64 = ask(&mut site.redis(), &["TTL", &key(&site, 0, "r")])?;
     assert!((1..=86_400).contains(&left), "{left}");
 
-    forwarder.heal();
-    forwarder.reset();
     let resumed = command_at(&site, &forwarder.url(), &["rebuild"]).spawn()?;
     let output = tokio::task::spawn_blocking(move || resumed.wait_with_output()).await??;
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -154,6 +162,46 @@ async fn killed_while_one_is_held_the_others_count_and_it_goes_on_there() -> Tes
     assert_eq!(code, Some(0), "{told}");
     let left = site.content()?;
     assert_eq!(left.len(), live(left.clone()).len(), "{left:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_last_would_lose_something_it_stays_as_it_is_and_the_others_are_done() -> Tested {
+    let site = start(|worker| worker);
+    for shard in 0..SHARDS {
+        site.send(json!([like(&user(shard), "p")])).await;
+    }
+    killed_while_the_second_is_held(&site).await?;
+    let (board, point) = (key(&site, 2, "ba:all"), (1_u64 << 30).to_string());
+    ask::<f64>(&mut site.redis(), &["ZINCRBY", &board, &point, &user(2)])?;
+    let of_last = |content: Content| {
+        let of_last = |key: &String| key.starts_with("2}");
+        let content = live(content).into_iter().filter(|(key, _)| of_last(key));
+        content.collect::<Content>()
+    };
+    let before = of_last(site.content()?);
+    let refused = run(&site, &["rebuild"])?;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let told = "2 of 3 shards are rebuilt, and nothing else was changed: 1 value would be lost";
+    assert!(refused.stderr.contains(told), "{refused:?}");
+    assert_eq!(of_last(site.content()?), before);
+    // Nobody is kept from writing.
+    for shard in 0..SHARDS {
+        let answer = site.send(json!([like(&user(shard), "q")])).await;
+        assert_eq!(answer.body["results"][0]["outcome"], "counted");
+    }
+    // Until it is done nothing is said of the whole.
+    let early = run(&site, &["verify"])?;
+    assert_eq!(early.code, Some(2), "{early:?}");
+    assert!(
+        early
+            .stderr
+            .contains("a rebuild has not been finished: run rebuild first"),
+        "{early:?}"
+    );
+    rebuilt(&site, &["--discard"])?;
+    let (code, told) = verified(&site)?;
+    assert_eq!(code, Some(0), "{told}");
     Ok(())
 }
 
