@@ -25,8 +25,8 @@
 //! are spelled out: `wave:post-7`.
 //!
 //! A rebuild makes all of it anew under `{ar:0}~`, before that takes the place of what there was. While
-//! it goes on there are `{ar:0}r`, how far it is, and in the shadow `q`, SHA-1 of users → user, and `r`,
-//! users of whom the journal tells something twice.
+//! it goes on there are `{ar:0}r`, how far it is (for a day, where the shard is done and others are not), and
+//! in the shadow `q`, SHA-1 of users → user, and `r`, users of whom the journal tells something twice.
 //!
 //! A key tells its parts apart without escaping: the letters after the tag are fixed, dates and
 //! numbers contain no `:`, and what a user chose comes last.
@@ -72,6 +72,12 @@ impl Keys {
         Self {
             tag: format!("{{{prefix}:{shard}}}"),
         }
+    }
+
+    /// What all of them begin with.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag
     }
 
     /// The keys that a rebuild writes: of the same slot, and nobody else's.

@@ -11,18 +11,26 @@ use crate::error::Error;
 use crate::journal::{self, Batch, Page};
 use crate::redis::Reply;
 use crate::site::Site;
+use std::ops::Range;
 
 /// Batches in one go: what is left is for the next.
 const MOST_BATCHES: u32 = 25;
 
-/// Brings what is in the outbox to the journal; whether that was all.
+/// Brings what is in the outboxes of all shards to the journal.
 ///
 /// # Errors
 ///
 /// What the store and the database can fail with; whoever comes next goes on.
-pub async fn drain(site: &Site, journal: &Database) -> Result<bool, Error> {
+pub async fn drain(site: &Site, journal: &Database) -> Result<(), Error> {
+    drain_shards(site, journal, 0..site.config.shards)
+        .await
+        .map(|_| ())
+}
+
+/// Brings what is in their outboxes to the journal; whether that was all.
+async fn drain_shards(site: &Site, journal: &Database, shards: Range<u32>) -> Result<bool, Error> {
     let mut all = true;
-    for shard in 0..site.config.shards {
+    for shard in shards {
         all &= drain_shard(site, journal, shard).await?;
     }
     Ok(all)
@@ -61,7 +69,7 @@ pub async fn get(site: &Site, kept: &Kept, call: &Call) -> Result<Answer, Error>
         let detail = "This deployment keeps no journal: JOURNAL is not bound.";
         return Err(Error::NotFound(detail.to_owned()));
     };
-    let all = drain(site, journal).await?;
+    let all = drain_shards(site, journal, page.shards(&site.config)).await?;
     let rows = journal.run(&[page.statement(&site.config)]).await?;
     let body = page.view(rows.first().unwrap_or(&Reply::Nil), !all, &site.config)?;
     Ok(Answer::text("application/json", body).with("cache-control", "no-store"))

@@ -9,12 +9,14 @@ use crate::pairs::Pairs;
 use crate::query::Query;
 use crate::redis::{Failure, Reply};
 use serde::Serialize;
+use std::ops::Range;
 
-/// What is asked: entries after a number.
+/// What is asked: entries after a number, of all shards or of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     after: u32,
     limit: u32,
+    shard: Option<u32>,
 }
 
 /// How long is kept what entries write, in seconds.
@@ -34,11 +36,25 @@ impl Page {
     ///
     /// [`Error::InvalidRequest`] for faults of the query.
     pub fn read(query: &str) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["after", "limit"]);
+        let mut query = Query::parse(query, &["after", "limit", "shard"]);
         let after = query.whole("after", 0..=u32::MAX, 0);
         let limit = query.whole("limit", 1..=5000, 1000);
+        let shard = query.whole("shard", 0..=63, u32::MAX);
+        let shard = (shard != u32::MAX).then_some(shard);
         query.finish()?;
-        Ok(Self { after, limit })
+        Ok(Self {
+            after,
+            limit,
+            shard,
+        })
+    }
+
+    /// The shards it is about.
+    #[must_use]
+    pub fn shards(&self, config: &Config) -> Range<u32> {
+        let first = self.shard.unwrap_or(0);
+        let end = self.shard.map_or(config.shards, |shard| shard + 1);
+        first..end.min(config.shards)
     }
 
     /// The statement that answers it: numbers, and entries as the answer has them.
@@ -46,9 +62,10 @@ impl Page {
     pub fn statement(&self, config: &Config) -> Statement {
         let sql = "SELECT n, '{\"n\":' || n || ',\"shard\":' || shard || ',\"id\":\"' || id || '\",' \
              || substr(entry, 2) FROM journal WHERE site = ?1 AND n > ?2 AND entry <> '{}' \
-             ORDER BY n LIMIT ?3";
-        let site = archive::site(config);
-        Statement::new(sql, vec![site.into(), self.after.into(), self.limit.into()])
+             AND (?4 IS NULL OR shard = ?4) ORDER BY n LIMIT ?3";
+        let (site, after, limit) = (archive::site(config), self.after, self.limit);
+        let values = vec![site.into(), after.into(), limit.into(), self.shard.into()];
+        Statement::new(sql, values)
     }
 
     /// The answer. Where the outbox has `more`, there is a next page in any case.

@@ -1,8 +1,11 @@
 //! Reads a whole file before anything is written of it.
 
+use std::collections::HashMap;
+
 use ring::digest::{Context, SHA256};
 
 use crate::archive::record::{Record, entry_id};
+use crate::archive::stamp::Stamp;
 use crate::failure::Failure;
 use crate::upload::source::{RawLine, Source};
 
@@ -10,7 +13,7 @@ use crate::upload::source::{RawLine, Source};
 #[derive(Debug)]
 pub struct Checked {
     /// The stamp of the site.
-    pub stamp: String,
+    pub stamp: Stamp,
     /// Says which file it is: SHA-256 in hex.
     pub digest: String,
     /// How many lines it has.
@@ -28,7 +31,7 @@ pub fn check(source: &mut Source, name: &str) -> Result<Checked, Failure> {
         stamp: None,
         lines: 0,
         ended: false,
-        last_entry: None,
+        last_entries: HashMap::new(),
     };
     let mut wrong = None;
     source.read_ahead(|line| {
@@ -73,10 +76,11 @@ pub fn at_line(name: &str, line: u64, what: String) -> Failure {
 
 struct Pass {
     digest: Context,
-    stamp: Option<String>,
+    stamp: Option<Stamp>,
     lines: u64,
     ended: bool,
-    last_entry: Option<(u64, u64)>,
+    /// Of the audit list, by shard.
+    last_entries: HashMap<u32, (u64, u64)>,
 }
 
 impl Pass {
@@ -86,6 +90,12 @@ impl Pass {
         if self.ended {
             return Err("comes after the last line".to_owned());
         }
+        match (&self.stamp, &record) {
+            (None, Record::Export { .. }) => {}
+            (Some(_), Record::Export { .. }) => return Err("is a second first line".to_owned()),
+            (None, _) => return Err("is no first line of an export".to_owned()),
+            (Some(stamp), record) => record.check_shard(stamp.shards)?,
+        }
         match &record {
             Record::Export {
                 shards,
@@ -93,14 +103,11 @@ impl Pass {
                 timezone,
                 ..
             } => {
-                if self.stamp.is_some() {
-                    return Err("is a second first line".to_owned());
-                }
-                let stamp = format!("v2 shards={shards} decimals={decimals} timezone={timezone}");
-                self.stamp = Some(stamp);
-            }
-            _ if self.stamp.is_none() => {
-                return Err("is no first line of an export".to_owned());
+                self.stamp = Some(Stamp {
+                    shards: *shards,
+                    decimals: *decimals,
+                    timezone: timezone.clone(),
+                });
             }
             Record::End { lines } => {
                 if *lines != self.lines {
@@ -109,13 +116,17 @@ impl Pass {
                 }
                 self.ended = true;
             }
-            Record::Audit { id, .. } => {
+            Record::Audit { shard, id, .. } => {
                 // A stream takes them in their order alone.
-                let entry = entry_id(id);
-                if entry <= self.last_entry {
+                let entry = entry_id(id).unwrap_or_default();
+                if self
+                    .last_entries
+                    .get(shard)
+                    .is_some_and(|last| entry <= *last)
+                {
                     return Err("is not later than the audit entry before".to_owned());
                 }
-                self.last_entry = entry;
+                self.last_entries.insert(*shard, entry);
             }
             _ => (),
         }

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 
+use crate::archive::claim::RESTORING;
 use crate::archive::output::Output;
 use crate::archive::progress::Progress;
 use crate::archive::record::{Record, VERSION};
+use crate::archive::stamp::Stamp;
 use crate::archive::store::Store;
 use crate::archive::walk::walk;
 use crate::args::ExportArgs;
@@ -22,11 +24,12 @@ use crate::screen::Screen;
 /// [`Failure`] if there is no site, the store does not answer, or the file can't be written.
 pub async fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let store = Store::new(&args.store, Progress::new(None))?;
-    let stamp = store.stamp().await?;
-    let first = first_line(&args.store.prefix, stamp, store.now().await?)?;
+    let stamp = stamp(&store).await?;
     let mut output = Output::open(args.output.as_deref())?;
-    output.write(&first)?;
-    walk(&store, &mut output).await?;
+    output.write(&first_line(&store, &stamp).await?)?;
+    for shard in 0..stamp.shards {
+        walk(&store.of_shard(shard, stamp.shards), &mut output).await?;
+    }
     let lines = output.lines;
     output.write(&Record::End { lines })?;
     store.progress.finish();
@@ -41,41 +44,57 @@ pub async fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The stamp, taken apart.
-fn first_line(prefix: &str, stamp: Option<String>, now: i64) -> Result<Record, Failure> {
-    let Some(stamp) = stamp else {
+/// The stamp that all shards have.
+async fn stamp(store: &Store) -> Result<Stamp, Failure> {
+    let prefix = &store.prefix;
+    let Some(held) = store.stamp().await? else {
         return Err(Failure::Usage(format!(
             "there is no site under the prefix {prefix}: is PREFIX that of the service?"
         )));
     };
-    if stamp.starts_with(super::restore::RESTORING) {
-        return Err(Failure::Usage(format!(
-            "a restore under the prefix {prefix} has not been finished"
-        )));
+    let stamp = read_stamp(prefix, &held)?;
+    for shard in 1..stamp.shards {
+        let store = store.of_shard(shard, stamp.shards);
+        let Some(other) = store.stamp().await? else {
+            return Err(Failure::Usage(format!(
+                "shard {shard} of {} under the prefix {prefix} has no stamp: was a part of the store lost?",
+                stamp.shards
+            )));
+        };
+        if read_stamp(prefix, &other)? != stamp {
+            let [held, other] = [&held, &other].map(|stamp| crate::printable::printable(stamp));
+            return Err(Failure::Usage(format!(
+                "the shards under the prefix {prefix} are of more than one site ({held}; {other})"
+            )));
+        }
     }
-    if stamp.starts_with(REBUILDING) {
-        return Err(Failure::Usage(format!(
-            "a rebuild under the prefix {prefix} has not been finished"
-        )));
+    Ok(stamp)
+}
+
+fn read_stamp(prefix: &str, held: &str) -> Result<Stamp, Failure> {
+    for (begins, what) in [(RESTORING, "restore"), (REBUILDING, "rebuild")] {
+        if held.starts_with(begins) {
+            return Err(Failure::Usage(format!(
+                "a {what} under the prefix {prefix} has not been finished"
+            )));
+        }
     }
-    let known = || {
-        let settings = stamp.strip_prefix("v2 shards=")?;
-        let (shards, rest) = settings.split_once(" decimals=")?;
-        let (decimals, timezone) = rest.split_once(" timezone=")?;
-        Some(Record::Export {
-            version: VERSION,
-            prefix: prefix.to_owned(),
-            instant: Timestamp::from_millisecond(now).ok()?,
-            shards: shards.parse().ok()?,
-            decimals: decimals.parse().ok()?,
-            timezone: timezone.to_owned(),
-        })
-    };
-    let first = known().filter(|first| first.check().is_ok());
-    first.ok_or_else(|| {
-        let stamp = crate::printable::printable(&stamp);
+    Stamp::parse(held).ok_or_else(|| {
+        let held = crate::printable::printable(held);
         Failure::Usage(format!(
-            "the data under the prefix {prefix} was written by another version ({stamp})"
+            "the data under the prefix {prefix} was written by another version ({held})"
         ))
+    })
+}
+
+async fn first_line(store: &Store, stamp: &Stamp) -> Result<Record, Failure> {
+    let instant = Timestamp::from_millisecond(store.now().await?);
+    Ok(Record::Export {
+        version: VERSION,
+        prefix: store.prefix.clone(),
+        instant: instant.map_err(|error| Failure::Store(error.to_string()))?,
+        shards: stamp.shards,
+        decimals: stamp.decimals,
+        timezone: stamp.timezone.clone(),
     })
 }

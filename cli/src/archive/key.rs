@@ -9,12 +9,6 @@ use jiff::civil::Date;
 
 use crate::args::is_id;
 
-/// What all keys of a site begin with. Sites of several shards are not known yet.
-#[must_use]
-pub fn tag(prefix: &str) -> String {
-    format!("{{{prefix}:0}}")
-}
-
 /// Which board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardName {

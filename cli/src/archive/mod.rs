@@ -5,12 +5,13 @@
 //! restore   file ─▶ check (all lines) ─▶ writing (records into commands) ─▶ store
 //! ```
 //!
-//! - [`key`], [`span`]: the keys of a site; [`record`], [`pairs`]: the lines of a file.
+//! - [`stamp`], [`key`], [`span`]: the keys of a site; [`record`], [`pairs`]: the lines of a file.
 //! - [`walk`], [`reading`], [`output`]: from the store into a file.
-//! - [`check`], [`writing`]: from a file into the store.
+//! - [`check`], [`claim`], [`writing`]: from a file into the store.
 //! - [`store`]: the store over HTTP; [`progress`]: how far it is.
 
 pub mod check;
+pub mod claim;
 pub mod export;
 pub mod key;
 pub mod output;
@@ -20,6 +21,7 @@ pub mod reading;
 pub mod record;
 pub mod restore;
 pub mod span;
+pub mod stamp;
 pub mod store;
 pub mod walk;
 pub mod writing;

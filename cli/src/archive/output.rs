@@ -6,8 +6,8 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::archive::progress::Progress;
 use crate::archive::record::Record;
+use crate::archive::store::Store;
 use crate::count::count;
 use crate::failure::Failure;
 
@@ -76,10 +76,10 @@ impl Output {
     }
 
     /// Shows how far it is, by so many more keys.
-    pub fn shown(&mut self, progress: &Progress, keys: u64) {
+    pub fn shown(&mut self, store: &Store, keys: u64) {
         self.keys += keys;
         let lines = count(self.lines, "line");
-        progress.moved(keys, format!("{lines} of {}", count(self.keys, "key")));
+        store.moved(keys, &format!("{lines} of {}", count(self.keys, "key")));
     }
 
     /// Brings it all to its place.

@@ -14,12 +14,13 @@ use crate::archive::span;
 /// Bytes of values in a line, about: well below what a reader of lines takes.
 const LINE_BYTES: usize = 48 * 1024;
 
-/// The records of a key that has been read whole, or of a page of it.
+/// The records of a key of a shard that has been read whole, or of a page of it.
 ///
 /// # Errors
 ///
 /// What the key holds that no site of this version does.
 pub fn of_key(
+    shard: u32,
     key: &Key,
     expires: Option<Timestamp>,
     values: Vec<String>,
@@ -28,6 +29,7 @@ pub fn of_key(
         Key::Board(BoardName { period, id, group }) => {
             let scores = pairs(values, |score| exact(&score))?;
             lines(scores, |scores| Record::Board {
+                shard,
                 period: period.clone(),
                 id: id.clone(),
                 group: group.clone(),
@@ -78,8 +80,8 @@ pub fn of_key(
         }
         Key::Profiles => each(values, profile)?,
         Key::Flags => each(values, flags)?,
-        Key::Who => each(values, who)?,
-        Key::Erased => each(values, erased)?,
+        Key::Who => each(values, |field, value| who(shard, field, value))?,
+        Key::Erased => each(values, |hash, value| erased(shard, hash, value))?,
         Key::Index | Key::Audit | Key::Stamp => Vec::new(),
     })
 }
@@ -89,13 +91,14 @@ pub fn of_key(
 /// # Errors
 ///
 /// Where it is neither board nor span.
-pub fn of_index(tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
+pub fn of_index(shard: u32, tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
     let until = match expiry {
         "inf" => None,
         expiry => Some(Timestamp::from_second(exact(expiry)?).map_err(|error| error.to_string())?),
     };
     match name.strip_prefix(tag).map(Key::parse) {
         Some(Some(Key::Board(BoardName { period, id, group }))) => Ok(Record::IndexBoard {
+            shard,
             period,
             id,
             group,
@@ -103,6 +106,7 @@ pub fn of_index(tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
         }),
         Some(_) => Err(format!("names '{name}', which is no board")),
         None => Ok(Record::IndexSpan {
+            shard,
             span: span_of(name).ok_or_else(|| format!("names '{name}', which is no span"))?,
             until,
         }),
@@ -114,9 +118,9 @@ pub fn of_index(tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
 /// # Errors
 ///
 /// Where a field has no value.
-pub fn of_audit(id: String, fields: Vec<String>) -> Result<Record, String> {
+pub fn of_audit(shard: u32, id: String, fields: Vec<String>) -> Result<Record, String> {
     let fields = pairs(fields, Ok)?;
-    Ok(Record::Audit { id, fields })
+    Ok(Record::Audit { shard, id, fields })
 }
 
 fn profile(user: String, text: String) -> Result<Record, String> {
@@ -139,27 +143,29 @@ fn flags(user: String, text: String) -> Result<Record, String> {
     })
 }
 
-fn who(field: String, value: String) -> Result<Record, String> {
+fn who(shard: u32, field: String, value: String) -> Result<Record, String> {
     if field == "subjects" {
         let count = whole(&value)?;
-        return Ok(Record::Subjects { count });
+        return Ok(Record::Subjects { shard, count });
     }
     Ok(match field.strip_prefix('s') {
         Some(number) => Record::Subject {
+            shard,
             number: whole(number)?,
             user: value,
         },
         None => Record::Reason {
+            shard,
             entry: field,
             reason: value,
         },
     })
 }
 
-fn erased(hash: String, value: String) -> Result<Record, String> {
+fn erased(shard: u32, hash: String, value: String) -> Result<Record, String> {
     let at = value.parse().map(Timestamp::from_millisecond);
     match at {
-        Ok(Ok(at)) => Ok(Record::Erased { hash, at }),
+        Ok(Ok(at)) => Ok(Record::Erased { shard, hash, at }),
         _ => Err(format!("holds '{value}', which is no instant")),
     }
 }
@@ -277,7 +283,7 @@ mod tests {
         let marks: Vec<String> = (0..500).map(|n| format!("visit:/{n:0500}")).collect();
         let key = Key::DayMarks(670, "42".to_owned());
         let values = marks.iter().flat_map(|mark| [mark.clone(), "1".to_owned()]);
-        let records = of_key(&key, None, values.collect()).unwrap();
+        let records = of_key(0, &key, None, values.collect()).unwrap();
         let mut read = Vec::new();
         for record in &records {
             assert!(serde_json::to_string(record).unwrap().len() < 64 * 1024);
@@ -303,15 +309,23 @@ mod tests {
             ("", "2 4"),
         ] {
             let values = vec![field.to_owned(), value.to_owned()];
-            assert!(of_key(&key, None, values).is_err(), "{field} {value}");
+            assert!(of_key(0, &key, None, values).is_err(), "{field} {value}");
         }
         for value in ["0", "x", ""] {
             let key = Key::DayMarks(670, "42".to_owned());
             let values = vec!["visit:/".to_owned(), value.to_owned()];
-            assert!(of_key(&key, None, values).is_err(), "{value}");
+            assert!(of_key(0, &key, None, values).is_err(), "{value}");
         }
-        assert!(of_index("{ar:0}", "2026-11-20", "inf").is_err());
-        assert!(of_index("{ar:0}", "{ar:0}m:42", "inf").is_err());
-        assert!(of_key(&Key::Flags, None, vec!["42".to_owned(), "h,x".to_owned()]).is_err());
+        assert!(of_index(0, "{ar:0}", "2026-11-20", "inf").is_err());
+        assert!(of_index(0, "{ar:0}", "{ar:0}m:42", "inf").is_err());
+        assert!(
+            of_key(
+                0,
+                &Key::Flags,
+                None,
+                vec!["42".to_owned(), "h,x".to_owned()]
+            )
+            .is_err()
+        );
     }
 }

@@ -1,14 +1,16 @@
 //! The store, over the Upstash REST protocol.
 
 use std::env::{self, VarError};
+use std::rc::Rc;
 
+use activity_rank::keys::Keys;
 use reqwest::{Method, Url};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::archive::key::{Key, tag};
+use crate::archive::key::Key;
 use crate::archive::progress::Progress;
 use crate::args::{ServiceArgs, StoreArgs};
 use crate::call_error::CallError;
@@ -20,16 +22,27 @@ use crate::retry::patiently;
 /// The variable of the token. It is never an argument: lists of processes show those.
 const TOKEN: &str = "UPSTASH_REDIS_REST_TOKEN";
 
-/// One site's keys in a store.
-#[derive(Debug)]
+/// Keys that a step of SCAN looks at, of a site of one shard.
+const SCANNED: u32 = 1000;
+/// The most it looks at: some milliseconds of the store.
+const MOST_SCANNED: u32 = 10_000;
+
+/// The keys of one shard of a site in a store.
+#[derive(Clone, Debug)]
 pub struct Store {
     client: Client,
     pipeline: Url,
     retries: usize,
-    /// What all keys begin with.
+    /// The site's prefix.
+    pub prefix: String,
+    /// Which shard.
+    pub shard: u32,
+    /// Over how many shards the site's users are split.
+    pub shards: u32,
+    /// What all keys of the shard begin with.
     pub tag: String,
     /// Told of requests that are sent again.
-    pub progress: Progress,
+    pub progress: Rc<Progress>,
 }
 
 /// A script, sent by its digest as long as the store knows it.
@@ -60,7 +73,7 @@ struct Slot {
 }
 
 impl Store {
-    /// The store that the arguments and the environment name.
+    /// The store that the arguments and the environment name: the shard that every site has.
     ///
     /// # Errors
     ///
@@ -84,9 +97,32 @@ impl Store {
             pipeline: client.url(&["pipeline"]),
             client,
             retries: args.retries,
-            tag: tag(&args.prefix),
-            progress,
+            prefix: args.prefix.clone(),
+            shard: 0,
+            shards: 1,
+            tag: Keys::new(&args.prefix, 0).tag().to_owned(),
+            progress: Rc::new(progress),
         })
+    }
+
+    /// The same store, for one of so many shards.
+    #[must_use]
+    pub fn of_shard(&self, shard: u32, shards: u32) -> Self {
+        Self {
+            shard,
+            shards,
+            tag: Keys::new(&self.prefix, shard).tag().to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// Shows how far it is, by so many more parts, and with which shard.
+    pub fn moved(&self, parts: u64, message: &str) {
+        let shard = match self.shards {
+            1 => String::new(),
+            shards => format!("shard {} ({} of {shards}): ", self.shard, self.shard + 1),
+        };
+        self.progress.moved(parts, format!("{shard}{message}"));
     }
 
     /// A key in full.
@@ -184,18 +220,42 @@ impl Store {
         self.ask(&["GET", &self.key(&Key::Stamp)]).await
     }
 
-    /// The keys of the site that a step of SCAN finds, without their tag, and where to go on.
+    /// The keys of the shard that a step of SCAN finds, without their tag, and where to go on.
     ///
     /// # Errors
     ///
     /// As [`Store::ask`].
     pub async fn scan(&self, cursor: &str) -> Result<(String, Vec<String>), Failure> {
-        // No prefix has a character that means something in a pattern.
-        let pattern = format!("{}*", self.tag);
-        let command = ["SCAN", cursor, "MATCH", &pattern, "COUNT", "1000"];
-        let (next, keys): (String, Vec<String>) = self.ask(&command).await?;
+        let (next, keys) = self.scan_for(cursor, &format!("{}*", self.tag)).await?;
         let rest = |key: String| key.strip_prefix(&self.tag).map(str::to_owned);
         Ok((next, keys.into_iter().filter_map(rest).collect()))
+    }
+
+    /// The same of the keys of all shards that a site under this prefix can have; in full.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::ask`].
+    pub async fn scan_all(&self, cursor: &str) -> Result<(String, Vec<String>), Failure> {
+        let begin = format!("{{{}:", self.prefix);
+        let (next, keys) = self.scan_for(cursor, &format!("{begin}*}}*")).await?;
+        let is_ours = |key: &String| {
+            let rest = key.strip_prefix(&begin).and_then(|key| key.split_once('}'));
+            rest.is_some_and(|(shard, _)| shard.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        Ok((next, keys.into_iter().filter(is_ours).collect()))
+    }
+
+    /// No prefix has a character that means something in a pattern.
+    async fn scan_for(
+        &self,
+        cursor: &str,
+        pattern: &str,
+    ) -> Result<(String, Vec<String>), Failure> {
+        // Of several shards a step finds as much as of one.
+        let count = (SCANNED * self.shards).min(MOST_SCANNED).to_string();
+        let command = ["SCAN", cursor, "MATCH", pattern, "COUNT", &count];
+        self.ask(&command).await
     }
 
     /// The store's clock, Unix ms.

@@ -1,4 +1,4 @@
-//! Goes through all keys of a site, each once, in pages.
+//! Goes through all keys of a shard, each once, in pages.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -122,7 +122,7 @@ async fn read(store: &Store, keys: &[Key], output: &mut Output) -> Result<(), Fa
                 None => page(store, key, expires, output).await?,
             }
         }
-        output.shown(&store.progress, done);
+        output.shown(store, done);
     }
     Ok(())
 }
@@ -147,7 +147,7 @@ async fn page(
             Key::Index => {
                 for entry in values.chunks(2) {
                     if let [entry, expiry] = entry {
-                        let record = of_index(&store.tag, entry, expiry);
+                        let record = of_index(store.shard, &store.tag, entry, expiry);
                         output.write(&record.map_err(|what| strange(&name, &what))?)?;
                     }
                 }
@@ -158,7 +158,7 @@ async fn page(
             }
             _ => write(store, key, expires, values, output)?,
         }
-        output.shown(&store.progress, 0);
+        output.shown(store, 0);
         if next == "0" {
             break;
         }
@@ -192,7 +192,8 @@ async fn audit(store: &Store, output: &mut Output) -> Result<(), Failure> {
         };
         from = format!("({last}");
         for (id, fields) in entries {
-            let record = of_audit(id, fields).map_err(|what| strange(&name, &what))?;
+            let record = of_audit(store.shard, id, fields);
+            let record = record.map_err(|what| strange(&name, &what))?;
             output.write(&record)?;
         }
     }
@@ -206,8 +207,13 @@ fn write(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let odd = |what: String| strange(&store.key(key), &what);
-    for record in of_key(key, expires, values).map_err(odd)? {
+    for record in of_key(store.shard, key, expires, values).map_err(odd)? {
         record.check().map_err(odd)?;
+        record.check_shard(store.shards).map_err(odd)?;
+        let home = record.shard(store.shards);
+        if home != store.shard {
+            return Err(odd(format!("is of a user of shard {home}")));
+        }
         output.write(&record)?;
     }
     Ok(())

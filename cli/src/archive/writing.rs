@@ -1,4 +1,4 @@
-//! Records, as commands of the store, many in one request.
+//! Records of a shard, as commands of the store, many in one request.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    /// For a site that this claim holds.
+    /// For a shard that this claim holds.
     #[must_use]
     pub fn new(store: &'a Store, claim: String) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    /// Sends what is left, and sets the stamp: from then on this is a site.
+    /// Sends what is left, and sets the stamp: from then on this is a shard of a site.
     ///
     /// # Errors
     ///
@@ -127,12 +127,13 @@ impl<'a> Writing<'a> {
                 id,
                 group,
                 until,
+                ..
             } => {
                 let board = Key::Board(BoardName { period, id, group });
                 let name = self.store.key(&board);
                 ("ZADD", row(index_score(until), name))
             }
-            Record::IndexSpan { span, until } => {
+            Record::IndexSpan { span, until, .. } => {
                 ("ZADD", row(index_score(until), span.to_string()))
             }
             Record::Profile { user, profile } => {
@@ -151,14 +152,16 @@ impl<'a> Writing<'a> {
                 Some(subject) => ("HSET", row(user, format!("{flags},{subject}"))),
                 None => ("HSET", row(user, flags)),
             },
-            Record::Subjects { count } => ("HSET", row("subjects".to_owned(), count.to_string())),
-            Record::Subject { number, user } => ("HSET", row(format!("s{number}"), user)),
-            Record::Reason { entry, reason } => ("HSET", row(entry, reason)),
-            Record::Audit { id, fields } => {
+            Record::Subjects { count, .. } => {
+                ("HSET", row("subjects".to_owned(), count.to_string()))
+            }
+            Record::Subject { number, user, .. } => ("HSET", row(format!("s{number}"), user)),
+            Record::Reason { entry, reason, .. } => ("HSET", row(entry, reason)),
+            Record::Audit { id, fields, .. } => {
                 let fields = fields.into_iter().flat_map(<[String; 2]>::from);
                 ("XADD", [id].into_iter().chain(fields).collect())
             }
-            Record::Erased { hash, at } => ("HSET", row(hash, at.as_millisecond().to_string())),
+            Record::Erased { hash, at, .. } => ("HSET", row(hash, at.as_millisecond().to_string())),
             Record::Board { scores, .. } => {
                 let scores = scores.0.into_iter();
                 let scores = scores.flat_map(|(user, score)| [score.to_string(), user]);

@@ -67,8 +67,8 @@ Examples:
   activity-rank export --prefix eu | gzip > eu.jsonl.gz";
 
 const RESTORE_EXAMPLES: &str = "\
-Takes an empty prefix only, and checks the whole file before it writes. To send activity to a
-service, use import.
+Takes an empty prefix only, and checks the whole file before it writes. The service needs the
+SHARDS, POINT_DECIMALS and TIMEZONE of the file. To send activity to a service, use import.
 
 Examples:
   activity-rank restore site.jsonl

@@ -34,7 +34,7 @@ pub struct VerifyArgs {
 const REBUILD_EXAMPLES: &str = "\
 Asks the service for the journal (--url, --key with the scope admin) and writes to its store. What
 it makes lies beside the data until it is compared; then the service holds writes for some seconds,
-while it is brought to its place. Interrupted, it goes on where it was.
+while it is brought to its place, one shard after the other. Interrupted, it goes on where it was.
 
 Examples:
   export ACTIVITY_RANK_URL=https://rank.example.com ACTIVITY_RANK_KEY=…

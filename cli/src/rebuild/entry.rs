@@ -3,6 +3,7 @@
 use activity_rank::activity::{Dated, Place, Worth};
 use activity_rank::calendar::{Date, Instant, Period};
 use activity_rank::config::Once;
+use activity_rank::shard;
 use serde::Deserialize;
 
 /// Something that was done.
@@ -10,6 +11,8 @@ use serde::Deserialize;
 pub struct Entry {
     /// Its number.
     pub n: u64,
+    /// The shard that did it.
+    pub shard: u32,
     /// When it was processed, Unix ms.
     pub now: i64,
     /// What it was.
@@ -63,6 +66,27 @@ impl Entry {
             What::Erase { hash } => hash,
         }
     }
+
+    /// Whose it is lies on its shard; of an erasure nobody knows who it was.
+    fn check_shard(&self, shards: u32) -> Result<(), String> {
+        let shard = self.shard;
+        if shard >= shards {
+            return Err(format!("is of shard {shard}, and the site has {shards}"));
+        }
+        let home = match &self.what {
+            What::Activity(Activity { user, .. })
+            | What::Moderate { user, .. }
+            | What::Profile { user, .. } => shard::of(user, shards),
+            What::Erase { .. } => shard,
+        };
+        if home == shard {
+            return Ok(());
+        }
+        Err(format!(
+            "is of shard {shard}; '{}' is of shard {home} of {shards}",
+            self.about()
+        ))
+    }
 }
 
 /// How it was done.
@@ -113,26 +137,28 @@ pub struct Line {
     hash: String,
 }
 
-impl TryFrom<Line> for Entry {
-    type Error = String;
-
-    fn try_from(line: Line) -> Result<Self, String> {
-        let n = line.n;
-        let read = || {
-            if line.shard != 0 {
-                return Err(format!("is of shard {}", line.shard));
-            }
-            let now = number("now", &line.now)?;
-            Ok((now, line.read()?))
-        };
-        match read() {
-            Ok((now, what)) => Ok(Self { n, now, what }),
-            Err(what) => Err(format!("entry {n} of the journal {what}")),
-        }
-    }
-}
-
 impl Line {
+    /// The entry, of a site of so many shards.
+    ///
+    /// # Errors
+    ///
+    /// Where this version does not know it, or it cannot be of that shard.
+    pub fn entry(self, shards: u32) -> Result<Entry, String> {
+        let (n, shard) = (self.n, self.shard);
+        let read = || {
+            let what = self.read()?;
+            let now = number("now", &self.now)?;
+            let entry = Entry {
+                n,
+                shard,
+                now,
+                what,
+            };
+            entry.check_shard(shards).map(|()| entry)
+        };
+        read().map_err(|what| format!("entry {n} of the journal {what}"))
+    }
+
     fn read(&self) -> Result<What, String> {
         let user = self.user.clone();
         let did = match self.did.as_str() {
@@ -229,7 +255,7 @@ pub(super) mod tests {
         };
         line_fields.extend(others);
         let line: Line = serde_json::from_value(line).map_err(|error| error.to_string())?;
-        line.try_into()
+        line.entry(1)
     }
 
     #[test]
@@ -270,10 +296,31 @@ pub(super) mod tests {
                 json!({"points": "2.5"}),
                 "entry 3 of the journal has the points '2.5'",
             ),
-            (json!({"shard": 1}), "entry 3 of the journal is of shard 1"),
+            (
+                json!({"shard": 1}),
+                "entry 3 of the journal is of shard 1, and the site has 1",
+            ),
         ] {
             let error = entry(3, fields).unwrap_err();
             assert!(error.starts_with(told), "{error}");
         }
+    }
+
+    #[test]
+    fn an_entry_is_of_the_shard_of_its_user() {
+        // Of 8 shards 42 lies on 3.
+        let of = |did: &str, shard: u32| {
+            let line = json!({"n": 3, "shard": shard, "did": did, "now": "1", "user": "42"});
+            let line: Line = serde_json::from_value(line).unwrap();
+            line.entry(8).map(|entry| entry.shard)
+        };
+        for did in ["moderate", "profile"] {
+            assert_eq!(of(did, 3), Ok(3));
+            let told = "entry 3 of the journal is of shard 4; '42' is of shard 3 of 8";
+            assert_eq!(of(did, 4), Err(told.to_owned()));
+        }
+        // Whose it was is not known.
+        assert_eq!(of("erase", 4), Ok(4));
+        assert!(of("erase", 8).is_err());
     }
 }

@@ -14,7 +14,8 @@ pub static TURN: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("t
 
 /// Does entries of the journal.
 pub static REPLAY: LazyLock<Script> = LazyLock::new(|| {
-    let mut text = "local scripts = {}\n".to_owned();
+    let mut text = include_str!("dated.lua").to_owned();
+    text.push_str("local scripts = {}\n");
     for (name, script) in [
         ("count", &COUNT),
         ("moderate", &MODERATE),

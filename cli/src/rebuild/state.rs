@@ -4,7 +4,6 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::place::Place;
 use super::scripts::{BEGIN, TURN};
-use crate::archive::key::Key;
 use crate::failure::Failure;
 
 /// Begins what stands in place of the stamp while writes are held.
@@ -21,16 +20,19 @@ pub enum Phase {
     Delete,
     /// Shadows take their places.
     Rename,
+    /// All are in their places; other shards are not.
+    Done,
     /// The shadow is given up.
     Drop,
 }
 
 impl Phase {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Replay,
         Self::Held,
         Self::Delete,
         Self::Rename,
+        Self::Done,
         Self::Drop,
     ];
 
@@ -42,6 +44,7 @@ impl Phase {
             Self::Held => "held",
             Self::Delete => "delete",
             Self::Rename => "rename",
+            Self::Done => "done",
             Self::Drop => "drop",
         }
     }
@@ -55,8 +58,8 @@ impl Phase {
     }
 }
 
-/// A rebuild that this run goes on with.
-#[derive(Debug)]
+/// A rebuild of a shard that this run goes on with.
+#[derive(Clone, Debug)]
 pub struct State {
     /// Says that it is this run, and none of before or after it.
     pub owner: String,
@@ -129,16 +132,6 @@ impl State {
         }
     }
 
-    /// What is needed to let go of it later.
-    #[must_use]
-    pub fn copy(&self) -> Self {
-        Self {
-            owner: self.owner.clone(),
-            stamp: self.stamp.clone(),
-            ..*self
-        }
-    }
-
     /// Lets the service write again, unless the swap has begun: whether it has.
     ///
     /// # Errors
@@ -164,27 +157,41 @@ impl State {
     }
 }
 
-/// Refuses a site that is not the one the journal tells of.
+/// Refuses a shard that is not of the site the journal tells of.
 ///
 /// # Errors
 ///
 /// [`Failure::Usage`] for data of another site or version.
 pub async fn check_stamp(place: &Place, expected: &str) -> Result<(), Failure> {
-    if !expected.starts_with("v2 shards=1 ") {
-        return Err(Failure::Usage(format!(
-            "this version rebuilds sites of one shard, and this is one of another kind ({expected})"
-        )));
-    }
-    let held: Option<String> = place
-        .live
-        .ask(&["GET", &place.live.key(&Key::Stamp)])
-        .await?;
-    match held {
+    match place.live.stamp().await? {
         Some(held) if held != expected && held != format!("{REBUILDING}{expected}") => {
             Err(other_stamp(&held))
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Refuses to go on with what was begun for a site with other settings.
+///
+/// # Errors
+///
+/// [`Failure::Usage`] where that is so.
+pub async fn check_begun(place: &Place, expected: &str) -> Result<(), Failure> {
+    let key = place.live_keys().rebuild();
+    let begun: Option<String> = place.live.ask(&["HGET", &key, "stamp"]).await?;
+    match begun {
+        Some(begun) if begun != expected => Err(other_settings(&begun, expected)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// What is said where the service has been given other settings meanwhile.
+#[must_use]
+pub fn other_settings(begun: &str, now: &str) -> Failure {
+    let [begun, now] = [begun, now].map(crate::printable::printable);
+    Failure::Usage(format!(
+        "a rebuild was begun with other settings of the service ({begun}; now {now}): --fresh begins anew"
+    ))
 }
 
 fn other_stamp(held: &str) -> Failure {

@@ -69,7 +69,7 @@ impl Steps {
     /// Adds an entry, to be done after those before. An erasure is told apart: who it is about has
     /// to be asked.
     pub fn add(&mut self, entry: Entry) {
-        let Entry { n, now, what } = entry;
+        let Entry { n, now, what, .. } = entry;
         let (script, user) = match what {
             What::Activity(activity) => return self.count(n, now, activity),
             What::Moderate {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::begin::Shard;
 use super::keep::RUN_OUT;
 use super::place::Place;
 use super::scripts::{FINISH, SWAP};
@@ -15,11 +16,12 @@ const PAIRS: usize = 200;
 const SPANS: i64 = 63 * 86_400;
 
 /// Takes away what has no shadow, then brings each shadow to its place; goes on where it was.
+/// `written` says whether the journal tells anything of the site, on whichever shard.
 ///
 /// # Errors
 ///
 /// [`Failure::Store`] where the store does not answer, or another run has gone on.
-pub async fn swap(place: &Place, state: &mut State) -> Result<(), Failure> {
+pub async fn swap(place: &Place, state: &mut State, written: bool) -> Result<(), Failure> {
     let keeps_audit = state.keeps_audit(place).await?;
     if state.phase == Phase::Delete {
         if keeps_audit {
@@ -38,7 +40,7 @@ pub async fn swap(place: &Place, state: &mut State) -> Result<(), Failure> {
         (!stays).then(|| name.to_owned())
     })
     .await?;
-    finish(place, state).await
+    finish(place, state, written).await
 }
 
 /// What is not swapped: stamp, outbox, archived boards, tombstones, and how far this is.
@@ -60,7 +62,7 @@ async fn each(
         for names in names.chunks(PAIRS) {
             pairs(place, state, names).await?;
             swapped += names.len();
-            place.moved(0, || format!("{}: {swapped} keys", state.phase.name()));
+            place.moved(|| format!("{}: {swapped} keys", state.phase.name()));
         }
         if next == "0" {
             return Ok(());
@@ -94,14 +96,14 @@ async fn pairs(place: &Place, state: &State, names: &[String]) -> Result<(), Fai
 }
 
 /// Names the spans and gives the stamp back: the service writes again.
-async fn finish(place: &Place, state: &State) -> Result<(), Failure> {
+async fn finish(place: &Place, state: &State, written: bool) -> Result<(), Failure> {
     let (live, shadow) = (place.live_keys(), &place.keys);
     let keys = [
         live.rebuild(),
         live.stamp(),
         live.index(),
-        shadow.stamp(),
         shadow.index(),
+        shadow.stamp(),
         shadow.archived(),
         shadow.people(),
         shadow.again(),
@@ -109,14 +111,28 @@ async fn finish(place: &Place, state: &State) -> Result<(), Failure> {
         shadow.who(),
     ];
     let latest = place.live.now().await? / 1000 + SPANS;
-    let args = [state.owner.clone(), latest.to_string()];
+    let written = u8::from(written).to_string();
+    let args = [state.owner.clone(), latest.to_string(), written];
     let done: i64 = place.live.run(&FINISH, &keys, &args).await?;
     // Done before, if only the answer was lost.
-    if done == 1 || State::look(place).await?.is_none() {
+    if done == 1 || State::look(place).await? == Some(Phase::Done) {
         Ok(())
     } else {
         Err(taken_over())
     }
+}
+
+/// Forgets how far all shards are, when they are done.
+///
+/// # Errors
+///
+/// [`Failure::Store`] where the store does not answer.
+pub async fn forget(shards: &[Shard]) -> Result<(), Failure> {
+    for Shard { place, .. } in shards {
+        let key = place.live_keys().rebuild();
+        let _: u64 = place.live.ask(&["UNLINK", &key]).await?;
+    }
+    Ok(())
 }
 
 /// An audit list that stays names users by its own numbers: the shadow's flags take those.

@@ -4,12 +4,10 @@ use std::process::ExitCode;
 
 use tokio::time::Instant;
 
-use super::begin::{begin, first_page, start_over};
-use super::compare::look::{counted_again, told, while_it_counts};
+use super::begin::begin;
+use super::compare::look::Look;
 use super::drop::give_up;
-use super::journal::Journal;
-use super::place::Place;
-use super::replay::Replay;
+use super::replay::{Replay, figures};
 use super::state::Phase;
 use crate::args::{ServiceArgs, VerifyArgs};
 use crate::failure::{DIFFERENT, Failure};
@@ -21,31 +19,33 @@ use crate::screen::Screen;
 ///
 /// [`Failure`] where service or store do not answer, or there is another site.
 pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, Failure> {
-    let place = Place::new(&args.store).await?;
-    let journal = Journal::new(service, args.store.retries)?;
-    let first = first_page(&place, &journal, &args.store.prefix).await?;
-    if args.fresh {
-        start_over(&place, &first.stamp).await?;
-    }
-    let state = begin(&place, &first.stamp).await?;
-    if state.phase != Phase::Replay {
+    let begun = begin(service, &args.store, args.fresh).await?;
+    let mut shards = begun.shards.iter();
+    if shards.any(|shard| shard.state.phase != Phase::Replay) {
         return Err(Failure::Usage(
             "a rebuild has not been finished: run rebuild first".to_owned(),
         ));
     }
     let start = Instant::now();
-    let mut replay = Replay::resume(&place, journal, first, state).await?;
-    let (findings, unsure) = while_it_counts(&place, &mut replay).await?;
-    let again = counted_again(&place).await?;
-    give_up(&place, replay.state()).await?;
-    place.live.progress.finish();
+    let (mut look, mut entries, mut states) = (Look::default(), 0, Vec::new());
+    for shard in &begun.shards {
+        let mut replay = Replay::resume(&begun, shard).await?;
+        look.while_it_counts(&shard.place, &mut replay).await?;
+        entries += replay.entries();
+        states.push(replay.into_state());
+    }
+    // Not before all are compared: interrupted, it has done with the journal what it had.
+    for (shard, state) in begun.shards.iter().zip(&mut states) {
+        give_up(&shard.place, state).await?;
+    }
+    begun.finish_progress();
     Screen::print(&format!(
         "{}\n{} compared with {}",
-        told(&findings, unsure, &again),
-        findings.keys(),
-        replay.figures(start)
+        look.told(),
+        look.findings.keys(),
+        figures(entries, start)
     ))?;
-    Ok(match findings.is_empty() {
+    Ok(match look.findings.is_empty() {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(DIFFERENT),
     })

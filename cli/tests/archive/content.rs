@@ -19,7 +19,8 @@ pub enum Held {
     Stream(Vec<(String, Vec<String>)>, String),
 }
 
-/// Values and expiries (Unix ms, -1 never) by key without its tag; names of boards have no tag either.
+/// Values and expiries (Unix ms, -1 never) by key without its prefix: `3}m:42` on shard 3. So are names
+/// of boards.
 pub type Content = BTreeMap<String, (Held, i64)>;
 
 /// Runs a command.
@@ -33,8 +34,8 @@ pub fn ask<T: FromRedisValue>(redis: &mut Connection, command: &[&str]) -> Redis
 
 /// All that lies under a prefix.
 pub fn content(redis: &mut Connection, prefix: &str) -> RedisResult<Content> {
-    let tag = format!("{{{prefix}:0}}");
-    let keys: Vec<String> = ask(redis, &["KEYS", &format!("{tag}*")])?;
+    let begin = format!("{{{prefix}:");
+    let keys: Vec<String> = ask(redis, &["KEYS", &format!("{begin}*")])?;
     let mut content = Content::new();
     for key in keys {
         let kind: String = ask(redis, &["TYPE", &key])?;
@@ -45,9 +46,9 @@ pub fn content(redis: &mut Connection, prefix: &str) -> RedisResult<Content> {
             "zset" => {
                 let rows: Vec<(String, String)> =
                     ask(redis, &["ZRANGE", &key, "0", "-1", "WITHSCORES"])?;
-                let untagged =
-                    |(member, score): (String, String)| (member.replace(&tag, ""), score);
-                Held::Sorted(rows.into_iter().map(untagged).collect())
+                let of_any =
+                    |(member, score): (String, String)| (member.replace(&begin, ""), score);
+                Held::Sorted(rows.into_iter().map(of_any).collect())
             }
             _ => {
                 let info: Vec<redis::Value> = ask(redis, &["XINFO", "STREAM", &key])?;
@@ -60,7 +61,7 @@ pub fn content(redis: &mut Connection, prefix: &str) -> RedisResult<Content> {
             }
         };
         let expiry = ask(redis, &["PEXPIRETIME", &key])?;
-        content.insert(key.replace(&tag, ""), (held, expiry));
+        content.insert(key.replace(&begin, ""), (held, expiry));
     }
     Ok(content)
 }

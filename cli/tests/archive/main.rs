@@ -13,6 +13,7 @@ mod refused;
 mod restored;
 #[path = "../run/mod.rs"]
 mod run;
+mod shards;
 mod site;
 
 use test_support::gateway;

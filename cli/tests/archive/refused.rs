@@ -112,14 +112,32 @@ fn a_line_that_is_wrong_is_told_with_its_number_and_nothing_is_written() -> Test
     let place = place("wrong");
     let odd = r#"{"kind":"marks","user":"4 2","marks":{}}"#;
     let future = FIRST.replace(r#""version":2"#, r#""version":3"#);
-    let split = FIRST.replace(r#""shards":1"#, r#""shards":2"#);
+    let split = |shards: &str| FIRST.replace(r#""shards":1"#, &format!(r#""shards":{shards}"#));
+    let (many, eight) = (split("65"), split("8"));
+    let stray = r##"{"kind":"board","shard":4,"period":"all","id":"all","scores":{"#":3,"42":3221225469}}"##;
+    let beyond = r#"{"kind":"subjects","shard":8,"count":1}"#;
     let audit = r#"{"kind":"audit","id":"5-0","fields":[]}"#;
     for (lines, number, why) in [
         (&[][..], 1, "its last line is missing"),
         (&["{}"][..], 1, "missing field `kind`"),
         (&[MARKS, END][..], 1, "is no first line"),
         (&[&future, MARKS, END][..], 1, "version 3"),
-        (&[&split, MARKS, END][..], 1, "has 2 shards"),
+        (&[&many, MARKS, END][..], 1, "has 65 shards"),
+        (
+            &[FIRST, stray, END][..],
+            2,
+            "is of shard 4, and the site has 1",
+        ),
+        (
+            &[&eight, beyond, END][..],
+            2,
+            "is of shard 8, and the site has 8",
+        ),
+        (
+            &[&eight, stray, END][..],
+            2,
+            "is of shard 4; '42' is of shard 3 of 8",
+        ),
         (&[FIRST, FIRST, END][..], 2, "second first line"),
         (&[FIRST, odd, END][..], 2, "names no key"),
         (&[FIRST, "nonsense", END][..], 2, "expected"),
@@ -228,7 +246,7 @@ fn a_pipe_is_read_and_what_has_expired_is_left_out() -> Tested {
         )
     );
     let held = content(&mut redis().connection(), &place.prefix)?;
-    assert_eq!(held.keys().collect::<Vec<_>>(), ["m:42", "s"]);
+    assert_eq!(held.keys().collect::<Vec<_>>(), ["0}m:42", "0}s"]);
     let exported = run(&place, &["export"])?;
     assert!(exported.stdout.contains(MARKS), "{exported:?}");
     assert_eq!(exported.stderr, "exported 3 lines\n");

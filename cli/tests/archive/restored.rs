@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::Map;
-use test_support::{Gateway, RedisOptions, RedisServer, Value, json, redis};
+use test_support::{Gateway, RedisOptions, RedisServer, Value, json, key_of, redis, shard_of};
 
 use crate::command::{Place, exported, restored, run};
 use crate::content::{Held, ask, content};
@@ -127,7 +127,7 @@ async fn who_was_erased_is_known_and_what_is_on_its_way_elsewhere_stays() -> Tes
     site.send(like("ada", "p", 0)).await;
     let mut redis = redis().connection();
     let expected = content(&mut redis, &site.place.prefix)?;
-    let key = |rest: &str| format!("{{{}:0}}{rest}", site.place.prefix);
+    let key = |name: &str| key_of(&site.place.prefix, "gone", name);
     // SHA-1 of "gone", erased two days ago.
     let (hash, at) = ("a6dfdeaa3a44a4c52d44284847d7160892b4017e", noon(2));
     let at: jiff::Timestamp = at.parse()?;
@@ -146,7 +146,8 @@ async fn who_was_erased_is_known_and_what_is_on_its_way_elsewhere_stays() -> Tes
     restored(&place, &file)?;
     let mut found = content(&mut redis, &place.prefix)?;
     let erased = BTreeMap::from([(hash.to_owned(), at)]);
-    assert_eq!(found.remove("e"), Some((Held::Hash(erased), -1)));
+    let tombstones = format!("{}}}e", shard_of("gone"));
+    assert_eq!(found.remove(&tombstones), Some((Held::Hash(erased), -1)));
     held::assert_same(&found, &expected);
     let copy = Site::on(&place);
     for (user, back, outcome) in [("gone", 3, "stale"), ("gone", 1, "counted")] {

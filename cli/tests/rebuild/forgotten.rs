@@ -1,6 +1,6 @@
 //! What a site had forgotten, or put away, stays so.
 
-use test_support::{Value, json};
+use test_support::{Value, json, peers};
 
 use crate::Tested;
 use crate::command::{rebuilt, verified};
@@ -29,7 +29,7 @@ async fn what_was_written_long_ago_lives_as_long_as_it_would_have() -> Tested {
     undo["undo"] = json!(true);
     site.send(undo).await;
     let left = |key: &str| -> Result<i64, redis::RedisError> {
-        ask(&mut site.redis(), &["PTTL", &site.key(key)])
+        ask(&mut site.redis(), &["PTTL", &site.key_of("ada", key)])
     };
     let today = day(0);
     let (board, week) = (format!("bd:{today}"), format!("bd:{today}:eu"));
@@ -57,7 +57,8 @@ async fn what_was_written_long_ago_lives_as_long_as_it_would_have() -> Tested {
     rebuilt(&site, &[])?;
     assert_eq!([left(&board)?, left(&week)?], [-2, -2]);
     assert_eq!(verified(&site)?.0, Some(0));
-    let names: Vec<String> = ask(&mut site.redis(), &["ZRANGE", &site.key("i"), "0", "-1"])?;
+    let index = site.key_of("ada", "i");
+    let names: Vec<String> = ask(&mut site.redis(), &["ZRANGE", &index, "0", "-1"])?;
     assert!(
         !names
             .iter()
@@ -76,12 +77,13 @@ async fn what_was_written_long_ago_lives_as_long_as_it_would_have() -> Tested {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_board_that_was_archived_and_gone_is_not_made_anew() -> Tested {
     let site = Journalled::start(|worker| worker);
-    site.send(like("ada", "p", 3000)).await;
+    let [ada, bob] = peers(["ada", "bob"]);
+    site.send(like(&ada, "p", 3000)).await;
     let (old, archived) = (site.key(&format!("bd:{}", day(3000))), site.key("a"));
     let mut redis = site.redis();
     ask::<i64>(&mut redis, &["DEL", &old])?;
     ask::<i64>(&mut redis, &["SADD", &archived, &old])?;
-    site.send(like("bob", "p", 3000)).await;
+    site.send(like(&bob, "p", 3000)).await;
     assert_eq!(ask::<i64>(&mut redis, &["EXISTS", &old])?, 0);
     let held: Vec<String> = ask(&mut redis, &["SMEMBERS", &archived])?;
 

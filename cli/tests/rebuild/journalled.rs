@@ -79,8 +79,13 @@ impl Journalled {
         content(&mut self.redis(), &self.place.prefix)
     }
 
-    /// A key in full.
+    /// A key in full: on the shard of the user whom it names, else of 42.
     pub fn key(&self, name: &str) -> String {
-        format!("{{{}:0}}{name}", self.place.prefix)
+        test_support::key(&self.place.prefix, name)
+    }
+
+    /// A key in full, on the shard of a user.
+    pub fn key_of(&self, user: &str, name: &str) -> String {
+        test_support::key_of(&self.place.prefix, user, name)
     }
 }

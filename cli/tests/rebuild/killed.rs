@@ -1,9 +1,9 @@
 //! A rebuild that is killed, and run again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::channel;
 
-use test_support::{Fault, Forwarder};
+use test_support::{Fault, Forwarder, shards};
 
 use crate::Tested;
 use crate::command::{command_at, verified};
@@ -37,11 +37,9 @@ async fn killed_again_and_again_in_each_phase_it_ends_right() -> Tested {
         site.lose().await?;
         let mut runs = 0;
         while !run_and_kill(&site, &forwarder, &mut random)? {
-            let state = site.key("r");
-            let phase: Option<String> = ask(&mut site.redis(), &["HGET", &state, "phase"])?;
-            *seen
-                .entry(phase.unwrap_or_else(|| "none".to_owned()))
-                .or_default() += 1;
+            for phase in phases(&site)? {
+                *seen.entry(phase).or_default() += 1;
+            }
             runs += 1;
             assert!(runs < MOST, "it does not come to its end");
         }
@@ -56,6 +54,17 @@ async fn killed_again_and_again_in_each_phase_it_ends_right() -> Tested {
     Ok(())
 }
 
+/// The phases in which its shards are.
+fn phases(site: &Journalled) -> redis::RedisResult<BTreeSet<String>> {
+    let mut phases = BTreeSet::new();
+    for shard in 0..shards() {
+        let state = format!("{{{}:{shard}}}r", site.place.prefix);
+        let phase: Option<String> = ask(&mut site.redis(), &["HGET", &state, "phase"])?;
+        phases.extend(phase);
+    }
+    Ok(phases)
+}
+
 /// Kills it before or after a request that is chosen at random, and says whether it came to its end
 /// before.
 fn run_and_kill(
@@ -64,10 +73,16 @@ fn run_and_kill(
     random: &mut Random,
 ) -> Result<bool, Box<dyn std::error::Error>> {
     let (phase, most) = PHASES[random.below(4) as usize];
+    let mut begun = phase == "replay";
+    // It begins with all shards, and comes to the others one by one.
+    let most = if begun {
+        most * u64::from(shards())
+    } else {
+        most
+    };
     let (last, after) = (random.below(most), random.below(2) == 0);
     let (reached, is_reached) = channel();
     let (word, mut requests) = (format!("\"{phase}\""), 0);
-    let mut begun = phase == "replay";
     forwarder.fail(move |request| {
         begun |= String::from_utf8_lossy(&request.body).contains(&word);
         requests += u64::from(begun);

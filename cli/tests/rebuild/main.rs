@@ -22,6 +22,7 @@ mod refused;
 #[path = "../run/mod.rs"]
 mod run;
 mod same;
+mod shards;
 #[path = "../archive/site.rs"]
 mod site;
 mod verified;

@@ -2,9 +2,10 @@
 
 use std::io::Read;
 use std::process::Command;
+use std::sync::mpsc::channel;
 
 use redis::RedisResult;
-use test_support::{Fault, Forwarder, json, until};
+use test_support::{Fault, Forwarder, Recorded, json, shard_of, until};
 
 use crate::Tested;
 use crate::command::{command_at, rebuilt, run, verified};
@@ -19,7 +20,7 @@ async fn more_than_the_journal_tells_is_lost_only_when_asked_for() -> Tested {
     site.fill().await;
     let before = Picture::of(&site).await?;
     let mut redis = site.redis();
-    let (board, point) = (site.key("ba:all"), (1_u64 << 30).to_string());
+    let (board, point) = (site.key_of("cyd", "ba:all"), (1_u64 << 30).to_string());
     ask::<f64>(&mut redis, &["ZINCRBY", &board, &point, "cyd"])?;
     let tampered = Picture::of(&site).await?;
 
@@ -78,7 +79,7 @@ async fn another_site_or_version_is_left_alone() -> Tested {
     );
     let stamp = site.key("s");
     let held: String = ask(&mut redis, &["GET", &stamp])?;
-    for stands in ["restoring 1234", "v2 shards=1"] {
+    for stands in ["restoring 1234", "v1 else"] {
         let told = format!("was written by another version ({stands})");
         ask::<String>(&mut redis, &["SET", &stamp, stands])?;
         let refused = run(&site, &["rebuild"])?;
@@ -109,30 +110,28 @@ async fn one_that_another_run_has_taken_over_ends() -> Tested {
     site.lose().await?;
     let forwarder = Forwarder::to(&site.store());
     // The first hangs in the middle, and its request is done after the second has come.
-    let mut requests = 0;
-    forwarder.fail(move |_| {
-        requests += 1;
-        (requests == 12).then_some(Fault::HangAfter)
+    let (send, reached) = channel();
+    forwarder.fail(move |request| {
+        does_entries(request).then(|| {
+            // Whoever listens has gone when it is killed.
+            let _ = send.send(());
+            Fault::HangAfter
+        })
     });
     let mut first = command_at(&site, &forwarder.url(), &["rebuild", "--retries", "0"]).spawn()?;
-    until("the first", async || {
-        (forwarder.count() >= 12).then_some(())
-    })
-    .await;
+    until("the first", async || reached.try_recv().ok()).await;
     rebuilt(&site, &[])?;
     first.kill()?;
     first.wait()?;
 
     // One that goes on after another has begun is told so.
     site.lose().await?;
-    let owner = site.key("r");
     let mut redis = site.redis();
-    forwarder.reset();
-    let mut requests = 0;
-    forwarder.fail(move |_| {
-        requests += 1;
-        if requests == 12 {
-            let _: RedisResult<i64> = ask(&mut redis, &["HSET", &owner, "owner", "somebody"]);
+    forwarder.fail(move |request| {
+        if does_entries(request) {
+            let command = request.commands().remove(0);
+            let state = command[3].as_str().unwrap_or_default();
+            let _: RedisResult<i64> = ask(&mut redis, &["HSET", state, "owner", "somebody"]);
         }
         None
     });
@@ -165,14 +164,14 @@ async fn interrupted_while_writes_are_held_it_lets_them_go() -> Tested {
         hangs.then_some(Fault::HangBefore)
     });
     let child = command_at(&site, &forwarder.url(), &["rebuild"]).spawn()?;
-    let stamp = site.key("s");
+    let stamp = format!("{{{}:0}}s", site.place.prefix);
     let mut redis = site.redis();
     until("writes are held", async || {
         let held: Option<String> = ask(&mut redis, &["GET", &stamp]).ok()?;
         held?.starts_with("rebuilding ").then_some(())
     })
     .await;
-    let like = json!({"user": "a", "action": "like", "target": "x"});
+    let like = json!({"user": of_first_shard(), "action": "like", "target": "x"});
     site.api
         .post("/v1/activity", &like)
         .await
@@ -196,6 +195,17 @@ async fn interrupted_while_writes_are_held_it_lets_them_go() -> Tested {
     rebuilt(&site, &[])?;
     Picture::of(&site).await?.assert_same(&before);
     Ok(())
+}
+
+/// Somebody on the shard that is brought to its place first.
+fn of_first_shard() -> String {
+    let mut names = (0..).map(|number| format!("a{number}"));
+    names.find(|name| shard_of(name) == 0).unwrap_or_default()
+}
+
+/// Whether it does entries of the journal.
+fn does_entries(request: &Recorded) -> bool {
+    String::from_utf8_lossy(&request.body).contains(",\"run\",")
 }
 
 /// Its exit code and complaints.

@@ -25,7 +25,7 @@ async fn each_value_that_was_tampered_with_is_told() -> Tested {
     assert_same(&site.content()?, &before);
     let mut redis = site.redis();
     let day = crate::site::day(0);
-    let board = site.key(&format!("bd:{day}"));
+    let board = site.key_of("ada", &format!("bd:{day}"));
     let (span, digit) = kept(&day)?;
     let history = site.key(&format!("h:{span}:ada"));
     let wave = format!("{digit}wave");
@@ -46,8 +46,8 @@ async fn each_value_that_was_tampered_with_is_told() -> Tested {
             format!("history {day} of ada, wave: 1 125; the journal tells nothing"),
         ),
         (
-            vec!["HDEL", &site.key("p"), "bob"],
-            vec!["HSET", &site.key("p"), "bob", "{}"],
+            vec!["HDEL", &site.key_of("bob", "p"), "bob"],
+            vec!["HSET", &site.key_of("bob", "p"), "bob", "{}"],
             "profile bob: {}; the journal tells nothing".to_owned(),
         ),
     ] {

@@ -131,13 +131,29 @@ async fn of_several_shards_each_has_its_order_and_all_are_written() {
     for shard in 0..shards() {
         let here = entries.iter().filter(|entry| entry["shard"] == shard);
         let found: Vec<_> = here
+            .clone()
             .map(|entry| (entry["user"].clone(), entry["mark"].clone()))
             .collect();
         let users = || (0..60).map(user).filter(|user| shard_of(user) == shard);
         let of = |mark: &'static str| users().map(move |user| (json!(user), json!(mark)));
         let expected: Vec<_> = of("like:1").chain(of("like:2")).collect();
         assert_eq!(found, expected, "shard {shard}");
+        let here: Vec<_> = here.cloned().collect();
+        let asked = site.client.get(&format!("/v1/journal?shard={shard}")).await;
+        assert_eq!(asked.assert_status(200).body["entries"], json!(here));
         let outbox = site.store.key_on(shard, "o");
         assert_eq!(site.store.run::<i64>("XLEN", &[&outbox]), 0);
+    }
+    // What waits on one shard is brought there for who asks about it, and not about another.
+    site.send(like("a", "3")).await;
+    let home = shard_of("42");
+    let outbox = site.store.key_on(home, "o");
+    for (shard, found, left) in [((home + 1) % 64, 0, 1), (home, 1, 0)] {
+        let path = format!("/v1/journal?shard={shard}&after={}", entries.len());
+        let asked = site.client.get(&path).await;
+        let told = asked.assert_status(200).body["entries"].as_array();
+        assert_eq!(told.map(Vec::len), Some(found), "{}", asked.text);
+        assert_eq!(asked.body["next"], json!(null));
+        assert_eq!(site.store.run::<i64>("XLEN", &[&outbox]), left);
     }
 }

@@ -9,6 +9,7 @@ const OFFSET: &str = "must be a whole number, 0 to 100000";
 const AROUND: &str = "must be a whole number, 0 to 25";
 const AFTER: &str = "must be a whole number, 0 to 4294967295";
 const ENTRIES: &str = "must be a whole number, 1 to 5000";
+const SHARD: &str = "must be a whole number, 0 to 63";
 const DAYS: &str = "must be a whole number, 1 to 31";
 const DATE: &str = "must be a day such as 2026-11-20";
 const ONCE: &str = "must be given once";
@@ -32,6 +33,7 @@ fn numbers() -> Vec<Row> {
         ("/v1/users/42/activity", "days", DAYS, ["0", "32"]),
         ("/v1/journal", "after", AFTER, ["-1", "4294967296"]),
         ("/v1/journal", "limit", ENTRIES, ["0", "5001"]),
+        ("/v1/journal", "shard", SHARD, ["-1", "64"]),
     ];
     let mut rows = Vec::new();
     for (path, name, detail, outside) in parameters {
@@ -151,7 +153,7 @@ fn unknown() -> Vec<Row> {
         ),
         get(
             "/v1/journal?before=7",
-            fault("before", &known("after, limit")),
+            fault("before", &known("after, limit, shard")),
         ),
         get(
             "/v1/users/42/activity?date=2026-11-20",

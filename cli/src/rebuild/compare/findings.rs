@@ -29,10 +29,14 @@ impl Findings {
     /// Those of a site that may change meanwhile: differences are suspects for now.
     #[must_use]
     pub fn suspicious() -> Self {
-        Self {
-            suspects: Some(HashMap::new()),
-            ..Self::default()
-        }
+        let mut findings = Self::default();
+        findings.suspect();
+        findings
+    }
+
+    /// From now on what is added may change meanwhile.
+    pub fn suspect(&mut self) {
+        self.suspects = Some(HashMap::new());
     }
 
     /// Adds one.

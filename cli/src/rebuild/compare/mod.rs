@@ -44,7 +44,7 @@ pub async fn everything(place: &Place, findings: &mut Findings) -> Result<(), Fa
             }
         }
         some(place, &new, findings).await?;
-        place.moved(0, || format!("compared {}", findings.keys()));
+        place.moved(|| format!("compared {}", findings.keys()));
         if next == "0" {
             return Ok(());
         }
