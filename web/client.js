@@ -52,7 +52,10 @@ export class Client extends EventTarget {
       this.#isLeft = true
       this.#leave()
     })
-    this.#on(globalThis, 'pageshow', () => (this.#isLeft = false))
+    this.#on(globalThis, 'pageshow', () => {
+      this.#isLeft = false
+      this.#send()
+    })
     this.#send()
   }
 
@@ -100,10 +103,15 @@ export class Client extends EventTarget {
     clearTimeout(this.#timer)
     // What is tracked in one go is one array.
     await null
-    // One tab at a time, or a like could overtake the undo that another tab sends.
-    const drain = () => this.#drain()
-    await (navigator.locks ? navigator.locks.request(this.#queue.name, drain) : drain())
-    this.#sending = false
+    let drained
+    const drain = () => (drained ??= this.#drain())
+    try {
+      // One tab at a time, or a like could overtake the undo that another tab sends.
+      await navigator.locks.request(this.#queue.name, drain)
+    } catch {
+      // There are no locks, as in a sandboxed frame: it sends by itself.
+    }
+    await drain().finally(() => (this.#sending = false))
     if (this.#closed || !this.#queue.items().length) return
     this.#timer = setTimeout(() => this.#send(), this.#pause)
   }

@@ -127,6 +127,14 @@ describe('what a member does', () => {
   })
 })
 
+it('a page that may have no locks, as in a sandboxed frame, counts all the same', async (t) => {
+  const before = (page) =>
+    page.addInitScript(() => (navigator.locks.request = () => Promise.reject(new DOMException('no', 'SecurityError'))))
+  const page = await open(t, '', { before })
+  for (const target of ['p', 'q']) assert.equal((await page.evaluate(`rank.track('like', '${target}')`)).outcome, 'counted')
+  assert.deepEqual(page.errors, [])
+})
+
 describe('off line', () => {
   it('twenty activities wait, and count once each when the browser is back', async (t) => {
     const page = await open(t)
@@ -337,6 +345,36 @@ describe('leaving the page', () => {
     const url = nowhere()
     await page.goto(url)
     await eventually(counts, { like: 2 })
+  })
+})
+
+describe('coming back to a page that the browser kept', () => {
+  const leave = (page) => page.evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })), 0`)
+  const comeBack = (page) => page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })), 0`)
+
+  it('sends what could not be sent at the last moment', async (t) => {
+    const page = await open(t)
+    await page.evaluate(`rank.track('like', 'p')`)
+    await leave(page)
+    let lost = 0
+    await instead(page, (route) => (lost++, route.abort()))
+    await page.evaluate(`globalThis.all = rank.track('like', 'q'); 0`)
+    await eventually(() => lost, 1)
+    await page.unroute(ACTIVITY)
+    await comeBack(page)
+    assert.equal((await page.evaluate('all')).outcome, 'counted')
+    assert.deepEqual(await counts(), { like: 2 })
+  })
+
+  it('is a visit of it', async (t) => {
+    const page = await open(t, 'rank.visits()')
+    await eventually(counts, { visit: 1 })
+    const results = () => page.evaluate('results')
+    const path = new URL(page.url()).pathname
+    await eventually(results, [[path, 'counted']])
+    await leave(page)
+    await comeBack(page)
+    await eventually(results, [[path, 'counted'], [path, 'duplicate']])
   })
 })
 

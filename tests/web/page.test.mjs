@@ -28,7 +28,7 @@ const rows = (page) => page.locator('#board tbody tr').count()
 const news = (page) => page.locator('#news').innerText()
 const open = async (t, options, path = '/') => {
   const page = await site.visit(t, site.url + path, options)
-  if (!path.startsWith('/docs')) await eventually(() => rows(page), 20)
+  if (!path.startsWith('/docs')) await eventually(() => rows(page), 10)
   return page
 }
 const signIn = async (page) => {
@@ -117,7 +117,7 @@ describe('the page', () => {
     })
     const page = await site.visit(t, framing)
     const frame = page.frameLocator('iframe')
-    await eventually(() => frame.locator('#board tbody tr').count(), 20)
+    await eventually(() => frame.locator('#board tbody tr').count(), 10)
     assert.equal(await frame.locator('#member').isVisible(), false)
     assert.equal(await frame.locator('header').isVisible(), false)
   })
@@ -163,6 +163,21 @@ describe('what is to be copied', () => {
     await eventually(() => page.locator('#snippet-html-copy').innerText(), 'Copied')
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), await page.locator('#snippet-html pre').innerText())
   })
+
+  for (const [why, clipboard] of [
+    ['there is no clipboard', undefined],
+    ['the clipboard is refused', { writeText: () => Promise.reject(new DOMException('no', 'NotAllowedError')) }],
+  ]) {
+    it(`is selected where ${why}`, async (t) => {
+      const refusal = clipboard && `{ writeText: ${clipboard.writeText} }`
+      const script = `Object.defineProperty(navigator, 'clipboard', { value: ${refusal} })`
+      const page = await open(t, { before: (page) => page.addInitScript(script) })
+      await page.locator('#snippet-html-copy').click()
+      await eventually(() => page.locator('#snippet-html-copy').innerText(), 'Now press Ctrl+C')
+      assert.equal(await page.evaluate('String(getSelection())'), await page.locator('#snippet-html pre').innerText())
+      assert.deepEqual(page.errors, [])
+    })
+  }
 
   it('is a curl command that counts', async (t) => {
     const page = await open(t)

@@ -8,9 +8,9 @@ let isWatched = false
 export function onVisit(listener) {
   watch()
   let last
-  const look = () => {
+  const look = (isAnother = false) => {
     // A page that is loaded ahead is nobody's visit.
-    if (document.prerendering || location.pathname === last) return
+    if (document.prerendering || (location.pathname === last && !isAnother)) return
     last = location.pathname
     listener(last)
   }
@@ -23,11 +23,13 @@ export function onVisit(listener) {
 function watch() {
   if (isWatched) return
   isWatched = true
-  const lookAll = () => {
-    for (const look of looking) look()
+  const lookAll = (isAnother) => {
+    for (const look of looking) look(isAnother)
   }
-  addEventListener('popstate', lookAll)
-  document.addEventListener('prerenderingchange', lookAll)
+  addEventListener('popstate', () => lookAll())
+  document.addEventListener('prerenderingchange', () => lookAll())
+  // One that the browser kept is visited again, as it would be if it had been loaded.
+  addEventListener('pageshow', ({ persisted }) => persisted && lookAll(true))
   for (const name of ['pushState', 'replaceState']) {
     const change = history[name]
     history[name] = function (...all) {

@@ -50,8 +50,15 @@ $('language').addEventListener('change', ({ target }) => {
 })
 $('snippets').addEventListener('click', async ({ target }) => {
   if (!(target instanceof HTMLButtonElement)) return
-  await navigator.clipboard.writeText(target.closest('figure').querySelector('pre').textContent)
+  const text = target.closest('figure').querySelector('pre')
   const words = WORDS[document.documentElement.lang]
-  target.textContent = words.copied
+  try {
+    await navigator.clipboard.writeText(text.textContent)
+    target.textContent = words.copied
+  } catch {
+    // There is none but by https, and the browser may ask and be refused.
+    getSelection().selectAllChildren(text)
+    target.textContent = words.selected
+  }
   setTimeout(() => (target.textContent = WORDS[document.documentElement.lang].copy), 2000)
 })
