@@ -81,6 +81,8 @@ try {
   await picture('element-chinese', RANK.replace('user', 'lang="zh-CN" user'), { ready, deviceScaleFactor: 1 })
   await picture('element-empty', RANK.replace('GROUP', 'nobody'), { ready, deviceScaleFactor: 1 })
   const stale = async (page) => {
+    // What is live is never stale.
+    await page.route(/\/live\?/, (route) => route.abort())
     await page.route(/ranking\/week\?/, async (route) => {
       const answer = await route.fetch()
       const as_of = new Date(Date.now() - 12e5).toISOString()

@@ -118,6 +118,8 @@ export class ActivityRank extends HTMLElement {
       this.#standing = standing && Source.of(fetch, standing)
       this.#rank = null
       this.#memory = standing && new Memory(new URL(standing).origin, this.group ?? '', this.user)
+      // Their row is marked on the board.
+      this.#shown = null
     }
     this.#board?.watch(this.#see, seconds)
     this.#standing?.watch(this.#place, 0)

@@ -146,6 +146,21 @@ describe("a member's own place", () => {
     await eventually(() => text(page, 'details'), '3 points to rank 1 · Percentile 66.7')
   })
 
+  it('is marked when they come, and no more when they leave', async (t) => {
+    await likes(crowd(2))
+    const page = await site.open(t, ELEMENT)
+    await eventually(() => names(page), ['m1', 'm2'])
+    const marked = () => page.locator('[aria-current] [part=name]').allTextContents()
+    assert.deepEqual(await marked(), [])
+    const element = page.locator('activity-rank')
+    for (const user of ['m2', 'm1']) {
+      await element.evaluate((element, user) => (element.user = user), user)
+      await eventually(marked, [user])
+    }
+    await element.evaluate((element) => (element.user = null))
+    await eventually(marked, [])
+  })
+
   it('is told by the board alone while they are on it', async (t) => {
     await likes(crowd(3))
     const seen = []
