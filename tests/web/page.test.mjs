@@ -1,4 +1,4 @@
-// The page of a deployment and the API reference, in Chromium.
+// The page of a deployment, in Chromium, and what holds of the API reference too.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -195,36 +195,6 @@ describe('what is to be copied', () => {
     await eventually(() => other.locator('tbody tr').count(), 10)
     await eventually(async () => (await site.call('GET', '/v1/ranking/all/users/42')).score, 3)
     assert.deepEqual(other.errors, [])
-  })
-})
-
-describe('the API reference', () => {
-  const document = JSON.parse(readFileSync(`${WEB}openapi.json`, 'utf8'))
-
-  it('has every operation, schema and word of the document', async (t) => {
-    const page = await open(t, {}, '/docs')
-    await page.locator('#schemas').waitFor()
-    const ids = Object.values(document.paths).flatMap((item) => Object.values(item).flatMap(({ operationId }) => operationId ?? []))
-    const schemas = Object.keys(document.components.schemas).map((name) => `schema-${name}`)
-    for (const id of [...ids, ...schemas]) assert.equal(await page.locator(`h3[id="${id}"]`).count(), 1, id)
-    const broken = await page.evaluate(() =>
-      [...document.querySelectorAll('a[href^="#"]')].map((a) => a.hash.slice(1)).filter((id) => !document.getElementById(decodeURIComponent(id))),
-    )
-    assert.deepEqual(broken, [])
-    const text = await page.locator('main').innerText()
-    assert.ok(!/undefined|\[object|NaN/.test(text))
-    assert.deepEqual(page.errors, [])
-  })
-
-  it('goes to what its address names', async (t) => {
-    const page = await open(t, {}, '/docs#schema-Board')
-    await eventually(() => page.locator('#schema-Board').evaluate((heading) => Math.abs(heading.getBoundingClientRect().top) < 300), true)
-  })
-
-  it('says when there is no document', async (t) => {
-    const before = (page) => page.route('**/openapi.json', (route) => route.fulfill({ status: 503, body: '' }))
-    const page = await open(t, { before }, '/docs')
-    assert.equal(await page.getByRole('alert').innerText(), 'The document cannot be had: status 503')
   })
 })
 

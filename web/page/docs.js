@@ -1,6 +1,6 @@
 // The API reference: the OpenAPI document of this very deployment, made readable.
 
-import { inline, make, markdown } from './markdown.js'
+import { heading, inline, make, markdown } from './markdown.js'
 import { schemaOf, table, typeOf } from './schema.js'
 
 const METHODS = ['get', 'put', 'post', 'delete']
@@ -22,24 +22,26 @@ async function show() {
     make('section', {}, ...markdown(api.info.description)),
     make('section', {}, make('h2', {}, 'Contents'), contents(api, operations)),
     ...api.tags.map((tag) =>
-      make('section', { id: `tag-${tag.name}` }, make('h2', {}, tag.name), ...markdown(tag.description),
-        ...operations.filter(({ tags }) => tags[0] === tag.name).flatMap((one) => operation(api, one))),
+      make('section', {}, heading('h2', `tag-${tag.name}`, tag.name), ...markdown(tag.description),
+        ...operations.filter(of(tag)).flatMap((one) => operation(api, one))),
     ),
-    make('section', { id: 'schemas' }, make('h2', {}, 'Schemas'), ...Object.entries(api.components.schemas).flatMap(schemaOf)),
+    make('section', {}, heading('h2', 'schemas', 'Schemas'), ...Object.entries(api.components.schemas).flatMap(schemaOf)),
   )
-  // The anchor was there before what it names.
-  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView()
+  document.body.prepend(make('a', { className: 'skip', href: `#tag-${api.tags[0].name}` }, 'Skip the contents'))
 }
 
+const of = ({ name }) => ({ tags }) => tags[0] === name
+
 function contents(api, operations) {
-  const entry = (id, ...text) => make('li', {}, make('a', { href: `#${id}` }, ...text))
+  const entry = (id, text, ...below) => make('li', {}, make('a', { href: `#${id}` }, ...text), ...below)
   const named = ({ operationId, method, path, summary }) =>
-    entry(operationId, make('code', {}, `${method.toUpperCase()} ${path}`), ` ${summary}`)
-  return make('ul', {}, ...operations.map(named), entry('schemas', 'Schemas'))
+    entry(operationId, [make('code', {}, `${method.toUpperCase()} ${path}`), ` ${summary}`])
+  const tagged = (tag) => entry(`tag-${tag.name}`, [tag.name], make('ul', {}, ...operations.filter(of(tag)).map(named)))
+  return make('ul', {}, ...api.tags.map(tagged), entry('schemas', ['Schemas']))
 }
 
 function operation(api, { operationId, method, path, summary, description, security, parameters, requestBody, responses }) {
-  const title = make('h3', { id: operationId }, make('code', {}, make('span', { className: 'method' }, method.toUpperCase()), ` ${path}`), ` ${summary}`)
+  const title = heading('h3', operationId, make('code', {}, make('span', { className: 'method' }, method.toUpperCase()), ` ${path}`), ` ${summary}`)
   const all = [title, ...markdown(description ?? '')]
   const keys = (security ?? []).map((one) => Object.keys(one)[0]).filter(Boolean)
   if (keys.length) all.push(make('p', {}, 'Needs ', ...listed(keys), '.'))
@@ -85,3 +87,5 @@ try {
   main.replaceChildren(make('p', { role: 'alert' }, `The document cannot be had: ${error.message}`))
 }
 document.documentElement.dataset.ready = ''
+// What the address names was not there when the page was opened.
+if (location.hash) location.replace(location.hash)

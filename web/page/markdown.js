@@ -7,6 +7,9 @@ export function make(tag, properties, ...content) {
   return element
 }
 
+/** A heading that links lead to, and the focus with them: from there one goes on by keys. */
+export const heading = (tag, id, ...content) => make(tag, { id, tabIndex: -1 }, ...content)
+
 /** Paragraphs and tables. */
 export function markdown(text) {
   return text.split(/\n{2,}/).filter(Boolean).map((block) => (block.startsWith('|') ? tableOf(block) : make('p', {}, ...inline(block))))

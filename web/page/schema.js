@@ -1,6 +1,6 @@
 // A schema of the OpenAPI document as text: its type in words, its fields as a table.
 
-import { inline, make, markdown } from './markdown.js'
+import { heading, inline, make, markdown } from './markdown.js'
 
 const BOUNDS = {
   minimum: 'at least',
@@ -17,7 +17,7 @@ const BOUNDS = {
 /** A named schema: heading, description, fields. */
 export function schemaOf([name, schema]) {
   const fields = schema.properties ? [fieldsOf(schema)] : [make('p', {}, ...typeOf(schema))]
-  return [make('h3', { id: `schema-${name}` }, name), ...markdown(schema.description ?? ''), ...fields]
+  return [heading('h3', `schema-${name}`, name), ...markdown(schema.description ?? ''), ...fields]
 }
 
 /** A type in words. */
