@@ -1,23 +1,27 @@
-# Every command a contributor needs; `make help` lists them. CI calls the same ones.
+# Every command that a contributor needs; `make help` lists them. CI calls the same ones.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# Tools of the project's own come first: pinned wrangler, workerd, esbuild, wasm-opt and node 22
-# from npm, wasm-bindgen from cargo. The machine's versions don't matter.
+# The project's own tools come first on PATH: wrangler, workerd, esbuild, wasm-opt and Node.js 22 from npm,
+# wasm-bindgen from cargo, all of pinned versions.
 export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
-# wrangler asks and tells nobody anything, and keeps its logs here.
+# wrangler sends no metrics, does not look itself up at Cloudflare, and logs into the repository.
 export WRANGLER_SEND_METRICS := false
 export CLOUDFLARE_CF_FETCH_ENABLED := false
 export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
+# Tests start wrangler more than a hundred times; a quarter of its start is compiling its JavaScript.
+export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build check test schema fuzz faults live pictures bench growth gateway memory dev cluster deploy clean
+.PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
+	test-cli test-gateway test-web test-shards test-deploy schema fuzz faults live pictures bench growth \
+	gateway memory dev cluster deploy release clean
 
 help: ## list these targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redis-server
 	@scripts/tools
@@ -25,72 +29,136 @@ tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redi
 build: tools ## compile the Worker into build/, ready to deploy, and print its size
 	@scripts/build
 
-check: tools ## format, lints for host and wasm, documentation: any warning is an error
+# ---- Checks
+
+quick: tools ## format, lints and unit tests of what changed since origin/main
+	@scripts/quick
+
+check: tools ## format, links, import cycles, lints for host and wasm, documentation; warnings are errors
+	scripts/check-links
+	scripts/import-graph --check
+	scripts/test --check
 	cargo fmt --all --check
-	rustfmt --check fuzz/fuzz_targets/*.rs
+	cargo fmt --manifest-path crates/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p activity-rank $(WASM) -- -D warnings
+	cargo clippy -p activity-rank $(WASM) --features reqwest -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+	scripts/check-js
 
-test: check build ## everything: check, build, unit, property and integration tests, again over 8 shards, a dry deployment
+graph: ## print the import graph by crate and folder; fails if it has a cycle
+	@scripts/import-graph
+
+dialect: ## count words and sentence forms that the language guide replaces
+	@scripts/dialect
+
+deny: ## check licences, sources and known vulnerabilities of dependencies; installs cargo-deny once
+	@scripts/deny
+
+# ---- Tests
+
+test: check compile test-unit test-api test-counting test-cli test-gateway test-web test-shards test-deploy ## everything: checks, build and all tests; CI runs the test-… targets in parallel
+
+# Compiles the Worker and all tests, and installs what only tests need, at once: optimizing the Worker takes one
+# processor, so does each test program, and installing waits for downloads.
+compile: tools
+	@scripts/build & worker=$$!; scripts/tools test & tools=$$!; \
+	scripts/test --compile; tests=$$?; wait $$worker && wait $$tools && exit $$tests
+
+# What only tests need; redis-server and Chromium come from the system.
+test-tools:
 	@scripts/tools test
-	cargo build -p redis-rest -p activity-rank-cli
-	@# The minute of faults is at a rate that a busy machine holds too; `make faults` has the full one.
-	SHARDS=1 RATE=$${RATE:-40} cargo test --workspace
-	scripts/test-shards
+
+test-unit: tools ## unit tests, documentation tests and the stored fuzzing inputs
+	SHARDS=1 scripts/test --group unit
+
+test-api: build test-tools ## integration tests of the Worker and its OpenAPI document
+	@scripts/test --gateway
+	SHARDS=1 scripts/test --group api --skip deploy_artifact:: --skip reqwest_transport::
+
+test-counting: build ## exact counting against a reference model, with failures and concurrency
+	@scripts/test --gateway
+	@# `make faults` injects failures for 10 minutes at the full rate; this rate suits a busy machine.
+	SHARDS=1 RATE=$${RATE:-40} scripts/test --group counting
+
+test-cli: build ## the command line: import, export, restore, rebuild
+	@scripts/test --gateway
+	SHARDS=1 scripts/test --group cli
+
+test-gateway: build ## the gateway over one Redis and a cluster; the servers of tests and benchmarks
+	SHARDS=1 scripts/test --group gateway
+
+test-web: build test-tools ## tests in JavaScript: SDKs against the gateway, elements and pages in Chromium
+	@scripts/test --gateway
 	scripts/test-node
+
+test-shards: build ## tests of boards and stores again, over 8 shards
+	@scripts/test --gateway
+	scripts/test-shards
+
+test-deploy: build ## a deployment to each environment without the upload, the Worker with reqwest, the size limit
+	@scripts/test --gateway
+	@scripts/build --features reqwest
+	scripts/test --only api deploy_artifact:: reqwest_transport::
 	scripts/check-size
 
-fuzz: ## search for inputs that break a promise, SECONDS=60 for each target; needs a nightly toolchain
+schema: build test-tools ## send requests generated from the OpenAPI document: CASES=20000 SEED=1
+	@scripts/test --gateway
+	EXAMPLES="$${EXAMPLES:-800}" CASES="$${CASES:-20000}" scripts/test --only schema
+
+faults: build ## a steady load while every part is killed, hangs and returns garbage: SECONDS=600 SEED=1
+	@scripts/test --gateway
+	@# bash has a variable SECONDS of its own.
+	env SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),1) scripts/test --only faults
+
+live: build ## many clients watch a board while it changes: STREAMS=500 SECONDS=30 WRITES=50
+	@scripts/test --gateway
+	@# bash has a variable SECONDS of its own.
+	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) scripts/test --only api live::crowd
+
+fuzz: ## coverage-guided fuzzing, SECONDS=60 for each target; needs a nightly toolchain
 	@scripts/fuzz
 
-schema: build ## try the OpenAPI document on the Worker at length: CASES=20000 SEED=1
-	@scripts/tools test
-	cargo build -p redis-rest
-	EXAMPLES="$${EXAMPLES:-800}" CASES="$${CASES:-20000}" cargo test --test schema
+# ---- Measurements
 
-live: build ## many who watch a board while many write: STREAMS=500 SECONDS=30 WRITES=50
-	cargo build -p redis-rest
-	@# bash has a SECONDS of its own.
-	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) cargo test --test api live::crowd
-
-pictures: build ## make the pictures of docs/img anew
-	@scripts/tools test
-	cargo build --quiet -p redis-rest
-	node scripts/pictures.mjs
-
-bench: build ## measure the Worker beside the same in JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
+bench: build ## compare the Worker with JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@scripts/bench
 
-growth: build ## measure answers by the size of boards and the number of shards: MOST=10000000 ROUNDS=5; takes 10 GB
+growth: build ## latency by the size of boards and the number of shards: MOST=10000000 ROUNDS=5; takes 10 GB
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench growth
 
-gateway: tools ## measure the gateway beside redis-benchmark, and before clusters: ROUNDS=5 SECONDS=1
+gateway: tools ## compare the gateway with redis-benchmark, also before clusters: ROUNDS=5 SECONDS=1
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
-	@# bash has a SECONDS of its own.
+	@# bash has a variable SECONDS of its own.
 	env SECONDS=$(or $(SECONDS),1) target/release/bench gateway
 
-memory: tools ## measure bytes of Redis a counted activity takes: USERS=100000
+memory: tools ## bytes of Redis for each counted activity: USERS=100000
 	cargo build --quiet --release -p activity-rank-bench
 	@target/release/bench memory
 
-faults: build ## a steady load while all parts are killed, hang and answer nonsense: SECONDS=600 SEED=1
-	cargo build -p redis-rest
-	@# bash has a SECONDS of its own.
-	env SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),1) cargo test --test faults
+pictures: build test-tools ## render the pictures of docs/img again
+	cargo build --quiet -p redis-rest
+	node scripts/pictures.mjs
 
-dev: build ## run the whole thing here: Redis, gateway, Worker, a real community's data
+# ---- Run and deploy
+
+dev: build ## Redis, gateway and Worker on this machine, with the data of a real community
 	@cargo build --quiet -p redis-rest -p activity-rank-cli
 	@exec scripts/dev
 
-cluster: build ## the same over a Redis Cluster: three primaries, each with a replica, and SHARDS=8
+cluster: build ## the same over a Redis Cluster: three primaries with a replica each, and SHARDS=8
 	@cargo build --quiet -p redis-rest -p activity-rank-cli
 	@exec scripts/dev cluster
 
 deploy: build ## deploy to Cloudflare: ENVIRONMENT=preview (the default) or production
 	wrangler deploy --env "$${ENVIRONMENT:-preview}"
 
-clean: ## remove everything made here, downloaded tools and development data included
+release: build ## the files of a release in target/release-files, and the gateway's image: IMAGE=redis-rest
+	scripts/release-worker
+	scripts/release-binaries
+	scripts/release-image
+
+clean: ## remove everything generated, including downloaded tools and development data
 	rm -rf target build node_modules .tools .dev .wrangler

@@ -1,11 +1,15 @@
-// The files of web/ as `make dev` serves them: with a module more, by which the page makes tokens.
+// Copies web/ for `make dev`, with a module that lets the page sign in any user.
 
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MODULE = '<script type="module" src="/development.js"></script>\n'
 
-/** Puts them into a folder, and again whenever one of them changes; returns the folder. */
+/**
+ * Copies the files into a folder, again after each change, and returns the folder.
+ * @param {string} folder
+ * @param {string} secret of user tokens
+ */
 export function developmentFiles(folder, secret) {
   const copy = () => {
     cpSync('web', folder, { recursive: true })

@@ -1,65 +1,67 @@
-// A server as a child process: logged, watched, and never left behind.
+// A server as a child process. It logs to a file and ends with this process.
 
 import { spawn } from 'node:child_process'
-import { createWriteStream, mkdirSync } from 'node:fs'
 import { once } from 'node:events'
+import { createWriteStream, mkdirSync } from 'node:fs'
 
-// The shell ends the server when its stdin does, which is when we have gone, killed or not.
-// Group of its own (detached): Ctrl-C in the terminal reaches us alone, and we choose the order.
-const TIED = `
+// The shell ends the server when its standard input closes, which also happens when this process is killed. It is
+// detached, so Ctrl-C in the terminal reaches this process only, which chooses the order of shutdown.
+const SHELL = `
 "$@" </dev/null 2>&1 & server=$!
 exec >/dev/null 2>&1
 read -r _
 kill -TERM "$server"
 wait "$server"
 `
+const TIMEOUT = 10_000 // ms to end before it is killed
 
 export class Server {
   #shell
   #tail = ''
-  #ended
+  #isShown = false
 
-  /** Starts `command` (program and arguments) with the environment `env` added to ours. */
+  /**
+   * Starts a server.
+   * @param {string} name
+   * @param {string[]} command program and arguments
+   * @param {NodeJS.ProcessEnv} env added to the environment of this process
+   */
   constructor(name, command, env = {}) {
     this.name = name
     mkdirSync('.dev/log', { recursive: true })
     this.logFile = `.dev/log/${name}.log`
     const log = createWriteStream(this.logFile)
-    this.#shell = spawn('sh', ['-c', TIED, 'sh', ...command], {
+    this.#shell = spawn('sh', ['-c', SHELL, 'sh', ...command], {
       detached: true,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    // The shell may have ended already when we close its stdin.
+    // Ignores a write error if the shell has already ended.
     this.#shell.stdin.on('error', () => {})
     this.#shell.stdout.on('data', (bytes) => {
       log.write(bytes)
       this.#tail = (this.#tail + bytes).slice(-8000)
-      if (this.shown) process.stdout.write(bytes)
+      if (this.#isShown) process.stdout.write(bytes)
     })
-    this.#ended = once(this.#shell.stdout, 'close')
+    /** Settles when the server and its child processes have ended. */
+    this.ended = once(this.#shell.stdout, 'close')
   }
 
-  /** Its output is also ours from now on. */
+  /** Prints further output to this process's standard output. */
   show() {
-    this.shown = true
+    this.#isShown = true
   }
 
-  /** The last lines it wrote. */
+  /** The last 20 lines of output. */
   get tail() {
     return this.#tail.trimEnd().split('\n').slice(-20).join('\n')
   }
 
-  /** Settles when the server, and whatever it started, has ended. */
-  get ended() {
-    return this.#ended
-  }
-
-  /** Asks it to end, and waits; whatever still runs after ten seconds is killed. */
+  /** Ends the server. After 10 seconds it is killed. */
   async end() {
     this.#shell.stdin.end()
-    const impatience = setTimeout(() => process.kill(-this.#shell.pid, 'SIGKILL'), 10_000)
-    await this.#ended
-    clearTimeout(impatience)
+    const timer = setTimeout(() => this.#shell.pid && process.kill(-this.#shell.pid, 'SIGKILL'), TIMEOUT)
+    await this.ended
+    clearTimeout(timer)
   }
 }

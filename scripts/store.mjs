@@ -1,4 +1,18 @@
-// Redis on this machine for `make dev` and `make cluster`: one server, or six as a cluster.
+// Redis for `make dev` and `make cluster`: one server, or a cluster of six.
+
+/** @import { Server } from './server.mjs' */
+/** @typedef {(name: string, command: string[]) => Server} Start */
+
+/**
+ * @typedef {object} Store
+ * @property {string} folder data of Redis
+ * @property {string} wrangler data of wrangler
+ * @property {number} port default port
+ * @property {string[]} vars flags for wrangler
+ * @property {(port: number) => number[]} ports the ports in use
+ * @property {(port: number) => string} url
+ * @property {(start: Start, port: number) => Promise<void>} start
+ */
 
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,16 +21,22 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const program = process.env.REDIS_SERVER || 'redis-server'
+const CLUSTER = '.dev/redis-cluster'
 
-/** A redis-server with its data in `folder`. */
-const server = (port, folder, options = []) => [
+/**
+ * Returns the command of a redis-server.
+ * @param {number} port
+ * @param {string} folder
+ * @param {string[]} options
+ */
+const serverCommand = (port, folder, options = []) => [
   program,
   ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder],
   ...['--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'],
   ...options,
 ]
 
-/** What to keep apart for each kind of store, and how it is started. */
+/** @type {Record<string, Store>} */
 export const stores = {
   dev: {
     folder: '.dev/redis',
@@ -27,61 +47,75 @@ export const stores = {
     vars: [],
     async start(start, port) {
       mkdirSync(this.folder, { recursive: true })
-      start('redis', server(port, this.folder))
+      start('redis', serverCommand(port, this.folder))
     },
   },
   cluster: {
-    folder: '.dev/redis-cluster',
-    wrangler: '.dev/redis-cluster/wrangler',
+    folder: CLUSTER,
+    wrangler: `${CLUSTER}/wrangler`,
     port: 6391,
-    // Nodes talk among themselves 10,000 above the port of each.
-    ports: (port) => nodes(port).flatMap((own) => [own, own + 10_000]),
-    url: (port) => `redis+cluster://${nodes(port).map((own) => `127.0.0.1:${own}`)}`,
-    // Users are spread over the nodes by shards.
+    // The cluster bus of a node uses its port plus 10,000.
+    ports: (port) => nodePorts(port).flatMap((node) => [node, node + 10_000]),
+    url: (port) => `redis+cluster://${nodePorts(port).map((node) => `127.0.0.1:${node}`)}`,
     vars: ['--var', 'SHARDS:8'],
     async start(start, port) {
-      const mark = `${this.folder}/formed`
-      for (const [number, own] of nodes(port).entries()) {
-        const folder = `${this.folder}/node-${number}`
-        // Nodes that half know each other can't be made one cluster any more.
-        if (!existsSync(mark)) rmSync(folder, { recursive: true, force: true })
+      const marker = `${this.folder}/formed`
+      for (const [index, node] of nodePorts(port).entries()) {
+        const folder = `${this.folder}/node-${index}`
+        // Nodes of an incomplete cluster cannot form a new one.
+        if (!existsSync(marker)) rmSync(folder, { recursive: true, force: true })
         mkdirSync(folder, { recursive: true })
-        start(`redis-${own}`, server(own, folder, [
+        const options = [
           ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
-          // The other slots go on while one has no primary.
+          // Slots stay available while others have no primary.
           ...['--cluster-require-full-coverage', 'no'],
-        ]))
+        ]
+        start(`redis-${node}`, serverCommand(node, folder, options))
       }
-      await form(nodes(port), mark)
+      await form(nodePorts(port), marker)
     },
   },
 }
 
-const nodes = (port) => [0, 1, 2, 3, 4, 5].map((number) => port + number)
+/** @param {number} port */
+const nodePorts = (port) => [0, 1, 2, 3, 4, 5].map((index) => port + index)
 
-/** Makes one cluster of the nodes, once per data folder. The mark says on which ports they last were. */
-async function form(ports, mark) {
-  const ask = async (port, ...words) => (await run('redis-cli', ['-p', `${port}`, ...words])).stdout
-  const all = async (what, condition) => {
-    for (let tries = 0; tries < 600; tries++, await pause(100)) {
-      const told = await Promise.all(ports.map((port) => ask(port, 'CLUSTER', what).catch(() => '')))
-      if (told.every(condition)) return
+/**
+ * Forms a cluster, once per data folder, and waits until it is ready.
+ * @param {number[]} ports
+ * @param {string} marker a file with the first port that the nodes last used
+ */
+async function form(ports, marker) {
+  /**
+   * @param {number} port
+   * @param {...string} words
+   */
+  const command = async (port, ...words) => (await run('redis-cli', ['-p', `${port}`, ...words])).stdout
+  /**
+   * Waits until the reply of every node to a CLUSTER subcommand meets a condition.
+   * @param {string} subcommand
+   * @param {(reply: string) => boolean} condition
+   */
+  const waitForAll = async (subcommand, condition) => {
+    for (let attempt = 0; attempt < 600; attempt++, await pause(100)) {
+      const replies = await Promise.all(ports.map((port) => command(port, 'CLUSTER', subcommand).catch(() => '')))
+      if (replies.every(condition)) return
     }
-    throw new Error('the nodes of the cluster did not come together within a minute')
+    throw new Error('The Redis Cluster was not ready within a minute.')
   }
-  await all('INFO', (told) => told.includes('cluster_state'))
-  if (!existsSync(mark)) {
+  await waitForAll('INFO', (reply) => reply.includes('cluster_state'))
+  if (!existsSync(marker)) {
     const addresses = ports.map((port) => `127.0.0.1:${port}`)
     const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
     await run('redis-cli', create).catch((error) => {
-      throw new Error(`the cluster could not be made:\n${error.stdout}${error.stderr}`)
+      throw new Error(`redis-cli could not create the cluster:\n${error.stdout}${error.stderr}`)
     })
-  } else if (readFileSync(mark, 'utf8').trim() !== `${ports[0]}`) {
-    // Each knows its own new port, but the others' old ones.
+  } else if (readFileSync(marker, 'utf8').trim() !== `${ports[0]}`) {
+    // Nodes have the other nodes' previous ports.
     const pairs = ports.flatMap((port) => ports.filter((other) => other !== port).map((other) => [port, other]))
-    await Promise.all(pairs.map(([port, other]) => ask(port, 'CLUSTER', 'MEET', '127.0.0.1', `${other}`)))
+    await Promise.all(pairs.map(([port, other]) => command(port, 'CLUSTER', 'MEET', '127.0.0.1', `${other}`)))
   }
-  await all('NODES', (told) => ports.every((port) => told.includes(`:${port}@`)))
-  await all('INFO', (told) => told.includes('cluster_state:ok'))
-  writeFileSync(mark, `${ports[0]}\n`)
+  await waitForAll('NODES', (reply) => ports.every((port) => reply.includes(`:${port}@`)))
+  await waitForAll('INFO', (reply) => reply.includes('cluster_state:ok'))
+  writeFileSync(marker, `${ports[0]}\n`)
 }

@@ -1,40 +1,39 @@
-// The Worker as the platform sees it. The wasm is told of each event as a text, and answers one.
+// The Worker as the platform calls it. Each event goes to the wasm as one call.
 
-import { fetch, look, queue, scheduled } from 'wasm';
-import { copyOf } from './http/copies.js';
-import { told } from './http/edge.js';
-import { Hub } from './http/live.js';
-import { messages, settle } from './http/queue.js';
-import { read } from './http/request.js';
-import { response } from './http/response.js';
+import { queue, readLive, respond, scheduled } from 'wasm'
+import { run, runAsync } from './platform/bridge.js'
+import { isolateCached } from './platform/isolate_cache.js'
+import { Hub } from './platform/live.js'
+import { read } from './platform/request.js'
+import { response } from './platform/response.js'
 
+/** @type {ExportedHandler<Env>} */
 export default {
   async fetch(request, env, context) {
-    const copy = copyOf(request, env);
-    const known = copy && (await copy);
-    if (known) return known;
-    return response(request, context, await told(fetch, env, await read(request, env)));
+    const cached = isolateCached(request, env)
+    const known = cached && (await cached)
+    if (known) return known
+    const text = await read(request, env)
+    return response(request, context, await run(env, (event) => respond(event, text)))
   },
 
-  async scheduled({ cron }, env) {
-    await told(scheduled, env, cron);
-  },
+  scheduled: (event, env, context) => runAsync(env, () => scheduled(event, env, context)),
 
-  async queue(batch, env) {
-    settle(batch, await told(queue, env, messages(batch)));
-  },
-};
+  queue: (batch, env) => runAsync(env, () => queue(batch)),
+}
 
-// A board that is watched: a Durable Object, which stores nothing.
+// A watched board: a Durable Object that stores nothing.
 export class Live {
-  #hub;
+  #hub
 
-  constructor(state, env) {
-    const asked = (request, limits) => `${limits}\n${read(request, env)}`;
-    this.#hub = new Hub((...question) => told(look, env, asked(...question)));
+  constructor(_state, env) {
+    this.#hub = new Hub(async (request, limits) => {
+      const text = await read(request, env)
+      return run(env, (event) => readLive(event, text, limits))
+    })
   }
 
   fetch(request) {
-    return this.#hub.open(request);
+    return this.#hub.open(request)
   }
 }

@@ -1,6 +1,6 @@
-//! The inputs that fuzzing began with (`fuzz/seeds`), and those that reached code no other one does,
-//! as `make fuzz` found them (`fuzz/corpus`), held against what must be true of any. `fuzz/src` says
-//! what that is; this needs no nightly.
+//! Replays the fuzzing inputs on the stable toolchain: the initial seeds (`crates/fuzz/seeds`) and the
+//! inputs with unique coverage that `make fuzz` found (`crates/fuzz/corpus`). The checked properties are
+//! in `crates/fuzz/src`.
 
 // Tests fail by panicking.
 #![allow(
@@ -12,38 +12,38 @@
 
 use std::panic::catch_unwind;
 
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../crates/fuzz/src/lib.rs"]
 mod properties;
 
-/// Bytes are kept as the characters of a JSON string, one to a line.
+/// Checks a property of all inputs. Each line is a JSON string whose characters are the bytes.
 fn replay(files: [&str; 2], property: fn(&[u8])) {
-    let broken = files.into_iter().flat_map(str::lines).filter(|line| {
+    let failures = files.into_iter().flat_map(str::lines).filter(|line| {
         let text: String = serde_json::from_str(line).expect("a string");
         let bytes = text.chars().map(|c| u8::try_from(c).expect("a byte"));
         let bytes: Vec<u8> = bytes.collect();
         catch_unwind(|| property(&bytes)).is_err()
     });
-    let broken: Vec<&str> = broken.collect();
-    assert!(broken.is_empty(), "{broken:#?}");
+    let failures: Vec<&str> = failures.collect();
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
-fn activities_are_taken_as_documented_or_refused() {
+fn activity_is_accepted_as_documented_or_refused() {
     replay(
         [
-            include_str!("../fuzz/seeds/activity.jsonl"),
-            include_str!("../fuzz/corpus/activity.jsonl"),
+            include_str!("../crates/fuzz/seeds/activity.jsonl"),
+            include_str!("../crates/fuzz/corpus/activity.jsonl"),
         ],
         properties::activity::check,
     );
 }
 
 #[test]
-fn paths_and_queries_are_taken_within_their_limits_or_refused() {
+fn path_and_query_values_stay_within_limits() {
     replay(
         [
-            include_str!("../fuzz/seeds/path.jsonl"),
-            include_str!("../fuzz/corpus/path.jsonl"),
+            include_str!("../crates/fuzz/seeds/path.jsonl"),
+            include_str!("../crates/fuzz/corpus/path.jsonl"),
         ],
         properties::path::check,
     );

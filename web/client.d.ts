@@ -1,11 +1,11 @@
-// What web/client.js exports. tests/web/client.types.ts holds it against the OpenAPI document.
+// Exports of client.js. tests/web/client.types.ts checks them against the OpenAPI document.
 
-/** An action that has a rule: those there are by default, or a deployment's own. */
+/** An action with a rule: one of the defaults, or one of the deployment's own. */
 export type Action = 'visit' | 'like' | 'bookmark' | 'follow' | 'comment' | 'publish' | (string & {})
 
-export type Kind = 'day' | 'week' | 'month' | 'year' | 'all'
+export type PeriodName = 'day' | 'week' | 'month' | 'year' | 'all'
 
-/** What is sent. */
+/** The body of a request. */
 export interface Activity {
   user: string
   action: Action
@@ -13,28 +13,28 @@ export interface Activity {
   undo?: true
 }
 
-/** The member's place on a board. */
-export interface Place {
-  /** Which board, `2026-11-20`. */
+/** The user's standing on one board. */
+export interface BoardStanding {
+  /** The period, such as `2026-11-20`. */
   id: string
   score: number
   /** `null` without points. */
   rank: number | null
 }
 
-/** What became of an activity. */
+/** The outcome of an activity. */
 export interface Outcome {
   outcome: 'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped' | 'stale' | 'queued'
-  /** Why it is `capped`. */
+  /** The limit that was reached, if `outcome` is `capped`. */
   reason?: 'daily-cap' | 'cooldown'
-  /** The signed change of the member's points. */
+  /** The signed change of the user's points. */
   points: number
-  /** The member's places afterwards; not of what was sent together with others. */
-  standings?: { [kind in Kind]?: Place }
+  /** The user's standings afterwards; absent if several activities were sent in one request. */
+  standings?: { [period in PeriodName]?: BoardStanding }
   error?: undefined
 }
 
-/** Why it never counts (RFC 9457). `status` 0: dropped here, because too much waited. */
+/** Why an activity was rejected (RFC 9457). `status` is 0 if it was dropped because the queue was full. */
 export interface Problem {
   type: string
   title: string
@@ -46,36 +46,37 @@ export interface Problem {
 export type Result = Outcome | { error: Problem; outcome?: undefined; points?: undefined; standings?: undefined }
 
 export interface Options {
-  /** Who is signed in. */
+  /** The id of the signed-in user. */
   user: string | number
-  /** Their token, or a function that is asked for it before each request. */
+  /** A user token, or a function called before each request that returns one. */
   token: string | (() => string | Promise<string>)
-  /** The deployment; by default where the module comes from. */
+  /** The URL of the deployment; by default, where the module was loaded from. */
   src?: string | URL
 }
 
 export interface ClientEventMap {
-  /** Something has arrived, from this tab or another. */
+  /** An activity was counted or rejected, in this tab or another. */
   result: CustomEvent<{ activity: Activity; result: Result }>
-  /** It could not be sent now, and is tried again: `message` says why. */
+  /** A request failed and will be retried. `message` is the reason. */
   error: ErrorEvent
 }
 
 export class Client extends EventTarget {
+  /** Sends every request; may be overridden. */
   static fetch: (url: string, options: RequestInit) => Promise<Response>
 
   constructor(options: Options)
 
-  /** The promise is settled when it has arrived, maybe much later, and never rejected. */
+  /** Queues an activity. The promise resolves with its result, possibly much later, and never rejects. */
   track(action: Action, target: string): Promise<Result>
 
-  /** Takes it back. */
+  /** Queues the undo of an activity. The promise resolves with its result and never rejects. */
   undo(action: Action, target: string): Promise<Result>
 
-  /** Counts this page as a visit, and each one that the history leads to. */
+  /** Tracks a visit of this page, and of each page that `history` navigates to. */
   visits(): this
 
-  /** Sends no more; what waits is sent by the next client of this member. */
+  /** Stops sending. The user's next client sends the rest of the queue. */
   close(): void
 
   addEventListener<Name extends keyof ClientEventMap>(
@@ -83,5 +84,9 @@ export class Client extends EventTarget {
     listener: (this: Client, event: ClientEventMap[Name]) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void
-  addEventListener(name: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
+  addEventListener(
+    name: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void
 }

@@ -1,38 +1,50 @@
-// The browser's client: sends what a member does, once they can be reached, and tells what came of it.
+// The browser client: queues a user's activity, sends it when the service is reachable, and reports each result.
 //
 //   const rank = new Client({ user: '42', token: async () => (await fetch('/my-token')).text() })
 //   rank.visits()
 //   const { outcome, points } = await rank.track('like', 'post-7')
 
+/** @import { Activity, Options, Problem, Result } from './client.js' */
+/** @import { Item } from './client/queue.js' */
+
 import { Queue } from './client/queue.js'
 import { onVisit } from './client/visits.js'
 
-const DEADLINE = 20e3 // ms for an answer
-const ITEMS = 500 // of one request, as many as the service takes
-const CHARACTERS = 50_000 // of one request: at most 150 KB of the 256 that the service takes
-const LEAVING = 10_000 // characters that a browser sends for a page that is left: 64 KB of all its requests
-const LONGEST = 300e3 // ms between tries
+const TIMEOUT = 20e3 // ms for a response
+const MAX_ITEMS = 500 // in a request, the service's limit
+const MAX_CHARACTERS = 50_000 // in a request: at most 150 KB in UTF-8, of the 256 KB the service accepts
+const MAX_KEEPALIVE = 10_000 // characters; browsers limit all keepalive requests of a page to 64 KB
+const MAX_BACKOFF = 300e3 // ms between retries
 
 export class Client extends EventTarget {
-  /** All is sent by this; another may take its place. */
+  /**
+   * Sends every request; may be overridden.
+   * @param {string} url
+   * @param {RequestInit} options
+   */
   static fetch = (url, options) => fetch(url, options)
 
   #user
   #token
+  /** @type {string | undefined} */
   #lastToken
   #url
   #queue
-  #news // to the other tabs
-  #waiting = new Map() // key → promise of the result, and its resolve
-  #sending = false
-  #flying = new Set() // keys that are being sent
-  #failed = 0
-  #notBefore = 0 // ms; the queue has that of the service, this is our own
+  #channel // to other tabs
+  /** @type {Map<string, ReturnType<typeof withResolver>>} By queue key. */
+  #pending = new Map()
+  #isSending = false
+  #inFlight = new Set() // queue keys
+  #failures = 0
+  #retryAt = 0 // ms; the pause that the service asks for is in the queue
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
-  #closed = false
-  #isLeft = false
-  #ends = []
+  #isClosed = false
+  #isLeaving = false
+  /** @type {(() => void)[]} */
+  #cleanups = []
 
+  /** @param {Options} options */
   constructor({ user, token, src = new URL('.', import.meta.url) }) {
     super()
     this.#user = String(user)
@@ -42,181 +54,231 @@ export class Client extends EventTarget {
     this.#url = new URL('v1/activity', base).href
     const name = `activity-rank ${base.href} ${this.#user}`
     this.#queue = new Queue(name)
-    this.#news = new BroadcastChannel(name)
-    this.#news.onmessage = ({ data }) => this.#tell(...data)
-    this.#on(globalThis, 'online', () => {
-      this.#failed = this.#notBefore = 0
+    this.#channel = new BroadcastChannel(name)
+    this.#channel.onmessage = ({ data: [key, activity, result] }) => this.#publish(key, activity, result)
+    this.#listen('online', () => {
+      this.#failures = this.#retryAt = 0
       this.#send()
     })
-    this.#on(globalThis, 'pagehide', () => {
-      this.#isLeft = true
-      this.#leave()
+    this.#listen('pagehide', () => {
+      this.#isLeaving = true
+      this.#flush()
     })
-    this.#on(globalThis, 'pageshow', () => {
-      this.#isLeft = false
+    this.#listen('pageshow', () => {
+      this.#isLeaving = false
       this.#send()
     })
     this.#send()
   }
 
-  /** The member did this to that. */
+  /**
+   * Queues an activity and resolves with its result.
+   * @param {string} action
+   * @param {string} target
+   */
   track(action, target) {
     return this.#add({ user: this.#user, action, target })
   }
 
-  /** The member takes it back. */
+  /**
+   * Queues the undo of an activity and resolves with its result.
+   * @param {string} action
+   * @param {string} target
+   */
   undo(action, target) {
     return this.#add({ user: this.#user, action, target, undo: true })
   }
 
-  /** Counts this page as a visit, and each one that the history leads to. */
+  /** Tracks a visit of this page, and of each page that `history` navigates to. */
   visits() {
-    this.#ends.push(onVisit((path) => this.track('visit', path)))
+    this.#cleanups.push(onVisit((path) => this.track('visit', path)))
     return this
   }
 
-  /** Sends no more; what waits is sent by the next client of this member. */
+  /** Stops sending. The user's next client sends the rest of the queue. */
   close() {
-    this.#closed = true
+    this.#isClosed = true
     clearTimeout(this.#timer)
-    for (const end of this.#ends) end()
-    this.#news.close()
+    for (const cleanup of this.#cleanups) cleanup()
+    this.#channel.close()
   }
 
-  #on(target, name, listener) {
-    target.addEventListener(name, listener)
-    this.#ends.push(() => target.removeEventListener(name, listener))
+  /**
+   * @param {string} name
+   * @param {() => void} listener
+   */
+  #listen(name, listener) {
+    addEventListener(name, listener)
+    this.#cleanups.push(() => removeEventListener(name, listener))
   }
 
+  /** @param {Activity} activity */
   #add(activity) {
     const { key, dropped } = this.#queue.add(activity)
     for (const item of dropped) this.#settle(item, { error: DROPPED })
-    if (!this.#waiting.has(key)) this.#waiting.set(key, unsettled())
-    if (this.#isLeft) this.#leave()
+    const pending = this.#pending.get(key) ?? withResolver()
+    this.#pending.set(key, pending)
+    if (this.#isLeaving) this.#flush()
     else this.#send()
-    return this.#waiting.get(key).promise
+    return pending.promise
   }
 
   async #send() {
-    if (this.#sending || this.#closed) return
-    this.#sending = true
+    if (this.#isSending || this.#isClosed) return
+    this.#isSending = true
     clearTimeout(this.#timer)
-    // What is tracked in one go is one array.
+    // Collects all calls of the current task in one request.
     await null
+    /** @type {Promise<void> | undefined} */
     let drained
     const drain = () => (drained ??= this.#drain())
     try {
-      // One tab at a time, or a like could overtake the undo that another tab sends.
+      // One tab at a time: otherwise a like could overtake the undo that another tab sends.
       await navigator.locks.request(this.#queue.name, drain)
     } catch {
-      // There are no locks, as in a sandboxed frame: it sends by itself.
+      // Locks are unavailable, as in a sandboxed frame.
     }
-    await drain().finally(() => (this.#sending = false))
-    if (this.#closed || !this.#queue.items().length) return
-    this.#timer = setTimeout(() => this.#send(), this.#pause)
+    await drain().finally(() => (this.#isSending = false))
+    if (this.#isClosed || !this.#queue.items().length) return
+    this.#timer = setTimeout(() => this.#send(), this.#delay)
   }
 
-  // ms until it may be tried.
-  get #pause() {
-    return Math.max(0, this.#notBefore - Date.now(), this.#queue.pause)
+  // ms until the next request is allowed.
+  get #delay() {
+    return Math.max(0, this.#retryAt - Date.now(), this.#queue.pause)
   }
 
   async #drain() {
-    while (!this.#closed && !this.#pause) {
-      const batch = this.#batch(CHARACTERS)
+    while (!this.#isClosed && !this.#delay) {
+      const batch = this.#nextBatch(MAX_CHARACTERS)
       if (!batch.length) return
-      this.#flying = new Set(batch.map(({ key }) => key))
-      await this.#try(batch)
-      this.#flying.clear()
+      this.#inFlight = new Set(batch.map(({ key }) => key))
+      await this.#sendBatch(batch)
+      this.#inFlight.clear()
     }
   }
 
-  /** The first that wait, together so long; one at least. */
-  #batch(most) {
+  /**
+   * Returns the oldest items within the limits, at least one.
+   * @param {number} maxCharacters
+   */
+  #nextBatch(maxCharacters) {
     let length = 0
-    const items = this.#queue.items().filter(({ key }) => !this.#flying.has(key))
-    const fits = ({ text }, at) => (length += text.length + 1) <= most || at === 0
-    const end = items.findIndex((item, at) => at === ITEMS || !fits(item, at))
+    const items = this.#queue.items().filter(({ key }) => !this.#inFlight.has(key))
+    const end = items.findIndex(({ text }, index) => {
+      length += text.length + 1
+      return index === MAX_ITEMS || (length > maxCharacters && index > 0)
+    })
     return end < 0 ? items : items.slice(0, end)
   }
 
-  async #try(batch) {
-    let answer
+  /** @param {Item[]} batch */
+  async #sendBatch(batch) {
+    let response
     let body
     try {
       const token = typeof this.#token === 'function' ? await this.#token() : this.#token
       this.#lastToken = token
-      answer = await this.#post(batch, token, AbortSignal.timeout(DEADLINE))
-      body = await answer.json()
+      response = await this.#post(batch, token, AbortSignal.timeout(TIMEOUT))
+      body = await response.json()
     } catch (error) {
-      return this.#fail(String(error))
+      this.#fail(String(error))
+      return
     }
-    const { status } = answer
-    if (isPassing(status)) return this.#fail(body.detail ?? `status ${status}`, answer.headers.get('retry-after'))
-    const results = answer.ok ? (body.results ?? [body]) : batch.map(() => ({ error: body }))
-    const again = batch.filter((item, at) => {
-      const result = results[at]
-      const isAgain = !result || isPassing(result.error?.status)
-      if (!isAgain) this.#settle(item, result)
-      return isAgain
+    const { status } = response
+    if (isTemporary(status)) {
+      this.#fail(body.detail ?? `status ${status}`, response.headers.get('retry-after'))
+      return
+    }
+    const results = response.ok ? (body.results ?? [body]) : batch.map(() => ({ error: body }))
+    let hasRetry = false
+    batch.forEach((item, index) => {
+      const result = results[index]
+      if (!result || isTemporary(result.error?.status)) hasRetry = true
+      else this.#settle(item, result)
     })
-    if (again.length) this.#fail('Some could not be counted now.')
-    else this.#failed = 0
+    if (hasRetry) this.#fail('Some activities could not be counted yet.')
+    else this.#failures = 0
   }
 
+  /**
+   * @param {Item[]} batch
+   * @param {string} token
+   * @param {AbortSignal} [signal]
+   */
   #post(batch, token, signal) {
     const text = batch.map(({ text }) => text).join()
-    return this.constructor.fetch(this.#url, {
+    const type = /** @type {typeof Client} */ (this.constructor)
+    return type.fetch(this.#url, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      // One by itself is answered with standings.
+      // The response to a single object includes standings.
       body: batch.length === 1 ? text : `[${text}]`,
-      keepalive: text.length <= LEAVING,
+      keepalive: text.length <= MAX_KEEPALIVE,
       signal,
     })
   }
 
-  // What the page has not begun to send: whether it arrives nobody will know here, so it stays in the
-  // queue, and the next page sends it once more. It counts once.
-  #leave() {
-    const batch = this.#batch(LEAVING)
-    if (!batch.length || this.#pause || this.#lastToken === undefined) return
+  // Sends what is not in flight while the page is unloaded. The response is lost, so the items stay in the queue and
+  // the next page sends them again; duplicates do not count.
+  #flush() {
+    const batch = this.#nextBatch(MAX_KEEPALIVE)
+    if (!batch.length || this.#delay || this.#lastToken === undefined) return
     this.#post(batch, this.#lastToken).catch(() => {})
   }
 
+  /**
+   * @param {string} message
+   * @param {string | null} [retryAfter] seconds
+   */
   #fail(message, retryAfter) {
-    this.#failed++
-    const pause = Math.min(LONGEST, 1e3 * 2 ** this.#failed)
-    this.#notBefore = Date.now() + pause * (0.5 + Math.random() / 2)
+    this.#failures++
+    const backoff = Math.min(MAX_BACKOFF, 1e3 * 2 ** this.#failures)
+    this.#retryAt = Date.now() + backoff * (0.5 + Math.random() / 2)
     this.#queue.pause = Number(retryAfter) * 1e3 || 0
     this.dispatchEvent(new ErrorEvent('error', { message }))
   }
 
+  /**
+   * @param {Item} item
+   * @param {Result} result
+   */
   #settle({ key, activity }, result) {
     this.#queue.remove(key)
-    this.#tell(key, activity, result)
-    if (!this.#closed) this.#news.postMessage([key, activity, result])
+    this.#publish(key, activity, result)
+    if (!this.#isClosed) this.#channel.postMessage([key, activity, result])
   }
 
-  #tell(key, activity, result) {
-    this.#waiting.get(key)?.resolve(result)
-    this.#waiting.delete(key)
+  /**
+   * @param {string} key
+   * @param {Activity} activity
+   * @param {Result} result
+   */
+  #publish(key, activity, result) {
+    this.#pending.get(key)?.resolve(result)
+    this.#pending.delete(key)
     this.dispatchEvent(new CustomEvent('result', { detail: { activity, result } }))
   }
 }
 
-// Whether the same may be taken another time: with a newer token, by a service that is back.
-const isPassing = (status) => status === 401 || status === 408 || status === 429 || status >= 500
+/**
+ * Returns whether a retry can succeed, with a new token or later.
+ * @param {number} status
+ */
+const isTemporary = (status) => status === 401 || status === 408 || status === 429 || status >= 500
 
+/** @type {Problem} */
 const DROPPED = {
   type: 'about:blank',
-  title: 'Too much waits to be sent',
+  title: 'Queue full',
   status: 0,
-  detail: 'The oldest activity was dropped.',
+  detail: 'The oldest activity was dropped because 1,000 others were waiting to be sent.',
 }
 
-function unsettled() {
-  let resolve
+function withResolver() {
+  /** @type {(result: Result) => void} */
+  let resolve = () => {}
+  /** @type {Promise<Result>} */
   const promise = new Promise((settle) => (resolve = settle))
   return { promise, resolve }
 }

@@ -1,25 +1,25 @@
--- Boards whose period is over, kept when Redis has forgotten them. Written by the Worker's cron.
+-- Closed boards, kept after Redis has expired them. Written by the Worker's cron.
 
--- One version of a board. While a newer one is being written there are two, told apart by `done`.
--- AUTOINCREMENT: the number of one that was given up must not come again for another.
+-- One version of a board. While a newer version is being written there are two, distinguished by `done`.
+-- AUTOINCREMENT: the id of an abandoned version must never be assigned again.
 CREATE TABLE boards (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  site TEXT NOT NULL,       -- prefix and stamp of the data in Redis
-  name TEXT NOT NULL,       -- as in its key: d:2026-11-20, or d:2026-11-20:eu of a group
-  kind TEXT NOT NULL,       -- d, w, m, y
+  site TEXT NOT NULL,       -- prefix and schema fingerprint of the data in Redis, and the shard if there are several
+  name TEXT NOT NULL,       -- as in the board's key: d:2026-11-20, or d:2026-11-20:eu for a group
+  kind TEXT NOT NULL,       -- period: d, w, m, y
   crowd TEXT NOT NULL,      -- the group, or ''
-  day TEXT NOT NULL,        -- its first day: 2026-11-20
+  day TEXT NOT NULL,        -- first day of the period: 2026-11-20
   orders INTEGER NOT NULL,  -- the board's order counter when it was read,
-  members INTEGER NOT NULL, -- how many members it had with that counter and those hidden,
-  total INTEGER NOT NULL,   -- and how many were seen; by these three a change is known
-  next INTEGER NOT NULL,    -- while it is written: the rank to go on from
+  members INTEGER NOT NULL, -- the number of its members, including the counter and hidden users,
+  total INTEGER NOT NULL,   -- and the number of visible users; a change of any of the three means that the board changed
+  next INTEGER NOT NULL,    -- while the version is being written: the rank at which to continue
   made INTEGER NOT NULL,    -- when it was read, Unix ms
-  done INTEGER NOT NULL     -- 1 when it is whole
+  done INTEGER NOT NULL     -- 1 when it is complete
 );
 CREATE UNIQUE INDEX boards_by_name ON boards (site, name, done);
 CREATE INDEX boards_by_day ON boards (site, kind, crowd, day) WHERE done = 1;
 
--- Scores as Redis has them: points and order of arrival in one number, below zero of who is hidden.
+-- Scores as Redis stores them: points and order of arrival in one number, negated for hidden users.
 CREATE TABLE places (
   user TEXT NOT NULL,
   board INTEGER NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE places (
 ) WITHOUT ROWID;
 CREATE INDEX places_by_score ON places (board, score, user);
 
--- Where a site's cron goes on, and until when (Unix ms) a run may be under way.
+-- Position of the archive job, and the lease of a run in progress (until, Unix ms).
 CREATE TABLE runs (
   site TEXT PRIMARY KEY,
   until INTEGER NOT NULL,

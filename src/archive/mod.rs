@@ -1,55 +1,39 @@
-//! Boards whose period is over, kept in a database when Redis has forgotten them.
+//! The archive: closed boards in a D1 database, for when Redis has dropped them.
 //!
-//! A [`Lookup`] asks for what the reading scripts would have told of a board. A [`Sweep`] brings
-//! each [`Board`] there [`Page`] by [`Page`], [`Visibility`] and [`erase`] take users from them.
-//! All of it is statements and how their rows are read; the migrations in `migrations/archive`
-//! say what the tables hold.
+//! The migrations in `migrations/archive` describe the tables. As in Redis, scores of hidden users
+//! are negative.
 
-mod lookup;
-mod page;
-mod people;
-mod sweep;
+mod read;
+mod users;
+mod winners;
+mod write;
 
-pub use lookup::{Found, Lookup};
-pub use page::{KEPT, PAGE, Page, State};
-pub use people::{Visibility, erase};
-pub use sweep::{Board, Sweep};
+pub use read::read;
+pub use users::{erase, set_visibility};
+pub use winners::read_winners;
+pub use write::{ArchivedBoard, BoardName, KEPT, acquire, archived_names, read_boards, release};
 
-use crate::config::Config;
-use serde::Serialize;
-use serde_json::Value;
+use activity_rank_core::config::Config;
+use activity_rank_store::fingerprint::fingerprint;
 
-/// One statement of SQL, and the values of its `?1`, `?2` and so on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Statement(String, Vec<Value>);
-
-impl Statement {
-    /// A statement with these values.
-    #[must_use]
-    pub fn new(sql: &str, values: Vec<Value>) -> Self {
-        Self(sql.to_owned(), values)
-    }
+/// Returns the id of a deployment in the databases. Data under another prefix, or with other settings
+/// that scores depend on, belongs to another deployment.
+#[must_use]
+pub fn deployment_id(config: &Config) -> String {
+    format!("{} {}", config.prefix, fingerprint(config))
 }
 
-/// Whose boards they are: data written under another prefix, or with other settings that scores
-/// depend on, is another site's.
+/// Returns the id of a shard; each shard is archived separately. Ids sort in the order of shards.
 #[must_use]
-pub fn site(config: &Config) -> String {
-    format!("{} {}", config.prefix, config.stamp())
-}
-
-/// Whose boards those of a shard are: each is archived by itself. In their order, also as texts.
-#[must_use]
-pub fn shard(config: &Config, shard: u32) -> String {
+pub fn shard_id(config: &Config, shard: u32) -> String {
     match config.shards {
-        1 => site(config),
-        _ => format!("{} {shard:02}", site(config)),
+        1 => deployment_id(config),
+        _ => format!("{} {shard:02}", deployment_id(config)),
     }
 }
 
-/// Whose boards those of a site are, as a JSON list.
-#[must_use]
-pub fn shards(config: &Config) -> String {
-    let all: Vec<String> = (0..config.shards).map(|at| shard(config, at)).collect();
-    serde_json::to_string(&all).unwrap_or_default()
+/// Returns the ids of all shards as a JSON array.
+fn shard_ids(config: &Config) -> String {
+    let ids = (0..config.shards).map(|shard| shard_id(config, shard));
+    serde_json::to_string(&ids.collect::<Vec<_>>()).unwrap_or_default()
 }

@@ -1,36 +1,35 @@
-//! What was done, in the order the store did it: kept in a database, from which the store can be
-//! made anew.
+//! The journal: every change in the order in which the store made it, in a D1 database from which
+//! Redis can be rebuilt.
 //!
-//! The scripts write each step that changed something to an *outbox* beside the data, in the same
-//! atomic step: see `scripts/journal.lua`. It is brought to the table [`Batch`] by [`Batch`], and
-//! read there [`Page`] by page. All of it is statements and how replies are read; the migrations in
-//! `migrations/journal` say what the table holds.
+//! The scripts append each change to an outbox in the same atomic step, see `journal.lua`. A job
+//! copies the outbox to the table; `GET /v1/journal` reads it. The migrations in `migrations/journal`
+//! describe the table.
 //!
-//! An entry has fields by name, all of them texts. Those of a kind have the same fields in the same
-//! order, because a stream then keeps their names once.
+//! An entry has named text fields. Entries of a kind have the same fields in the same order, because
+//! a stream then stores their names once.
 //!
-//! | field | of what counts (`count`, `undo`, `adjust`) |
+//! | field | in entries of `count`, `undo`, `adjust` |
 //! |---|---|
-//! | `did` | one of these; an undo that found nothing is there too, because it is remembered |
+//! | `did` | one of these; also an undo that found nothing, because it is remembered |
 //! | `now` | when it was processed, Unix ms |
-//! | `user`, `action` | who, and what |
-//! | `once` | `d` per day, `s` standing |
-//! | `points` | of the rule, or asked of an adjustment, in smallest steps |
-//! | `cooldown` | `1` where the rule has one, or `0` |
-//! | `mark`, `at` | the mark, and when it happened, Unix ms |
-//! | `dated` | `0` now, `1` by the caller, `2` held back until now |
-//! | `date`, `kinds`, `groups` | the boards: the day, letters of periods, groups between commas; of an undo those of its mark |
-//! | `skipped` | which of these were left out because archived and gone: numbers from 1, between commas |
-//! | `reason` | why, of an adjustment |
+//! | `user`, `action` | the user and the action |
+//! | `once` | `d` per day, `s` while it stands |
+//! | `points` | of the rule, or requested by an adjustment, in smallest steps |
+//! | `cooldown` | `1` if the rule has one, else `0` |
+//! | `mark`, `at` | the deduplication record, and when the activity happened, Unix ms |
+//! | `dated` | the source of `at`: `0` the time of processing, `1` the caller, `2` the queue |
+//! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record |
+//! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
+//! | `reason` | the reason of an adjustment |
 //!
 //! | `did` | fields |
 //! |---|---|
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason` |
-//! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` where that changed, else nothing) |
+//! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
-mod outbox;
 mod page;
+mod write;
 
-pub use outbox::{Batch, read};
-pub use page::Page;
+pub use page::{JournalRequest, Page};
+pub use write::write;

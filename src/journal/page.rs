@@ -1,55 +1,66 @@
-//! `GET /v1/journal`: what was done, from the first on.
+//! `GET /v1/journal`: a page of the journal, oldest entry first.
 
-use crate::archive::{self, Statement};
-use crate::calendar::Period;
-use crate::config::Config;
-use crate::error::Error;
-use crate::keys::Keys;
-use crate::pairs::Pairs;
-use crate::query::Query;
-use crate::redis::{Failure, Reply};
-use serde::Serialize;
+use crate::archive::deployment_id;
+use crate::platform::d1::{Database, Statement};
+use activity_rank_core::calendar::Period;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::object::Object;
+use activity_rank_core::query::Query;
+use activity_rank_store::fingerprint::fingerprint;
+use activity_rank_store::keys::Keys;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What is asked: entries after a number, of all shards or of one.
+/// A request for a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct JournalRequest {
     after: u32,
     limit: u32,
     shard: Option<u32>,
 }
 
-/// How long is kept what entries write, in seconds.
+/// The entries of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page(Vec<Entry>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Entry {
+    n: u64,
+    /// The entry as JSON.
+    entry: String,
+}
+
+/// The lifetimes of what entries wrote, in seconds.
 #[derive(Serialize)]
-struct Kept {
-    /// Of each kind; nothing for ever.
-    boards: Pairs<&'static str, Option<u64>>,
+struct Lifetimes {
+    /// By period; `None` for no limit.
+    boards: Object<&'static str, Option<u64>>,
     histories: u64,
     marks: u64,
     undos: u64,
 }
 
-impl Page {
-    /// Reads the question.
+impl JournalRequest {
+    /// Parses the request.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] for faults of the query.
-    pub fn read(query: &str) -> Result<Self, Error> {
+    /// [`Error::InvalidRequest`] for an invalid query.
+    pub fn parse(query: &str) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["after", "limit", "shard"]);
-        let after = query.whole("after", 0..=u32::MAX, 0);
-        let limit = query.whole("limit", 1..=5000, 1000);
-        let shard = query.whole("shard", 0..=63, u32::MAX);
-        let shard = (shard != u32::MAX).then_some(shard);
+        let after = query.integer("after", 0..=u32::MAX, 0);
+        let limit = query.integer("limit", 1..=5000, 1000);
+        let shard = query.integer("shard", 0..=63, u32::MAX);
         query.finish()?;
         Ok(Self {
             after,
             limit,
-            shard,
+            shard: (shard != u32::MAX).then_some(shard),
         })
     }
 
-    /// The shards it is about.
+    /// Returns the shards that the page covers.
     #[must_use]
     pub fn shards(&self, config: &Config) -> Range<u32> {
         let first = self.shard.unwrap_or(0);
@@ -57,46 +68,52 @@ impl Page {
         first..end.min(config.shards)
     }
 
-    /// The statement that answers it: numbers, and entries as the answer has them.
-    #[must_use]
-    pub fn statement(&self, config: &Config) -> Statement {
-        let sql = "SELECT n, '{\"n\":' || n || ',\"shard\":' || shard || ',\"id\":\"' || id || '\",' \
-             || substr(entry, 2) FROM journal WHERE site = ?1 AND n > ?2 AND entry <> '{}' \
-             AND (?4 IS NULL OR shard = ?4) ORDER BY n LIMIT ?3";
-        let (site, after, limit) = (archive::site(config), self.after, self.limit);
-        let values = vec![site.into(), after.into(), limit.into(), self.shard.into()];
-        Statement::new(sql, values)
-    }
-
-    /// The answer. Where the outbox has `more`, there is a next page in any case.
+    /// Reads the page.
     ///
     /// # Errors
     ///
-    /// [`Failure::Unavailable`] where the rows are others.
-    pub fn view(&self, rows: &Reply, more: bool, config: &Config) -> Result<String, Failure> {
-        let rows = rows.list()?;
-        let entries = rows.iter().map(|row| row.at(1)?.text());
-        let entries = entries.collect::<Result<Vec<_>, _>>()?.join(",");
+    /// [`Error::StoreUnavailable`] if the database fails.
+    pub async fn read(&self, journal: &Database, config: &Config) -> Result<Page, Error> {
+        journal.query(self.statement(config)).await.map(Page)
+    }
+
+    /// Returns the statement that reads the page.
+    #[must_use]
+    pub fn statement(&self, config: &Config) -> Statement {
+        let sql = "SELECT n, '{\"n\":' || n || ',\"shard\":' || shard || ',\"id\":\"' || id || '\",' \
+             || substr(entry, 2) AS entry FROM journal WHERE site = ?1 AND n > ?2 \
+             AND journal.entry <> '{}' AND (?4 IS NULL OR shard = ?4) ORDER BY n LIMIT ?3";
+        let values = vec![
+            deployment_id(config).into(),
+            self.after.into(),
+            self.limit.into(),
+            self.shard.into(),
+        ];
+        Statement::new(sql, values)
+    }
+
+    /// Renders the response body. If the outbox has `more` entries, there is a next page in any case.
+    #[must_use]
+    pub fn render(&self, Page(rows): &Page, more: bool, config: &Config) -> String {
+        let entries: Vec<&str> = rows.iter().map(|row| row.entry.as_str()).collect();
         let next = match rows.last() {
-            Some(last) if more || rows.len() >= self.limit as usize => {
-                last.at(0)?.unsigned()?.to_string()
-            }
+            Some(last) if more || rows.len() >= self.limit as usize => last.n.to_string(),
             None if more => self.after.to_string(),
             Some(_) | None => "null".to_owned(),
         };
-        let seconds = |kind: Period| (kind.name(), config.keep.board_seconds(kind));
-        let kept = Kept {
-            boards: Pairs(Period::ALL.map(seconds).to_vec()),
+        let seconds = |period: Period| (period.name(), config.keep.board_seconds(period));
+        let keep = Lifetimes {
+            boards: Object(Period::ALL.map(seconds).to_vec()),
             histories: Keys::SPAN_SECONDS,
-            marks: config.keep.marks_seconds(),
+            marks: config.keep.records_seconds(),
             undos: Keys::SPAN_SECONDS,
         };
-        let kept = serde_json::to_string(&kept).unwrap_or_default();
-        let stamp = serde_json::to_string(&config.stamp()).unwrap_or_default();
-        // No prefix has a character that JSON writes otherwise.
-        let prefix = &config.prefix;
-        Ok(format!(
-            "{{\"prefix\":\"{prefix}\",\"stamp\":{stamp},\"keep\":{kept},\"entries\":[{entries}],\"next\":{next}}}"
-        ))
+        let keep = serde_json::to_string(&keep).unwrap_or_default();
+        let stamp = serde_json::to_string(&fingerprint(config)).unwrap_or_default();
+        // A prefix has no character that JSON escapes.
+        let (prefix, entries) = (&config.prefix, entries.join(","));
+        format!(
+            "{{\"prefix\":\"{prefix}\",\"stamp\":{stamp},\"keep\":{keep},\"entries\":[{entries}],\"next\":{next}}}"
+        )
     }
 }

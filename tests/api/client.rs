@@ -1,22 +1,29 @@
-//! A client that holds every answer against the OpenAPI document.
+//! A client that validates every response against the OpenAPI document.
 
-use test_support::{Answer, Api, Method, Value};
+use test_support::{Answer, Api, Method, Value, json};
 
+use crate::bodies::{activity, moderation};
 use crate::document::document;
 
-/// Calls a running service as [`Api`] does.
+/// A client of a running service, like [`Api`].
 #[derive(Clone)]
 pub struct Client(Api);
 
-const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+/// The headers of a request with a JSON body.
+pub const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
 impl Client {
-    /// A client of the same service, with the same key.
+    /// Wraps a client, keeping its URL and key.
     pub fn new(api: Api) -> Self {
         Self(api)
     }
 
-    /// The same without any key.
+    /// Returns a client with another service key or a user token.
+    pub fn with_key(&self, key: &str) -> Self {
+        Self(self.0.with_key(key))
+    }
+
+    /// Returns a client without a key.
     pub fn without_key(&self) -> Self {
         Self(self.0.without_key())
     }
@@ -25,12 +32,22 @@ impl Client {
         self.send(Method::GET, path, "", &[]).await
     }
 
+    /// Sends a `GET`, asserts status 200 and returns the body.
+    pub async fn read(&self, path: &str) -> Value {
+        self.get(path).await.assert_status(200).body.clone()
+    }
+
+    /// Sends a `GET` and asserts status 200 and the body.
+    pub async fn assert_get(&self, path: &str, body: Value) {
+        self.get(path).await.assert(200, body);
+    }
+
     pub async fn head(&self, path: &str) -> Answer {
         self.send(Method::HEAD, path, "", &[]).await
     }
 
-    /// `GET` with `If-None-Match`.
-    pub async fn get_unless(&self, path: &str, tag: &str) -> Answer {
+    /// Sends a `GET` with `If-None-Match`.
+    pub async fn get_if_none_match(&self, path: &str, tag: &str) -> Answer {
         self.send(Method::GET, path, "", &[("if-none-match", tag)])
             .await
     }
@@ -47,7 +64,7 @@ impl Client {
         self.send(Method::DELETE, path, "", &[]).await
     }
 
-    /// Any request.
+    /// Sends a request and validates its response.
     pub async fn send(
         &self,
         method: Method,
@@ -56,11 +73,73 @@ impl Client {
         headers: &[(&str, &str)],
     ) -> Answer {
         let body = body.into();
-        let answer = self
+        let response = self
             .0
             .send(method.clone(), path, body.clone(), headers)
             .await;
-        document().check(&method, path, &body, &answer);
-        answer
+        document().check(&method, path, &body, &response);
+        response
+    }
+
+    /// Sends one activity, or an array of them.
+    pub async fn send_activity(&self, activity: Value) -> Answer {
+        self.post("/v1/activity", &activity).await
+    }
+
+    /// Sends one activity, or an array of them, and asserts status 200 and the body.
+    pub async fn assert_activity(&self, activity: Value, body: Value) {
+        self.send_activity(activity).await.assert(200, body);
+    }
+
+    /// Sends one activity and asserts its outcome; returns the body of the response.
+    #[track_caller]
+    pub fn outcome(&self, activity: Value, outcome: &str) -> impl Future<Output = Value> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let response = self.send_activity(activity.clone()).await;
+            assert_eq!(
+                response.body["outcome"], outcome,
+                "{caller}: {activity}: {}",
+                response.text
+            );
+            response.body
+        }
+    }
+
+    /// Sends an activity and asserts that it is counted.
+    pub async fn count(&self, user: &str, action: &str, target: &str) {
+        self.outcome(activity(user, action, target), "counted")
+            .await;
+    }
+
+    /// Replaces the profile of a user.
+    pub async fn put_profile(&self, user: &str, profile: Value) {
+        let response = self.put(&format!("/v1/users/{user}"), &profile).await;
+        response.assert_status(200);
+    }
+
+    /// Replaces the profile of a user by one with only a name.
+    pub async fn set_name(&self, user: &str, name: &str) {
+        self.put_profile(user, json!({"name": name})).await;
+    }
+
+    /// Sets whether a user is hidden and frozen, and asserts status 200.
+    pub async fn moderate(&self, user: &str, hidden: bool, frozen: bool) -> Answer {
+        let path = format!("/v1/users/{user}/moderation");
+        let response = self.put(&path, &moderation(hidden, frozen)).await;
+        response.assert_status(200);
+        response
+    }
+
+    /// Adjusts the points of a user.
+    pub async fn adjust(&self, user: &str, adjustment: &Value) -> Answer {
+        let path = format!("/v1/users/{user}/adjustments");
+        self.post(&path, adjustment).await
+    }
+
+    /// Erases a user.
+    pub async fn erase(&self, user: &str) {
+        let response = self.delete(&format!("/v1/users/{user}")).await;
+        response.assert_status(204);
     }
 }

@@ -1,15 +1,15 @@
-//! The OpenAPI document, and whether an answer is as it says.
+//! The OpenAPI document, and validation of responses against it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jsonschema::Validator;
 use test_support::{Answer, Method, Value, json};
 
-/// The document as a file.
+/// The text of the document.
 pub const TEXT: &str = include_str!("../../web/openapi.json");
 
-/// The document, read once.
+/// Returns the parsed document.
 pub fn document() -> &'static Document {
     static DOCUMENT: OnceLock<Document> = OnceLock::new();
     DOCUMENT.get_or_init(|| {
@@ -24,35 +24,33 @@ pub fn document() -> &'static Document {
     })
 }
 
-/// The document, and validators of its schemas by JSON pointer.
+/// The OpenAPI document and validators of its schemas by JSON pointer.
 pub struct Document {
-    /// As it is.
+    /// The document as published.
     pub json: Value,
-    /// With every object closed: callers are to ignore what is new, these tests are not.
+    /// The document with every object closed. Clients must ignore unknown fields; these tests must not.
     strict: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 impl Document {
-    /// The paths, such as `/v1/users/{user}`.
+    /// Returns the paths, such as `/v1/users/{user}`, with their path items.
     pub fn paths(&self) -> impl Iterator<Item = (&str, &Value)> {
         let paths = self.json["paths"].as_object().expect("paths");
         paths.iter().map(|(path, item)| (path.as_str(), item))
     }
 
-    /// The names of all parameters.
+    /// Returns the names of all parameters, sorted and without duplicates.
     pub fn parameters(&self) -> Vec<String> {
-        let of = |holder: &Value| holder["parameters"].as_array().cloned().unwrap_or_default();
+        let parameters =
+            |holder: &Value| holder["parameters"].as_array().cloned().unwrap_or_default();
         let mut names = Vec::new();
         for (_, item) in self.paths() {
-            let operations = item.as_object().expect("a path").values().flat_map(of);
-            for parameter in operations.chain(of(item)) {
-                names.push(
-                    self.target(&parameter)["name"]
-                        .as_str()
-                        .expect("a name")
-                        .to_owned(),
-                );
+            let operations = item.as_object().expect("a path").values();
+            let operations = operations.flat_map(parameters);
+            for parameter in operations.chain(parameters(item)) {
+                let name = self.target(&parameter)["name"].as_str();
+                names.push(name.expect("a name").to_owned());
             }
         }
         names.sort();
@@ -60,12 +58,16 @@ impl Document {
         names
     }
 
-    /// Fails the test unless an answer is one that the document names for its request.
-    pub fn check(&self, method: &Method, path: &str, sent: &[u8], answer: &Answer) {
+    /// Asserts that the document describes a response to this request.
+    ///
+    /// # Panics
+    ///
+    /// If it does not.
+    pub fn check(&self, method: &Method, path: &str, sent: &[u8], response: &Answer) {
         let head = method == Method::HEAD;
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let Some((template, item)) = self.paths().find(|(template, _)| fits(template, path)) else {
-            return self.check_response("/components/responses/NotFound", answer, 404, head);
+            return self.check_response("/components/responses/NotFound", response, 404, head);
         };
         let name = if head {
             "get".to_owned()
@@ -73,96 +75,78 @@ impl Document {
             method.as_str().to_lowercase()
         };
         if item.get(&name).is_none() {
-            assert_eq!(
-                answer.header("allow"),
-                Some(&*allow(item)),
-                "{}",
-                answer.request
-            );
-            return self.check_response(
-                "/components/responses/MethodNotAllowed",
-                answer,
-                405,
-                head,
-            );
+            let (allow, request) = (allow(item), &response.request);
+            assert_eq!(response.header("allow"), Some(&*allow), "{request}");
+            let pointer = "/components/responses/MethodNotAllowed";
+            return self.check_response(pointer, response, 405, head);
         }
         let operation = format!("/paths/{}/{name}", escaped(template));
-        let response = format!("{operation}/responses/{}", answer.status);
-        self.check_response(&self.resolved(&response), answer, answer.status, head);
+        let pointer = format!("{operation}/responses/{}", response.status);
+        self.check_response(&self.resolved(&pointer), response, response.status, head);
         if let Ok(sent) = serde_json::from_slice::<Value>(sent)
-            && answer.status == 200
+            && response.status == 200
         {
             let schema = format!("{operation}/requestBody/content/application~1json/schema");
-            self.check_accepted(&schema, &sent, &answer.body, &answer.request);
+            self.check_accepted(&schema, &sent, &response.body, &response.request);
         }
     }
 
-    /// What was done must be what the document lets callers send.
-    fn check_accepted(&self, schema: &str, sent: &Value, answer: &Value, request: &str) {
-        let failed = answer["results"].as_array().into_iter().flatten();
-        if !failed
-            .into_iter()
-            .any(|result| result.get("error").is_some())
-        {
-            self.validate(schema, sent, &format!("{request}, what was sent"));
+    /// Asserts that an accepted request body matches the schema of the request.
+    fn check_accepted(&self, schema: &str, sent: &Value, response: &Value, request: &str) {
+        let mut results = response["results"].as_array().into_iter().flatten();
+        if !results.any(|result| result.get("error").is_some()) {
+            self.validate(schema, sent, &format!("{request}, request body"));
         }
     }
 
-    fn check_response(&self, pointer: &str, answer: &Answer, status: u16, head: bool) {
-        let request = &answer.request;
-        let response = self.json.pointer(pointer);
-        let documented = response.is_some() && answer.status == status;
-        assert!(
-            documented,
-            "{request}: {} is not documented: {}",
-            answer.status, answer.text
-        );
-        let response = response.expect("documented");
-        for (name, header) in response["headers"].as_object().into_iter().flatten() {
+    fn check_response(&self, pointer: &str, response: &Answer, status: u16, head: bool) {
+        let request = &response.request;
+        let description = self.json.pointer(pointer);
+        let description = description.filter(|_| response.status == status);
+        let (found, text) = (response.status, &response.text);
+        let description =
+            description.unwrap_or_else(|| panic!("{request}: {found} is not documented: {text}"));
+        for (name, header) in description["headers"].as_object().into_iter().flatten() {
             let required = &self.target(header)["required"] == true;
-            let there = answer.header(name.as_str()).is_some();
-            assert!(
-                there || !required,
-                "{request}: {status} lacks the header {name}"
-            );
+            let present = response.header(name.as_str()).is_some();
+            let is_valid = present || !required;
+            assert!(is_valid, "{request}: {status} lacks the header {name}");
         }
-        let media_type = answer.header("content-type").unwrap_or_default();
+        let media_type = response.header("content-type").unwrap_or_default();
         let media_type = media_type.split(';').next().unwrap_or_default();
-        let content = response["content"].as_object();
+        let content = description["content"].as_object();
         if content.is_none() {
-            assert_eq!(
-                (media_type, &*answer.text),
-                ("", ""),
-                "{request}: {status} has no body"
-            );
+            let body = (media_type, &*response.text);
+            assert_eq!(body, ("", ""), "{request}: {status} has no body");
         } else if content.is_some_and(|content| !content.contains_key(media_type)) {
             panic!("{request}: {status} as {media_type:?} is not documented");
         } else if media_type.ends_with("json") && !head {
             let schema = format!("{pointer}/content/{}/schema", escaped(media_type));
-            self.validate(&schema, &answer.body, request);
+            self.validate(&schema, &response.body, request);
         }
     }
 
-    /// Fails the test unless a value is as the schema at a pointer says.
-    pub fn validate(&self, pointer: &str, value: &Value, what: &str) {
+    /// Asserts that a value matches the schema at a pointer.
+    ///
+    /// # Panics
+    ///
+    /// If it does not, with all validation errors.
+    pub fn validate(&self, pointer: &str, value: &Value, context: &str) {
         let validator = self.validator(pointer);
-        let faults: Vec<String> = validator
-            .iter_errors(value)
-            .map(|error| format!("{}: {error}", error.instance_path()))
-            .collect();
+        let errors = validator.iter_errors(value);
+        let errors = errors.map(|error| format!("{}: {error}", error.instance_path()));
+        let errors: Vec<String> = errors.collect();
         assert!(
-            faults.is_empty(),
-            "{what}\n  {value:#}\n  is not as {pointer}: {faults:#?}"
+            errors.is_empty(),
+            "{context}\n  {value:#}\n  does not match {pointer}: {errors:#?}"
         );
     }
 
     fn validator(&self, pointer: &str) -> Arc<Validator> {
-        let mut validators = self
-            .validators
-            .lock()
-            .unwrap_or_else(|poison| poison.into_inner());
-        let made = validators.entry(pointer.to_owned()).or_insert_with(|| {
-            // The document itself, so that its references lead somewhere.
+        let validators = self.validators.lock();
+        let mut validators = validators.unwrap_or_else(PoisonError::into_inner);
+        let validator = validators.entry(pointer.to_owned()).or_insert_with(|| {
+            // The root is the complete document, so that references resolve.
             let mut root = self.strict.clone();
             let fragment = pointer.replace('{', "%7B").replace('}', "%7D");
             root["$ref"] = json!(format!("#{fragment}"));
@@ -170,42 +154,39 @@ impl Document {
             let validator = options.build(&root);
             Arc::new(validator.unwrap_or_else(|error| panic!("{pointer}: {error}")))
         });
-        Arc::clone(made)
+        Arc::clone(validator)
     }
 
-    /// Where a reference at a pointer leads; the pointer itself where there is none.
+    /// Returns the target of the reference at a pointer, or the pointer itself if it has none.
     pub fn resolved(&self, pointer: &str) -> String {
-        let reference = self
-            .json
-            .pointer(pointer)
-            .and_then(|value| value["$ref"].as_str());
-        reference
-            .map_or(pointer, |reference| reference.trim_start_matches('#'))
-            .to_owned()
+        let value = self.json.pointer(pointer).unwrap_or(&Value::Null);
+        reference(value).unwrap_or(pointer).to_owned()
     }
 
     fn target<'a>(&'a self, value: &'a Value) -> &'a Value {
-        let reference = value["$ref"]
-            .as_str()
-            .map(|reference| reference.trim_start_matches('#'));
-        reference.map_or(value, |pointer| {
+        let pointer = reference(value);
+        pointer.map_or(value, |pointer| {
             self.json.pointer(pointer).expect("a target")
         })
     }
 }
 
-/// `Allow` for a path: what it documents, and `HEAD` beside `GET`.
-pub fn allow(item: &Value) -> String {
-    let methods = ["get", "post", "put", "delete"]
-        .into_iter()
-        .filter(|name| item[name] != json!(null));
-    methods
-        .map(|name| name.to_uppercase().replace("GET", "GET, HEAD"))
-        .collect::<Vec<_>>()
-        .join(", ")
+/// Returns the JSON pointer that a value refers to.
+fn reference(value: &Value) -> Option<&str> {
+    Some(value["$ref"].as_str()?.trim_start_matches('#'))
 }
 
-/// A key as a part of a JSON pointer.
+/// Returns the `Allow` header of a path item: its methods, and `HEAD` if it has `GET`.
+pub fn allow(item: &Value) -> String {
+    let mut methods = vec!["get", "post", "put", "delete"];
+    methods.retain(|name| item[name] != json!(null));
+    methods
+        .join(", ")
+        .to_uppercase()
+        .replace("GET", "GET, HEAD")
+}
+
+/// Escapes a key as a segment of a JSON pointer.
 pub fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

@@ -1,10 +1,10 @@
-//! `GET /healthz`
+//! `GET /healthz`.
 
-use test_support::{RedisOptions, RedisServer, Value, json, shards};
+use test_support::{RedisOptions, RedisServer, Value, WorkerBuilder, json, shards};
 
-use crate::client::Client;
+use crate::app::TestApp;
 use crate::clock::{day, id, noon_zone};
-use crate::site::{Site, patient};
+use crate::problem::store_unavailable;
 
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
@@ -14,45 +14,39 @@ fn configured(prefix: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_working_service_tells_its_settings_and_no_secret() {
-    let site = Site::start();
-    let answer = site.without_key().get("/healthz").await;
-    let settings = configured(site.prefix());
-    answer.assert(
+async fn health_lists_settings_and_no_secrets() {
+    let app = TestApp::start();
+    let response = app.without_key().get("/healthz").await;
+    let settings = configured(app.prefix());
+    response.assert(
         200,
         json!({"status": "ok", "configured": settings, "warnings": []}),
     );
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
     for secret in [test_support::TOKEN, test_support::SERVICE_KEY] {
-        assert!(!answer.text.contains(secret));
+        assert!(!response.text.contains(secret));
     }
-    assert_eq!(site.store().keys(), [""; 0]);
+    assert_eq!(app.store().keys(), [""; 0]);
 }
 
 #[tokio::test]
-async fn the_defaults_are_those_documented() {
-    let left_out = ["STORE_TIMEOUT_MS", "TIMEZONE"];
-    let site = Site::with(|worker| {
-        left_out
-            .into_iter()
-            .fold(worker, |worker, name| worker.without(name))
-    });
-    let mut settings = configured(site.prefix());
+async fn health_lists_the_documented_defaults() {
+    let removed = ["STORE_TIMEOUT_MS", "TIMEZONE"];
+    let app = TestApp::with(|worker| removed.into_iter().fold(worker, WorkerBuilder::without));
+    let mut settings = configured(app.prefix());
     settings["store_timeout_ms"] = json!(800);
     settings["timezone"] = json!("UTC");
-    assert_eq!(site.get("/healthz").await.body["configured"], settings);
+    assert_eq!(app.read("/healthz").await["configured"], settings);
 }
 
 #[tokio::test]
-async fn every_setting_is_told() {
-    let site = Site::with(|worker| {
-        let worker = worker
-            .json("POINT_DECIMALS", json!(1))
-            .var("BOARD_MAX_AGE", "60");
-        let worker = worker
-            .var("STORE_TIMEOUT_MS", "5000")
-            .var("PERIODS", "year,day");
+async fn health_lists_every_setting() {
+    let app = TestApp::with(|worker| {
         worker
+            .json("POINT_DECIMALS", json!(1))
+            .var("BOARD_MAX_AGE", "60")
+            .var("STORE_TIMEOUT_MS", "5000")
+            .var("PERIODS", "year,day")
             .var("SERVICE_KEYS", "one, two,three")
             .var("JWT_SECRET", &"s3cret".repeat(6))
             .var("JWKS_URL", "https://id.example.com/keys")
@@ -61,7 +55,7 @@ async fn every_setting_is_told() {
             .var("JWT_GROUPS_CLAIM", "teams")
             .json("RULES", json!({"answer": {"points": 0.5}}))
     });
-    let mut settings = configured(site.prefix());
+    let mut settings = configured(app.prefix());
     settings["decimals"] = json!(1);
     settings["board_max_age"] = json!(60);
     settings["store_timeout_ms"] = json!(5000);
@@ -77,78 +71,63 @@ async fn every_setting_is_told() {
     settings["actions"] = json!([
         "answer", "bookmark", "comment", "follow", "like", "publish", "visit"
     ]);
-    let answer = site.get("/healthz").await;
-    answer.assert(
-        200,
-        json!({"status": "ok", "configured": settings, "warnings": []}),
-    );
+    let body = json!({"status": "ok", "configured": settings, "warnings": []});
+    app.assert_get("/healthz", body).await;
 }
 
 #[tokio::test]
-async fn a_store_that_does_not_answer_is_503() {
-    let site = Site::with(|worker| worker.store("http://127.0.0.1:1"));
-    let problem = json!({"type": "/problems/store-unavailable", "status": 503,
-        "title": "The store did not answer in time",
-        "detail": "Nothing is half-done; sending the same request again is safe."});
-    let answer = site.get("/healthz").await;
-    let settings = configured(site.prefix());
-    answer.assert(
+async fn unreachable_store_returns_503() {
+    let app = TestApp::with(|worker| worker.store("http://127.0.0.1:1"));
+    let response = app.get("/healthz").await;
+    let settings = configured(app.prefix());
+    response.assert(
         503,
-        json!({"status": "store-unavailable", "problem": problem, "configured": settings, "warnings": []}),
+        json!({"status": "store-unavailable", "problem": store_unavailable(), "configured": settings, "warnings": []}),
     );
-    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert_eq!(response.header("retry-after"), Some("1"));
 }
 
 #[tokio::test]
-async fn without_any_key_it_warns_that_nothing_can_be_counted() {
-    let site = Site::with(|worker| worker.without("SERVICE_KEYS"));
-    let mut settings = configured(site.prefix());
+async fn health_warns_without_any_credentials() {
+    let app = TestApp::with(|worker| worker.without("SERVICE_KEYS"));
+    let mut settings = configured(app.prefix());
     settings["service_keys"] = json!(0);
     let warning =
-        "Neither SERVICE_KEYS nor JWT_SECRET nor JWKS_URL are configured: nothing can be counted.";
-    let answer = site.get("/healthz").await;
-    answer.assert(
-        200,
-        json!({"status": "ok", "configured": settings, "warnings": [warning]}),
-    );
+        "None of SERVICE_KEYS, JWT_SECRET and JWKS_URL is configured: nothing can be counted.";
+    let body = json!({"status": "ok", "configured": settings, "warnings": [warning]});
+    app.assert_get("/healthz", body).await;
 }
 
 #[tokio::test]
-async fn it_warns_when_a_board_has_used_most_of_its_order_numbers() {
-    let site = Site::start();
-    site.count("42", "like", "p").await;
-    let mut store = site.store();
+async fn health_warns_of_nearly_used_up_order_numbers() {
+    let app = TestApp::start();
+    app.count("42", "like", "p").await;
+    let mut store = app.store();
     let orders = f64::from(1 << 30);
-    let (week, all) = (
-        store.key(&format!("bw:{}", id("week", day(0)))),
-        store.key("ba:all"),
-    );
+    let week = store.key(&format!("bw:{}", id("week", day(0))));
+    let all = store.key("ba:all");
     store.run::<i64>("ZADD", &[&week, &(orders * 0.79).floor().to_string(), "#"]);
     store.run::<i64>("ZADD", &[&all, &(orders * 0.81).floor().to_string(), "#"]);
-    let warning = "The all board has used 80 % of its order numbers or more; after the last, equals tie by id.";
-    let answer = site.get("/healthz").await;
-    let settings = configured(site.prefix());
-    answer.assert(
+    let warning = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
+    let response = app.get("/healthz").await;
+    let settings = configured(app.prefix());
+    response.assert(
         200,
         json!({"status": "ok", "configured": settings, "warnings": [warning]}),
     );
-    // Nothing is refused for it, not even at the last one.
+    // Activity is still counted, even with the last order number.
     store.run::<i64>("ZADD", &[&all, &(orders - 1.0).to_string(), "#"]);
-    site.count("42", "like", "q").await;
-    site.count("7", "like", "q").await;
+    app.count("42", "like", "q").await;
+    app.count("7", "like", "q").await;
 }
 
 #[tokio::test]
-async fn it_warns_of_a_store_that_would_drop_data_when_full() {
-    let redis = RedisServer::spawn(
-        RedisOptions::default()
-            .arg("--maxmemory-policy")
-            .arg("allkeys-lru"),
-    );
+async fn health_warns_of_an_evicting_store() {
+    let options = RedisOptions::default().arg("--maxmemory-policy");
+    let redis = RedisServer::spawn(options.arg("allkeys-lru"));
     let gateway = test_support::Gateway::spawn(&redis.url());
-    let worker = patient().store(&gateway.url()).start();
-    let answer = Client::new(worker.api()).get("/healthz").await;
-    let warning = "The store's maxmemory-policy is allkeys-lru: when full it would drop boards and marks. Set noeviction.";
-    answer.assert_status(200);
-    assert_eq!(answer.body["warnings"], json!([warning]));
+    let app = TestApp::with(|worker| worker.store(&gateway.url()));
+    let health = app.read("/healthz").await;
+    let warning = "The store's maxmemory-policy is allkeys-lru: a full store would evict boards and deduplication records. Set noeviction.";
+    assert_eq!(health["warnings"], json!([warning]));
 }

@@ -1,7 +1,6 @@
-//! The service over HTTP: the built wasm in workerd, the gateway and a real redis-server.
+//! Tests of the service over HTTP: the built wasm in workerd, the gateway and a real redis-server.
 //!
-//! One module per URL; then what goes across them; at the end what all of them use. Every answer
-//! of every test is held against the OpenAPI document by [`client::Client`].
+//! [`client::Client`] validates every response against the OpenAPI document.
 
 // Tests fail by panicking, and run on the host, where std has clocks.
 #![allow(
@@ -13,54 +12,51 @@
     clippy::disallowed_methods
 )]
 
+// Routes.
 mod activity;
-mod array;
-mod comparison;
-mod dated;
-mod erasure;
-mod files;
-mod fixed;
 mod healthz;
-mod history;
 mod journal;
 mod live;
 mod moderation;
-mod profile;
-mod ranking;
-mod standing;
-
-mod archived;
-mod cors;
-mod decimals;
-mod foreign;
-mod freshness;
-mod head;
-mod host;
-mod keys;
-mod lifetimes;
-mod limited;
-mod logged;
-mod misconfigured;
 mod openapi;
-mod periods;
-mod queued;
-mod refused;
-mod rules;
-mod scopes;
-mod sealed;
-mod shipped;
-mod silent;
-mod stale;
-mod stamped;
-mod tenancy;
-mod threats;
-mod token;
-mod unavailable;
-mod zones;
+mod ranking;
+mod static_files;
+mod static_routes;
+mod users;
 
+// Behaviour of several routes.
+mod archive;
+mod cors;
+mod head;
+mod logging;
+mod rate_limits;
+mod refused;
+mod resilience;
+mod response_cache;
+mod scopes;
+mod security_headers;
+mod token;
+
+// Configuration and deployment.
+mod deploy_artifact;
+mod misconfigured;
+mod reqwest_transport;
+mod schema_fingerprint;
+mod settings;
+mod threats;
+
+// Storage.
+mod native_store_client;
+mod store_keys;
+mod tenancy;
+mod wrong_type_keys;
+
+// Shared by the tests.
+mod app;
+mod bodies;
 mod client;
 mod clock;
 mod document;
+mod problem;
 mod raw;
-mod site;
 mod store;

@@ -1,19 +1,19 @@
-//! Requests as no client library sends them: bodies of unknown length, paths as they come.
+//! Raw HTTP requests that no client library sends: chunked bodies, unencoded paths.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use test_support::{SERVICE_KEY, Value};
 
-/// An answer to a raw request.
-pub struct RawAnswer {
+/// A response to a raw request.
+pub struct RawResponse {
     pub status: u16,
     pub head: String,
     pub body: Value,
 }
 
-/// `POST`s a body in chunks, without `Content-Length`.
-pub fn post_chunked(url: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> RawAnswer {
+/// Sends a `POST` with a chunked body, without `Content-Length`.
+pub fn post_chunked(url: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> RawResponse {
     let host = url.trim_start_matches("http://");
     let mut head = format!("POST {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
     for (name, value) in headers {
@@ -29,8 +29,10 @@ pub fn post_chunked(url: &str, path: &str, headers: &[(&str, &str)], body: &[u8]
     read(&exchange(host, &request))
 }
 
-/// Sends a request with a service key, not a byte of it encoded; the status, if it is answered.
-pub fn send_as_it_is(
+/// Sends a request with a service key without encoding any byte of it.
+///
+/// Returns the status, or `None` if the server closes the connection without a response.
+pub fn send_unencoded(
     url: &str,
     method: &str,
     target: &str,
@@ -50,29 +52,29 @@ pub fn send_as_it_is(
 
 fn exchange(host: &str, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(host).expect("a connection");
-    // The answer may come, and the connection end, before all of it is sent.
+    // The server may respond and close the connection before it has read everything.
     let _ = stream.write_all(request);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response);
+    String::from_utf8_lossy(&response).into_owned()
 }
 
-fn status(answer: &str) -> Option<u16> {
-    answer.split(' ').nth(1)?.parse().ok()
+fn status(response: &str) -> Option<u16> {
+    response.split(' ').nth(1)?.parse().ok()
 }
 
-fn read(answer: &str) -> RawAnswer {
-    let (head, body) = answer
+fn read(response: &str) -> RawResponse {
+    let (head, body) = response
         .split_once("\r\n\r\n")
-        .unwrap_or_else(|| panic!("no answer: {answer:?}"));
+        .unwrap_or_else(|| panic!("no response: {response:?}"));
     let status = status(head).expect("a status");
-    // Problems are one JSON object, whether it comes in chunks or not.
+    // A problem is one JSON object, possibly between chunk headers.
     let json = body
         .find('{')
         .zip(body.rfind('}'))
         .map_or("null", |(start, end)| &body[start..=end]);
     let body = serde_json::from_str(json).unwrap_or(Value::Null);
-    RawAnswer {
+    RawResponse {
         status,
         head: head.to_lowercase(),
         body,

@@ -1,15 +1,16 @@
-//! What a service key with scopes is good for.
+//! Scopes of service keys.
 
-use activity_rank::config::Scope;
-use test_support::{Api, Method, Value, json};
+use activity_rank_core::config::Scope;
+use test_support::{Answer, Method, Value, json};
 
-use crate::client::Client;
-use crate::site::Site;
-use crate::token::row::forbidden;
+use crate::app::TestApp;
+use crate::bodies::{activity, like, moderation};
+use crate::client::{Client, JSON};
+use crate::problem::problem;
 
 const KEYS: &str = "full,activity:a,profiles:p,admin:d,activity+profiles:ap,admin+activity:da";
-/// A key of [`KEYS`] and its scopes.
-const GOOD_FOR: [(&str, &[Scope]); 6] = [
+/// The keys of [`KEYS`] with their scopes.
+const SCOPES: [(&str, &[Scope]); 6] = [
     ("full", &Scope::ALL),
     ("a", &[Scope::Activity]),
     ("p", &[Scope::Profiles]),
@@ -18,99 +19,71 @@ const GOOD_FOR: [(&str, &[Scope]); 6] = [
     ("da", &[Scope::Admin, Scope::Activity]),
 ];
 
-/// What only some may do, and the scope that a service key needs for it.
+/// Returns a request to every protected route with the scope that it requires.
 fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
-    let like = json!({"user": "42", "action": "like", "target": "p"});
+    let like = like("42", "p");
+    let partly_valid = json!([like, {}]);
+    let history = "/v1/users/42/activity";
     let ada = json!({"name": "Ada"});
+    let profiles = json!([{"id": "42", "name": "Ada"}, {}]);
+    let (state, adjustments) = ("/v1/users/42/moderation", "/v1/users/42/adjustments");
+    let adjustment = json!({"id": "1", "points": 5, "reason": "A test"});
     vec![
         (Scope::Activity, Method::POST, "/v1/activity", like.clone()),
-        (
-            Scope::Activity,
-            Method::POST,
-            "/v1/activity",
-            json!([like, {}]),
-        ),
+        (Scope::Activity, Method::POST, "/v1/activity", partly_valid),
         (Scope::Activity, Method::POST, "/v1/activity", json!([])),
-        (
-            Scope::Activity,
-            Method::GET,
-            "/v1/users/42/activity",
-            Value::Null,
-        ),
+        (Scope::Activity, Method::GET, history, Value::Null),
         (Scope::Profiles, Method::PUT, "/v1/users/42", ada),
-        (
-            Scope::Profiles,
-            Method::PUT,
-            "/v1/users",
-            json!([{"id": "42", "name": "Ada"}, {}]),
-        ),
+        (Scope::Profiles, Method::PUT, "/v1/users", profiles),
         (Scope::Profiles, Method::PUT, "/v1/users", json!([])),
-        (
-            Scope::Admin,
-            Method::PUT,
-            "/v1/users/42/moderation",
-            json!({"hidden": true, "frozen": false, "reason": "A test"}),
-        ),
-        (
-            Scope::Admin,
-            Method::GET,
-            "/v1/users/42/moderation",
-            Value::Null,
-        ),
-        (
-            Scope::Admin,
-            Method::POST,
-            "/v1/users/42/adjustments",
-            json!({"id": "1", "points": 5, "reason": "A test"}),
-        ),
+        (Scope::Admin, Method::PUT, state, moderation(true, false)),
+        (Scope::Admin, Method::GET, state, Value::Null),
+        (Scope::Admin, Method::POST, adjustments, adjustment),
         (Scope::Admin, Method::GET, "/v1/moderation", Value::Null),
         (Scope::Admin, Method::DELETE, "/v1/users/42", Value::Null),
     ]
 }
 
-fn client(site: &Site, key: &str) -> Client {
-    Client::new(Api::new(site.url()).with_key(key))
-}
-
 fn lacks(scope: &str) -> Value {
-    forbidden(&format!("This service key lacks the scope {scope}."))
+    let detail = format!("This service key lacks the scope {scope}.");
+    problem("forbidden", detail)
 }
 
-async fn send(client: &Client, method: &Method, path: &str, body: &Value) -> test_support::Answer {
+async fn send(client: &Client, method: &Method, path: &str, body: &Value) -> Answer {
     let (body, headers): (_, &[_]) = match body {
         Value::Null => (String::new(), &[]),
-        body => (body.to_string(), &[("content-type", "application/json")]),
+        body => (body.to_string(), JSON),
     };
     client.send(method.clone(), path, body, headers).await
 }
 
 #[tokio::test]
-async fn every_route_takes_the_keys_with_its_scope_and_no_others() {
-    let site = Site::with(|worker| worker.var("SERVICE_KEYS", KEYS));
-    for (key, scopes) in GOOD_FOR {
-        let client = client(&site, key);
+async fn routes_accept_only_keys_with_their_scope() {
+    let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
+    for (key, scopes) in SCOPES {
+        let client = app.with_key(key);
         for (scope, method, path, body) in routes() {
-            let before = site.store().snapshot();
-            let answer = send(&client, &method, path, &body).await;
+            let before = app.store().snapshot();
+            let response = send(&client, &method, path, &body).await;
             if scopes.contains(&scope) {
-                let done = if method == Method::DELETE { 204 } else { 200 };
-                answer.assert_status(done);
+                let success = if method == Method::DELETE { 204 } else { 200 };
+                response.assert_status(success);
             } else {
-                answer.assert(403, lacks(scope.name()));
-                let unchanged = site.store().snapshot() == before;
+                response.assert(403, lacks(scope.name()));
+                let unchanged = app.store().snapshot() == before;
                 assert!(unchanged, "{key}: {method} {path} changed Redis");
             }
         }
     }
-    let told = site.get("/healthz").await;
-    assert_eq!(told.body["configured"]["service_keys"], GOOD_FOR.len());
+    let health = app.read("/healthz").await;
+    assert_eq!(health["configured"]["service_keys"], SCOPES.len());
 }
 
 #[tokio::test]
-async fn what_is_public_needs_no_scope() {
-    let site = Site::with(|worker| worker.var("SERVICE_KEYS", KEYS));
-    for (key, _) in GOOD_FOR {
-        let client = client(&site, key);
+async fn public_routes_need_no_scope() {
+    let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
+    for (key, _) in SCOPES {
+        let client = app.with_key(key);
         for path in ["/v1/ranking/day", "/v1/ranking/day/users/42", "/healthz"] {
             client.get(path).await.assert_status(200);
         }
@@ -118,59 +91,63 @@ async fn what_is_public_needs_no_scope() {
 }
 
 #[tokio::test]
-async fn content_is_told_before_the_scope_and_rules_behind() {
-    let site = Site::with(|worker| worker.var("SERVICE_KEYS", KEYS));
-    let (profiles, activity) = (client(&site, "p"), client(&site, "a"));
-    let like = json!({"user": "4 2", "action": "like", "target": "p"});
-    let answer = profiles.post("/v1/activity", &like).await;
-    answer.assert_status(400);
-    let dance = json!({"user": "42", "action": "dance", "target": "p"});
-    let answer = profiles.post("/v1/activity", &dance).await;
-    answer.assert(403, lacks("activity"));
-    let answer = activity.put("/v1/users/42", &json!({"name": 1})).await;
-    answer.assert_status(400);
-    activity
-        .put("/v1/users", &json!({}))
+async fn scope_is_checked_after_body_and_before_rules() {
+    let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
+    let (profiles, activities) = (app.with_key("p"), app.with_key("a"));
+    for (client, path, body) in [
+        (&profiles, "/v1/activity", like("4 2", "p")),
+        (&activities, "/v1/users/42", json!({"name": 1})),
+        (&activities, "/v1/users", json!({})),
+    ] {
+        let method = if path == "/v1/activity" {
+            Method::POST
+        } else {
+            Method::PUT
+        };
+        send(client, &method, path, &body).await.assert_status(400);
+    }
+    let dance = activity("42", "dance", "p");
+    let response = profiles.send_activity(dance).await;
+    response.assert(403, lacks("activity"));
+    activities
+        .delete("/v1/users/4%202")
         .await
         .assert_status(400);
-    activity.delete("/v1/users/4%202").await.assert_status(400);
     let path = "/v1/users/42/activity?days=0";
     profiles.get(path).await.assert_status(400);
 }
 
 #[tokio::test]
-async fn the_scopes_in_front_are_no_part_of_a_key() {
-    let site = Site::with(|worker| worker.var("SERVICE_KEYS", KEYS));
+async fn scope_prefix_is_not_part_of_the_key() {
+    let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
     for key in [
         "activity:a",
         "activity",
         "activity+profiles:ap",
         "full,activity:a",
     ] {
-        let answer = client(&site, key).put("/v1/users/42", &json!({})).await;
-        answer.assert_status(401);
+        let response = app.with_key(key).put("/v1/users/42", &json!({})).await;
+        response.assert_status(401);
     }
 }
 
+/// Three configurations in a row: the old key, both keys, the new key.
 #[tokio::test]
-async fn a_key_is_replaced_by_another_without_a_moment_when_neither_holds() {
+async fn service_key_rotates_without_downtime() {
     let stages = [
         ("activity:old", &["old"][..], "new"),
         ("activity:old,activity:new", &["old", "new"], "other"),
         ("activity:new", &["new"], "old"),
     ];
     for (keys, good, bad) in stages {
-        let site = Site::with(|worker| worker.var("SERVICE_KEYS", keys));
+        let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", keys));
         for key in good {
-            let client = client(&site, key);
-            client
-                .post("/v1/activity", &json!([]))
-                .await
-                .assert_status(200);
-            let answer = client.delete("/v1/users/42").await;
-            answer.assert(403, lacks("admin"));
+            let client = app.with_key(key);
+            client.send_activity(json!([])).await.assert_status(200);
+            let response = client.delete("/v1/users/42").await;
+            response.assert(403, lacks("admin"));
         }
-        let answer = client(&site, bad).post("/v1/activity", &json!([])).await;
-        answer.assert_status(401);
+        let response = app.with_key(bad).send_activity(json!([])).await;
+        response.assert_status(401);
     }
 }

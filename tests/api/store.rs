@@ -1,26 +1,26 @@
-//! Looking at what the service keeps in Redis.
+//! Inspection of the keys that a service writes to Redis.
 
 use std::collections::BTreeMap;
 
 use redis::{Connection, FromRedisValue, Iter};
 use test_support::{RedisServer, owner, rest};
 
-/// The keys under one prefix.
+/// The keys of one prefix.
 pub struct Store {
     connection: Connection,
     prefix: String,
 }
 
-/// What a key holds (as `DUMP` writes it) and when it expires.
+/// The value (from `DUMP`) and expiry (from `PEXPIRETIME`) of every key.
 pub type Snapshot = BTreeMap<String, (Vec<u8>, i64)>;
 
 impl Store {
-    /// Those in the Redis that all tests share.
+    /// Returns the keys of a prefix in the Redis that all tests share.
     pub fn shared(prefix: &str) -> Self {
         Self::of(test_support::redis(), prefix)
     }
 
-    /// Those in one Redis.
+    /// Returns the keys of a prefix in one Redis.
     pub fn of(server: &RedisServer, prefix: &str) -> Self {
         Self {
             connection: server.connection(),
@@ -28,17 +28,17 @@ impl Store {
         }
     }
 
-    /// A key by what follows the hash tag: on the shard of the user whom it names, else of 42.
+    /// Returns the key that ends in `rest`: on the shard of the user named in `rest`, or of user 42.
     pub fn key(&self, rest: &str) -> String {
         test_support::key(&self.prefix, rest)
     }
 
-    /// A key on the shard of a user.
+    /// Returns the key on the shard of a user.
     pub fn key_of(&self, user: &str, rest: &str) -> String {
         test_support::key_of(&self.prefix, user, rest)
     }
 
-    /// A key on a shard.
+    /// Returns the key on a shard.
     pub fn key_on(&self, shard: u32, rest: &str) -> String {
         format!("{{{}:{shard}}}{rest}", self.prefix)
     }
@@ -46,25 +46,23 @@ impl Store {
     /// Runs a command: `run("ZSCORE", &[&key, "42"])`.
     pub fn run<T: FromRedisValue>(&mut self, command: &str, arguments: &[&str]) -> T {
         let mut command = redis::cmd(command);
-        arguments.iter().for_each(|argument| {
-            command.arg(*argument);
-        });
         command
+            .arg(arguments)
             .query(&mut self.connection)
             .unwrap_or_else(|error| panic!("{command:?}: {error}"))
     }
 
-    /// All keys, without the hash tag, in alphabetical order.
+    /// Returns all keys without their hash tags, sorted and without duplicates.
     pub fn keys(&mut self) -> Vec<String> {
-        let whole = self.whole_keys();
-        let mut keys: Vec<String> = whole.iter().map(|key| rest(key).to_owned()).collect();
+        let full = self.full_keys();
+        let mut keys: Vec<String> = full.iter().map(|key| rest(key).to_owned()).collect();
         keys.sort();
         keys.dedup();
         keys
     }
 
-    /// All keys of all shards.
-    pub fn whole_keys(&mut self) -> Vec<String> {
+    /// Returns all keys of all shards, sorted.
+    pub fn full_keys(&mut self) -> Vec<String> {
         let pattern = format!("{{{}:*", self.prefix);
         let mut scan = redis::cmd("SCAN");
         scan.cursor_arg(0)
@@ -79,16 +77,17 @@ impl Store {
         keys
     }
 
-    /// Where a user is found: keys of their own, and shared ones that name them.
+    /// Returns the keys that contain data of a user: the user's own, and shared ones with the user as
+    /// a member, field or value.
     pub fn traces(&mut self, user: &str) -> Vec<String> {
-        let keys = self.whole_keys();
+        let keys = self.full_keys();
         let mut found = |key: &String| {
             let own = owner(rest(key)) == Some(user);
             own || match self.run::<String>("TYPE", &[key]).as_str() {
                 "zset" => self.run::<Option<String>>("ZSCORE", &[key, user]).is_some(),
                 "hash" => {
-                    let held: Vec<String> = self.run("HGETALL", &[key]);
-                    held.iter().any(|one| one == user)
+                    let entries: Vec<String> = self.run("HGETALL", &[key]);
+                    entries.iter().any(|entry| entry == user)
                 }
                 _ => false,
             }
@@ -96,20 +95,27 @@ impl Store {
         keys.into_iter().filter(|key| found(key)).collect()
     }
 
-    /// Removes everything under the prefix.
+    /// Returns the key of the only undo record; it contains the number of its span of 31 days.
+    pub fn undo_record(&mut self) -> String {
+        let mut keys = self.keys().into_iter();
+        let record = keys.find(|key| key.starts_with("u:"));
+        record.expect("an undo record")
+    }
+
+    /// Deletes all keys of the prefix.
     pub fn clear(&mut self) {
-        for key in self.whole_keys() {
+        for key in self.full_keys() {
             self.run::<i64>("DEL", &[&key]);
         }
     }
 
-    /// Everything under the prefix.
+    /// Returns the values and expiries of all keys of the prefix.
     pub fn snapshot(&mut self) -> Snapshot {
-        let keys = self.whole_keys();
+        let keys = self.full_keys();
         let read = |key: String| {
-            let held = self.run("DUMP", &[&key]);
+            let value = self.run("DUMP", &[&key]);
             let expiry = self.run("PEXPIRETIME", &[&key]);
-            (key, (held, expiry))
+            (key, (value, expiry))
         };
         keys.into_iter().map(read).collect()
     }

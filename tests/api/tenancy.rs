@@ -1,4 +1,5 @@
-//! A Redis shared with others: a user of its own that may touch our keys alone is enough.
+//! A Redis shared with other applications: an ACL on the own prefix suffices, and foreign keys are
+//! never touched.
 
 mod anything;
 mod requests;
@@ -6,59 +7,53 @@ mod strings;
 
 use test_support::{Gateway, RedisOptions, RedisServer, json};
 
-use crate::client::Client;
-use crate::clock::{day, noon, noon_zone};
-use crate::site::patient;
+use crate::app::TestApp;
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::clock::{day, noon};
+use crate::problem::assert_problem;
 use crate::store::Store;
 
-#[tokio::test]
-async fn nothing_is_refused_to_a_user_who_may_touch_this_prefix_alone() {
-    let acl = "user ours on >secret resetkeys ~{mine:* resetchannels +@all";
-    let redis = RedisServer::spawn(RedisOptions::default().acl(acl));
+/// Starts a service with the prefix `mine`, whose Redis user may access only keys of `prefix`.
+fn start(prefix: &str) -> (RedisServer, Gateway, TestApp) {
+    let acl = format!("user ours on >secret resetkeys ~{{{prefix}:* resetchannels +@all");
+    let redis = RedisServer::spawn(RedisOptions::default().acl(&acl));
     let gateway = Gateway::spawn(&redis.url_as("ours", "secret"));
-    let worker = patient().var("PREFIX", "mine").var("TIMEZONE", noon_zone());
-    let worker = worker.store(&gateway.url()).start();
-    let client = Client::new(worker.api());
+    let app = TestApp::with(|worker| worker.var("PREFIX", "mine").store(&gateway.url()));
+    (redis, gateway, app)
+}
+
+/// The Redis user of the service may access only keys that start with `{mine:`.
+#[tokio::test]
+async fn acl_on_own_prefix_is_sufficient() {
+    let (redis, _gateway, client) = start("mine");
     let mut others = Store::of(&redis, "mine2");
     for name in ["s", "i", "p", "ba:all", "m:42"] {
         let key = others.key(name);
-        others.run::<()>("SET", &[&key, "somebody's"]);
+        others.run::<()>("SET", &[&key, "foreign"]);
     }
-    others.run::<()>("SET", &["mine", "somebody's"]);
+    others.run::<()>("SET", &["mine", "foreign"]);
     let before = others.snapshot();
 
-    let of = |action: &str, target: &str, undo: bool| json!({"user": "42", "action": action, "target": target, "undo": undo, "groups": ["eu"]});
-    let mut dated = of("like", "then", false);
-    dated["at"] = json!(noon(40));
-    let undo_dated = json!({"user": "42", "action": "like", "target": "then", "undo": true});
+    let grouped = |action: &str, target: &str| {
+        let groups = json!({"groups": ["eu"]});
+        with(activity("42", action, target), groups)
+    };
+    let (like_r, follow) = (grouped("like", "r"), grouped("follow", "r"));
     let sent = [
-        of("like", "p", false),
-        of("visit", "/", false),
-        of("like", "p", true),
-        of("like", "q", true),
-        dated,
-        undo_dated,
-        json!([
-            of("like", "r", false),
-            of("like", "r", true),
-            of("follow", "r", false)
-        ]),
+        grouped("like", "p"),
+        grouped("visit", "/"),
+        undo(grouped("like", "p")),
+        undo(grouped("like", "q")),
+        dated(grouped("like", "then"), noon(40)),
+        undo(like("42", "then")),
+        json!([like_r, undo(like_r.clone()), follow]),
     ];
-    for activity in sent {
-        client
-            .post("/v1/activity", &activity)
-            .await
-            .assert_status(200);
+    for body in sent {
+        client.send_activity(body).await.assert_status(200);
     }
-    let profile = json!({"name": "Ada"});
-    client
-        .put("/v1/users/42", &profile)
-        .await
-        .assert_status(200);
-    client
-        .put("/v1/users", &json!([{"id": "7"}]))
-        .await
-        .assert_status(200);
+    client.set_name("42", "Ada").await;
+    let written = client.put("/v1/users", &json!([{"id": "7"}])).await;
+    written.assert_status(200);
     let reads = [
         "/v1/ranking/day",
         "/v1/ranking/all?group=eu",
@@ -75,53 +70,30 @@ async fn nothing_is_refused_to_a_user_who_may_touch_this_prefix_alone() {
     for path in reads {
         client.get(path).await.assert_status(200);
     }
-    assert_eq!(client.get("/healthz").await.body["warnings"], json!([]));
-    client.delete("/v1/users/42").await.assert_status(204);
+    assert_eq!(client.read("/healthz").await["warnings"], json!([]));
+    client.erase("42").await;
 
     let refused: Vec<redis::Value> = others.run("ACL", &["LOG"]);
     assert!(refused.is_empty(), "{refused:?}");
-    assert!(
-        others.snapshot() == before,
-        "another site's keys were touched"
-    );
-    assert_eq!(others.run::<String>("GET", &["mine"]), "somebody's");
+    assert!(others.snapshot() == before, "foreign keys were touched");
+    assert_eq!(others.run::<String>("GET", &["mine"]), "foreign");
     let all: usize = others.run("DBSIZE", &[]);
-    let ours = Store::of(&redis, "mine").whole_keys().len();
-    assert_eq!(
-        all,
-        ours + before.len() + 1,
-        "a key outside the prefix was written"
-    );
+    let ours = Store::of(&redis, "mine").full_keys().len();
+    let known = ours + before.len() + 1;
+    assert_eq!(all, known, "a key outside the prefix was written");
 }
 
+/// The Redis user of the service may access only keys of another prefix.
 #[tokio::test]
-async fn a_user_who_may_not_touch_this_prefix_is_told_so() {
-    let acl = "user ours on >secret resetkeys ~{other:* resetchannels +@all";
-    let redis = RedisServer::spawn(RedisOptions::default().acl(acl));
-    let gateway = Gateway::spawn(&redis.url_as("ours", "secret"));
-    let worker = patient()
-        .var("PREFIX", "mine")
-        .store(&gateway.url())
-        .start();
-    let client = Client::new(worker.api());
-    let like = json!({"user": "42", "action": "like", "target": "p"});
-    let answer = client.post("/v1/activity", &like).await;
-    let detail = answer.body["detail"].as_str().unwrap_or_default();
-    assert!(
-        detail.starts_with("PREFIX: the store refuses what is under this prefix ("),
-        "{}",
-        answer.text
-    );
-    assert_eq!(
-        (answer.status, &answer.body["type"]),
-        (500, &json!("/problems/misconfigured"))
-    );
+async fn acl_without_own_prefix_returns_500() {
+    let (redis, _gateway, client) = start("other");
+    let response = client.send_activity(like("42", "p")).await;
+    assert_problem(&response, "misconfigured");
+    let detail = response.body["detail"].as_str().unwrap_or_default();
+    let expected = "PREFIX: the store rejects commands on keys with this prefix (";
+    assert!(detail.starts_with(expected), "{detail}");
     let health = client.get("/healthz").await;
-    assert_eq!(
-        (health.status, &health.body["status"]),
-        (503, &json!("misconfigured")),
-        "{}",
-        health.text
-    );
+    let status = &health.assert_status(503).body["status"];
+    assert_eq!(status, "misconfigured", "{}", health.text);
     assert_eq!(Store::of(&redis, "mine").keys(), [""; 0]);
 }

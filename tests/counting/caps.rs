@@ -1,6 +1,6 @@
-//! Daily caps and cooldowns, to the step and the millisecond.
+//! Daily caps, exact to the step, and cooldowns, exact to the millisecond.
 
-use crate::site::{ACTIVITY, act, at, board, expect, outcomes, undo};
+use crate::requests::{ACTIVITY, act, assert_board, at, expect, outcomes, undo};
 use test_support::{Api, Value, Worker, json};
 
 fn started() -> (Worker, Api) {
@@ -23,37 +23,30 @@ fn comment(target: &str, instant: &str) -> Value {
 }
 
 async fn expect_capped(api: &Api, activity: &Value, reason: &str) {
-    let answer = expect(api, activity, "capped").await;
-    assert_eq!(answer.body["reason"], reason, "{activity}");
-    assert_eq!(answer.body["points"], 0, "{activity}");
+    let response = expect(api, activity, "capped").await;
+    assert_eq!(response.body["reason"], reason, "{activity}");
+    assert_eq!(response.body["points"], 0, "{activity}");
 }
 
 #[tokio::test]
-async fn a_daily_cap_leaves_no_mark_so_another_day_or_an_undo_makes_room() {
+async fn daily_cap_leaves_room_after_undo_or_on_another_day() {
     let (_worker, api) = started();
     expect(&api, &like("a", "2026-11-17T00:00:00Z"), "counted").await;
     expect(&api, &like("b", "2026-11-17T23:59:59.999Z"), "counted").await;
-    // One point is left, two are needed: all or nothing.
+    // One point of room is not enough for two points.
     expect_capped(&api, &like("c", "2026-11-17T12:00:00Z"), "daily-cap").await;
     expect(&api, &like("c", "2026-11-18T00:00:00Z"), "counted").await;
     expect_capped(&api, &like("d", "2026-11-17T12:00:00Z"), "daily-cap").await;
     expect(&api, &undo(&like("a", "2026-11-17T13:00:00Z")), "undone").await;
     expect(&api, &like("d", "2026-11-17T12:00:00Z"), "counted").await;
-    assert_eq!(
-        board(&api, "day?date=2026-11-17").await,
-        [("42".to_owned(), 4.0)]
-    );
-    // Another user's day is their own.
-    expect(
-        &api,
-        &at(&act("7", "like", "a"), "2026-11-17T12:00:00Z"),
-        "counted",
-    )
-    .await;
+    assert_board(&api, "day?date=2026-11-17", &[("42", 4.0)]).await;
+    // The cap is per user.
+    let other = at(&act("7", "like", "a"), "2026-11-17T12:00:00Z");
+    expect(&api, &other, "counted").await;
 }
 
 #[tokio::test]
-async fn a_cooldown_ends_to_the_millisecond_and_leaves_no_mark() {
+async fn cooldown_ends_to_the_millisecond() {
     let (_worker, api) = started();
     expect(&api, &comment("a", "2026-11-18T12:00:00Z"), "counted").await;
     for within in [
@@ -65,18 +58,14 @@ async fn a_cooldown_ends_to_the_millisecond_and_leaves_no_mark() {
     }
     expect(&api, &comment("b", "2026-11-18T12:01:00Z"), "counted").await;
     expect(&api, &comment("c", "2026-11-18T12:02:00Z"), "counted").await;
-    // It is one user's, and one action's.
+    // The cooldown is per user and action.
     expect(&api, &like("a", "2026-11-18T12:01:00Z"), "counted").await;
-    expect(
-        &api,
-        &at(&act("7", "comment", "a"), "2026-11-18T12:01:00Z"),
-        "counted",
-    )
-    .await;
+    let other = at(&act("7", "comment", "a"), "2026-11-18T12:01:00Z");
+    expect(&api, &other, "counted").await;
 }
 
 #[tokio::test]
-async fn caps_hold_within_an_array() {
+async fn caps_apply_within_an_array() {
     let (_worker, api) = started();
     let array = json!([
         like("a", "2026-11-18T12:00:00Z"),
@@ -87,17 +76,17 @@ async fn caps_hold_within_an_array() {
         comment("a", "2026-11-18T12:00:00Z"),
         comment("b", "2026-11-18T12:00:30Z"),
     ]);
-    let answer = api.post(ACTIVITY, &array).await;
+    let response = api.post(ACTIVITY, &array).await;
     let expected = [
         "counted", "counted", "capped", "undone", "counted", "counted", "capped",
     ];
-    assert_eq!(outcomes(&answer), expected);
-    assert_eq!(answer.body["results"][2]["reason"], "daily-cap");
-    assert_eq!(answer.body["results"][6]["reason"], "cooldown");
+    assert_eq!(outcomes(&response), expected);
+    assert_eq!(response.body["results"][2]["reason"], "daily-cap");
+    assert_eq!(response.body["results"][6]["reason"], "cooldown");
 }
 
 #[tokio::test]
-async fn what_is_counted_already_is_a_duplicate_before_it_is_capped() {
+async fn duplicate_takes_precedence_over_cap() {
     let (_worker, api) = started();
     let once = act("42", "both", "a");
     expect(&api, &once, "counted").await;

@@ -1,12 +1,12 @@
-//! A real community's months, whole, more than once, and from many connections.
+//! Imports of a real community's activity: repeated, and over many connections.
 
-use crate::site::{ACTIVITY, KINDS, board, outcomes};
+use crate::requests::{ACTIVITY, PERIODS, board, outcomes};
 use futures::StreamExt;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
-use test_support::reference::id;
+use test_support::reference::period_id;
 use test_support::{Api, Value, Worker, json, root};
 
 fn lines() -> Vec<Value> {
@@ -19,9 +19,9 @@ fn lines() -> Vec<Value> {
 
 type Boards = BTreeMap<(&'static str, String), BTreeMap<String, u64>>;
 
-/// Points by board and user, and a day of each board: the first of each user, action and target
-/// counts, and nothing is ever taken back.
-fn reference(lines: &[Value]) -> (Boards, BTreeMap<(&'static str, String), Date>) {
+/// Computes points by board and user, and a day of each board. The data has no undos, so the first
+/// activity of each user, action and target counts.
+fn expected_boards(lines: &[Value]) -> (Boards, BTreeMap<(&'static str, String), Date>) {
     let (mut boards, mut days) = (Boards::new(), BTreeMap::new());
     let mut seen = BTreeSet::new();
     for line in lines {
@@ -31,15 +31,15 @@ fn reference(lines: &[Value]) -> (Boards, BTreeMap<(&'static str, String), Date>
             "publish" => 10,
             "comment" => 3,
             "bookmark" => 2,
-            other => panic!("{other} is not in the data"),
+            other => panic!("unexpected action {other}"),
         };
         if !seen.insert((user.clone(), action, text("target"))) {
             continue;
         }
         let at: Timestamp = text("at").parse().unwrap();
         let date = TimeZone::UTC.to_datetime(at).date();
-        for kind in KINDS {
-            let name = (kind, id(kind, date));
+        for period in PERIODS {
+            let name = (period, period_id(period, date));
             days.insert(name.clone(), date);
             *boards
                 .entry(name)
@@ -53,7 +53,7 @@ fn reference(lines: &[Value]) -> (Boards, BTreeMap<(&'static str, String), Date>
 
 /// Compares every user's points on every board of every period.
 async fn assert_boards(api: &Api, lines: &[Value]) {
-    let (boards, days) = reference(lines);
+    let (boards, days) = expected_boards(lines);
     assert!(boards.len() > 200, "{}", boards.len());
     let compared = futures::stream::iter(&boards).map(async |(name, expected)| {
         let found = board(api, &format!("{}?date={}", name.0, days[name])).await;
@@ -69,19 +69,17 @@ async fn assert_boards(api: &Api, lines: &[Value]) {
 async fn send(api: &Api, lines: &[Value]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for batch in lines.chunks(500) {
-        let answer = api.post(ACTIVITY, &json!(batch)).await;
-        for outcome in outcomes(&answer) {
+        let response = api.post(ACTIVITY, &json!(batch)).await;
+        for outcome in outcomes(&response) {
             *counts.entry(outcome.to_owned()).or_default() += 1;
         }
     }
     counts
 }
 
-/// An array of 500 takes its time on a busy machine; the deadline is not what is tested here.
+/// Starts a Worker with a long store timeout: an array of 500 is slow on a busy machine.
 fn worker() -> Worker {
-    Worker::builder()
-        .json("STORE_TIMEOUT_MS", json!(30_000))
-        .start()
+    Worker::start()
 }
 
 fn counts(counted: usize, duplicate: usize) -> BTreeMap<String, usize> {
@@ -94,7 +92,7 @@ fn counts(counted: usize, duplicate: usize) -> BTreeMap<String, usize> {
 }
 
 #[tokio::test]
-async fn a_community_imported_twice_has_the_points_of_one_import() {
+async fn importing_twice_counts_once() {
     let (worker, lines) = (worker(), lines());
     let api = worker.api();
     assert_eq!(send(&api, &lines).await, counts(4505, 1287));
@@ -104,33 +102,32 @@ async fn a_community_imported_twice_has_the_points_of_one_import() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_community_imported_over_eight_connections_line_by_line_three_times_has_the_same_points()
-{
+async fn import_over_8_connections_three_times_counts_once() {
     let (worker, lines) = (worker(), lines());
-    let mut lanes = vec![Vec::new(); 8];
+    let mut partitions = vec![Vec::new(); 8];
     for line in &lines {
-        // The lines of one user keep their order on one connection, each three times.
+        // The lines of one user stay in order on one connection. Each line is sent twice in a row.
         let user: usize = line["user"].as_str().unwrap().parse().unwrap();
-        lanes[user % 8].extend([line.clone(), line.clone()]);
+        partitions[user % 8].extend([line.clone(), line.clone()]);
     }
-    // The third time a batch at once: the answer to the first has been lost, say.
-    let lanes = lanes.into_iter().map(|lane| {
-        // A client of its own is a connection of its own.
+    // Each batch is sent again, as after a lost response.
+    let imports = partitions.into_iter().map(|partition| {
+        // Each client has its own connection.
         let api = worker.api();
         tokio::spawn(async move {
             let mut counted = 0;
-            for batch in lane.chunks(250) {
+            for batch in partition.chunks(250) {
                 let both = send(&api, batch).await;
                 counted += both.get("counted").copied().unwrap_or(0);
                 let mut once = batch.to_vec();
                 once.dedup();
-                let again = send(&api, &once).await;
-                assert_eq!(again, counts(0, once.len()), "everything was there already");
+                let repeated = send(&api, &once).await;
+                assert_eq!(repeated, counts(0, once.len()), "all are duplicates");
             }
             counted
         })
     });
-    let counted = futures::future::join_all(lanes)
+    let counted = futures::future::join_all(imports)
         .await
         .into_iter()
         .map(Result::unwrap);

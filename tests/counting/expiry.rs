@@ -1,9 +1,9 @@
-//! What lives how long, and what happens when one part is gone before the others.
+//! Expiry of keys, and undo after some of the keys have expired.
 
-use crate::site::{ACTIVITY, KINDS, act, board, expect, in_groups, like, outcomes, undo};
+use crate::requests::{ACTIVITY, PERIODS, act, at, board, expect, in_groups, like, outcomes, undo};
 use std::collections::BTreeSet;
-use test_support::reference::{Calendar, Store, board_key, history_key, now};
-use test_support::{Api, Value, Worker, json, peer, redis, rest, until};
+use test_support::reference::{Calendar, Store, board_key, history_key, now, period_id};
+use test_support::{Api, Value, Worker, json, peer, peers, redis, rest, until};
 
 const DAY: i64 = 86_400_000;
 
@@ -18,54 +18,49 @@ fn started() -> (Worker, Api, Store) {
     (worker, api, store)
 }
 
-/// Ada's standing marks. Everybody is on one shard here, so that each name is one key.
-fn marks() -> String {
+/// Returns the key of Ada's active records. All users are on one shard, so that each board is one
+/// key.
+fn active_records() -> String {
     format!("m:{}", peer("ada"))
 }
 
-/// Something of every kind, that leaves a key of every kind.
+/// Sends activities that create a key of every type.
 async fn mixed_load(api: &Api) {
-    api.put(
-        &format!("/v1/users/{}", peer("ada")),
-        &json!({ "name": "Ada" }),
-    )
-    .await
-    .assert_status(200);
-    let old = json!({ "user": peer("ada"), "action": "like", "target": "old", "at": "2024-02-29T12:00:00Z" });
+    let [ada, bob, eve] = &peers(["ada", "bob", "eve"]);
+    let path = format!("/v1/users/{ada}");
+    let named = api.put(&path, &json!({ "name": "Ada" })).await;
+    named.assert_status(200);
     let load = json!([
-        like(&peer("ada"), "post-7"),
-        in_groups(&act(&peer("ada"), "comment", "c"), &["eu", "us"]),
-        act(&peer("ada"), "visit", "/"),
-        act(&peer("ada"), "share", "s"),
-        old,
-        like(&peer("bob"), "post-7"),
-        undo(&like(&peer("bob"), "post-7")),
-        undo(&like(&peer("eve"), "post-7")),
+        like(ada, "post-7"),
+        in_groups(&act(ada, "comment", "c"), &["eu", "us"]),
+        act(ada, "visit", "/"),
+        act(ada, "share", "s"),
+        at(&like(ada, "old"), "2024-02-29T12:00:00Z"),
+        like(bob, "post-7"),
+        undo(&like(bob, "post-7")),
+        undo(&like(eve, "post-7")),
     ]);
-    let answer = api.post(ACTIVITY, &load).await;
+    let response = api.post(ACTIVITY, &load).await;
     let expected = [&["counted"; 6][..], &["undone", "nothing-to-undo"]].concat();
-    assert_eq!(outcomes(&answer), expected);
+    assert_eq!(outcomes(&response), expected);
 }
 
 #[tokio::test]
-async fn every_key_but_the_exempt_ones_expires_in_its_time() {
+async fn keys_expire_after_their_configured_lifetime() {
     let (_worker, api, mut store) = started();
     let before = now();
     mixed_load(&api).await;
     let after = now();
-    let mut kinds = BTreeSet::new();
+    let mut types = BTreeSet::new();
     for key in store.keys("") {
-        let kind = if key.starts_with('b') {
-            &key[..2]
-        } else {
-            &key[..1]
-        };
-        kinds.insert(kind.to_owned());
-        let lives = store.expiry(&key);
-        // Histories are held 31 days, undos remembered so long: such keys may live a little more.
-        let days = match kind {
+        let length = if key.starts_with('b') { 2 } else { 1 };
+        let key_type = &key[..length];
+        types.insert(key_type.to_owned());
+        let expires = store.expiry(&key);
+        // These keys hold spans of 31 days, so they live up to 62 days.
+        let days = match key_type {
             "s" | "i" | "p" | "ba" => {
-                assert_eq!(lives, -1, "{key} lives for ever");
+                assert_eq!(expires, -1, "{key} must not expire");
                 continue;
             }
             "bd" => 2..=2,
@@ -74,22 +69,22 @@ async fn every_key_but_the_exempt_ones_expires_in_its_time() {
             "by" => 5..=5,
             "m" => 6..=6,
             "h" | "v" | "u" => 31..=62,
-            other => panic!("no key begins with {other}: {key}"),
+            other => panic!("unknown type {other} of key {key}"),
         };
-        let least = before + days.start() * DAY;
-        let most = after + days.end() * DAY;
+        let earliest = before + days.start() * DAY;
+        let latest = after + days.end() * DAY;
         assert!(
-            (least..=most).contains(&lives),
-            "{key} expires {lives}, not {least} to {most}"
+            (earliest..=latest).contains(&expires),
+            "{key} expires at {expires}, not {earliest} to {latest}"
         );
     }
     let all = [
         "ba", "bd", "bm", "bw", "by", "h", "i", "m", "p", "s", "u", "v",
     ];
-    assert_eq!(kinds, all.map(str::to_owned).into());
+    assert_eq!(types, all.map(str::to_owned).into());
 }
 
-/// Lets each key that expires live half an hour and a little, and returns when it ends.
+/// Shortens the lifetime of each expiring key to about half an hour, and returns the new expiries.
 fn shorten(store: &mut Store) -> Vec<(String, i64)> {
     let mut shortened = Vec::new();
     for (number, key) in store.keys("").into_iter().enumerate() {
@@ -102,106 +97,95 @@ fn shorten(store: &mut Store) -> Vec<(String, i64)> {
 }
 
 #[tokio::test]
-async fn only_what_counts_moves_an_expiry_and_only_that_of_standing_marks() {
+async fn counting_extends_only_active_records() {
     let (_worker, api, mut store) = started();
     mixed_load(&api).await;
     let shortened = shorten(&mut store);
-    let assert_unmoved = |store: &mut Store, but: &str| {
+    let assert_unmoved = |store: &mut Store, except: &str| {
         for (key, expiry) in &shortened {
             let moved = store.expiry(key) != *expiry;
             assert!(
-                !moved || key == but,
-                "{key} expired {expiry}, now {}",
+                !moved || key == except,
+                "the expiry of {key} moved from {expiry} to {}",
                 store.expiry(key)
             );
-            assert!(moved || key != but, "{key} still expires {expiry}");
+            assert!(
+                moved || key != except,
+                "the expiry of {key} is still {expiry}"
+            );
         }
     };
-    expect(&api, &like(&peer("ada"), "post-7"), "duplicate").await;
-    expect(&api, &undo(&like(&peer("ada"), "post-7")), "undone").await;
-    expect(
-        &api,
-        &undo(&like(&peer("bob"), "post-7")),
-        "nothing-to-undo",
-    )
-    .await;
-    expect(&api, &undo(&like(&peer("eve"), "other")), "nothing-to-undo").await;
+    let [ada, bob, eve] = &peers(["ada", "bob", "eve"]);
+    expect(&api, &like(ada, "post-7"), "duplicate").await;
+    expect(&api, &undo(&like(ada, "post-7")), "undone").await;
+    expect(&api, &undo(&like(bob, "post-7")), "nothing-to-undo").await;
+    expect(&api, &undo(&like(eve, "other")), "nothing-to-undo").await;
     assert_unmoved(&mut store, "none");
     let another = in_groups(&like(&peer("ada"), "post-8"), &["eu", "us"]);
-    for counts in [another, act(&peer("ada"), "visit", "/other")] {
-        store.run::<()>("PEXPIRE", &marks(), &["1900000"]);
-        expect(&api, &counts, "counted").await;
-        let lives = store.expiry(&marks()) - now();
-        assert!((6 * DAY - 60_000..=6 * DAY).contains(&lives), "{lives}");
+    for activity in [another, act(&peer("ada"), "visit", "/other")] {
+        store.run::<()>("PEXPIRE", &active_records(), &["1900000"]);
+        expect(&api, &activity, "counted").await;
+        let ttl = store.expiry(&active_records()) - now();
+        assert!((6 * DAY - 60_000..=6 * DAY).contains(&ttl), "{ttl}");
     }
-    assert_unmoved(&mut store, &marks());
+    assert_unmoved(&mut store, &active_records());
 }
 
-/// Lets a key expire now.
+/// Expires a key now.
 async fn expire(store: &mut Store, key: &str) {
-    assert_eq!(
-        store.run::<i32>("PEXPIRE", key, &["1"]),
-        1,
-        "there is no {key}"
-    );
-    until("a key to expire", async || {
+    let found: i32 = store.run("PEXPIRE", key, &["1"]);
+    assert_eq!(found, 1, "{key} does not exist");
+    until("expiry of the key", async || {
         (store.run::<i32>("EXISTS", key, &[]) == 0).then_some(())
     })
     .await;
 }
 
 fn today() -> jiff::civil::Date {
-    Calendar::of("UTC").date(now())
+    Calendar::new("UTC").date(now())
 }
 
-/// Ada likes and comments for a group, Bob likes.
+/// Ada likes and comments, Bob likes, all in a group. Returns the undo of Ada's like.
 async fn two_users(api: &Api) -> Value {
-    let liked = in_groups(&like(&peer("ada"), "post-7"), &["eu"]);
-    expect(api, &liked, "counted").await;
-    expect(
-        api,
-        &in_groups(&act(&peer("ada"), "comment", "c"), &["eu"]),
-        "counted",
-    )
-    .await;
-    expect(
-        api,
-        &in_groups(&like(&peer("bob"), "post-7"), &["eu"]),
-        "counted",
-    )
-    .await;
+    let [ada, bob] = &peers(["ada", "bob"]);
+    let activities = [
+        like(ada, "post-7"),
+        act(ada, "comment", "c"),
+        like(bob, "post-7"),
+    ];
+    let [liked, others @ ..] = activities.map(|activity| in_groups(&activity, &["eu"]));
+    for activity in [&liked, &others[0], &others[1]] {
+        expect(api, activity, "counted").await;
+    }
     undo(&liked)
 }
 
 async fn assert_history(api: &Api, points: u64, actions: Value) {
     let path = format!("/v1/users/{}/activity?days=1", peer("ada"));
-    let answer = api.get(&path).await;
+    let response = api.get(&path).await;
     let day = json!({ "date": today().to_string(), "points": points, "actions": actions });
-    assert_eq!(answer.body["days"], json!([day]));
+    assert_eq!(response.body["days"], json!([day]));
 }
 
 #[tokio::test]
-async fn an_undo_revives_no_board_that_has_expired_and_the_others_stay_right() {
-    for gone_kind in KINDS {
-        for gone_group in [None, Some("eu".to_owned())] {
+async fn undo_does_not_recreate_an_expired_board() {
+    for expired_period in PERIODS {
+        for expired_group in [None, Some("eu".to_owned())] {
             let (_worker, api, mut store) = started();
             let undo = two_users(&api).await;
-            let calendar = Calendar::of("UTC");
-            let id = calendar.view(gone_kind, today(), now())["id"]
-                .as_str()
-                .unwrap()
-                .to_owned();
-            let gone = board_key(&(gone_kind, id, gone_group.clone()));
-            expire(&mut store, &gone).await;
+            let id = period_id(expired_period, today());
+            let expired = board_key(&(expired_period, id, expired_group.clone()));
+            expire(&mut store, &expired).await;
             expect(&api, &undo, "undone").await;
-            assert_eq!(store.run::<i32>("EXISTS", &gone, &[]), 0, "{gone} is back");
-            for kind in KINDS {
-                for (group, question) in [(None, ""), (Some("eu".to_owned()), "?group=eu")] {
-                    let there = kind != gone_kind || group != gone_group;
+            let exists: i32 = store.run("EXISTS", &expired, &[]);
+            assert_eq!(exists, 0, "{expired} exists again");
+            for period in PERIODS {
+                for (group, query) in [(None, ""), (Some("eu".to_owned()), "?group=eu")] {
+                    let exists = period != expired_period || group != expired_group;
                     let all = [(peer("ada"), 3.0), (peer("bob"), 2.0)];
-                    let expected = if there { &all[..] } else { &[] };
-                    let found = board(&api, &format!("{kind}{question}")).await;
-                    assert_eq!(found, expected, "{kind}{question} without {gone}");
+                    let expected = if exists { &all[..] } else { &[] };
+                    let found = board(&api, &format!("{period}{query}")).await;
+                    assert_eq!(found, expected, "{period}{query} without {expired}");
                 }
             }
             assert_history(&api, 3, json!({ "comment": { "count": 1, "points": 3 } })).await;
@@ -210,14 +194,14 @@ async fn an_undo_revives_no_board_that_has_expired_and_the_others_stay_right() {
 }
 
 #[tokio::test]
-async fn an_undo_after_its_mark_expired_takes_nothing() {
+async fn undo_after_record_expiry_changes_nothing() {
     let (_worker, api, mut store) = started();
     let undo = two_users(&api).await;
-    expire(&mut store, &marks()).await;
+    expire(&mut store, &active_records()).await;
     let mut before = store.snapshot();
     expect(&api, &undo, "nothing-to-undo").await;
     let mut after = store.snapshot();
-    // What is remembered of an undo is no mark.
+    // The undo record may change.
     before.retain(|key, _| !rest(key).starts_with('u'));
     after.retain(|key, _| !rest(key).starts_with('u'));
     assert!(after == before);
@@ -225,7 +209,7 @@ async fn an_undo_after_its_mark_expired_takes_nothing() {
 }
 
 #[tokio::test]
-async fn an_undo_revives_no_history_that_has_expired_and_the_boards_stay_right() {
+async fn undo_does_not_recreate_an_expired_history() {
     let (_worker, api, mut store) = started();
     let undo = two_users(&api).await;
     let history = history_key(today(), &peer("ada"));
@@ -233,17 +217,17 @@ async fn an_undo_revives_no_history_that_has_expired_and_the_boards_stay_right()
     expect(&api, &undo, "undone").await;
     assert_eq!(store.run::<i32>("EXISTS", &history, &[]), 0);
     assert_history(&api, 0, json!({})).await;
-    for question in KINDS
+    for query in PERIODS
         .into_iter()
-        .flat_map(|kind| [kind.to_owned(), format!("{kind}?group=eu")])
+        .flat_map(|period| [period.to_owned(), format!("{period}?group=eu")])
     {
         let expected = [(peer("ada"), 3.0), (peer("bob"), 2.0)];
-        assert_eq!(board(&api, &question).await, expected, "{question}");
+        assert_eq!(board(&api, &query).await, expected, "{query}");
     }
 }
 
 #[tokio::test]
-async fn an_undo_when_only_its_mark_is_left_revives_nothing() {
+async fn undo_with_only_the_record_left_recreates_nothing() {
     let (_worker, api, mut store) = started();
     let undo = two_users(&api).await;
     for key in store.keys("b").into_iter().chain(store.keys("h")) {

@@ -1,5 +1,5 @@
-//! Proof of the counting, on the built wasm, the gateway and a real redis-server: against a
-//! model, under load, at the limits of the packing, past lost answers and killed servers.
+//! Tests of counting with the built wasm, the gateway and a real redis-server: against a model, under
+//! load, at the limits of stored scores, and with lost responses and killed servers.
 
 // Tests fail by panicking, and run on the host, where std has clocks.
 #![allow(
@@ -11,28 +11,25 @@
     clippy::disallowed_methods
 )]
 
-mod activity;
 mod caps;
 mod community;
-mod crowd;
-mod damage;
-mod everything;
+mod comparison;
+mod concurrency;
 mod expiry;
-mod faults;
-mod killed;
+mod full_state;
+mod generator;
 mod limits;
 mod property;
-mod queued;
-mod random;
+mod requests;
+mod resilience;
 mod round_trips;
-mod run;
 mod shards;
-mod site;
-mod stored;
+mod storage;
+mod store_errors;
 mod ties;
 mod undo;
 
-/// A number that the environment may set.
+/// Returns a number from an environment variable.
 fn variable(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().unwrap())
 }

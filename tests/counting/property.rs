@@ -1,71 +1,62 @@
-//! Random activities against the model; a failure is told with the fewest requests that show it.
+//! Compares the service with the model on random requests, and shrinks failures.
 //!
-//! `STEPS=100000 SEED=7 cargo test --test counting random` tries longer, or other ones.
+//! `STEPS=100000 SEED=7 cargo test --test counting random` runs more steps with another seed.
 
-use crate::activity::Request;
-use crate::random::{Random, USERS};
-use crate::run::{Run, Setup};
+use crate::comparison::{Comparison, Setup};
+use crate::generator::{Generator, Request, USERS};
 use crate::variable;
 use test_support::json;
 use test_support::reference::now;
 
 const ALL: &[&str] = &["day", "week", "month", "year", "all"];
-const EVERYTHING_EVERY: usize = 250;
-/// How often a failure is tried again with fewer requests.
+/// The number of steps between comparisons of the complete state.
+const FULL_CHECK_INTERVAL: usize = 250;
+/// The maximum number of attempts to shrink a failure.
 const SHRINKING_RUNS: usize = 150;
 
 fn users() -> Vec<String> {
     USERS.map(str::to_owned).to_vec()
 }
 
-/// A share of all steps, so that five configurations together make them; `rare` are outcomes that
-/// this one must show beside the common ones.
-async fn random_activities(share: u64, setup: Setup, rare: &[&str]) {
+/// Runs one fifth of `STEPS`; five configurations share them. `rare` lists outcomes that must occur
+/// in addition to the common ones.
+async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
     let steps = variable("STEPS", 10_000).div_ceil(5) as usize;
     let seed = variable("SEED", 1);
-    let mut run = Run::start(&setup);
-    let mut random = Random::new(seed * 5 + share, &run.model, now());
+    let mut comparison = Comparison::start(&setup);
+    let mut random = Generator::new(seed * 5 + index, &comparison.model, now());
     let mut sent = Vec::new();
     for step in 1..=steps {
-        let request = random.request(&run.model, now());
+        let request = random.request(&comparison.model, now());
         sent.push(request.clone());
-        let mut result = run.step(&request).await;
-        if result.is_ok() && (step % EVERYTHING_EVERY == 0 || step == steps) {
-            result = run.check_everything(&users()).await;
+        let mut result = comparison.step(&request).await;
+        if result.is_ok() && (step % FULL_CHECK_INTERVAL == 0 || step == steps) {
+            result = comparison.check_full_state(&users()).await;
         }
         if let Err(difference) = result {
-            let last = written(&sent[sent.len().saturating_sub(10)..]);
+            let last = requests_text(&sent[sent.len().saturating_sub(10)..]);
             let fewest = match shrink(&setup, sent).await {
-                Some((fewest, difference)) => format!("{}\n{difference}", written(&fewest)),
-                None => "none: it did not happen again".to_owned(),
+                Some((fewest, difference)) => format!("{}\n{difference}", requests_text(&fewest)),
+                None => "not reproducible".to_owned(),
             };
             panic!(
-                "SEED={seed}, step {step}, {}\n{difference}\n\nthe last requests:\n{last}\n\nthe fewest:\n{fewest}",
+                "SEED={seed}, step {step}, {}\n{difference}\n\nlast requests:\n{last}\n\nshrunk requests:\n{fewest}",
                 setup.timezone
             );
         }
     }
-    println!("{:?}", run.seen);
-    let common = [
-        "counted",
-        "duplicate",
-        "undone",
-        "nothing-to-undo",
-        "stale",
-        "invalid-request",
-        "forbidden",
-        "adjusted",
-    ];
-    for outcome in common.iter().chain(rare).filter(|_| steps >= 1000) {
-        assert!(
-            run.seen.contains_key(outcome),
-            "no {outcome} among {:?}",
-            run.seen
-        );
+    println!("{:?}", comparison.outcome_counts);
+    let common =
+        "counted duplicate undone nothing-to-undo stale invalid-request forbidden adjusted";
+    let counts = &comparison.outcome_counts;
+    let outcomes = common.split(' ').chain(rare.iter().copied());
+    for outcome in outcomes.filter(|_| steps >= 1000) {
+        let occurred = counts.contains_key(outcome);
+        assert!(occurred, "no {outcome} among {counts:?}");
     }
 }
 
-fn written(requests: &[Request]) -> String {
+fn requests_text(requests: &[Request]) -> String {
     requests
         .iter()
         .map(|request| request.json().to_string())
@@ -73,18 +64,18 @@ fn written(requests: &[Request]) -> String {
         .join("\n")
 }
 
-/// What goes wrong with these requests under a fresh prefix.
+/// Replays the requests under a new prefix and returns the difference from the model, if any.
 async fn difference(setup: &Setup, requests: &[Request]) -> Option<String> {
-    let mut run = Run::start(setup);
+    let mut comparison = Comparison::start(setup);
     for request in requests {
-        if let Err(difference) = run.step(request).await {
+        if let Err(difference) = comparison.step(request).await {
             return Some(difference);
         }
     }
-    run.check_everything(&users()).await.err()
+    comparison.check_full_state(&users()).await.err()
 }
 
-/// Leaves out ever smaller parts for as long as something still goes wrong.
+/// Removes ever smaller slices of the requests while a difference remains.
 async fn shrink(setup: &Setup, mut requests: Vec<Request>) -> Option<(Vec<Request>, String)> {
     let mut found = difference(setup, &requests).await?;
     let mut size = requests.len().div_ceil(2);
@@ -93,9 +84,9 @@ async fn shrink(setup: &Setup, mut requests: Vec<Request>) -> Option<(Vec<Reques
         let mut from = 0;
         while from < requests.len() && runs < SHRINKING_RUNS {
             runs += 1;
-            let part = from..requests.len().min(from + size);
+            let slice = from..requests.len().min(from + size);
             let mut fewer = requests.clone();
-            fewer.drain(part);
+            fewer.drain(slice);
             match difference(setup, &fewer).await {
                 Some(difference) => (requests, found) = (fewer, difference),
                 None => from += size,
@@ -109,71 +100,46 @@ async fn shrink(setup: &Setup, mut requests: Vec<Request>) -> Option<(Vec<Reques
 }
 
 #[tokio::test]
-async fn random_activities_count_as_promised_by_default() {
-    let setup = Setup {
-        timezone: "UTC",
-        kinds: ALL,
-        decimals: 0,
-        rules: json!({}),
-    };
-    random_activities(0, setup, &[]).await;
+async fn random_activities_match_model() {
+    let setup = Setup::new("UTC", ALL, 0, json!({}));
+    run_random_activities(0, setup, &[]).await;
 }
 
 #[tokio::test]
-async fn random_activities_count_as_promised_in_shanghai_on_some_periods() {
-    // Two of these fit under the limit of a score, three don't.
+async fn random_activities_match_model_on_three_periods() {
+    // The maximum score has room for two of these, not for three.
     let rules = json!({ "jackpot": { "points": 4_000_000 } });
-    let kinds = &["day", "week", "all"];
-    let setup = Setup {
-        timezone: "Asia/Shanghai",
-        kinds,
-        decimals: 0,
-        rules,
-    };
-    random_activities(1, setup, &["score-overflow"]).await;
+    let periods = &["day", "week", "all"];
+    let setup = Setup::new("Asia/Shanghai", periods, 0, rules);
+    run_random_activities(1, setup, &["score-overflow"]).await;
 }
 
 #[tokio::test]
-async fn random_activities_count_as_promised_where_midnight_is_missing() {
+async fn random_activities_match_model_without_midnight() {
     let rules = json!({
         "comment": { "cooldown": 3600 },
         "like": { "daily_cap": 5 },
         "visit": { "daily_cap": 2, "cooldown": 3600 },
     });
-    let setup = Setup {
-        timezone: "America/Santiago",
-        kinds: ALL,
-        decimals: 0,
-        rules,
-    };
-    random_activities(2, setup, &["daily-cap", "cooldown"]).await;
+    let setup = Setup::new("America/Santiago", ALL, 0, rules);
+    run_random_activities(2, setup, &["daily-cap", "cooldown"]).await;
 }
 
 #[tokio::test]
-async fn random_activities_count_as_promised_in_hundredths_of_points() {
+async fn random_activities_match_model_with_decimals() {
     let rules = json!({
         "like": { "points": 0.35, "daily_cap": 1.1 },
         "visit": { "points": 0.1 },
         "share": { "points": 12_000.01, "cooldown": 3600 },
     });
-    let setup = Setup {
-        timezone: "Europe/Berlin",
-        kinds: ALL,
-        decimals: 2,
-        rules,
-    };
-    random_activities(3, setup, &["daily-cap", "cooldown"]).await;
+    let setup = Setup::new("Europe/Berlin", ALL, 2, rules);
+    run_random_activities(3, setup, &["daily-cap", "cooldown"]).await;
 }
 
 #[tokio::test]
-async fn random_activities_count_as_promised_on_the_other_side_of_the_date_line() {
-    let kinds = &["month", "year"];
+async fn random_activities_match_model_at_date_line() {
+    let periods = &["month", "year"];
     let rules = json!({ "read": { "points": 1, "once": "day" } });
-    let setup = Setup {
-        timezone: "Pacific/Apia",
-        kinds,
-        decimals: 0,
-        rules,
-    };
-    random_activities(4, setup, &[]).await;
+    let setup = Setup::new("Pacific/Apia", periods, 0, rules);
+    run_random_activities(4, setup, &[]).await;
 }

@@ -1,17 +1,17 @@
-//! How many requests to the store one request to the service is.
+//! The number of store requests of each request.
 
-use crate::site::{ACTIVITY, act, at, expect, in_groups, like, outcomes, undo};
+use crate::requests::{ACTIVITY, act, at, expect, in_groups, like, outcomes, undo};
 use redis::cmd;
 use test_support::{
     Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Value, Worker, gateway,
     json, shards,
 };
 
-/// Which of them tell ranks: where there are several shards, the others are asked in a second
-/// request how many are above.
+/// The requests that return ranks. With several shards, a second request counts the users above on
+/// the other shards.
 const RANKED: [&str; 13] = [
     "one activity",
-    "a repeated one",
+    "a repetition",
     "in groups",
     "of another day",
     "a visit",
@@ -22,173 +22,78 @@ const RANKED: [&str; 13] = [
     "a standing",
     "a comparison",
     "an adjustment",
-    "an adjustment taken back",
+    "an undone adjustment",
 ];
 
-/// One request of each route.
-fn routes() -> Vec<(&'static str, Method, String, Value, u16)> {
-    let batch: Vec<Value> = (0..500)
+/// A request: name, method, path, body and expected status.
+type RouteRequest = (&'static str, Method, String, Value, u16);
+
+/// Returns requests to all routes.
+fn routes() -> Vec<RouteRequest> {
+    let send = |name, method, path: &str, body| (name, method, path.to_owned(), body, 200);
+    let activity = |name, body| send(name, Method::POST, ACTIVITY, body);
+    let get = |name, path: &str| send(name, Method::GET, path, Value::Null);
+    let adjustments = "/v1/users/42/adjustments";
+    let array: Vec<Value> = (0..500)
         .map(|n| like(&format!("u{}", n % 50), &n.to_string()))
         .collect();
-    let profile = json!({ "name": "Ada" });
-    let route =
-        |what, method, path: &str, body, status| (what, method, path.to_owned(), body, status);
-    let none = Value::Null;
+    let profiles = json!([{ "id": "7", "name": "Bob" }, { "id": "8" }, { "id": "9" }]);
+    let adjustment = json!({ "id": "1", "points": 1, "reason": "A test" });
+    let undone_adjustment = json!({ "id": "1", "undo": true, "reason": "A test" });
+    let freeze = json!({ "hidden": false, "frozen": true, "reason": "A test" });
+    let in_group = in_groups(&like("42", "g"), &["eu"]);
+    let dated = at(&like("42", "d"), "2026-11-01T08:00:00Z");
+    let dated_undo = undo(&at(&like("42", "d"), "2026-11-01T09:00:00Z"));
     vec![
-        route(
-            "one activity",
-            Method::POST,
-            ACTIVITY,
-            like("42", "post-7"),
-            200,
-        ),
-        route(
-            "a repeated one",
-            Method::POST,
-            ACTIVITY,
-            like("42", "post-7"),
-            200,
-        ),
-        route(
-            "in groups",
-            Method::POST,
-            ACTIVITY,
-            in_groups(&like("42", "g"), &["eu"]),
-            200,
-        ),
-        route(
-            "of another day",
-            Method::POST,
-            ACTIVITY,
-            at(&like("42", "d"), "2026-11-01T08:00:00Z"),
-            200,
-        ),
-        route(
-            "a visit",
-            Method::POST,
-            ACTIVITY,
-            act("42", "visit", "/"),
-            200,
-        ),
-        route(
-            "an undo",
-            Method::POST,
-            ACTIVITY,
-            undo(&like("42", "post-7")),
-            200,
-        ),
-        route(
-            "an undo with nothing to undo",
-            Method::POST,
-            ACTIVITY,
-            undo(&like("42", "none")),
-            200,
-        ),
-        route(
-            "an undo in its groups",
-            Method::POST,
-            ACTIVITY,
-            undo(&in_groups(&like("42", "g"), &["eu"])),
-            200,
-        ),
-        route(
-            "an undo of its day",
-            Method::POST,
-            ACTIVITY,
-            undo(&at(&like("42", "d"), "2026-11-01T09:00:00Z")),
-            200,
-        ),
-        route("an array", Method::POST, ACTIVITY, json!(batch), 200),
-        route(
-            "a board",
-            Method::GET,
-            "/v1/ranking/day?limit=100&group=eu",
-            none.clone(),
-            200,
-        ),
-        route(
-            "a standing",
-            Method::GET,
-            "/v1/ranking/week/users/42?around=25",
-            none.clone(),
-            200,
-        ),
-        route(
-            "a comparison",
-            Method::GET,
-            "/v1/ranking/all/users?ids=7,42,u1",
-            none.clone(),
-            200,
-        ),
-        route(
-            "a history",
-            Method::GET,
-            "/v1/users/42/activity?days=31",
-            none.clone(),
-            200,
-        ),
-        route(
-            "a profile written",
+        activity("one activity", like("42", "post-7")),
+        activity("a repetition", like("42", "post-7")),
+        activity("in groups", in_group.clone()),
+        activity("of another day", dated),
+        activity("a visit", act("42", "visit", "/")),
+        activity("an undo", undo(&like("42", "post-7"))),
+        activity("an undo with nothing to undo", undo(&like("42", "none"))),
+        activity("an undo in its groups", undo(&in_group)),
+        activity("an undo of its day", dated_undo),
+        activity("an array", json!(array)),
+        get("a board", "/v1/ranking/day?limit=100&group=eu"),
+        get("a standing", "/v1/ranking/week/users/42?around=25"),
+        get("a comparison", "/v1/ranking/all/users?ids=7,42,u1"),
+        get("a history", "/v1/users/42/activity?days=31"),
+        send(
+            "writing a profile",
             Method::PUT,
             "/v1/users/42",
-            profile,
-            200,
+            json!({ "name": "Ada" }),
         ),
-        route("a profile", Method::GET, "/v1/users/42", none.clone(), 200),
-        route(
-            "no profile",
+        get("a profile", "/v1/users/42"),
+        (
+            "a missing profile",
             Method::GET,
-            "/v1/users/nobody",
-            none.clone(),
+            "/v1/users/absent".to_owned(),
+            Value::Null,
             404,
         ),
-        route(
-            "many profiles",
-            Method::PUT,
-            "/v1/users",
-            json!([{ "id": "7", "name": "Bob" }, { "id": "8" }, { "id": "9" }]),
-            200,
-        ),
-        route(
-            "an adjustment",
+        send("an array of profiles", Method::PUT, "/v1/users", profiles),
+        send("an adjustment", Method::POST, adjustments, adjustment),
+        send(
+            "an undone adjustment",
             Method::POST,
-            "/v1/users/42/adjustments",
-            json!({ "id": "1", "points": 1, "reason": "A test" }),
-            200,
+            adjustments,
+            undone_adjustment,
         ),
-        route(
-            "an adjustment taken back",
-            Method::POST,
-            "/v1/users/42/adjustments",
-            json!({ "id": "1", "undo": true, "reason": "A test" }),
-            200,
-        ),
-        route(
-            "a user frozen",
+        send(
+            "freezing a user",
             Method::PUT,
             "/v1/users/8/moderation",
-            json!({ "hidden": false, "frozen": true, "reason": "A test" }),
-            200,
+            freeze,
         ),
-        route(
-            "moderation",
-            Method::GET,
-            "/v1/users/8/moderation",
-            none.clone(),
-            200,
-        ),
-        route(
-            "the audit list",
-            Method::GET,
-            "/v1/moderation",
-            none.clone(),
-            200,
-        ),
-        route("health", Method::GET, "/healthz", none, 200),
+        get("moderation", "/v1/users/8/moderation"),
+        get("the audit log", "/v1/moderation"),
+        get("health", "/healthz"),
     ]
 }
 
-async fn call(api: &Api, method: &Method, path: &str, body: &Value) -> Answer {
+async fn send(api: &Api, method: &Method, path: &str, body: &Value) -> Answer {
     let (body, headers) = match body {
         Value::Null => (String::new(), &[][..]),
         body => (
@@ -200,35 +105,30 @@ async fn call(api: &Api, method: &Method, path: &str, body: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_request_to_the_service_is_one_request_to_the_store_or_two_of_ranks_over_shards() {
+async fn request_makes_one_store_request_or_two_for_ranks() {
     let forwarder = Forwarder::to(&gateway().url());
-    let store = |builder: test_support::WorkerBuilder| {
-        builder
-            .store(&forwarder.url())
-            .json("STORE_TIMEOUT_MS", json!(10_000))
-            .start()
-    };
-    // Once on another prefix, so that every script is loaded.
-    let before = store(Worker::builder());
+    let store = |builder: test_support::WorkerBuilder| builder.store(&forwarder.url()).start();
+    // Loads all scripts, under another prefix.
+    let warm_up = store(Worker::builder());
     for (_, method, path, body, _) in routes() {
-        call(&before.api(), &method, &path, &body).await;
+        send(&warm_up.api(), &method, &path, &body).await;
     }
     let worker = store(Worker::builder());
-    // From then on it knows that all shards are its own.
+    // Makes the Worker check the schema fingerprints of all shards.
     expect(&worker.api(), &act("42", "visit", "/first"), "counted").await;
-    for (what, method, path, body, status) in routes() {
+    for (name, method, path, body, status) in routes() {
         forwarder.reset();
-        call(&worker.api(), &method, &path, &body)
+        send(&worker.api(), &method, &path, &body)
             .await
             .assert_status(status);
-        let ranked = shards() > 1 && RANKED.contains(&what);
-        assert_eq!(forwarder.count(), 1 + usize::from(ranked), "{what}");
-        assert_eq!(forwarder.requests()[0].path, "/pipeline", "{what}");
+        let ranked = shards() > 1 && RANKED.contains(&name);
+        assert_eq!(forwarder.count(), 1 + usize::from(ranked), "{name}");
+        assert_eq!(forwarder.requests()[0].path, "/pipeline", "{name}");
     }
 }
 
 #[tokio::test]
-async fn what_needs_no_store_asks_none() {
+async fn rejected_requests_make_no_store_request() {
     let forwarder = Forwarder::to(&gateway().url());
     let worker = Worker::builder().store(&forwarder.url()).start();
     let api = worker.api();
@@ -252,7 +152,7 @@ async fn what_needs_no_store_asks_none() {
 }
 
 #[tokio::test]
-async fn an_undo_of_another_day_or_without_its_groups_and_what_touches_all_boards_ask_twice() {
+async fn undo_elsewhere_and_moderation_make_two_requests() {
     let forwarder = Forwarder::to(&gateway().url());
     let worker = Worker::builder().store(&forwarder.url()).start();
     let api = worker.api();
@@ -263,14 +163,14 @@ async fn an_undo_of_another_day_or_without_its_groups_and_what_touches_all_board
     // Loads the scripts.
     expect(&api, &then, "counted").await;
     expect(&api, &here, "counted").await;
-    api.delete("/v1/users/nobody").await.assert_status(204);
-    // With the first gone there is a rank left, with the second there is none.
+    api.delete("/v1/users/absent").await.assert_status(204);
+    // After the first undo the user still has a rank; after the second, none.
     for (liked, ranked) in [(like("42", "d"), shards() > 1), (like("42", "g"), false)] {
         forwarder.reset();
         expect(&api, &undo(&liked), "undone").await;
         assert_eq!(forwarder.count(), 2 + usize::from(ranked), "{liked}");
     }
-    // All undos of an array together ask twice as well.
+    // All undos of an array share the second request.
     let array = json!([like("42", "x"), then, here]);
     assert_eq!(
         outcomes(&api.post(ACTIVITY, &array).await),
@@ -288,13 +188,13 @@ async fn an_undo_of_another_day_or_without_its_groups_and_what_touches_all_board
     );
     assert_eq!(forwarder.count(), 2);
     for hidden in [true, false] {
-        let verdict = json!({ "hidden": hidden, "frozen": false, "reason": "A test" });
+        let moderation = json!({ "hidden": hidden, "frozen": false, "reason": "A test" });
         forwarder.reset();
         let path = "/v1/users/42/moderation";
-        api.put(path, &verdict).await.assert_status(200);
-        // The script is sent by text when it is new.
-        let calls = if hidden { 3 } else { 2 };
-        assert!(forwarder.count() <= calls, "{}", forwarder.count());
+        api.put(path, &moderation).await.assert_status(200);
+        // The first call needs another request to load the script.
+        let limit = if hidden { 3 } else { 2 };
+        assert!(forwarder.count() <= limit, "{}", forwarder.count());
     }
     forwarder.reset();
     api.delete("/v1/users/42").await.assert_status(204);
@@ -302,20 +202,19 @@ async fn an_undo_of_another_day_or_without_its_groups_and_what_touches_all_board
 }
 
 #[tokio::test]
-async fn a_script_not_loaded_yet_is_sent_once_by_text() {
+async fn missing_script_is_sent_once_with_eval() {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
     let forwarder = Forwarder::to(&gateway.url());
     let worker = Worker::builder().store(&forwarder.url());
-    // Every script is sent to each shard: how that is told apart is the same for one.
+    // Every shard loads its scripts in the same way; one shard keeps the list of commands short.
     let worker = worker.json("SHARDS", json!(1)).start();
     let api = worker.api();
     let mut connection = redis.connection();
-    let verbs = || -> Vec<String> {
+    let commands = || -> Vec<String> {
         let requests = forwarder.requests();
-        let commands = requests.iter().flat_map(|request| request.commands());
-        commands
-            .map(|command| command[0].as_str().unwrap().to_owned())
+        let sent = requests.iter().flat_map(|request| request.commands());
+        sent.map(|command| command[0].as_str().unwrap().to_owned())
             .collect()
     };
     for round in 0..2 {
@@ -326,10 +225,10 @@ async fn a_script_not_loaded_yet_is_sent_once_by_text() {
         ] {
             forwarder.reset();
             api.get(path).await.assert_status(200);
-            assert_eq!(verbs(), ["EVALSHA", "EVAL"], "{path}");
+            assert_eq!(commands(), ["EVALSHA", "EVAL"], "{path}");
             forwarder.reset();
             api.get(path).await.assert_status(200);
-            assert_eq!(verbs(), ["EVALSHA"], "{path}");
+            assert_eq!(commands(), ["EVALSHA"], "{path}");
         }
         forwarder.reset();
         let target = round.to_string();
@@ -342,24 +241,24 @@ async fn a_script_not_loaded_yet_is_sent_once_by_text() {
             outcomes(&api.post(ACTIVITY, &array).await),
             ["counted", "undone", "counted"]
         );
-        assert_eq!(verbs(), ["EVALSHA", "EVAL"]);
+        assert_eq!(commands(), ["EVALSHA", "EVAL"]);
         forwarder.reset();
         expect(&api, &like("1", &target), "duplicate").await;
-        assert_eq!(verbs(), ["EVALSHA"]);
+        assert_eq!(commands(), ["EVALSHA"]);
         cmd("SCRIPT").arg("FLUSH").exec(&mut connection).unwrap();
     }
 }
 
 #[tokio::test]
-async fn an_isolate_asks_all_shards_whose_they_are_until_it_knows() {
+async fn isolate_checks_fingerprints_once_per_shard() {
     let forwarder = Forwarder::to(&gateway().url());
     let prefix = format!("shards-{}", std::process::id());
     let start = || {
         let worker = Worker::builder().store(&forwarder.url());
-        let worker = worker.var("PREFIX", &prefix).json("SHARDS", json!(4));
-        worker.json("STORE_TIMEOUT_MS", json!(10_000)).start()
+        let worker = worker.var("PREFIX", &prefix);
+        worker.json("SHARDS", json!(4)).start()
     };
-    // The commands of each request to the store, by their names.
+    // Sends a request and returns the names of the commands of each store request.
     let sent = async |api: &Api, path: &str| {
         forwarder.reset();
         if path == ACTIVITY {
@@ -372,7 +271,7 @@ async fn an_isolate_asks_all_shards_whose_they_are_until_it_knows() {
         let names = |request: &test_support::Recorded| {
             let commands = request.commands();
             let names = commands.iter().map(|command| match &command[0] {
-                // Whether the script was known is of no interest here.
+                // Ignores whether the script was loaded.
                 Value::String(name) if name == "EVAL" => "EVALSHA".to_owned(),
                 name => name.as_str().unwrap().to_owned(),
             });
@@ -390,7 +289,8 @@ async fn an_isolate_asks_all_shards_whose_they_are_until_it_knows() {
     ];
     let (worker, board) = (start(), "/v1/ranking/day?limit=3");
     let api = worker.api();
-    // A store that is empty may be anybody's tomorrow: it is asked again, and first of all stamped.
+    // Another deployment may claim an empty store at any time: reads check it each time, and the
+    // first write stores the fingerprint.
     assert_eq!(sent(&api, board).await, [&get[..], &read]);
     assert_eq!(sent(&api, board).await, [&get[..], &read]);
     let first = sent(&api, ACTIVITY).await;

@@ -1,39 +1,38 @@
-//! The same history over one, three and eight shards: the same answers, but for the order among
-//! equals of different shards.
+//! The same random history with one, three and eight shards gives the same responses, except for the
+//! order of equal scores on different shards.
 //!
-//! `STEPS=20000 SEED=7 cargo test --test counting shards` tries longer, or another one.
+//! `STEPS=20000 SEED=7 cargo test --test counting shards` runs more steps with another seed.
 
-use crate::site::{ACTIVITY, KINDS, board};
+use crate::requests::{ACTIVITY, PERIODS, board};
 use crate::variable;
 use fastrand::Rng;
 use futures::future::join_all;
 use std::cmp::Reverse;
-use test_support::reference::{now, written};
+use test_support::reference::{now, rfc3339};
 use test_support::{Api, Method, Value, Worker, json, shard_among};
 
-/// Over so many shards.
+/// The numbers of shards to compare.
 const SHARDS: [u32; 3] = [1, 3, 8];
 const DAY: i64 = 86_400_000;
-/// Days back on which something happens.
+/// Ages in days of the activities.
 const DAYS: [i64; 6] = [0, 1, 2, 9, 40, 400];
-/// Enough that pages begin far behind what each shard is asked for at once.
+/// The number of users, so large that pages begin far below the first range read from each shard.
 const CROWD: usize = 3_000;
 
-/// One service, and over how many shards it is.
-struct Side {
+/// One service with its number of shards.
+struct Deployment {
     shards: u32,
     api: Api,
     _worker: Worker,
 }
 
-/// Users and scores, the best first.
+/// Users and scores, best first.
 type Rows = Vec<(String, f64)>;
 
-fn sides() -> Vec<Side> {
+fn deployments() -> Vec<Deployment> {
     let start = |shards| {
-        let worker = Worker::builder().json("SHARDS", json!(shards));
-        let worker = worker.json("STORE_TIMEOUT_MS", json!(30_000)).start();
-        Side {
+        let worker = Worker::builder().json("SHARDS", json!(shards)).start();
+        Deployment {
             shards,
             api: worker.api(),
             _worker: worker,
@@ -42,29 +41,29 @@ fn sides() -> Vec<Side> {
     SHARDS.map(start).into()
 }
 
-/// Sends the same to all, who answer the same but for ranks.
-async fn send(sides: &[Side], method: Method, path: &str, body: &Value) {
+/// Sends one request to all deployments and asserts equal responses, except for ranks.
+async fn send(deployments: &[Deployment], method: Method, path: &str, body: &Value) {
     let headers = [("content-type", "application/json")];
-    let answers = sides.iter().map(|side| {
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
+    let responses = deployments.iter().map(|deployment| {
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
         };
-        side.api.send(method.clone(), path, body, &headers)
+        deployment.api.send(method.clone(), path, body, &headers)
     });
-    let answers = join_all(answers).await;
-    let essence: Vec<_> = answers
+    let responses = join_all(responses).await;
+    let comparable: Vec<_> = responses
         .iter()
-        .map(|answer| (answer.status, without_ranks(&answer.body)))
+        .map(|response| (response.status, without_ranks(&response.body)))
         .collect();
-    assert!(essence[0].0 < 500, "{path} {body}: {}", answers[0].text);
-    for (side, found) in sides.iter().zip(&essence) {
-        assert_eq!(*found, essence[0], "{path} {body}, {} shards", side.shards);
+    let first = &comparable[0];
+    assert!(first.0 < 500, "{path} {body}: {}", responses[0].text);
+    for (Deployment { shards, .. }, found) in deployments.iter().zip(&comparable) {
+        assert_eq!(found, first, "{path} {body}, {shards} shards");
     }
 }
 
-/// Whether there is a rank stays.
+/// Replaces each rank by whether it is a number.
 fn without_ranks(body: &Value) -> Value {
     match body {
         Value::Object(fields) => {
@@ -79,48 +78,43 @@ fn without_ranks(body: &Value) -> Value {
     }
 }
 
-/// One of few users on few targets. Its instant is said, so that it is the same for all; on each
-/// day the later ones follow the earlier.
-fn activity(random: &mut Rng, begun: i64, step: i64) -> Value {
+/// Returns an activity of few users and targets, with `at` so that it is the same for all deployments.
+/// Instants of one day ascend.
+fn activity(random: &mut Rng, start: i64, step: i64) -> Value {
     let action = ["like", "like", "like", "comment", "bookmark", "visit"][random.usize(..6)];
     let groups: &[&str] = [&[][..], &["eu"], &["us", "eu"]][random.usize(..3)];
     let target = format!("/{}", random.u8(..12));
-    let at = begun - DAYS[random.usize(..DAYS.len())] * DAY + step;
+    let at = start - DAYS[random.usize(..DAYS.len())] * DAY + step;
     let undo = action != "visit" && random.u8(..3) == 0;
     json!({ "user": user(random), "action": action, "target": target, "undo": undo,
-        "at": written(at), "groups": groups })
+        "at": rfc3339(at), "groups": groups })
 }
 
 fn user(random: &mut Rng) -> String {
     format!("u{}", random.u8(..40))
 }
 
-/// Everything that changes boards.
-async fn history(sides: &[Side], random: &mut Rng, begun: i64, steps: usize) {
+/// Sends random requests that change boards.
+async fn history(deployments: &[Deployment], random: &mut Rng, start: i64, steps: usize) {
     let mut step = 0;
     while step < steps as i64 {
         step += 1;
-        match random.u8(..100) {
+        let (method, path, body) = match random.u8(..100) {
             0 => {
-                send(
-                    sides,
-                    Method::DELETE,
-                    &format!("/v1/users/{}", user(random)),
-                    &json!(null),
-                )
-                .await
+                let path = format!("/v1/users/{}", user(random));
+                (Method::DELETE, path, Value::Null)
             }
             1..5 => {
                 let path = format!("/v1/users/{}/moderation", user(random));
                 let (hidden, frozen) = (random.bool(), random.u8(..4) == 0);
-                let verdict = json!({ "hidden": hidden, "frozen": frozen, "reason": "A test" });
-                send(sides, Method::PUT, &path, &verdict).await;
+                let moderation = json!({ "hidden": hidden, "frozen": frozen, "reason": "A test" });
+                (Method::PUT, path, moderation)
             }
             5..8 => {
-                let profiles: Vec<Value> = (0..random.u8(1..6))
-                    .map(|_| json!({ "id": user(random), "name": "Ada", "hidden": random.u8(..3) == 0 }))
-                    .collect();
-                send(sides, Method::PUT, "/v1/users", &json!(profiles)).await;
+                let profiles = (0..random.u8(1..6)).map(
+                    |_| json!({ "id": user(random), "name": "Ada", "hidden": random.u8(..3) == 0 }),
+                );
+                (Method::PUT, "/v1/users".to_owned(), profiles.collect())
             }
             8..13 => {
                 let path = format!("/v1/users/{}/adjustments", user(random));
@@ -130,32 +124,29 @@ async fn history(sides: &[Side], random: &mut Rng, begun: i64, steps: usize) {
                 } else {
                     let points = random.i64(1..9) * if random.bool() { 1 } else { -1 };
                     body["points"] = json!(points);
-                    body["at"] = json!(written(begun - DAY + step));
+                    body["at"] = json!(rfc3339(start - DAY + step));
                 }
-                send(sides, Method::POST, &path, &body).await;
+                (Method::POST, path, body)
             }
             13..60 => {
-                send(
-                    sides,
-                    Method::POST,
-                    ACTIVITY,
-                    &activity(random, begun, step),
-                )
-                .await
+                let activity = activity(random, start, step);
+                (Method::POST, ACTIVITY.to_owned(), activity)
             }
             _ => {
-                let many = (0..random.i64(1..12)).map(|more| activity(random, begun, step + more));
-                let many: Vec<Value> = many.collect();
-                step += many.len() as i64;
-                send(sides, Method::POST, ACTIVITY, &json!(many)).await;
+                let items = random.i64(1..12);
+                let array = (0..items).map(|more| activity(random, start, step + more));
+                let array = array.collect();
+                step += items;
+                (Method::POST, ACTIVITY.to_owned(), array)
             }
-        }
+        };
+        send(deployments, method, &path, &body).await;
     }
 }
 
-/// Thousands of users of a day with few points each, and of one shard of eight all at the top: where
-/// a page lies on one shard tells nothing of where it lies on another.
-async fn crowd(sides: &[Side], random: &mut Rng, begun: i64) {
+/// Sends activity of thousands of users on one day. All users of one of eight shards rank at the top,
+/// so the position of a page on one shard says nothing about its position on another.
+async fn crowd(deployments: &[Deployment], random: &mut Rng, start: i64) {
     let mut items = Vec::new();
     for number in 0..CROWD {
         let user = format!("n{number}");
@@ -165,61 +156,56 @@ async fn crowd(sides: &[Side], random: &mut Rng, begun: i64) {
         if shard_among(&user, 8) == 3 {
             actions.push("publish");
         }
-        let at = written(begun - 9 * DAY + number as i64);
+        let at = rfc3339(start - 9 * DAY + number as i64);
         let item = |action| json!({ "user": user, "action": action, "target": "p", "at": at });
         items.extend(actions.into_iter().map(item));
     }
     random.shuffle(&mut items);
     for batch in items.chunks(500) {
-        send(sides, Method::POST, ACTIVITY, &json!(batch)).await;
+        send(deployments, Method::POST, ACTIVITY, &json!(batch)).await;
     }
 }
 
-/// The board as the one shard has it, with equals in the order of these shards: by shard, since
-/// each numbers its own arrivals. What this leaves open the model knows, in other tests.
+/// Sorts ties by shard, because each shard numbers its own arrivals. Other tests compare the order of
+/// ties with the model.
 fn by_shard(mut rows: Rows, shards: u32) -> Rows {
-    // Scores are whole here.
+    // Scores are integers here.
     rows.sort_by_key(|(user, score)| (Reverse(*score as u64), shard_among(user, shards)));
     rows
 }
 
-async fn check_board(sides: &[Side], random: &mut Rng, question: &str) {
-    let boards: Vec<Rows> = join_all(sides.iter().map(|side| board(&side.api, question))).await;
-    for (side, rows) in sides.iter().zip(&boards) {
-        let same = by_shard(rows.clone(), side.shards) == by_shard(boards[0].clone(), side.shards);
-        assert!(
-            same,
-            "{question}, {} shards\n{:?}\n{rows:?}",
-            side.shards, boards[0]
-        );
-        assert!(
-            rows.is_sorted_by(|a, b| a.1 >= b.1),
-            "{question}, {} shards: {rows:?}",
-            side.shards
-        );
+async fn check_board(deployments: &[Deployment], random: &mut Rng, board_query: &str) {
+    let boards = deployments.iter().map(|one| board(&one.api, board_query));
+    let boards: Vec<Rows> = join_all(boards).await;
+    let first = &boards[0];
+    for (Deployment { shards, .. }, rows) in deployments.iter().zip(&boards) {
+        let context = format!("{board_query}, {shards} shards\n{first:?}\n{rows:?}");
+        let same = by_shard(rows.clone(), *shards) == by_shard(first.clone(), *shards);
+        assert!(same, "{context}");
+        assert!(rows.is_sorted_by(|a, b| a.1 >= b.1), "{context}");
     }
     for _ in 0..8 {
         let offset = random.usize(..boards[0].len() + 3);
         let (limit, around) = (random.usize(1..101), random.usize(..26));
-        for (side, rows) in sides.iter().zip(&boards) {
-            check_page(side, question, rows, offset, limit).await;
-            check_standing(side, question, rows, offset, around).await;
+        for (deployment, rows) in deployments.iter().zip(&boards) {
+            check_page(deployment, board_query, rows, offset, limit).await;
+            check_standing(deployment, board_query, rows, offset, around).await;
         }
     }
     let ids: Vec<String> = (0..60).map(|_| user(random)).collect();
-    for (side, rows) in sides.iter().zip(&boards) {
-        check_comparison(side, question, rows, &ids).await;
+    for (deployment, rows) in deployments.iter().zip(&boards) {
+        check_comparison(deployment, board_query, rows, &ids).await;
     }
 }
 
-fn entry(rows: &Rows, place: usize) -> Value {
-    let (user, score) = &rows[place];
-    json!({ "rank": place + 1, "score": score, "user": user })
+fn entry(rows: &Rows, index: usize) -> Value {
+    let (user, score) = &rows[index];
+    json!({ "rank": index + 1, "score": score, "user": user })
 }
 
-/// Entries without profiles.
-fn entries(answer: &Value) -> Vec<Value> {
-    let entries = answer.as_array().unwrap().iter();
+/// Returns the entries without profiles.
+fn entries(response: &Value) -> Vec<Value> {
+    let entries = response.as_array().unwrap().iter();
     entries
         .map(|entry| {
             json!({ "rank": entry["rank"], "score": entry["score"].as_f64(), "user": entry["user"]["id"] })
@@ -227,119 +213,120 @@ fn entries(answer: &Value) -> Vec<Value> {
         .collect()
 }
 
-async fn check_page(side: &Side, question: &str, rows: &Rows, offset: usize, limit: usize) {
-    let page = format!("/v1/ranking/{question}&offset={offset}&limit={limit}");
-    let answer = side.api.get(&page).await;
-    answer.assert_status(200);
-    let places = offset.min(rows.len())..(offset + limit).min(rows.len());
-    let expected: Vec<Value> = places.map(|place| entry(rows, place)).collect();
-    let (shards, found) = (side.shards, entries(&answer.body["entries"]));
+async fn check_page(
+    deployment: &Deployment,
+    board_query: &str,
+    rows: &Rows,
+    offset: usize,
+    limit: usize,
+) {
+    let page = format!("/v1/ranking/{board_query}&offset={offset}&limit={limit}");
+    let response = deployment.api.get(&page).await;
+    response.assert_status(200);
+    let range = offset.min(rows.len())..(offset + limit).min(rows.len());
+    let expected: Vec<Value> = range.map(|index| entry(rows, index)).collect();
+    let (shards, found) = (deployment.shards, entries(&response.body["entries"]));
     assert_eq!(found, expected, "{page}, {shards} shards");
-    assert_eq!(answer.body["total"], rows.len(), "{page}, {shards} shards");
+    let total = &response.body["total"];
+    assert_eq!(*total, rows.len(), "{page}, {shards} shards");
 }
 
-async fn check_standing(side: &Side, question: &str, rows: &Rows, place: usize, around: usize) {
-    let absent = "nobody".to_owned();
-    let user = rows.get(place).map_or(&absent, |(user, _)| user);
-    let (kind, query) = question.split_once('?').unwrap();
-    let path = format!("/v1/ranking/{kind}/users/{user}?{query}&around={around}");
-    let answer = side.api.get(&path).await;
-    answer.assert_status(200);
-    let (body, shards, total) = (&answer.body, side.shards, rows.len());
-    let told = |field: &str| body[field].clone();
-    let found = [
-        told("rank"),
-        json!(body["score"].as_f64()),
-        told("total"),
-        told("percentile"),
-        json!(body["next"]["rank"]),
-        json!(entries(&body["around"])),
-    ];
-    let expected = if place < total {
-        let percentile = (1000.0 * (total - place) as f64 / total as f64).round() / 10.0;
-        let near = place.saturating_sub(around)..(place + around + 1).min(total);
-        let near: Vec<Value> = near.map(|place| entry(rows, place)).collect();
-        let next = (place > 0).then_some(place);
+async fn check_standing(
+    deployment: &Deployment,
+    board_query: &str,
+    rows: &Rows,
+    index: usize,
+    around: usize,
+) {
+    let absent = "absent".to_owned();
+    let user = rows.get(index).map_or(&absent, |(user, _)| user);
+    let (period, query) = board_query.split_once('?').unwrap();
+    let path = format!("/v1/ranking/{period}/users/{user}?{query}&around={around}");
+    let response = deployment.api.get(&path).await;
+    response.assert_status(200);
+    let (body, shards, total) = (&response.body, deployment.shards, rows.len());
+    let (next, near) = (&body["next"]["rank"], entries(&body["around"]));
+    let found = json!([
+        body["rank"],
+        body["score"].as_f64(),
+        body["total"],
+        body["percentile"],
+        next,
+        near
+    ]);
+    let expected = if index < total {
+        let percentile = (1000.0 * (total - index) as f64 / total as f64).round() / 10.0;
+        let range = index.saturating_sub(around)..(index + around + 1).min(total);
+        let near: Vec<Value> = range.map(|index| entry(rows, index)).collect();
+        let next = (index > 0).then_some(index);
         let near = if around > 0 { near } else { Vec::new() };
-        [
-            json!(place + 1),
-            json!(rows[place].1),
-            json!(total),
-            json!(percentile),
-            json!(next),
-            json!(near),
-        ]
+        json!([index + 1, rows[index].1, total, percentile, next, near])
     } else {
-        [
-            json!(null),
-            json!(0.0),
-            json!(total),
-            json!(null),
-            json!(null),
-            json!([]),
-        ]
+        json!([null, 0.0, total, null, null, []])
     };
-    assert_eq!(found, expected, "{path}, {shards} shards: {}", answer.text);
-    if place > 0 && place < total {
-        let missing = rows[place - 1].1 - rows[place].1 + 1.0;
+    let context = format!("{path}, {shards} shards: {}", response.text);
+    assert_eq!(found, expected, "{context}");
+    if index > 0 && index < total {
+        let missing = rows[index - 1].1 - rows[index].1 + 1.0;
         let points = body["next"]["points"].as_f64();
-        assert_eq!(points, Some(missing), "{path}, {shards} shards");
+        assert_eq!(points, Some(missing), "{context}");
     }
 }
 
-async fn check_comparison(side: &Side, question: &str, rows: &Rows, ids: &[String]) {
-    let (kind, query) = question.split_once('?').unwrap();
-    let path = format!("/v1/ranking/{kind}/users?{query}&ids={}", ids.join(","));
-    let answer = side.api.get(&path).await;
-    answer.assert_status(200);
-    let ranked = (0..rows.len()).filter(|place| ids.contains(&rows[*place].0));
-    let expected: Vec<Value> = ranked.map(|place| entry(rows, place)).collect();
-    let mut found = entries(&answer.body["entries"]);
+async fn check_comparison(deployment: &Deployment, board_query: &str, rows: &Rows, ids: &[String]) {
+    let (period, query) = board_query.split_once('?').unwrap();
+    let path = format!("/v1/ranking/{period}/users?{query}&ids={}", ids.join(","));
+    let response = deployment.api.get(&path).await;
+    response.assert_status(200);
+    let ranked = (0..rows.len()).filter(|index| ids.contains(&rows[*index].0));
+    let expected: Vec<Value> = ranked.map(|index| entry(rows, index)).collect();
+    let mut found = entries(&response.body["entries"]);
     found.retain(|entry| entry["rank"].is_number());
-    assert_eq!(found, expected, "{path}, {} shards", side.shards);
+    assert_eq!(found, expected, "{path}, {} shards", deployment.shards);
 }
 
-/// The first three of past days are those of each day's board.
-async fn check_winners(sides: &[Side], question: &str) {
-    let path = format!("/v1/ranking/day/winners?limit=100{question}");
-    let mut told = Vec::new();
-    for side in sides {
-        let answer = side.api.get(&path).await;
-        answer.assert_status(200);
-        let mut boards = answer.body["boards"].clone();
-        for of_day in boards.as_array_mut().unwrap() {
-            let date = of_day["period"]["id"].as_str().unwrap();
-            let rows = board(&side.api, &format!("day?date={date}{question}")).await;
+/// Asserts that the winners of past days are the first three of each day's board.
+async fn check_winners(deployments: &[Deployment], board_query: &str) {
+    let path = format!("/v1/ranking/day/winners?limit=100{board_query}");
+    let mut found = Vec::new();
+    for deployment in deployments {
+        let response = deployment.api.get(&path).await;
+        response.assert_status(200);
+        let mut boards = response.body["boards"].clone();
+        for winners in boards.as_array_mut().unwrap() {
+            let date = winners["period"]["id"].as_str().unwrap();
+            let rows = board(&deployment.api, &format!("day?date={date}{board_query}")).await;
             let first: Vec<Value> = (0..rows.len().min(3))
-                .map(|place| entry(&rows, place))
+                .map(|index| entry(&rows, index))
                 .collect();
             assert_eq!(
-                entries(&of_day["entries"]),
+                entries(&winners["entries"]),
                 first,
                 "{path} of {date}, {} shards",
-                side.shards
+                deployment.shards
             );
-            of_day["entries"] = json!(null);
+            winners["entries"] = json!(null);
         }
-        told.push(boards);
+        found.push(boards);
     }
-    assert!(told[0].as_array().unwrap().len() > 2, "{told:?}");
-    for found in &told {
-        assert_eq!(*found, told[0], "{path}");
+    assert!(found[0].as_array().unwrap().len() > 2, "{found:?}");
+    for boards in &found {
+        assert_eq!(*boards, found[0], "{path}");
     }
 }
 
-/// The audit list, page by page, the newest first; by user, since what one request does to several
-/// is in the order of their shards. Of those erased nobody can say whose each entry is.
-async fn audit(side: &Side) -> Vec<Value> {
+/// Reads the audit log page by page, asserts that it is newest first, and returns it by user: the
+/// entries of one request on several users are in the order of their shards. Entries of erased users
+/// have no user and are sorted by their text.
+async fn audit_log(deployment: &Deployment) -> Vec<Value> {
     let (mut all, mut ids, mut before) = (Vec::new(), Vec::new(), String::new());
     loop {
-        let answer = side
+        let response = deployment
             .api
             .get(&format!("/v1/moderation?limit=7{before}"))
             .await;
-        answer.assert_status(200);
-        for entry in answer.body["entries"].as_array().unwrap() {
+        response.assert_status(200);
+        for entry in response.body["entries"].as_array().unwrap() {
             let parts = entry["id"].as_str().unwrap().split('-');
             ids.push(
                 parts
@@ -351,7 +338,7 @@ async fn audit(side: &Side) -> Vec<Value> {
             entry["at"] = json!(null);
             all.push(entry);
         }
-        match answer.body["next"].as_str() {
+        match response.body["next"].as_str() {
             Some(id) => before = format!("&before={id}"),
             None => break,
         }
@@ -362,11 +349,11 @@ async fn audit(side: &Side) -> Vec<Value> {
     all
 }
 
-async fn check_users(sides: &[Side]) {
+async fn check_users(deployments: &[Deployment]) {
     for number in 0..40 {
         for path in ["", "/activity", "/moderation"] {
             send(
-                sides,
+                deployments,
                 Method::GET,
                 &format!("/v1/users/u{number}{path}"),
                 &json!(null),
@@ -377,39 +364,39 @@ async fn check_users(sides: &[Side]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_history_ends_the_same_over_any_number_of_shards() {
-    let (sides, mut random) = (sides(), Rng::with_seed(variable("SEED", 1)));
+async fn history_is_the_same_with_any_number_of_shards() {
+    let (deployments, mut random) = (deployments(), Rng::with_seed(variable("SEED", 1)));
     let steps = variable("STEPS", 10_000).div_ceil(10) as usize;
-    let begun = now() - 3_600_000;
-    history(&sides, &mut random, begun, steps).await;
-    let questions = |date: &str| {
+    let start = now() - 3_600_000;
+    history(&deployments, &mut random, start, steps).await;
+    let board_queries = |date: &str| {
         let groups = ["", "&group=eu", "&group=us"];
-        let question = |kind| groups.map(|group| format!("{kind}?date={date}{group}"));
-        KINDS.map(question).concat()
+        let board_query = |period| groups.map(|group| format!("{period}?date={date}{group}"));
+        PERIODS.map(board_query).concat()
     };
     for back in DAYS {
-        let date = &written(begun - back * DAY)[..10];
-        for question in questions(date) {
-            check_board(&sides, &mut random, &question).await;
+        let date = &rfc3339(start - back * DAY)[..10];
+        for board_query in board_queries(date) {
+            check_board(&deployments, &mut random, &board_query).await;
         }
     }
-    check_winners(&sides, "").await;
-    check_winners(&sides, "&group=eu").await;
-    check_users(&sides).await;
-    let lists = join_all(sides.iter().map(audit)).await;
-    assert!(lists[0].len() > 15, "{}", lists[0].len());
-    for (side, list) in sides.iter().zip(&lists) {
-        assert_eq!(*list, lists[0], "{} shards", side.shards);
+    check_winners(&deployments, "").await;
+    check_winners(&deployments, "&group=eu").await;
+    check_users(&deployments).await;
+    let logs = join_all(deployments.iter().map(audit_log)).await;
+    assert!(logs[0].len() > 15, "{}", logs[0].len());
+    for (deployment, log) in deployments.iter().zip(&logs) {
+        assert_eq!(*log, logs[0], "{} shards", deployment.shards);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_far_down_are_the_same_over_any_number_of_shards() {
-    let (sides, mut random) = (sides(), Rng::with_seed(variable("SEED", 1)));
-    let begun = now() - 3_600_000;
-    crowd(&sides, &mut random, begun).await;
-    let date = &written(begun - 9 * DAY)[..10];
-    for kind in ["day", "all"] {
-        check_board(&sides, &mut random, &format!("{kind}?date={date}")).await;
+async fn deep_pages_are_the_same_with_any_number_of_shards() {
+    let (deployments, mut random) = (deployments(), Rng::with_seed(variable("SEED", 1)));
+    let start = now() - 3_600_000;
+    crowd(&deployments, &mut random, start).await;
+    let date = &rfc3339(start - 9 * DAY)[..10];
+    for period in ["day", "all"] {
+        check_board(&deployments, &mut random, &format!("{period}?date={date}")).await;
     }
 }

@@ -1,15 +1,15 @@
-//! Equal scores, the largest scores, and the end of order numbers.
+//! Equal scores, maximum scores, and exhausted order numbers.
 
-use crate::site::{
-    ACTIVITY, KINDS, act, at, board, expect, in_groups, like, outcomes, ranked, undo,
+use crate::requests::{
+    ACTIVITY, PERIODS, act, at, board, expect, in_groups, like, outcomes, ranked, undo,
 };
 use test_support::reference::Store;
 use test_support::{Api, Value, Worker, WorkerBuilder, json, peer, peers, redis};
 
-/// One millisecond for all.
+/// The instant of all activities.
 const AT: &str = "2026-11-18T08:00:00.123Z";
 const DAY: &str = "date=2026-11-18";
-/// The most that a score holds, less 7.
+/// The maximum score less 7.
 const BIG: u64 = 8_388_600;
 
 fn builder() -> WorkerBuilder {
@@ -20,7 +20,7 @@ fn builder() -> WorkerBuilder {
     Worker::builder().json("RULES", rules)
 }
 
-/// Users of one shard, in an order that is neither that of their ids nor its reverse.
+/// Returns users of one shard, in neither ascending nor descending order of their ids.
 fn users() -> Vec<String> {
     (0..30)
         .map(|number| peer(&format!("u{}", (number * 7 + 3) % 30)))
@@ -28,17 +28,17 @@ fn users() -> Vec<String> {
 }
 
 async fn assert_ranked(api: &Api, group: &str, expected: &[String]) {
-    for kind in KINDS {
+    for period in PERIODS {
         assert_eq!(
-            ranked(api, &format!("{kind}?{DAY}{group}")).await,
+            ranked(api, &format!("{period}?{DAY}{group}")).await,
             expected,
-            "{kind}{group}"
+            "{period}{group}"
         );
     }
 }
 
 #[tokio::test]
-async fn equals_of_one_millisecond_rank_in_order_of_arrival() {
+async fn ties_within_one_millisecond_rank_by_arrival() {
     let worker = builder().start();
     let api = worker.api();
     for user in users() {
@@ -50,20 +50,20 @@ async fn equals_of_one_millisecond_rank_in_order_of_arrival() {
 }
 
 #[tokio::test]
-async fn equals_in_one_array_rank_in_its_order() {
+async fn ties_within_one_array_rank_by_array_order() {
     let worker = builder().start();
     let api = worker.api();
     let comments: Value = users()
         .iter()
         .map(|user| at(&act(user, "comment", "c"), AT))
         .collect();
-    let answer = api.post(ACTIVITY, &comments).await;
-    assert_eq!(outcomes(&answer), ["counted"; 30]);
+    let response = api.post(ACTIVITY, &comments).await;
+    assert_eq!(outcomes(&response), ["counted"; 30]);
     assert_ranked(&api, "", &users()).await;
 }
 
 #[tokio::test]
-async fn who_comes_down_to_a_score_arrives_there_last() {
+async fn user_dropping_to_a_score_ranks_last_of_its_ties() {
     let worker = builder().start();
     let api = worker.api();
     let [first, second] = peers(["first", "second"]);
@@ -77,7 +77,7 @@ async fn who_comes_down_to_a_score_arrives_there_last() {
 }
 
 #[tokio::test]
-async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_whole() {
+async fn maximum_score_ranks_exactly_overflow_is_refused() {
     let worker = builder().start();
     let (api, mut store) = (worker.api(), Store::new(redis(), worker.prefix()));
     for user in users() {
@@ -88,14 +88,14 @@ async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_w
             .map(|number| at(&act(user, "one", &number.to_string()), AT))
             .collect()
     };
-    // Some of them in one request, the others each in seven.
-    let (together, alone) = (&users()[..15], &users()[15..]);
-    let all: Vec<Value> = together.iter().flat_map(|user| ones(user)).collect();
+    // Half of the users reach the maximum in one shared request, the others in seven each.
+    let (batched, single) = (&users()[..15], &users()[15..]);
+    let all: Vec<Value> = batched.iter().flat_map(|user| ones(user)).collect();
     assert_eq!(
         outcomes(&api.post(ACTIVITY, &json!(all)).await),
         ["counted"; 105]
     );
-    for one in alone.iter().flat_map(|user| ones(user)) {
+    for one in single.iter().flat_map(|user| ones(user)) {
         expect(&api, &one, "counted").await;
     }
     assert_ranked(&api, "", &users()).await;
@@ -107,25 +107,25 @@ async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_w
 
     let before = store.snapshot();
     let beyond = at(&in_groups(&act(&peer("u3"), "one", "beyond"), &["eu"]), AT);
-    let answer = api.post(ACTIVITY, &beyond).await;
-    answer.assert_status(422);
-    assert_eq!(answer.body["type"], "/problems/score-overflow");
-    // On another day only the board of all time has no room for it: it counts nowhere.
-    let elsewhere = at(&beyond, "2024-02-29T12:00:00Z");
+    let response = api.post(ACTIVITY, &beyond).await;
+    response.assert_status(422);
+    assert_eq!(response.body["type"], "/problems/score-overflow");
+    // On another day only the all-time board would overflow: still nothing counts.
+    let other_day = at(&beyond, "2024-02-29T12:00:00Z");
     assert_eq!(
-        api.post(ACTIVITY, &elsewhere).await.body["type"],
+        api.post(ACTIVITY, &other_day).await.body["type"],
         "/problems/score-overflow"
     );
     assert!(store.snapshot() == before);
 
     let fits = at(&act(&peer("new"), "one", "fits"), AT);
-    let array = json!([beyond, fits, elsewhere, undo(&fits)]);
-    let answer = api.post(ACTIVITY, &array).await;
+    let array = json!([beyond, fits, other_day, undo(&fits)]);
+    let response = api.post(ACTIVITY, &array).await;
     let expected = ["score-overflow", "counted", "score-overflow", "undone"];
-    assert_eq!(outcomes(&answer), expected);
+    assert_eq!(outcomes(&response), expected);
     assert_ranked(&api, "", &users()).await;
 
-    // With room again it counts.
+    // After an undo the score fits.
     expect(
         &api,
         &at(&undo(&act(&peer("u3"), "one", "0")), AT),
@@ -135,8 +135,8 @@ async fn the_largest_scores_rank_in_order_of_arrival_and_one_beyond_is_refused_w
     expect(&api, &beyond, "counted").await;
 }
 
-/// The highest order number, at which the counter stays.
-const LAST: u64 = (1 << 30) - 1;
+/// The highest order number; the counter stays there.
+const MAX_ORDER: u64 = (1 << 30) - 1;
 
 fn board_keys() -> [&'static str; 5] {
     [
@@ -149,23 +149,23 @@ fn board_keys() -> [&'static str; 5] {
 }
 
 #[tokio::test]
-async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
+async fn exhausted_order_numbers_rank_later_ties_by_id() {
     let worker = builder().start();
     let (api, mut store) = (worker.api(), Store::new(redis(), worker.prefix()));
     let early = peer("early");
     expect(&api, &at(&act(&early, "big", "b"), AT), "counted").await;
     for key in board_keys() {
-        store.run::<()>("ZADD", key, &[&(LAST - 9).to_string(), "#"]);
+        store.run::<()>("ZADD", key, &[&(MAX_ORDER - 9).to_string(), "#"]);
     }
     for user in users() {
         expect(&api, &at(&act(&user, "comment", "c"), AT), "counted").await;
     }
-    // Ten numbers are left, from LAST - 9 to LAST; from the tenth on all have the last one.
+    // The counter is nine below its maximum: nine users get exact numbers, all later ones the last.
     let (exact, equal) = (users()[..9].to_vec(), users()[9..].to_vec());
-    for kind in KINDS {
-        let ranking = ranked(&api, &format!("{kind}?{DAY}")).await;
+    for period in PERIODS {
+        let ranking = ranked(&api, &format!("{period}?{DAY}")).await;
         assert_eq!(ranking[0], early);
-        assert_eq!(ranking[1..10], exact, "{kind}");
+        assert_eq!(ranking[1..10], exact, "{period}");
         let (mut by_id, mut expected) = (ranking[10..].to_vec(), equal.clone());
         assert!(
             by_id.is_sorted() || by_id.iter().rev().is_sorted(),
@@ -173,9 +173,9 @@ async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
         );
         by_id.sort();
         expected.sort();
-        assert_eq!(by_id, expected, "{kind}");
+        assert_eq!(by_id, expected, "{period}");
     }
-    // Points stay exact, up and down.
+    // Points stay exact when scores rise and fall.
     expect(
         &api,
         &at(&undo(&act(&peer("u3"), "comment", "c")), AT),
@@ -184,11 +184,11 @@ async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
     .await;
     expect(&api, &at(&act(&early, "one", "o"), AT), "counted").await;
     expect(&api, &at(&undo(&act(&early, "big", "b")), AT), "undone").await;
-    for kind in KINDS {
-        let board = board(&api, &format!("{kind}?{DAY}")).await;
-        assert_eq!(board.len(), 30, "{kind}");
+    for period in PERIODS {
+        let board = board(&api, &format!("{period}?{DAY}")).await;
+        assert_eq!(board.len(), 30, "{period}");
         let (last, others) = board.split_last().unwrap();
-        assert_eq!(*last, (early.clone(), 1.0), "{kind}");
+        assert_eq!(*last, (early.clone(), 1.0), "{period}");
         assert!(
             others
                 .iter()
@@ -198,12 +198,12 @@ async fn the_last_order_numbers_still_rank_exactly_and_later_equals_by_id() {
     }
     for key in board_keys() {
         let counter: f64 = store.run("ZSCORE", key, &["#"]);
-        assert_eq!(counter, LAST as f64, "{key}");
+        assert_eq!(counter, MAX_ORDER as f64, "{key}");
     }
 }
 
 #[tokio::test]
-async fn healthz_warns_when_four_fifths_of_the_order_numbers_are_used_up() {
+async fn healthz_warns_at_80_percent_of_order_numbers() {
     let worker = builder().start();
     let (api, mut store) = (worker.api(), Store::new(redis(), worker.prefix()));
     expect(&api, &like("42", "post-7"), "counted").await;
@@ -211,18 +211,18 @@ async fn healthz_warns_when_four_fifths_of_the_order_numbers_are_used_up() {
         for key in store.keys("b") {
             store.run::<()>("ZADD", &key, &[&used.to_string(), "#"]);
         }
-        let answer = api.get("/healthz").await;
-        answer.assert_status(200);
-        let warnings = answer.body["warnings"].as_array().unwrap().clone();
-        let told = |kind: &&str| {
+        let response = api.get("/healthz").await;
+        response.assert_status(200);
+        let warnings = response.body["warnings"].as_array().unwrap().clone();
+        let warned = |period: &&str| {
             warnings.iter().any(|warning| {
                 let warning = warning.as_str().unwrap();
-                warning.contains(*kind) && warning.contains("order")
+                warning.contains(*period) && warning.contains("order")
             })
         };
-        KINDS.into_iter().filter(told).collect::<Vec<_>>()
+        PERIODS.into_iter().filter(warned).collect::<Vec<_>>()
     };
-    assert_eq!(warnings(LAST * 79 / 100).await, [""; 0]);
-    assert_eq!(warnings(LAST * 80 / 100 + 1).await, KINDS);
-    assert_eq!(warnings(LAST).await, KINDS);
+    assert_eq!(warnings(MAX_ORDER * 79 / 100).await, [""; 0]);
+    assert_eq!(warnings(MAX_ORDER * 80 / 100 + 1).await, PERIODS);
+    assert_eq!(warnings(MAX_ORDER).await, PERIODS);
 }

@@ -1,166 +1,170 @@
-//! In the end: what the service says and holds, against the model, number for number.
+//! The final comparison of the service and its stored data with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::StreamExt;
 use test_support::reference::{
-    BoardName, Calendar, KINDS, Model, Moment, Outcome, Rule, Store, board_key, mark_of, noon_zone,
-    now,
+    BoardId, Calendar, InstantRange, Model, Outcome, PERIODS, Rule, Store, board_key, noon_zone,
+    now, record_name,
 };
 use test_support::{Answer, Api, Value, json};
 
-use crate::load::Deed;
+use crate::load::Operation;
 
-/// How many requests are under way at once.
-const AT_ONCE: usize = 8;
+/// The number of concurrent requests.
+const CONCURRENCY: usize = 8;
 
-/// What was compared.
+/// The numbers of compared items, and all differences.
 #[derive(Clone, Debug, Default)]
-pub struct Compared {
+pub struct Comparison {
     pub boards: usize,
-    pub members: usize,
+    pub entries: usize,
     pub points: u64,
     pub days: usize,
-    pub marks: usize,
-    /// What is not as it must be.
+    pub records: usize,
     pub differences: Vec<String>,
 }
 
-/// What the deeds amount to, each done once, in their order.
-pub fn model(deeds: &[Arc<Deed>]) -> Model {
-    let kinds = KINDS.map(|(kind, _)| kind).to_vec();
-    let mut model = Model::new(Calendar::of(noon_zone()), kinds, Rule::defaults(1));
-    for deed in deeds {
-        let outcome = model.apply(&deed.activity, Moment::exact(deed.now));
+/// Applies each operation once, in order.
+pub fn model(operations: &[Arc<Operation>]) -> Model {
+    let periods = PERIODS.map(|(period, _)| period).to_vec();
+    let mut model = Model::new(Calendar::new(noon_zone()), periods, Rule::defaults(1));
+    for operation in operations {
+        let outcome = model.apply(&operation.activity, InstantRange::exact(operation.now));
         let counts = matches!(outcome, Outcome::Counted(_) | Outcome::Undone(_));
-        assert!(counts, "the load's own fault: {outcome:?} {deed:?}");
+        assert!(counts, "bug in the load: {outcome:?} {operation:?}");
     }
     model
 }
 
-/// Points of each member.
+/// Points by user.
 type Points = BTreeMap<String, u64>;
 
-impl Compared {
-    /// Compares everything.
-    pub async fn with(model: &Model, store: &mut Store, api: &Api) -> Self {
-        let mut compared = Self::default();
-        compared.held_boards(model, store);
-        compared.held_histories(model, store);
-        compared.held_marks(model, store);
-        compared.told_boards(model, api).await;
-        compared.told_histories(model, api).await;
-        compared
+impl Comparison {
+    /// Compares boards, histories and records, stored and served.
+    pub async fn run(model: &Model, store: &mut Store, api: &Api) -> Self {
+        let mut comparison = Self::default();
+        comparison.stored_boards(model, store);
+        comparison.stored_histories(model, store);
+        comparison.stored_records(model, store);
+        comparison.served_boards(model, api).await;
+        comparison.served_histories(model, api).await;
+        comparison
     }
 
-    fn same<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, expected: &T, found: &T) {
+    fn compare<T: PartialEq + std::fmt::Debug>(&mut self, subject: &str, expected: &T, found: &T) {
         if expected != found {
-            let difference = format!("{what}\n  expected {expected:?}\n  found    {found:?}");
+            let difference = format!("{subject}\n  expected {expected:?}\n  found    {found:?}");
             self.differences.push(difference);
         }
     }
 
-    /// Boards in Redis. One that was emptied may never have been made: its like came after the undo.
-    fn held_boards(&mut self, model: &Model, store: &mut Store) {
+    /// Compares boards in Redis. An emptied board may not exist at all, if its like came after the
+    /// undo.
+    fn stored_boards(&mut self, model: &Model, store: &mut Store) {
         let mut keys = store.keys("b");
-        let names: BTreeMap<String, &BoardName> = model
+        let names: BTreeMap<String, &BoardId> = model
             .boards
             .keys()
             .map(|name| (board_key(name), name))
             .collect();
         keys.extend(names.keys().cloned());
         let keys: Vec<String> = keys.into_iter().collect();
-        for (key, [seen, hidden]) in keys.iter().zip(store.boards(&keys)) {
-            let found: Points = seen.into_iter().collect();
+        for (key, [visible, hidden]) in keys.iter().zip(store.boards(&keys)) {
+            let found: Points = visible.into_iter().collect();
             let expected = names.get(key).map(|name| ranking(model, name));
             let expected = expected.unwrap_or_default();
             self.boards += 1;
-            self.members += expected.len();
+            self.entries += expected.len();
             self.points += expected.values().sum::<u64>();
             for user in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
-                self.same(
+                self.compare(
                     &format!("{key} {user}"),
                     &expected.get(user),
                     &found.get(user),
                 );
             }
-            self.same(&format!("{key}, hidden"), &Vec::new(), &hidden);
+            self.compare(&format!("{key}, hidden"), &Vec::new(), &hidden);
         }
     }
 
-    fn held_histories(&mut self, model: &Model, store: &mut Store) {
+    fn stored_histories(&mut self, model: &Model, store: &mut Store) {
         let mut expected: BTreeMap<_, BTreeMap<String, String>> = BTreeMap::new();
         for ((date, user), day) in &model.histories {
-            let written = |(action, (count, points)): (&String, &(u64, i64))| {
+            let stored = |(action, (count, points)): (&String, &(u64, i64))| {
                 (action.clone(), format!("{count} {points}"))
             };
-            expected.insert((*date, user.clone()), day.iter().map(written).collect());
+            expected.insert((*date, user.clone()), day.iter().map(stored).collect());
         }
         self.days = expected.len();
         let found = store.histories();
         for day in expected.keys().chain(found.keys()).collect::<BTreeSet<_>>() {
-            let what = format!("history of {} on {}", day.1, day.0);
-            self.same(&what, &expected.get(day), &found.get(day));
+            let subject = format!("history of {} on {}", day.1, day.0);
+            self.compare(&subject, &expected.get(day), &found.get(day));
         }
     }
 
-    /// What stands, and what was done on which day.
-    fn held_marks(&mut self, model: &Model, store: &mut Store) {
-        let standing = model.standing.keys();
-        let mut expected: BTreeSet<String> = standing
+    /// Compares active and daily records.
+    fn stored_records(&mut self, model: &Model, store: &mut Store) {
+        let active = model.active.keys();
+        let mut expected: BTreeSet<String> = active
             .map(|(user, action, target)| format!("m:{user} {action}:{target}"))
             .collect();
-        let per_day = model.per_day.iter();
+        let daily = model.daily.iter();
         expected.extend(
-            per_day.map(|(date, (user, action, target))| {
+            daily.map(|(date, (user, action, target))| {
                 format!("{user} on {date} {action}:{target}")
             }),
         );
         let mut found = BTreeSet::new();
         for key in store.keys("m:") {
-            let marks = store.hash(&key).into_keys();
-            found.extend(marks.map(|field| format!("{key} {}", mark_of(&field))));
+            let fields = store.hash(&key).into_keys();
+            found.extend(fields.map(|field| format!("{key} {}", record_name(&field))));
         }
-        for (date, user, mark) in store.day_marks() {
-            found.insert(format!("{user} on {date} {mark}"));
+        for (date, user, record) in store.daily_records() {
+            found.insert(format!("{user} on {date} {record}"));
         }
-        self.marks = expected.len();
-        for mark in expected.symmetric_difference(&found) {
-            self.same(mark, &expected.contains(mark), &found.contains(mark));
+        self.records = expected.len();
+        for record in expected.symmetric_difference(&found) {
+            self.compare(record, &expected.contains(record), &found.contains(record));
         }
     }
 
-    /// Boards as anybody reads them, page by page.
-    async fn told_boards(&mut self, model: &Model, api: &Api) {
+    /// Compares boards read through the API, page by page.
+    async fn served_boards(&mut self, model: &Model, api: &Api) {
         let pages = futures::stream::iter(&model.boards).map(async |(name, board)| {
-            let (kind, _, group) = name;
+            let (period, _, group) = name;
             let group = group.as_ref().map(|group| format!("&group={group}"));
             let group = group.unwrap_or_default();
-            let path = format!("/v1/ranking/{kind}?date={}{group}&limit=100", board.date);
+            let path = format!("/v1/ranking/{period}?date={}{group}&limit=100", board.date);
             (name, read_board(api, &path).await)
         });
-        let pages: Vec<_> = pages.buffer_unordered(AT_ONCE).collect().await;
+        let pages: Vec<_> = pages.buffer_unordered(CONCURRENCY).collect().await;
         for (name, found) in pages {
-            self.same(
-                &format!("told: {name:?}"),
+            self.compare(
+                &format!("served board {name:?}"),
                 &Ok(ranking(model, name)),
                 &found,
             );
         }
     }
 
-    /// Histories as their owners read them.
-    async fn told_histories(&mut self, model: &Model, api: &Api) {
+    /// Compares histories read through the API.
+    async fn served_histories(&mut self, model: &Model, api: &Api) {
         let users: BTreeSet<&String> = model.histories.keys().map(|(_, user)| user).collect();
         let today = model.calendar.date(now());
-        let answers = futures::stream::iter(users).map(async |user| {
-            let answer = api.get(&format!("/v1/users/{user}/activity")).await;
-            (user, answer)
+        let responses = futures::stream::iter(users).map(async |user| {
+            let response = api.get(&format!("/v1/users/{user}/activity")).await;
+            (user, response)
         });
-        let answers: Vec<(&String, Answer)> = answers.buffer_unordered(AT_ONCE).collect().await;
-        for (user, answer) in answers {
-            let days = answer.body["days"].as_array().cloned().unwrap_or_default();
+        let responses: Vec<(&String, Answer)> =
+            responses.buffer_unordered(CONCURRENCY).collect().await;
+        for (user, response) in responses {
+            let days = response.body["days"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
             let expected = |date: jiff::civil::Date| {
                 let day = model.histories.get(&(date, user.clone()));
                 let day = day.cloned().unwrap_or_default();
@@ -173,37 +177,37 @@ impl Compared {
             };
             let dates = (0..31).map(|back| today.saturating_sub(jiff::Span::new().days(back)));
             let expected: Vec<Value> = dates.map(expected).collect();
-            self.same(&format!("history of {user}"), &expected, &days);
+            self.compare(&format!("served history of {user}"), &expected, &days);
         }
     }
 }
 
-fn ranking(model: &Model, name: &BoardName) -> Points {
-    let [seen, _] = model.ranking(name);
-    seen.into_iter().collect()
+fn ranking(model: &Model, name: &BoardId) -> Points {
+    let [visible, _] = model.ranking(name);
+    visible.into_iter().collect()
 }
 
-/// A whole board, or what is wrong with it: ranks without gaps, points in their order.
+/// Reads a complete board. Returns the text of an unexpected response as the error: ranks must have
+/// no gaps, and scores must descend.
 async fn read_board(api: &Api, path: &str) -> Result<Points, String> {
-    let mut members: Vec<(String, u64)> = Vec::new();
+    let mut users: Vec<(String, u64)> = Vec::new();
     loop {
-        let answer = api.get(&format!("{path}&offset={}", members.len())).await;
-        let entries = answer.body["entries"].as_array().cloned();
-        let is_fresh = answer.status == 200 && answer.body["stale"].is_null();
-        let entries = entries.filter(|_| is_fresh).ok_or(answer.text.clone())?;
+        let response = api.get(&format!("{path}&offset={}", users.len())).await;
+        let entries = response.body["entries"].as_array().cloned();
+        let is_fresh = response.status == 200 && response.body["stale"].is_null();
+        let entries = entries.filter(|_| is_fresh).ok_or(response.text.clone())?;
         for entry in &entries {
             let user = entry["user"]["id"].as_str().map(str::to_owned);
-            let member = user.zip(entry["score"].as_u64());
-            let last = members.last().map_or(u64::MAX, |(_, score)| *score);
-            let right =
-                member.filter(|(_, score)| *score <= last && entry["rank"] == members.len() + 1);
-            members.push(right.ok_or(answer.text.clone())?);
+            let user = user.zip(entry["score"].as_u64());
+            let last = users.last().map_or(u64::MAX, |(_, score)| *score);
+            let valid =
+                user.filter(|(_, score)| *score <= last && entry["rank"] == users.len() + 1);
+            users.push(valid.ok_or(response.text.clone())?);
         }
         if entries.len() < 100 {
-            let total = &answer.body["total"];
-            let whole = *total == members.len();
-            return whole
-                .then(|| members.into_iter().collect())
+            let total = &response.body["total"];
+            return (*total == users.len())
+                .then(|| users.into_iter().collect())
                 .ok_or(format!("total {total}"));
         }
     }

@@ -1,4 +1,4 @@
-//! What a run has shown, as text and as JSON.
+//! The report of a run, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,97 +6,114 @@ use std::time::Duration;
 
 use test_support::{Value, json};
 
-use crate::compare::Compared;
-use crate::figures::{Counts, LIMIT, quantile};
-use crate::flights::Hits;
-use crate::ledger::Held;
+use crate::compare::Comparison;
+use crate::in_flight::FaultEffect;
+use crate::injection::{FaultKind, InjectedFaults};
 use crate::load::Load;
-use crate::strikes::{Part, Struck};
+use crate::metrics::{Counts, LIMIT, quantile};
+use crate::tracker::QueueFigures;
 
-/// Everything there is to say.
+/// All results of a run.
 pub struct Report {
     pub seed: u64,
-    /// How long load and faults lasted, and then the queue.
-    pub lasted: Duration,
+    /// The duration of load and faults.
+    pub duration: Duration,
+    /// The time until the queue was empty afterwards.
     pub drained: Duration,
     pub load: Load,
     pub counts: Counts,
-    pub held: Held,
-    pub struck: Struck,
-    pub hits: Vec<Hits>,
-    pub compared: Compared,
-    /// Of this machine, before and after.
+    pub queue: QueueFigures,
+    pub injected: InjectedFaults,
+    pub faults: Vec<FaultEffect>,
+    pub comparison: Comparison,
+    /// The machine's load average before and after.
     pub load_average: [f64; 2],
 }
 
-/// Faults of one kind.
+/// The sums of all faults of one kind.
 #[derive(Default)]
-struct Faults {
-    struck: u64,
-    hit: u64,
+struct FaultTotals {
+    injected: u64,
+    /// Faults that affected at least one request.
+    effective: u64,
     in_flight: u64,
-    hurt: u64,
+    affected: u64,
 }
 
 impl Report {
-    /// How many faults have hit requests in flight.
-    pub fn hit(&self) -> u64 {
-        self.faults().values().map(|faults| faults.hit).sum()
+    /// Returns the number of faults that affected at least one request.
+    pub fn effective_faults(&self) -> u64 {
+        self.fault_totals()
+            .values()
+            .map(|totals| totals.effective)
+            .sum()
     }
 
-    fn faults(&self) -> BTreeMap<Part, Faults> {
-        let mut all: BTreeMap<Part, Faults> = BTreeMap::new();
-        for (part, number) in &self.struck {
-            let (faults, hits) = (all.entry(*part).or_default(), &self.hits[*number]);
-            faults.struck += 1;
-            faults.hit += u64::from(hits.hurt > 0);
-            faults.in_flight += hits.in_flight;
-            faults.hurt += hits.hurt;
+    fn fault_totals(&self) -> BTreeMap<FaultKind, FaultTotals> {
+        let mut all: BTreeMap<FaultKind, FaultTotals> = BTreeMap::new();
+        for (kind, number) in &self.injected {
+            let (totals, effect) = (all.entry(*kind).or_default(), &self.faults[*number]);
+            totals.injected += 1;
+            totals.effective += u64::from(effect.affected > 0);
+            totals.in_flight += effect.in_flight;
+            totals.affected += effect.affected;
         }
         all
     }
 
-    /// How late tasks of this process itself are woken, but for one in a thousand: what the machine
-    /// adds to every answer. Where it is long nobody can say how soon the service answers.
+    /// Returns the 99.9th percentile of this process's wake-up delay, which the machine adds to every
+    /// response time.
     pub fn lag(&self) -> Duration {
         quantile(&self.counts.lags, 999)
     }
 
     fn slowest(&self) -> Duration {
-        self.counts.took.iter().max().copied().unwrap_or_default()
+        let durations = self.counts.durations.iter();
+        durations.max().copied().unwrap_or_default()
     }
 
-    fn slowest_waiting(&self) -> Duration {
-        let waited = self.counts.waited_for_workerd.iter();
-        waited.max().copied().unwrap_or_default()
+    fn slowest_worker_down(&self) -> Duration {
+        let durations = self.counts.late_worker_down.iter();
+        durations.max().copied().unwrap_or_default()
     }
 
-    /// Of boards or standings, how many were answered how.
-    fn reads(&self, what: &str) -> Value {
-        let reads = self.counts.reads.iter().filter(|((of, _), _)| *of == what);
+    /// Returns the number of reads of boards or standings by result.
+    fn reads(&self, resource: &str) -> impl Iterator<Item = (&'static str, u64)> {
+        let reads = self.counts.reads.iter();
         reads
-            .map(|((_, how), number)| ((*how).to_owned(), json!(number)))
-            .collect()
+            .filter(move |((of, _), _)| *of == resource)
+            .map(|((_, result), count)| (*result, *count))
     }
 
-    /// As JSON.
+    /// Renders the report as JSON.
     pub fn json(&self) -> Value {
         let Self {
             counts,
-            held,
+            queue,
             load,
-            compared,
+            comparison,
             ..
         } = self;
-        let ms = |took: Duration| (took.as_secs_f64() * 10_000.0).round() / 10.0;
-        let faults = |(part, faults): (Part, Faults)| {
-            let told = json!({
-                "struck": faults.struck, "hit": faults.hit,
-                "in_flight": faults.in_flight, "hurt": faults.hurt,
+        let ms = |duration: Duration| (duration.as_secs_f64() * 10_000.0).round() / 10.0;
+        let late = counts
+            .durations
+            .iter()
+            .filter(|took| **took > LIMIT)
+            .count();
+        let faults = |(kind, totals): (FaultKind, FaultTotals)| {
+            let totals = json!({
+                "injected": totals.injected, "effective": totals.effective,
+                "in_flight": totals.in_flight, "affected": totals.affected,
             });
-            (part.name().to_owned(), told)
+            (kind.name().to_owned(), totals)
         };
-        let seconds = self.lasted.as_secs_f64();
+        let reads = |resource| -> Value {
+            let reads = self.reads(resource);
+            reads
+                .map(|(result, count)| (result.to_owned(), json!(count)))
+                .collect()
+        };
+        let seconds = self.duration.as_secs_f64();
         json!({
             "seed": self.seed,
             "seconds": seconds.round(),
@@ -105,34 +122,35 @@ impl Report {
             "lag_p999_ms": ms(self.lag()),
             "load": {
                 "activities": load.activities, "per_second": (load.activities as f64 / seconds).round(),
-                "deeds": load.deeds.len(), "repeats": load.repeats, "undos": load.undos,
+                "operations": load.operations.len(), "repeats": load.repeats, "undos": load.undos,
             },
             "outcomes": counts.outcomes,
-            "answers": {
+            "responses": {
                 "limit_ms": ms(LIMIT), "in_time": counts.share_in_time(),
-                "answered": counts.took.len(), "unanswered": counts.unanswered,
-                "late": counts.took.iter().filter(|took| **took > LIMIT).count(),
-                "p50_ms": ms(quantile(&counts.took, 500)), "p99_ms": ms(quantile(&counts.took, 990)),
-                "p999_ms": ms(quantile(&counts.took, 999)), "slowest_ms": ms(self.slowest()),
+                "received": counts.durations.len(), "missing": counts.unanswered, "late": late,
+                "p50_ms": ms(quantile(&counts.durations, 500)),
+                "p99_ms": ms(quantile(&counts.durations, 990)),
+                "p999_ms": ms(quantile(&counts.durations, 999)), "slowest_ms": ms(self.slowest()),
             },
             "without_workerd": {
-                "unanswered": counts.worker_dead, "late": counts.waited_for_workerd.len(),
-                "slowest_ms": ms(self.slowest_waiting()),
+                "missing": counts.worker_down, "late": counts.late_worker_down.len(),
+                "slowest_ms": ms(self.slowest_worker_down()),
             },
-            "sent_again": { "requests": counts.sent_again, "deeds_lost_in_queue": held.sent_again },
+            "sent_again": { "requests": counts.retries, "operations_lost_in_queue": queue.sent_again },
             "queue": {
-                "taken": held.taken, "done": held.done, "lost_with_workerd": held.lost,
-                "waiting": held.waiting, "drained_seconds": self.drained.as_secs_f64().round(),
+                "accepted": queue.accepted, "acknowledged": queue.acknowledged,
+                "lost_with_workerd": queue.lost, "waiting": queue.waiting,
+                "drained_seconds": self.drained.as_secs_f64().round(),
             },
-            "reads": { "boards": self.reads("boards"), "standings": self.reads("standings") },
-            "faults": self.faults().into_iter().map(faults).collect::<Value>(),
-            "faults_hit": self.hit(),
+            "reads": { "boards": reads("boards"), "standings": reads("standings") },
+            "faults": self.fault_totals().into_iter().map(faults).collect::<Value>(),
+            "effective_faults": self.effective_faults(),
             "compared": {
-                "boards": compared.boards, "members": compared.members, "points": compared.points,
-                "history_days": compared.days, "marks": compared.marks,
-                "differences": compared.differences.len(),
+                "boards": comparison.boards, "entries": comparison.entries,
+                "points": comparison.points, "history_days": comparison.days,
+                "records": comparison.records, "differences": comparison.differences.len(),
             },
-            "wrong": counts.wrong.len(),
+            "unexpected": counts.unexpected.len(),
         })
     }
 }
@@ -141,13 +159,14 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             counts,
-            held,
+            queue,
             load,
-            compared,
+            comparison,
             ..
         } = self;
         let [before, after] = self.load_average;
-        let seconds = self.lasted.as_secs_f64();
+        let seconds = self.duration.as_secs_f64();
+        let percentile = |thousandths| quantile(&counts.durations, thousandths).as_millis();
         writeln!(
             f,
             "fault run: SEED={}, {seconds:.0} s, load average {before} before, {after} after",
@@ -155,86 +174,89 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "load       {} activities ({:.0}/s), {} of them repeats, {} undos; {} deeds",
+            "load       {} activities ({:.0}/s) of {} operations, {} repeats, {} undos",
             load.activities,
             load.activities as f64 / seconds,
+            load.operations.len(),
             load.repeats,
             load.undos,
-            load.deeds.len()
         )?;
-        let outcomes = counts
-            .outcomes
-            .iter()
-            .map(|(name, number)| format!("{number} {name}"));
-        writeln!(f, "outcomes   {}", outcomes.collect::<Vec<_>>().join(", "))?;
+        let outcomes = counts.outcomes.iter();
+        let outcomes: Vec<_> = outcomes
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        writeln!(f, "outcomes   {}", outcomes.join(", "))?;
         writeln!(
             f,
-            "in time    {:.3} % of {} requests within {} ms; {} unanswered; half in {} ms, 99 % in {}, 99.9 % in {}, the slowest {}",
+            "in time    {:.3} % of {} requests within {} ms; {} unanswered; p50 {} ms, p99 {} ms, p99.9 {} ms, slowest {} ms",
             counts.share_in_time() * 100.0,
-            counts.took.len() as u64 + counts.unanswered,
+            counts.durations.len() as u64 + counts.unanswered,
             LIMIT.as_millis(),
             counts.unanswered,
-            quantile(&counts.took, 500).as_millis(),
-            quantile(&counts.took, 990).as_millis(),
-            quantile(&counts.took, 999).as_millis(),
+            percentile(500),
+            percentile(990),
+            percentile(999),
             self.slowest().as_millis(),
         )?;
         writeln!(
             f,
-            "machine    tasks woken up to {} ms late, but for one in a thousand",
+            "machine    p99.9 of the wake-up delay {} ms",
             self.lag().as_millis()
         )?;
         writeln!(
             f,
-            "apart      {} requests died with workerd or found none; {} waited for one and were late, the slowest {} ms",
-            counts.worker_dead,
-            counts.waited_for_workerd.len(),
-            self.slowest_waiting().as_millis(),
+            "no workerd {} requests unanswered, {} late, slowest {} ms",
+            counts.worker_down,
+            counts.late_worker_down.len(),
+            self.slowest_worker_down().as_millis(),
         )?;
         writeln!(
             f,
-            "sent again {} requests not answered; {} deeds of the {} messages that died in the queue with workerd",
-            counts.sent_again, held.sent_again, held.lost
+            "sent again {} unanswered requests; {} operations of {} messages lost with workerd",
+            counts.retries, queue.sent_again, queue.lost
         )?;
         writeln!(
             f,
-            "queue      {} messages taken, {} done; drained in {:.0} s",
-            held.taken,
-            held.done,
+            "queue      {} messages accepted, {} acknowledged; drained in {:.0} s",
+            queue.accepted,
+            queue.acknowledged,
             self.drained.as_secs_f64()
         )?;
-        for what in ["boards", "standings"] {
-            let reads = counts.reads.iter().filter(|((of, _), _)| *of == what);
-            let reads: Vec<_> = reads.map(|((_, how), number)| (*how, *number)).collect();
-            let all: u64 = reads.iter().map(|(_, number)| number).sum();
-            let share = |(how, number): &(&str, u64)| {
-                format!("{:.2} % {how}", 100.0 * *number as f64 / all as f64)
+        for resource in ["boards", "standings"] {
+            let total: u64 = self.reads(resource).map(|(_, count)| count).sum();
+            let share = |(result, count): (&str, u64)| {
+                format!("{:.2} % {result}", 100.0 * count as f64 / total as f64)
             };
-            let shares: Vec<String> = reads.iter().map(share).collect();
-            writeln!(f, "{what:<10} {all} reads: {}", shares.join(", "))?;
+            let shares: Vec<String> = self.reads(resource).map(share).collect();
+            writeln!(f, "{resource:<10} {total} reads: {}", shares.join(", "))?;
         }
-        for (part, faults) in self.faults() {
+        for (kind, totals) in self.fault_totals() {
             writeln!(
                 f,
-                "fault      {:<20} {:>3} struck, {:>3} hit: {} of {} requests in flight",
-                part.name(),
-                faults.struck,
-                faults.hit,
-                faults.hurt,
-                faults.in_flight
+                "fault      {:<20} {:>3} injected, {:>3} effective: {} of {} requests in flight affected",
+                kind.name(),
+                totals.injected,
+                totals.effective,
+                totals.affected,
+                totals.in_flight
             )?;
         }
         writeln!(
             f,
-            "compared   {} boards with {} members and {} points, {} days of histories, {} marks: {} differences",
-            compared.boards,
-            compared.members,
-            compared.points,
-            compared.days,
-            compared.marks,
-            compared.differences.len()
+            "compared   {} boards with {} entries and {} points, {} days of histories, {} records: {} differences",
+            comparison.boards,
+            comparison.entries,
+            comparison.points,
+            comparison.days,
+            comparison.records,
+            comparison.differences.len()
         )?;
-        for line in compared.differences.iter().chain(&counts.wrong).take(20) {
+        for line in comparison
+            .differences
+            .iter()
+            .chain(&counts.unexpected)
+            .take(20)
+        {
             writeln!(f, "  {line}")?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What all tasks of a run share.
+//! The shared state of all tasks of a run.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -6,39 +6,39 @@ use std::time::{Duration, Instant};
 
 use test_support::{Answer, Method};
 
-use crate::figures::{Figures, LIMIT};
-use crate::flights::Flights;
-use crate::ledger::Ledger;
+use crate::in_flight::InFlight;
+use crate::metrics::{LIMIT, Metrics};
 use crate::service::{Service, lock};
+use crate::tracker::Tracker;
 
-/// How far apart requests are that are sent again, so that they are no load of their own.
-const PACE: Duration = Duration::from_millis(10);
+/// The interval between retries, so that they add no significant load.
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// So many answers in a row from the store, and it is well.
-const WELL: u32 = 5;
+/// The store is healthy after this number of consecutive responses from it.
+const HEALTHY_AFTER: u32 = 5;
 
 pub struct Run {
     pub service: Service,
-    pub ledger: Ledger,
-    pub flights: Flights,
-    pub figures: Figures,
-    /// No new load, reads and faults.
+    pub tracker: Tracker,
+    pub in_flight: InFlight,
+    pub metrics: Metrics,
+    /// Ends load, reads and faults.
     pub is_over: AtomicBool,
-    /// Answers in a row that came from the store.
-    from_store: AtomicU32,
-    next_again: Mutex<Instant>,
+    /// The number of consecutive responses that came from the store.
+    store_responses: AtomicU32,
+    next_retry: Mutex<Instant>,
 }
 
 impl Run {
     pub fn new(service: Service) -> Self {
         Self {
             service,
-            ledger: Ledger::default(),
-            flights: Flights::default(),
-            figures: Figures::default(),
+            tracker: Tracker::default(),
+            in_flight: InFlight::default(),
+            metrics: Metrics::default(),
             is_over: AtomicBool::new(false),
-            from_store: AtomicU32::new(0),
-            next_again: Mutex::new(Instant::now()),
+            store_responses: AtomicU32::new(0),
+            next_retry: Mutex::new(Instant::now()),
         }
     }
 
@@ -46,45 +46,73 @@ impl Run {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Sends a request and keeps the time. A fault that strikes meanwhile has hurt it if it is not
-    /// answered in time, or the answer shows it.
-    pub async fn ask(
+    /// Sends a request and measures its time. A fault injected meanwhile has affected the request if
+    /// the response is late or missing, or if `shows_fault` says so.
+    pub async fn send(
         &self,
         method: Method,
         path: &str,
         body: String,
         shows_fault: impl Fn(&Answer) -> bool,
     ) -> Option<Answer> {
-        let (flight, from) = (self.flights.begin(), Instant::now());
-        let answer = self.service.send(method, path, body).await;
-        let (to, took) = (Instant::now(), from.elapsed());
-        let was_dead = self.service.was_dead(from, to);
-        self.figures.ended(took, answer.is_some(), was_dead);
-        let is_hurt = took > LIMIT || answer.as_ref().is_none_or(shows_fault);
-        self.flights.end(flight, is_hurt);
-        answer
+        let (request, start) = (self.in_flight.begin(), Instant::now());
+        let response = self.service.send(method, path, body).await;
+        let (end, duration) = (Instant::now(), start.elapsed());
+        let was_down = self.service.was_down(start, end);
+        self.metrics
+            .record_request(duration, response.is_some(), was_down);
+        let is_affected = duration > LIMIT || response.as_ref().is_none_or(shows_fault);
+        self.in_flight.end(request, is_affected);
+        response
     }
 
-    /// The store has answered, or not.
-    pub fn heard(&self, from_store: bool) {
+    /// Records whether a response came from the store.
+    pub fn record_store_response(&self, from_store: bool) {
         if from_store {
-            self.from_store.fetch_add(1, Ordering::Relaxed);
+            self.store_responses.fetch_add(1, Ordering::Relaxed);
         } else {
-            self.from_store.store(0, Ordering::Relaxed);
+            self.store_responses.store(0, Ordering::Relaxed);
         }
     }
 
-    pub fn is_well(&self) -> bool {
-        self.from_store.load(Ordering::Relaxed) >= WELL
+    pub fn is_store_healthy(&self) -> bool {
+        self.store_responses.load(Ordering::Relaxed) >= HEALTHY_AFTER
     }
 
-    /// Waits for the turn of a request that is sent again.
-    pub async fn turn(&self) {
-        let turn = {
-            let mut next = lock(&self.next_again);
-            *next = (*next).max(Instant::now()) + PACE;
+    /// Waits for the next slot for a retry.
+    pub async fn retry_slot(&self) {
+        let slot = {
+            let mut next = lock(&self.next_retry);
+            *next = (*next).max(Instant::now()) + RETRY_INTERVAL;
             *next
         };
-        tokio::time::sleep_until(turn.into()).await;
+        tokio::time::sleep_until(slot.into()).await;
+    }
+}
+
+/// Follows wrangler's log: acknowledged messages, dead letters and panics.
+pub async fn watch_log(run: &Run) {
+    loop {
+        let lines = run.service.new_log_lines();
+        lines.lines().for_each(|line| read_log_line(run, line));
+        // The forwarder's recordings are unused and would fill the memory.
+        run.service.forwarder.reset();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn read_log_line(run: &Run, line: &str) {
+    if let Some(acknowledged) = line.strip_prefix("DONE ") {
+        let acknowledged: Vec<String> = serde_json::from_str(acknowledged).unwrap_or_default();
+        let Some((isolate, messages)) = acknowledged.split_first() else {
+            return run.metrics.record_unexpected(line.to_owned());
+        };
+        for message in messages {
+            run.tracker.acknowledged(isolate, message);
+        }
+    }
+    let is_dropped = line.starts_with("DEAD ") || line.contains("\"cause\":\"dropped");
+    if is_dropped || line.contains("panicked at") {
+        run.metrics.record_unexpected(line.to_owned());
     }
 }

@@ -1,4 +1,4 @@
-//! The parts, each of which can fail.
+//! The components of the service, each of which can fail.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,43 +8,45 @@ use test_support::{
     Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Worker, Wrangler, until,
 };
 
-use crate::say;
+use crate::log;
 
-/// How long a caller waits at most; nobody should have to.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of a client. No request should reach it.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the Worker is given for one request to its store, by default.
+/// The Worker's default timeout of a store request.
 pub const STORE_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// How long wrangler may take to start another workerd before it is started anew itself.
-const ANOTHER: Duration = Duration::from_secs(20);
+/// The time wrangler has to start another workerd before it is restarted itself.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Redis that writes to disk before it answers, the gateway, a forwarder, and the built Worker in
-/// wrangler with all that wrangler.toml binds.
+/// Redis that writes to disk before it replies, the gateway, a forwarder, and the built Worker in
+/// wrangler with the bindings of wrangler.toml.
 pub struct Service {
     pub redis: Mutex<RedisServer>,
     pub gateway: Mutex<Gateway>,
     pub forwarder: Forwarder,
-    /// Always there, but for while it is started anew.
-    wrangler: Mutex<Option<Log>>,
+    /// `None` only during a restart.
+    wrangler: Mutex<Option<LoggedWrangler>>,
     api: Mutex<Api>,
-    /// When there was no workerd, or none that answers: from, and to if there is one again.
-    dead: Mutex<Vec<(Instant, Option<Instant>)>>,
+    /// The periods in which workerd was down; the end is `None` while it still is.
+    downtimes: Mutex<Vec<(Instant, Option<Instant>)>>,
 }
 
-/// wrangler, and how many bytes of its log were read.
-struct Log {
+/// wrangler, and the number of bytes of its log that have been read.
+struct LoggedWrangler {
     wrangler: Wrangler,
-    read: usize,
+    log_offset: usize,
 }
 
 impl Service {
-    /// Starts them, and waits until they answer.
+    /// Starts all components and waits until the service is healthy.
     pub async fn start() -> Self {
         let redis = RedisServer::spawn(RedisOptions::default().append_only());
         let gateway = Gateway::spawn(&redis.url());
         let forwarder = Forwarder::to(&gateway.url());
         let worker = Worker::builder().store(&forwarder.url());
+        let timeout = STORE_TIMEOUT.as_millis().to_string();
+        let worker = worker.var("STORE_TIMEOUT_MS", &timeout);
         let worker = worker.var("TIMEZONE", noon_zone());
         let wrangler = worker.archive().shipped_queues().start_wrangler();
         let service = Self {
@@ -52,8 +54,11 @@ impl Service {
             gateway: Mutex::new(gateway),
             forwarder,
             api: Mutex::new(wrangler.api()),
-            wrangler: Mutex::new(Some(Log { wrangler, read: 0 })),
-            dead: Mutex::default(),
+            wrangler: Mutex::new(Some(LoggedWrangler {
+                wrangler,
+                log_offset: 0,
+            })),
+            downtimes: Mutex::default(),
         };
         until("the service", async || {
             let health = service.get("/healthz").await?;
@@ -63,73 +68,84 @@ impl Service {
         service
     }
 
-    /// A client with the service key.
+    /// Returns a client with the service key.
     pub fn api(&self) -> Api {
         lock(&self.api).clone()
     }
 
-    /// What lies in Redis.
+    /// Returns a reader of the data in Redis.
     pub fn store(&self) -> Store {
-        let log = lock(&self.wrangler);
-        let prefix = log.as_ref().expect("wrangler").wrangler.prefix();
+        let wrangler = lock(&self.wrangler);
+        let prefix = wrangler.as_ref().expect("wrangler").wrangler.prefix();
         Store::new(&lock(&self.redis), prefix)
     }
 
-    /// What wrangler has logged since the last time.
-    pub fn news(&self) -> String {
-        let mut log = lock(&self.wrangler);
-        log.as_mut().map_or_else(String::new, |log| {
-            let news = log.wrangler.log_from(log.read);
-            log.read += news.len();
-            news
+    /// Returns the lines that wrangler has logged since the previous call.
+    pub fn new_log_lines(&self) -> String {
+        let mut wrangler = lock(&self.wrangler);
+        wrangler.as_mut().map_or_else(String::new, |logged| {
+            let lines = logged.wrangler.log_from(logged.log_offset);
+            logged.log_offset += lines.len();
+            lines
         })
     }
 
-    /// What the Worker itself answers, if it does: while it is dead wrangler answers in its place.
+    /// Returns the Worker's own response. While workerd is down wrangler responds instead, without the
+    /// header `X-Request-Id`.
     pub async fn send(&self, method: Method, path: &str, body: String) -> Option<Answer> {
         let (api, json) = (self.api(), &[("content-type", "application/json")]);
-        let answer = api.try_send(method, path, body, json);
-        let answer = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()?;
-        answer.header("x-request-id").is_some().then_some(answer)
+        let response = api.try_send(method, path, body, json);
+        let response = tokio::time::timeout(CLIENT_TIMEOUT, response)
+            .await
+            .ok()?
+            .ok()?;
+        response
+            .header("x-request-id")
+            .is_some()
+            .then_some(response)
     }
 
     pub async fn get(&self, path: &str) -> Option<Answer> {
         self.send(Method::GET, path, String::new()).await
     }
 
-    /// Whether there was no workerd at some time between two instants.
-    pub fn was_dead(&self, from: Instant, to: Instant) -> bool {
-        let dead = lock(&self.dead);
+    /// Returns whether workerd was down at some time between two instants.
+    pub fn was_down(&self, from: Instant, to: Instant) -> bool {
+        let downtimes = lock(&self.downtimes);
         let overlaps = |(since, until): &(Instant, Option<Instant>)| {
             *since <= to && until.is_none_or(|until| from <= until)
         };
-        // Only the last ones can matter.
-        dead.iter().rev().take(20).any(overlaps)
+        // Requests are short, so only recent downtimes can overlap.
+        downtimes.iter().rev().take(20).any(overlaps)
     }
 
-    /// Kills workerd, does something just before, and something before there is another that answers.
+    /// Kills workerd and waits for the next one. `just_before` runs right before the kill, `meanwhile`
+    /// before the next workerd responds.
     pub async fn kill_workerd(&self, just_before: impl FnOnce(), meanwhile: impl FnOnce()) {
         tokio::task::block_in_place(|| {
-            let log = lock(&self.wrangler);
-            let wrangler = &log.as_ref().expect("wrangler").wrangler;
+            let logged = lock(&self.wrangler);
+            let wrangler = &logged.as_ref().expect("wrangler").wrangler;
             wrangler.kill_workerd(|| {
                 just_before();
-                lock(&self.dead).push((Instant::now(), None));
+                lock(&self.downtimes).push((Instant::now(), None));
             });
         });
         meanwhile();
-        if !self.answers_within(ANOTHER).await {
-            tokio::task::block_in_place(|| self.start_anew());
-            assert!(self.answers_within(ANOTHER * 2).await, "wrangler answers");
+        if !self.responds_within(RESTART_TIMEOUT).await {
+            tokio::task::block_in_place(|| self.restart_wrangler());
+            assert!(
+                self.responds_within(RESTART_TIMEOUT * 2).await,
+                "wrangler responds"
+            );
         }
-        if let Some((_, until)) = lock(&self.dead).last_mut() {
+        if let Some((_, until)) = lock(&self.downtimes).last_mut() {
             *until = Some(Instant::now());
         }
     }
 
-    async fn answers_within(&self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
-        // For this it needs no store.
+    async fn responds_within(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        // This route needs no store.
         while self.get("/openapi.json").await.is_none() {
             if Instant::now() > deadline {
                 return false;
@@ -139,25 +155,29 @@ impl Service {
         true
     }
 
-    /// Ends wrangler and starts it again. It gives up where another process has taken the port of
-    /// its workerd before the next one has.
-    fn start_anew(&self) {
+    /// Restarts wrangler, which gives up when another process has taken the port of its workerd.
+    fn restart_wrangler(&self) {
         let wrangler = lock(&self.wrangler).take().expect("wrangler").wrangler;
-        let log = wrangler.log();
-        // Past what the Worker says.
-        let own = log
+        let text = wrangler.log();
+        // Errors of wrangler, without the Worker's own log lines.
+        let errors = text
             .lines()
             .filter(|line| line.contains("rror") && !line.contains("level"));
-        let own: Vec<&str> = own.collect();
-        let last = own.get(own.len().saturating_sub(20)..).unwrap_or(&own);
-        say(&format!("wrangler is started anew:\n{}", last.join("\n")));
+        let errors: Vec<&str> = errors.collect();
+        let last = errors
+            .get(errors.len().saturating_sub(20)..)
+            .unwrap_or(&errors);
+        log(&format!("restarting wrangler:\n{}", last.join("\n")));
         let wrangler = wrangler.restart();
         *lock(&self.api) = wrangler.api();
-        *lock(&self.wrangler) = Some(Log { wrangler, read: 0 });
+        *lock(&self.wrangler) = Some(LoggedWrangler {
+            wrangler,
+            log_offset: 0,
+        });
     }
 }
 
-/// What another task left when it failed is as good as ever.
+/// Ignores poisoning: the data is valid even if another task has panicked.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The load: each request is sent until it is answered, at its time whatever became of others.
+//! Sends the load: each request at its scheduled time, and again until it has a response.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,134 +8,149 @@ use test_support::{Answer, Method, Value};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::load::{Deed, Load, Order};
+use crate::load::{Load, Operation, Request};
 use crate::run::Run;
 
-/// How long a request waits that is sent again.
-const AGAIN: Duration = Duration::from_millis(200);
+/// The delay before a retry.
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// How many requests are under way at once, of those sent for the first time. A machine that is too
-/// slow has no steady load, but files enough for connections.
-const AT_ONCE: usize = 400;
+/// The maximum number of concurrent first attempts. It limits open connections on a slow machine, at
+/// the cost of a steady load.
+const CONCURRENCY: usize = 400;
 
-/// What of an answer concerns one deed.
-enum Fate {
+/// The result of one operation.
+enum OperationResult {
     Counted,
     Queued,
 }
 
-/// Sends the load until the run is over, and all of it is answered.
+/// Sends the load until the run is over and all requests have responses.
 pub async fn send(run: &Arc<Run>, mut load: Load) -> Load {
     let begin = Instant::now();
-    let mut under_way = JoinSet::new();
-    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let mut in_progress = JoinSet::new();
+    let permits = Arc::new(Semaphore::new(CONCURRENCY));
     while !run.is_over() {
-        let order = load.next();
-        tokio::time::sleep_until((begin + order.due).into()).await;
-        let place = Arc::clone(&places).acquire_owned().await;
+        let request = load.next();
+        tokio::time::sleep_until((begin + request.due).into()).await;
+        let permit = Arc::clone(&permits).acquire_owned().await;
         let run = Arc::clone(run);
-        under_way.spawn(async move {
-            deliver(run, order).await;
-            drop(place);
+        in_progress.spawn(async move {
+            send_until_response(run, request).await;
+            drop(permit);
         });
-        while let Some(done) = under_way.try_join_next() {
+        while let Some(done) = in_progress.try_join_next() {
             done.expect("no request panics");
         }
     }
-    while let Some(done) = under_way.join_next().await {
+    while let Some(done) = in_progress.join_next().await {
         done.expect("no request panics");
     }
     load
 }
 
-/// Sends deeds again that were in the queue of a workerd that died.
-pub fn send_again(run: &Arc<Run>, deeds: Vec<Arc<Deed>>) {
+/// Sends operations again whose messages died with workerd.
+pub fn send_again(run: &Arc<Run>, operations: Vec<Arc<Operation>>) {
     let run = Arc::clone(run);
     tokio::spawn(async move {
-        for deed in deeds {
-            run.turn().await;
-            let again = deliver(Arc::clone(&run), Order::of(deed));
-            // As such, because what it does may lead here again.
-            let again: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(again);
-            tokio::spawn(again);
+        for operation in operations {
+            run.retry_slot().await;
+            let retry = send_until_response(Arc::clone(&run), Request::single(operation));
+            // Boxed, because the future is recursive.
+            let retry: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(retry);
+            tokio::spawn(retry);
         }
     });
 }
 
-async fn deliver(run: Arc<Run>, order: Order) {
-    for before in order.deeds.iter().filter_map(|deed| deed.after) {
-        while !run.ledger.is_counted(before) {
-            tokio::time::sleep(AGAIN).await;
+async fn send_until_response(run: Arc<Run>, request: Request) {
+    for before in request
+        .operations
+        .iter()
+        .filter_map(|operation| operation.after)
+    {
+        while !run.tracker.is_counted(before) {
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
-    let body = order.body();
+    let body = request.body();
     loop {
-        let deaths = run.ledger.send(&order.deeds);
-        let held =
-            |answer: &Answer| !matches!(read(answer, &order), Ok(fates) if none_queued(&fates));
+        let deaths = run.tracker.register(&request.operations);
+        let shows_fault = |response: &Answer| {
+            !parse(response, &request).is_ok_and(|results| none_queued(&results))
+        };
         let path = "/v1/activity";
-        let answer = run.ask(Method::POST, path, body.clone(), held).await;
-        match answer
+        let response = run
+            .send(Method::POST, path, body.clone(), shows_fault)
+            .await;
+        match response
             .as_ref()
-            .map(|answer| (answer.status, read(answer, &order)))
+            .map(|response| (response.status, parse(response, &request)))
         {
-            Some((_, Ok(fates))) => {
-                run.heard(none_queued(&fates));
-                return settle(&run, &order, fates, deaths);
+            Some((_, Ok(results))) => {
+                run.record_store_response(none_queued(&results));
+                return record_results(&run, &request, results, deaths);
             }
             Some((503, Err(_))) | None => {
-                run.heard(false);
-                run.figures.sent_again();
+                run.record_store_response(false);
+                run.metrics.record_retry();
             }
             Some((status, Err(body))) => {
-                return run.figures.wrong(format!("{status} {body}"));
+                return run.metrics.record_unexpected(format!("{status} {body}"));
             }
         }
-        tokio::time::sleep(AGAIN).await;
-        run.turn().await;
+        tokio::time::sleep(RETRY_DELAY).await;
+        run.retry_slot().await;
     }
 }
 
-fn settle(run: &Arc<Run>, order: &Order, fates: Vec<(Fate, String)>, deaths: u64) {
+fn record_results(
+    run: &Arc<Run>,
+    request: &Request,
+    results: Vec<(OperationResult, String)>,
+    deaths: u64,
+) {
     let mut queued = Vec::new();
-    for (deed, (fate, name)) in order.deeds.iter().zip(fates) {
-        run.figures.outcome(&name);
-        match fate {
-            Fate::Counted => run.ledger.counted(deed),
-            Fate::Queued => queued.push(Arc::clone(deed)),
+    for (operation, (result, name)) in request.operations.iter().zip(results) {
+        run.metrics.record_outcome(&name);
+        match result {
+            OperationResult::Counted => run.tracker.counted(operation),
+            OperationResult::Queued => queued.push(Arc::clone(operation)),
         }
     }
     if !queued.is_empty() {
-        let lost = run.ledger.queued(&queued, deaths);
+        let lost = run.tracker.queued(&queued, deaths);
         send_again(run, lost);
     }
 }
 
-fn none_queued(fates: &[(Fate, String)]) -> bool {
-    fates.iter().all(|(fate, _)| matches!(fate, Fate::Counted))
+fn none_queued(results: &[(OperationResult, String)]) -> bool {
+    results
+        .iter()
+        .all(|(result, _)| matches!(result, OperationResult::Counted))
 }
 
-/// The fate of each deed and its outcome, or the body where it is none that may be.
-fn read(answer: &Answer, order: &Order) -> Result<Vec<(Fate, String)>, String> {
-    let items = match (answer.status, order.is_array) {
-        (200, true) => answer.body["results"].as_array().map(Vec::as_slice),
-        (200 | 202, false) => Some(std::slice::from_ref(&answer.body)),
+/// Returns the result and the outcome of each operation, or the body as the error if the response is
+/// unexpected.
+fn parse(response: &Answer, request: &Request) -> Result<Vec<(OperationResult, String)>, String> {
+    let items = match (response.status, request.is_array) {
+        (200, true) => response.body["results"].as_array().map(Vec::as_slice),
+        (200 | 202, false) => Some(std::slice::from_ref(&response.body)),
         _ => None,
     };
-    let items = items.filter(|items| items.len() == order.deeds.len());
-    let fate = |(item, deed): (&Value, &Arc<Deed>)| {
+    let items = items.filter(|items| items.len() == request.operations.len());
+    let result = |(item, operation): (&Value, &Arc<Operation>)| {
         let name = item["outcome"].as_str()?;
-        let fate = match (name, deed.activity.undo) {
-            ("queued", _) if answer.status == 202 || order.is_array => Fate::Queued,
+        let result = match (name, operation.activity.undo) {
+            ("queued", _) if response.status == 202 || request.is_array => OperationResult::Queued,
             ("counted" | "duplicate", false) | ("undone" | "nothing-to-undo", true) => {
-                Fate::Counted
+                OperationResult::Counted
             }
-            ("stale", _) if deed.activity.at.is_some() => Fate::Counted,
+            ("stale", _) if operation.activity.at.is_some() => OperationResult::Counted,
             _ => return None,
         };
-        Some((fate, name.to_owned()))
+        Some((result, name.to_owned()))
     };
-    let fates: Option<Vec<_>> =
-        items.and_then(|items| items.iter().zip(&order.deeds).map(fate).collect());
-    fates.ok_or_else(|| answer.text.clone())
+    let results: Option<Vec<_>> =
+        items.and_then(|items| items.iter().zip(&request.operations).map(result).collect());
+    results.ok_or_else(|| response.text.clone())
 }

@@ -1,227 +1,235 @@
-// Who gets which board when, of src/http/live.js: what takes minutes, or nobody can make a real
-// network do.
+// The hub of live boards in src/platform/live.js, with mocked time: which reader receives which board, and when.
 
-import assert from "node:assert/strict";
-import { afterEach, beforeEach, it, mock } from "node:test";
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, it, mock } from 'node:test'
 
-const SECOND = 1000;
+const SECOND = 1000
 
-// As the platform has it: a write is done when it has been read.
-globalThis.IdentityTransformStream = class extends TransformStream {
-  constructor() {
-    super({}, { highWaterMark: 1 }, { highWaterMark: 0 });
-  }
-};
+// As on the platform, a write completes when it has been read.
+Object.assign(globalThis, {
+  IdentityTransformStream: class extends TransformStream {
+    constructor() {
+      super({}, { highWaterMark: 1 }, { highWaterMark: 0 })
+    }
+  },
+})
 
-const { Hub } = await import("../../src/http/live.js");
+// Imported by URL, which tsc does not follow: the Worker's modules have the types of another platform.
+const { Hub } = await import(new URL('../../src/platform/live.js', import.meta.url).href)
 
-beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "Date"] }));
-afterEach(() => mock.timers.reset());
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }))
+afterEach(() => mock.timers.reset())
 
-// Lets all that waits for nothing but promises go on.
+/** Runs everything that waits for promises only. */
 async function settle() {
-  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
-async function pass(seconds) {
+async function advance(seconds) {
   for (let second = 0; second < seconds; second += 1) {
-    mock.timers.tick(SECOND);
-    await settle();
+    mock.timers.tick(SECOND)
+    await settle()
   }
 }
 
-// A hub over a board that is what `board.says` is, and how often it was asked.
+/** Creates a hub over a board. `board.requests` has the limits of each request, and `board.fail` replaces its result. */
 function start() {
-  const board = { says: "a", asked: [], failing: null };
-  const hub = new Hub(async (request, limits) => {
-    board.asked.push(limits);
-    if (board.failing) return board.failing(limits);
-    return `fresh\n\n\n${rows(limits, board.says)}`;
-  });
-  return { hub, board };
+  const board = { content: 'a', requests: [], fail: null }
+  const hub = new Hub(async (_request, limits) => {
+    board.requests.push(limits)
+    if (board.fail) return board.fail(limits)
+    return `fresh\n\n\n${rows(limits, board.content)}`
+  })
+  return { hub, board }
 }
 
-const rows = (limits, says) =>
+const rows = (limits, content) =>
   limits
-    .split(",")
-    .map((limit) => `${limit}\n${says}\n{"says":"${says}"}`)
-    .join("\n");
+    .split(',')
+    .map((limit) => `${limit}\n${content}\n{"content":"${content}"}`)
+    .join('\n')
 
-const text = (says) => `event: board\nid: ${says}\ndata: {"says":"${says}"}\n\n`;
+const RETRY = 'retry: 3000\n'
+const COMMENT = ':\n\n'
+const event = (content) => `event: board\nid: ${content}\ndata: {"content":"${content}"}\n\n`
 
-async function open(hub, { limit = 30, known = "", method = "GET" } = {}) {
-  const url = `https://rank.example/v1/ranking/day/live?limit=${limit}`;
-  const opening = hub.open(new Request(url, { method, headers: { "last-event-id": known } }));
-  await settle();
-  return opening;
+async function open(hub, { limit = 30, lastEventId = '', method = 'GET' } = {}) {
+  const url = `https://rank.example/v1/ranking/day/live?limit=${limit}`
+  const opening = hub.open(new Request(url, { method, headers: { 'last-event-id': lastEventId } }))
+  await settle()
+  return opening
 }
 
-// Reads on and on; `texts` is what came, `ended` how it ended.
+/** Reads a response to its end. `texts` are the chunks; `end` is "closed" or "aborted". */
 function read(response) {
-  const reading = { texts: [], ended: null, reader: response.body.getReader() };
-  const decoder = new TextDecoder();
-  (async () => {
+  const reading = { texts: [], end: null, reader: response.body.getReader() }
+  const decoder = new TextDecoder()
+  ;(async () => {
     for (;;) {
-      const { done, value } = await reading.reader.read();
-      if (done) return "closed";
-      reading.texts.push(decoder.decode(value));
+      const { done, value } = await reading.reader.read()
+      if (done) return 'closed'
+      reading.texts.push(decoder.decode(value))
     }
   })().then(
-    (how) => (reading.ended = how),
-    () => (reading.ended = "cut"),
-  );
-  return reading;
+    (end) => (reading.end = end),
+    () => (reading.end = 'aborted'),
+  )
+  return reading
 }
 
-it("one question a second answers all, for each number of entries that is wanted", async () => {
-  const { hub, board } = start();
-  const openings = [30, 7, 30, 30].map((limit) => open(hub, { limit }));
-  const first = await Promise.all(openings.filter((_, place) => place !== 1));
-  // The other number was not asked for, and its reader waits for the next second.
-  assert.deepEqual(board.asked, ["30"]);
-  await pass(1);
-  assert.deepEqual(board.asked, ["30", "7,30"]);
-  const readers = [...first, await openings[1]].map(read);
-  await settle();
-  board.says = "b";
-  await pass(3);
-  assert.deepEqual(board.asked.slice(2), Array(3).fill("30,7"));
-  for (const { texts } of readers) assert.deepEqual(texts, [`retry: 3000\n${text("a")}`, text("b")]);
-});
+/** The request covers each limit that a reader needs. A reader with a new limit waits for the next request. */
+it('one request per second serves all readers', async () => {
+  const { hub, board } = start()
+  const openings = [30, 7, 30, 30].map((limit) => open(hub, { limit }))
+  const first = await Promise.all(openings.filter((_, index) => index !== 1))
+  assert.deepEqual(board.requests, ['30'])
+  await advance(1)
+  assert.deepEqual(board.requests, ['30', '7,30'])
+  const readers = [...first, await openings[1]].map(read)
+  await settle()
+  board.content = 'b'
+  await advance(3)
+  assert.deepEqual(board.requests.slice(2), Array(3).fill('30,7'))
+  for (const { texts } of readers) assert.deepEqual(texts, [RETRY + event('a'), event('b')])
+})
 
-it("who does not read gets the newest board next, and none of those in between", async () => {
-  const { hub, board } = start();
-  const [quick, slow] = [read(await open(hub)), await open(hub)];
-  for (const says of ["b", "c", "d", "e"]) {
-    board.says = says;
-    await pass(1);
+it('slow reader skips to the newest board', async () => {
+  const { hub, board } = start()
+  const [fast, slow] = [read(await open(hub)), await open(hub)]
+  for (const content of ['b', 'c', 'd', 'e']) {
+    board.content = content
+    await advance(1)
   }
-  const first = `retry: 3000\n${text("a")}`;
-  assert.deepEqual(quick.texts, [first, ...["b", "c", "d", "e"].map(text)]);
-  const late = read(slow);
-  await settle();
-  assert.deepEqual(late.texts, [first, text("e")]);
-});
+  assert.deepEqual(fast.texts, [RETRY + event('a'), ...['b', 'c', 'd', 'e'].map(event)])
+  const late = read(slow)
+  await settle()
+  assert.deepEqual(late.texts, [RETRY + event('a'), event('e')])
+})
 
-it("who has not read anything for half a minute is cut off, and the others go on", async () => {
-  const { hub, board } = start();
-  const [quick, slow] = [read(await open(hub)), await open(hub)];
-  await pass(29);
-  board.says = "b";
-  await pass(2);
-  const late = read(slow);
-  await settle();
-  assert.equal(late.ended, "cut");
-  assert.deepEqual(late.texts, []);
-  assert.equal(quick.ended, null);
-  assert.equal(quick.texts.at(-1), text("b"));
-});
+it('reader stalled for 30 seconds is aborted', async () => {
+  const { hub, board } = start()
+  const [fast, slow] = [read(await open(hub)), await open(hub)]
+  await advance(29)
+  board.content = 'b'
+  await advance(2)
+  const late = read(slow)
+  await settle()
+  assert.equal(late.end, 'aborted')
+  assert.deepEqual(late.texts, [])
+  assert.equal(fast.end, null)
+  assert.equal(fast.texts.at(-1), event('b'))
+})
 
-it("comments come after 25 seconds in which nothing else did, two, because the first to who has gone is lost", async () => {
-  const { hub, board } = start();
-  const { texts } = read(await open(hub, { known: "a" }));
-  await settle();
-  assert.deepEqual(texts, ["retry: 3000\n\n"]);
-  await pass(24);
-  assert.equal(texts.length, 1);
-  await pass(3);
-  assert.deepEqual(texts.slice(1), [":\n\n", ":\n\n"]);
-  await pass(10);
-  board.says = "b";
-  await pass(25);
-  assert.deepEqual(texts.slice(3), [text("b")]);
-  await pass(3);
-  assert.deepEqual(texts.slice(4), [":\n\n", ":\n\n"]);
-});
+/** Two comments, because the first write to a closed connection is lost without an error. */
+it('idle stream gets two comments every 25 seconds', async () => {
+  const { hub, board } = start()
+  const { texts } = read(await open(hub, { lastEventId: 'a' }))
+  await settle()
+  assert.deepEqual(texts, [`${RETRY}\n`])
+  await advance(24)
+  assert.equal(texts.length, 1)
+  await advance(3)
+  assert.deepEqual(texts.slice(1), [COMMENT, COMMENT])
+  await advance(10)
+  board.content = 'b'
+  await advance(25)
+  assert.deepEqual(texts.slice(3), [event('b')])
+  await advance(3)
+  assert.deepEqual(texts.slice(4), [COMMENT, COMMENT])
+})
 
-it("nobody asks when nobody watches, and who goes away is no watcher", async () => {
-  const { hub, board } = start();
-  const { reader } = read(await open(hub));
-  await pass(3);
-  await reader.cancel();
-  board.says = "b"; // What is written to them tells that they have gone.
-  await pass(2);
-  const asked = board.asked.length;
-  await pass(60);
-  assert.equal(board.asked.length, asked);
-  const again = read(await open(hub, { known: "b" }));
-  assert.equal(board.asked.length, asked + 1);
-  await settle();
-  assert.deepEqual(again.texts, ["retry: 3000\n\n"]);
-});
+it('hub without readers sends no requests', async () => {
+  const { hub, board } = start()
+  const { reader } = read(await open(hub))
+  await advance(3)
+  await reader.cancel()
+  board.content = 'b' // The next write reveals the cancellation.
+  await advance(2)
+  const count = board.requests.length
+  await advance(60)
+  assert.equal(board.requests.length, count)
+  const again = read(await open(hub, { lastEventId: 'b' }))
+  assert.equal(board.requests.length, count + 1)
+  await settle()
+  assert.deepEqual(again.texts, [`${RETRY}\n`])
+})
 
-it("HEAD asks and opens nothing", async () => {
-  const { hub, board } = start();
-  const response = await open(hub, { method: "HEAD" });
-  assert.deepEqual([response.status, response.body], [200, null]);
-  await pass(5);
-  assert.equal(board.asked.length, 1);
-});
+it('HEAD sends one request and opens no stream', async () => {
+  const { hub, board } = start()
+  const response = await open(hub, { method: 'HEAD' })
+  assert.deepEqual([response.status, response.body], [200, null])
+  await advance(5)
+  assert.equal(board.requests.length, 1)
+})
 
-it("while the store is away it is asked less and less, and by whoever comes", async () => {
-  const { hub, board } = start();
-  const { texts } = read(await open(hub));
-  board.failing = (limits) => `stale\n\nNo answer.\n${rows(limits, "old")}`;
-  await pass(1);
-  assert.equal(texts.at(-1), text("old"));
-  const [asked, when] = [board.asked.length, []];
+/** A new reader does not wait for the back-off. */
+it('store outage backs off and repeats no event', async () => {
+  const { hub, board } = start()
+  const { texts } = read(await open(hub))
+  board.fail = (limits) => `stale\n\nNo answer.\n${rows(limits, 'old')}`
+  await advance(1)
+  assert.equal(texts.at(-1), event('old'))
+  const [count, seconds] = [board.requests.length, []]
   for (let second = 1; second <= 40; second += 1) {
-    const before = board.asked.length;
-    await pass(1);
-    if (board.asked.length > before) when.push(second);
+    const before = board.requests.length
+    await advance(1)
+    if (board.requests.length > before) seconds.push(second)
   }
-  assert.deepEqual(when, [2, 6, 14, 22, 30, 38]);
-  const said = texts.filter((one) => one.includes("old"));
-  assert.deepEqual(said, [text("old")], "nothing is said twice");
-  const opening = open(hub);
-  await pass(1);
-  assert.equal(board.asked.length, asked + when.length + 1);
-  const late = read(await opening);
-  await settle();
-  assert.deepEqual(late.texts, [`retry: 3000\n${text("old")}`]);
-  board.failing = null;
-  await pass(8);
-  assert.equal(texts.at(-1), text("a"));
-  const now = board.asked.length;
-  await pass(5);
-  assert.equal(board.asked.length, now + 5);
-});
+  assert.deepEqual(seconds, [2, 6, 14, 22, 30, 38])
+  assert.deepEqual(
+    texts.filter((text) => text.includes('old')),
+    [event('old')],
+  )
+  const opening = open(hub)
+  await advance(1)
+  assert.equal(board.requests.length, count + seconds.length + 1)
+  const late = read(await opening)
+  await settle()
+  assert.deepEqual(late.texts, [RETRY + event('old')])
+  board.fail = null
+  await advance(8)
+  assert.equal(texts.at(-1), event('a'))
+  const recovered = board.requests.length
+  await advance(5)
+  assert.equal(board.requests.length, recovered + 5)
+})
 
-it("where nothing is known who comes is told which variable and why, and who watches nothing", async () => {
-  const { hub, board } = start();
-  const { texts } = read(await open(hub));
-  board.failing = () => "failed\nPREFIX\nchoose another";
-  await pass(1);
-  const opening = open(hub);
-  await pass(1);
-  const response = await opening;
-  assert.deepEqual([response.status, await response.text()], [503, "PREFIX\nchoose another"]);
-  assert.equal(texts.length, 1);
-});
+/** Readers that are already connected receive nothing. */
+it('misconfiguration is reported to new readers', async () => {
+  const { hub, board } = start()
+  const { texts } = read(await open(hub))
+  board.fail = () => 'failed\nPREFIX\nchoose another'
+  await advance(1)
+  const opening = open(hub)
+  await advance(1)
+  const response = await opening
+  assert.deepEqual([response.status, await response.text()], [503, 'PREFIX\nchoose another'])
+  assert.equal(texts.length, 1)
+})
 
-it("where the platform lets it ask no more, or it is broken, streams end and who comes back is served", async () => {
-  for (const failing of [
-    (limits) => `stale\n\nToo many subrequests by one invocation.\n${rows(limits, "old")}`,
-    () => Promise.reject(new Error("broken")),
-  ]) {
-    const { hub, board } = start();
-    const reading = read(await open(hub));
-    board.failing = failing;
-    await pass(1);
-    assert.equal(reading.ended, "closed");
-    board.failing = null;
-    await pass(1);
-    const opening = open(hub, { known: "a" });
-    await pass(1);
-    assert.deepEqual(read(await opening).ended, null);
-  }
-});
+for (const [cause, fail] of /** @type {[string, (limits: string) => unknown][]} */ ([
+  ['subrequest limit', (limits) => `stale\n\nToo many subrequests by one invocation.\n${rows(limits, 'old')}`],
+  ['exception', () => Promise.reject(new Error('broken'))],
+])) {
+  it(`${cause} ends streams and serves reconnects`, async () => {
+    const { hub, board } = start()
+    const reading = read(await open(hub))
+    board.fail = fail
+    await advance(1)
+    assert.equal(reading.end, 'closed')
+    board.fail = null
+    await advance(1)
+    const opening = open(hub, { lastEventId: 'a' })
+    await advance(1)
+    assert.deepEqual(read(await opening).end, null)
+  })
+}
 
-it("a stream ends after a quarter of an hour", async () => {
-  const { hub } = start();
-  const reading = read(await open(hub));
-  await pass(899);
-  assert.equal(reading.ended, null);
-  await pass(2);
-  assert.equal(reading.ended, "closed");
-});
+it('stream ends after 15 minutes', async () => {
+  const { hub } = start()
+  const reading = read(await open(hub))
+  await advance(899)
+  assert.equal(reading.end, null)
+  await advance(2)
+  assert.equal(reading.end, 'closed')
+})

@@ -1,4 +1,4 @@
-//! What schemathesis reports of a run, counted.
+//! Counts the responses in a report of schemathesis.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,19 +8,19 @@ use std::path::Path;
 
 use test_support::Value;
 
-/// How often each path and method was answered with each status; 0 stands for no answer.
+/// The number of responses by path and method, and by status; 0 is a missing response.
 #[derive(Default)]
 pub struct Report(BTreeMap<(String, String), BTreeMap<u64, u64>>);
 
 impl Report {
-    /// Adds a report that is a file: an event in each line.
+    /// Adds a report file with one event per line.
     pub fn add(&mut self, file: &Path) {
         let file = File::open(file).expect("a report");
         for line in BufReader::new(file).lines() {
             let event: Value = serde_json::from_str(&line.expect("text")).expect("JSON");
             let scenario = &event["ScenarioFinished"]["recorder"];
-            let sent = scenario["interactions"].as_object();
-            for (id, interaction) in sent.into_iter().flatten() {
+            let interactions = scenario["interactions"].as_object();
+            for (id, interaction) in interactions.into_iter().flatten() {
                 let case = &scenario["cases"][id]["value"];
                 let name = |field: &str| case[field].as_str().unwrap_or_default().to_owned();
                 let status = interaction["response"]["status_code"].as_u64();
@@ -33,7 +33,7 @@ impl Report {
         }
     }
 
-    /// How many requests were sent with a method, and answered with a status, such as these.
+    /// Returns the number of requests whose method and status pass the filters.
     pub fn count(&self, method: impl Fn(&str) -> bool, status: impl Fn(u64) -> bool) -> u64 {
         let operations = self.0.iter().filter(|((_, name), _)| method(name));
         let statuses = operations.flat_map(|(_, statuses)| statuses);
@@ -41,18 +41,18 @@ impl Report {
         counts.map(|(_, count)| count).sum()
     }
 
-    /// Whether an operation did what it is for at least once.
-    pub fn has_done(&self, path: &str, method: &str) -> bool {
+    /// Returns whether an operation succeeded at least once.
+    pub fn has_succeeded(&self, path: &str, method: &str) -> bool {
         let operation = self.0.get(&(path.to_owned(), method.to_owned()));
-        operation.is_some_and(|statuses| statuses.keys().copied().any(is_done))
+        operation.is_some_and(|statuses| statuses.keys().copied().any(is_success))
     }
 }
 
 impl fmt::Display for Report {
-    /// A line for each operation, and one for all of them.
+    /// Writes a line per operation and a summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((path, method), statuses) in &self.0 {
-            // Methods that a path does not have are told together at the end.
+            // Methods that a path does not support are summarised at the end.
             if !statuses.keys().all(|status| *status == 405) {
                 let count = |(status, count)| format!("{status}: {count}");
                 let counts: Vec<String> = statuses.iter().map(count).collect();
@@ -61,22 +61,25 @@ impl fmt::Display for Report {
         }
         let refused = self.count(|_| true, |status| status == 405);
         writeln!(f, "  other methods {:<28} 405: {refused}", "")?;
-        let any = self.count(|_| true, |_| true);
-        let (writes, done) = (
+        let cases = self.count(|_| true, |_| true);
+        let (writes, successful) = (
             self.count(is_write, |_| true),
-            self.count(is_write, is_done),
+            self.count(is_write, is_success),
         );
-        let share = 100 * done / writes.max(1);
-        write!(f, "{any} cases; {writes} writes, {done} done ({share} %)")
+        let share = 100 * successful / writes.max(1);
+        write!(
+            f,
+            "{cases} cases; {writes} writes, {successful} successful ({share} %)"
+        )
     }
 }
 
-/// Whether a method changes something.
+/// Returns whether a method writes.
 pub fn is_write(method: &str) -> bool {
     ["POST", "PUT", "PATCH", "DELETE"].contains(&method)
 }
 
-/// Whether a status says that what was asked for has been done.
-pub fn is_done(status: u64) -> bool {
+/// Returns whether a status is 2xx.
+pub fn is_success(status: u64) -> bool {
     (200..300).contains(&status)
 }

@@ -1,27 +1,34 @@
-// Compiles only where client.d.ts and the OpenAPI document agree. tests/web/types.test.mjs runs it.
+// Compiles only if client.d.ts and the OpenAPI document agree. tests/web/types.test.mjs compiles it.
 
-import { Client, type Activity, type Kind, type Outcome, type Place, type Problem } from '../../web/client.js'
 import type { components } from '../../target/types/openapi.js'
+import {
+  type Activity,
+  type BoardStanding,
+  Client,
+  type Outcome,
+  type PeriodName,
+  type Problem,
+} from '../../web/client.js'
 
 type Schemas = components['schemas']
-type Holds<Claim extends true> = Claim
-type Takes<Wide, Narrow> = [Narrow] extends [Wide] ? true : false
-// Of `true & false` is made `never`, which would hold.
-type Same<One, Other> = [Takes<One, Other>, Takes<Other, One>] extends [true, true] ? true : false
+type Assert<Claim extends true> = Claim
+type Accepts<Wide, Narrow> = [Narrow] extends [Wide] ? true : false
+// Not `Accepts<…> & Accepts<…>`: `true & false` is `never`, which satisfies `Assert`.
+type Same<One, Other> = [Accepts<One, Other>, Accepts<Other, One>] extends [true, true] ? true : false
 
-// The service takes what is sent.
-export type Sent = Holds<Takes<Schemas['Activity'], Activity>>
-// What it answers is what the client says, by name and by value.
-export type Answered = Holds<Takes<Omit<Outcome, 'error'>, Schemas['Outcome']>>
-export type Outcomes = Holds<Same<Outcome['outcome'], Schemas['Outcome']['outcome']>>
-export type Reasons = Holds<Same<Outcome['reason'], Schemas['Outcome']['reason']>>
-export type Fields = Holds<Same<keyof Omit<Outcome, 'error'>, keyof Schemas['Outcome']>>
-export type Places = Holds<Same<Place, Schemas['Place']>>
-export type Kinds = Holds<Same<Kind, keyof NonNullable<Schemas['Outcome']['standings']>>>
-export type Refused = Holds<Takes<Problem, Schemas['Problem']>>
-export type RefusedFields = Holds<Same<keyof Problem, keyof Schemas['Problem']>>
+// The service accepts the client's requests.
+export type RequestBody = Assert<Accepts<Schemas['Activity'], Activity>>
+// The client declares the service's responses, with the same fields and values.
+export type ResponseBody = Assert<Accepts<Omit<Outcome, 'error'>, Schemas['Outcome']>>
+export type Outcomes = Assert<Same<Outcome['outcome'], Schemas['Outcome']['outcome']>>
+export type Reasons = Assert<Same<Outcome['reason'], Schemas['Outcome']['reason']>>
+export type Fields = Assert<Same<keyof Omit<Outcome, 'error'>, keyof Schemas['Outcome']>>
+export type BoardStandings = Assert<Same<BoardStanding, Schemas['BoardStanding']>>
+export type PeriodNames = Assert<Same<PeriodName, keyof NonNullable<Schemas['Outcome']['standings']>>>
+export type Problems = Assert<Accepts<Problem, Schemas['Problem']>>
+export type ProblemFields = Assert<Same<keyof Problem, keyof Schemas['Problem']>>
 
-// And it is used as README.md says.
+// The example of README.md compiles.
 const rank = new Client({ user: 42, token: async () => (await fetch('/my-token')).text() }).visits()
 const result = await rank.track('like', 'post-7')
 if (result.error) throw new Error(result.error.detail)
@@ -29,7 +36,7 @@ export const points: number = result.points
 export const place: number | null | undefined = result.standings?.week?.rank
 rank.addEventListener('result', ({ detail }) => detail.activity.target.toUpperCase())
 rank.close()
-// @ts-expect-error: a member is named.
+// @ts-expect-error: `user` is required.
 new Client({ token: '' })
-// @ts-expect-error: a target is a text.
+// @ts-expect-error: targets are strings.
 rank.undo('like', 7)

@@ -1,28 +1,33 @@
-// <activity-rank> where boards are live, with all settings as they are.
+// <activity-rank> with event streams and default settings.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, it } from 'node:test'
 
-import { eventually, start } from './support.mjs'
+import { eventually, names, sendFrom, setHidden, startApp } from './support.mjs'
 
-let site
+let app
 let group
 
 before(async () => {
-  site = await start()
+  app = await startApp()
 })
-after(() => site?.stop())
+after(() => app?.stop())
 beforeEach(() => {
-  group = site.newGroup()
+  group = app.newGroup()
 })
 
-const ELEMENT = '<activity-rank src="SITE" group="GROUP" user="bob"></activity-rank>'
+const ELEMENT = '<activity-rank src="APP_URL" group="GROUP" user="bob"></activity-rank>'
 
-const like = (user, target, undo) => ({ user, action: 'like', target: group + target, groups: [group], ...(undo && { undo }) })
-const names = (page) => page.locator('tbody [part=name]').allTextContents()
+const like = (user, target, undo = false) => ({
+  user,
+  action: 'like',
+  target: group + target,
+  groups: [group],
+  ...(undo && { undo }),
+})
 
-/** Requests for boards and streams. */
-function asked(page) {
+/** Collects the paths of requests for boards and streams. */
+function recordPaths(page) {
   const paths = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
@@ -31,46 +36,33 @@ function asked(page) {
   return paths
 }
 
-it('a like in one tab moves the row in another within two seconds, and its undo moves it back', async (t) => {
-  await site.count([like('ada', 1), like('ada', 2), like('bob', 1)])
-  let paths
-  const page = await site.open(t, ELEMENT, { before: (page) => (paths = asked(page)) })
+it('like in another tab moves a row in two seconds', async (t) => {
+  await app.count([like('ada', 1), like('ada', 2), like('bob', 1)])
+  let paths = []
+  const page = await app.open(t, ELEMENT, { before: (page) => (paths = recordPaths(page)) })
   await eventually(() => names(page), ['ada', 'bob'])
   await eventually(() => paths, ['/v1/ranking/day', '/v1/ranking/day/live'])
-  const tab = await site.open(t, '')
-  const send = (activity, key) =>
-    tab.evaluate(
-      async ([url, key, body]) => {
-        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-        const answer = await fetch(`${url}/v1/activity`, { method: 'POST', headers, body })
-        return (await answer.json()).results.map(({ outcome }) => outcome)
-      },
-      [site.url, key, JSON.stringify(activity)],
-    )
-  const two = (undo) => send([like('bob', 2, undo), like('bob', 3, undo)], site.serviceKey)
-  assert.deepEqual(await two(false), ['counted', 'counted'])
+  const tab = await app.open(t, '')
+  const sendTwo = (undo) => sendFrom(tab, app, [like('bob', 2, undo), like('bob', 3, undo)])
+  assert.deepEqual(await sendTwo(false), ['counted', 'counted'])
   await eventually(() => names(page), ['bob', 'ada'], 2000)
-  assert.deepEqual(await two(true), ['undone', 'undone'])
+  assert.deepEqual(await sendTwo(true), ['undone', 'undone'])
   await eventually(() => names(page), ['ada', 'bob'], 2000)
   assert.deepEqual(paths, ['/v1/ranking/day', '/v1/ranking/day/live'])
 })
 
-it('a hundred elements have one stream, which ends while the page is hidden', async (t) => {
-  await site.count([like('ada', 1)])
-  let paths
-  const page = await site.open(t, ELEMENT.repeat(100), { before: (page) => (paths = asked(page)) })
+/** The stream closes while the page is hidden and reopens afterwards. */
+it('hundred elements share one stream', async (t) => {
+  await app.count([like('ada', 1)])
+  let paths = []
+  const page = await app.open(t, ELEMENT.repeat(100), { before: (page) => (paths = recordPaths(page)) })
   await eventually(() => page.locator('tbody tr').count(), 100)
   await eventually(() => paths, ['/v1/ranking/day', '/v1/ranking/day/live'])
-  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/live'))
-  const hide = (hidden) =>
-    page.evaluate((hidden) => {
-      Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    }, hidden)
-  await hide(true)
-  await ended
-  await site.count([like('bob', 1), like('bob', 2)])
-  await hide(false)
-  await eventually(() => names(page).then((all) => all.slice(0, 2)), ['bob', 'ada'])
+  const closed = page.waitForEvent('requestfailed', (request) => request.url().includes('/live'))
+  await setHidden(page, true)
+  await closed
+  await app.count([like('bob', 1), like('bob', 2)])
+  await setHidden(page, false)
+  await eventually(async () => (await names(page)).slice(0, 2), ['bob', 'ada'])
   await eventually(() => paths.filter((path) => path.endsWith('/live')).length, 2)
 })

@@ -1,14 +1,13 @@
-// What a test in a browser needs: the Worker in wrangler dev with its store, pages on another
-// origin, and Chromium.
+// Browser tests: the Worker in `wrangler dev` with its store, pages on another origin, and Chromium.
 //
-//   const site = await start()                      // in before(); site.stop() in after()
-//   site.newGroup()
-//   const page = await site.open(t, '<activity-rank src="SITE" group="GROUP"></activity-rank>')
-//   await site.count([{ user: '42', action: 'like', target: 'p', groups: [site.group] }])
+//   const app = await startApp()                      // in before(); app.stop() in after()
+//   app.newGroup()
+//   const page = await app.open(t, '<activity-rank src="APP_URL" group="GROUP"></activity-rank>')
+//   await app.count([{ user: '42', action: 'like', target: 'p', groups: [app.group] }])
 //   await eventually(() => page.locator('[part~=row]').count(), 1)
 //
-// In what is opened SITE stands for the Worker's address, GROUP for a group of the test's own: all
-// tests of a file share one Worker. A page's context ends with its test.
+// All tests of a file share one app, and each has a group of its own. In the HTML of a page, APP_URL and GROUP are replaced
+// by the app's URL and the group. A page closes when its test ends.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -25,12 +24,12 @@ import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 import { experimental_readRawConfig } from 'wrangler'
 
-import { ended, line, start as startStore, tied } from '../sdk/support.mjs'
+import { spawnTied, startGateway, stopTied, waitForLine } from '../sdk/support.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const SERVICE_KEY = 'a-service-key-of-the-tests'
-const JWT_SECRET = 'a secret of the tests, longer than 32 bytes'
-const FLAGS = [
+const SERVICE_KEY = 'test-service-key'
+const JWT_SECRET = 'a test secret that is longer than 32 bytes'
+const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -41,116 +40,133 @@ const FLAGS = [
 ]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Starts everything; `vars` are further variables of the Worker, which may be without live boards. */
-export async function start({ vars = {}, live = true } = {}) {
-  const site = new Site()
+/** A phone's viewport, as options of `open` and `visit`. */
+export const PHONE = { viewport: { width: 320, height: 640 } }
+
+/** Starts an app. `vars` are added to the Worker's variables; without `live` there are no event streams. */
+export async function startApp({ vars = {}, live = true } = {}) {
+  const app = new TestApp()
   try {
-    await site.begin(vars, live)
+    await app.start(vars, live)
   } catch (error) {
-    await site.stop()
+    await app.stop()
     throw error
   }
-  return site
+  return app
 }
 
-class Site {
+class TestApp {
   serviceKey = SERVICE_KEY
-  #ends = []
-  #served = new Map() // path → handler, on the origin of pages
+  #cleanups = []
+  #handlers = new Map() // by path, on the origin of pages
   #groups = 0
 
-  async begin(vars, live) {
-    this.store = await startStore()
-    this.#ends.push(() => this.store.stop())
+  async start(vars, live) {
+    this.store = await startGateway()
+    this.#cleanups.push(() => this.store.stop())
     this.pages = await this.#servePages()
-    this.url = await this.#serveWorker({
-      UPSTASH_REDIS_REST_URL: this.store.url,
-      UPSTASH_REDIS_REST_TOKEN: this.store.token,
-      SERVICE_KEYS: SERVICE_KEY,
-      JWT_SECRET,
-      ALLOWED_ORIGINS: this.pages,
-      // A busy machine may take its time.
-      STORE_TIMEOUT_MS: 5000,
-      ...vars,
-    }, live)
+    this.url = await this.#serveWorker(
+      {
+        UPSTASH_REDIS_REST_URL: this.store.url,
+        UPSTASH_REDIS_REST_TOKEN: this.store.token,
+        SERVICE_KEYS: SERVICE_KEY,
+        JWT_SECRET,
+        ALLOWED_ORIGINS: this.pages,
+        // The test machine may be busy.
+        STORE_TIMEOUT_MS: 5000,
+        ...vars,
+      },
+      live,
+    )
     const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
-    this.browser = await chromium.launch({ executablePath, args: FLAGS })
-    this.#ends.push(() => this.browser.close())
+    this.browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS })
+    this.#cleanups.push(() => this.browser.close())
   }
 
   async stop() {
-    for (const end of this.#ends.splice(0).reverse()) await end()
+    for (const cleanup of this.#cleanups.splice(0).reverse()) await cleanup()
   }
 
-  /** A group that nobody has used. */
+  /** Selects an unused group. */
   newGroup() {
     this.group = `g${++this.#groups}`
     return this.group
   }
 
-  /** Calls the service with its key, or another one, and hands back what it answers with success. */
-  async call(method, path, body, key = SERVICE_KEY) {
-    const answer = await fetch(this.url + path, {
+  /** Sends a request with the service key or another token, and returns the body. Fails unless the status is 2xx. */
+  async request(method, path, body = undefined, token = SERVICE_KEY) {
+    const response = await fetch(this.url + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: body && JSON.stringify(body),
     })
-    const text = await answer.text()
-    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`)
+    const text = await response.text()
+    assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`)
     return text && JSON.parse(text)
   }
 
-  /** Counts activities, each of which is to have an effect. */
+  /** Sends activities. Fails unless each is counted or undone. */
   async count(activities) {
-    const { results } = await this.call('POST', '/v1/activity', activities)
-    for (const [at, result] of results.entries()) {
-      assert.match(String(result.outcome), /^(counted|undone)$/, JSON.stringify([activities[at], result]))
+    const { results } = await this.request('POST', '/v1/activity', activities)
+    for (const [index, result] of results.entries()) {
+      assert.match(String(result.outcome), /^(counted|undone)$/, JSON.stringify([activities[index], result]))
     }
   }
 
-  /** A user token. */
+  /** Returns the all-time score of a user. */
+  async score(user) {
+    return (await this.request('GET', `/v1/ranking/all/users/${user}`)).score
+  }
+
+  /** Returns a user token that is valid for an hour. */
   token(user) {
-    const encoded = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const exp = Math.floor(Date.now() / 1000) + 3600
-    const signed = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ sub: user, exp })}`
+    const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub: user, exp })}`
     return `${signed}.${createHmac('sha256', JWT_SECRET).update(signed).digest('base64url')}`
   }
 
-  /** Has a path of the origin of pages answered by a function of request and response. */
+  /** Serves a path on the origin of pages, and returns its URL. */
   serve(path, handler) {
-    this.#served.set(path, handler)
+    this.#handlers.set(path, handler)
     return this.pages + path
   }
 
-  /** Opens a page of another origin with this content, both elements known to it. */
-  async open(t, body, options) {
-    const filled = body.replaceAll('SITE', this.url).replaceAll('GROUP', this.group)
-    const path = `/${this.#served.size}.html`
-    this.serve(path, (_, response) => {
+  /** Serves a path as HTML, and returns its URL. */
+  serveHtml(path, html) {
+    return this.serve(path, (_, response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title>
-        <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
-        <script type="module" src="${this.url}/elements/activity-rank.js"></script>
-        <script type="module" src="${this.url}/elements/activity-heatmap.js"></script>
-        <main><h1>A page</h1>${filled}</main>`)
+      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">${html}`)
     })
-    return this.visit(t, this.pages + path, options)
+  }
+
+  /** Opens a page of another origin that loads both elements and has this content. */
+  async open(t, body, options = {}) {
+    const content = body.replaceAll('APP_URL', this.url).replaceAll('GROUP', this.group)
+    const url = this.serveHtml(
+      `/${this.#handlers.size}.html`,
+      `<title>A page</title>
+      <meta name="viewport" content="width=device-width">
+      <script type="module" src="${this.url}/elements/activity-rank.js"></script>
+      <script type="module" src="${this.url}/elements/activity-heatmap.js"></script>
+      <main><h1>A page</h1>${content}</main>`,
+    )
+    return this.visit(t, url, options)
   }
 
   /**
-   * Opens an address in a browser of nobody's; `options` are those of a Playwright context, and
-   * `before`, a function of the page before it goes there. `page.errors` are what went wrong in it,
-   * but for requests: those may fail.
+   * Opens a URL in a new browser context. `options` are those of a Playwright context; `before` is called with the
+   * page before it navigates. `page.errors` collects exceptions and console errors, except for failed requests.
    */
-  async visit(t, url, { before, ...options } = {}) {
+  async visit(t, url, { before = undefined, ...options } = {}) {
     const context = await this.browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options })
     t.after(() => context.close())
-    const page = await context.newPage()
-    page.errors = []
-    page.on('pageerror', (error) => page.errors.push(String(error)))
+    const errors = []
+    const page = Object.assign(await context.newPage(), { errors })
+    page.on('pageerror', (error) => errors.push(String(error)))
     page.on('console', (message) => {
-      const failed = message.text().startsWith('Failed to load resource')
-      if (message.type() === 'error' && !failed) page.errors.push(message.text())
+      const isRequest = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !isRequest) errors.push(message.text())
     })
     await before?.(page)
     await page.goto(url)
@@ -159,53 +175,53 @@ class Site {
 
   async #servePages() {
     const server = createServer((request, response) => {
-      const handler = this.#served.get(new URL(request.url, 'http://pages').pathname)
+      const handler = this.#handlers.get(new URL(request.url, 'http://pages').pathname)
       if (handler) return handler(request, response)
       response.writeHead(404).end()
     })
-    await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
-    this.#ends.push(() => {
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+    this.#cleanups.push(() => {
       server.closeAllConnections()
-      return new Promise((closed) => server.close(closed))
+      return new Promise((resolve) => server.close(resolve))
     })
-    return `http://127.0.0.1:${server.address().port}`
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    return `http://127.0.0.1:${port}`
   }
 
-  // As wrangler.toml says, but for what has to be made first: databases, namespaces and queues.
+  // Uses wrangler.toml without the bindings that need to be created first: databases, namespaces and queues.
   async #serveWorker(vars, live) {
     const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
-    this.#ends.push(() => rmSync(folder, { recursive: true, force: true }))
+    this.#cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
     const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
-    const { build, env, d1_databases, kv_namespaces, queues, triggers, ...config } = rawConfig
+    const config = { ...rawConfig, vars }
+    for (const key of ['build', 'env', 'd1_databases', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
     if (!live) delete config.durable_objects
     config.main = join(ROOT, config.main)
     config.assets.directory = join(ROOT, config.assets.directory)
-    // All visitors of a test have one address.
+    // All clients of a test have the same IP address.
     for (const { simple } of config.ratelimits) simple.limit = 1e6
-    writeFileSync(join(folder, 'wrangler.json'), JSON.stringify({ ...config, vars }))
+    writeFileSync(join(folder, 'wrangler.json'), JSON.stringify(config))
     const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', join(folder, 'state')]
-    const quiet = {
+    const env = {
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_LOG_PATH: join(folder, 'logs'),
       X_LOCAL_EXPLORER: 'false',
       X_LOCAL_OBSERVABILITY: 'false',
     }
-    const command = ['dev', '--config', join(folder, 'wrangler.json'), '--show-interactive-dev-session=false', ...flags]
-    const wrangler = tied('wrangler', command, quiet)
-    this.#ends.push(() => ended(wrangler))
-    const [, url] = await line(wrangler, /Ready on (http:\S+)/)
+    const args = ['dev', '--config', join(folder, 'wrangler.json'), '--show-interactive-dev-session=false', ...flags]
+    const wrangler = spawnTied('wrangler', args, env)
+    this.#cleanups.push(() => stopTied(wrangler))
+    const [, url] = await waitForLine(wrangler, /Ready on (http:\S+)/)
     return url
   }
 }
 
-/** Waits until what is read equals what is expected. */
-export async function eventually(read, expected, within = 10_000) {
-  let last
-  for (const deadline = Date.now() + within; ; await pause(20)) {
+/** Reads until the value deeply equals what is expected. Fails with the last difference after `timeout` ms. */
+export async function eventually(read, expected, timeout = 10_000) {
+  for (const deadline = Date.now() + timeout; ; await pause(20)) {
     try {
-      last = await read()
-      assert.deepEqual(last, expected)
+      assert.deepEqual(await read(), expected)
       return
     } catch (error) {
       if (Date.now() > deadline) throw error
@@ -213,34 +229,87 @@ export async function eventually(read, expected, within = 10_000) {
   }
 }
 
-/** What axe finds wrong with a page, with all its rules. */
-export async function faults(page, selector) {
-  await page.evaluate(AXE)
-  const { violations, incomplete } = await page.evaluate((selector) => globalThis.axe.run(selector ?? document), selector)
-  // What axe cannot tell of contrast is as bad as what is wrong, but for texts of one letter.
-  const untold = incomplete.filter(({ id }) => id === 'color-contrast')
-  const all = [...violations, ...untold].flatMap(({ id, nodes }) =>
-    nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`),
-  )
-  return all.filter((fault) => !fault.includes('too short to determine'))
+/** Delays matching requests of a page until the returned function is called. */
+export async function delayRequests(page, pattern) {
+  const { promise, resolve } = deferred()
+  await page.route(pattern, async (route) => {
+    await promise
+    await route.continue()
+  })
+  return resolve
 }
 
-/** How far things have moved that nobody moved: Chromium's own measure, since the page began. */
-export async function shift(page) {
+function deferred() {
+  let resolve
+  const promise = new Promise((settle) => (resolve = settle))
+  return { promise, resolve }
+}
+
+/** Collects the URLs of requests that match, from now on. */
+export function recordRequests(page, pattern) {
+  const urls = []
+  page.on('request', (request) => pattern.test(request.url()) && urls.push(request.url()))
+  return urls
+}
+
+/** Hides or shows a page, as switching tabs does. */
+export const setHidden = (page, isHidden) =>
+  page.evaluate((isHidden) => {
+    Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, isHidden)
+
+/** Sends activities from a page with the service key, and returns their outcomes. */
+export const sendFrom = (page, app, activities) =>
+  page.evaluate(
+    async ([url, key, body]) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const response = await fetch(`${url}/v1/activity`, { method: 'POST', headers, body })
+      return (await response.json()).results.map(({ outcome }) => outcome)
+    },
+    [app.url, app.serviceKey, JSON.stringify(activities)],
+  )
+
+/** Returns the names on a page's boards, in order. */
+export const names = (page) => page.locator('tbody [part=name]').allTextContents()
+
+/** Returns the accessibility violations that axe finds with all its rules. */
+export async function violations(page, selector = undefined) {
+  await page.evaluate(AXE)
+  const { violations, incomplete } = await page.evaluate(
+    (selector) => /** @type {any} */ (globalThis).axe.run(selector ?? document),
+    selector,
+  )
+  // Undecided contrast counts as a violation, except for single letters.
+  const undecided = incomplete.filter(({ id }) => id === 'color-contrast')
+  return [...violations, ...undecided]
+    .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`))
+    .filter((violation) => !violation.includes('too short to determine'))
+}
+
+/** Returns the cumulative layout shift of a page, as measured by Chromium since it was opened. */
+export async function layoutShift(page) {
   return page.evaluate(
     () =>
       new Promise((resolve) => {
         let sum = 0
         new PerformanceObserver((list) => {
-          for (const { value } of list.getEntries()) sum += value
+          for (const { value } of /** @type {any[]} */ (list.getEntries())) sum += value
         }).observe({ type: 'layout-shift', buffered: true })
         requestAnimationFrame(() => setTimeout(() => resolve(sum), 100))
       }),
   )
 }
 
-/** Bytes of files of web/ together, gzipped. */
-export function gzipped(names) {
+/** Returns the scroll width of a page. */
+export const scrollWidth = (page) => page.evaluate('document.documentElement.scrollWidth')
+
+/** Returns the structure of an object of texts: its keys and the types of their values. */
+export const shapeOf = (texts) =>
+  Object.entries(texts).map(([name, text]) => [name, typeof text === 'object' ? shapeOf(text) : typeof text])
+
+/** Returns the size in bytes of files of web/ that are concatenated and gzipped. */
+export function gzippedSize(names) {
   const files = names.map((name) => readFileSync(join(ROOT, 'web', name)))
   return gzipSync(Buffer.concat(files), { level: 9 }).length
 }

@@ -1,4 +1,4 @@
-// The declarations of the client.
+// The type declarations of the client.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -8,12 +8,15 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-function run(command, ...all) {
-  const { stdout, stderr, status } = spawnSync(`${ROOT}node_modules/.bin/${command}`, all, { cwd: ROOT, encoding: 'utf8' })
+function run(command, ...args) {
+  const { stdout, stderr, status } = spawnSync(`${ROOT}node_modules/.bin/${command}`, args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   assert.equal(status, 0, stdout + stderr)
 }
 
-it('the declarations of the client agree with the OpenAPI document', () => {
+it('client types match the OpenAPI document', () => {
   mkdirSync(`${ROOT}target/types`, { recursive: true })
   run('openapi-typescript', 'web/openapi.json', '--default-non-nullable=false', '--output', 'target/types/openapi.d.ts')
   const strict = ['--strict', '--noEmit', '--noUncheckedIndexedAccess']

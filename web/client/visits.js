@@ -1,40 +1,45 @@
-// Which page is shown: the one that was loaded, then those that a page of one document goes to by
-// the history.
+// Page views: the loaded page, then each path that a single-page application navigates to.
 
-const looking = new Set() // functions
-let isWatched = false
+/** @type {Set<(isReload: boolean) => void>} */
+const observers = new Set()
+let isObserving = false
 
-/** Tells the path of this page and of each that comes, until the function returned is called. */
+/**
+ * Calls a listener with the path of this page and of each later one, until the returned function is called.
+ * @param {(path: string) => void} listener
+ */
 export function onVisit(listener) {
-  watch()
+  observeHistory()
+  /** @type {string | undefined} */
   let last
-  const look = (isAnother = false) => {
-    // A page that is loaded ahead is nobody's visit.
-    if (document.prerendering || (location.pathname === last && !isAnother)) return
+  const check = (isReload = false) => {
+    // A prerendered page is not a visit until it is shown.
+    // @ts-expect-error: not in TypeScript's DOM types yet.
+    if (document.prerendering || (location.pathname === last && !isReload)) return
     last = location.pathname
     listener(last)
   }
-  looking.add(look)
-  look()
-  return () => looking.delete(look)
+  observers.add(check)
+  check()
+  return () => observers.delete(check)
 }
 
-// The history tells of going back and forth, and of nothing else.
-function watch() {
-  if (isWatched) return
-  isWatched = true
-  const lookAll = (isAnother) => {
-    for (const look of looking) look(isAnother)
+// `popstate` fires for back and forward only, so pushState and replaceState are wrapped.
+function observeHistory() {
+  if (isObserving) return
+  isObserving = true
+  const checkAll = (isReload = false) => {
+    for (const check of observers) check(isReload)
   }
-  addEventListener('popstate', () => lookAll())
-  document.addEventListener('prerenderingchange', () => lookAll())
-  // One that the browser kept is visited again, as it would be if it had been loaded.
-  addEventListener('pageshow', ({ persisted }) => persisted && lookAll(true))
-  for (const name of ['pushState', 'replaceState']) {
-    const change = history[name]
-    history[name] = function (...all) {
-      change.apply(this, all)
-      lookAll()
+  addEventListener('popstate', () => checkAll())
+  document.addEventListener('prerenderingchange', () => checkAll())
+  // A page restored from the back/forward cache counts like a loaded one.
+  addEventListener('pageshow', ({ persisted }) => persisted && checkAll(true))
+  for (const name of /** @type {const} */ (['pushState', 'replaceState'])) {
+    const original = history[name]
+    history[name] = function (...args) {
+      original.apply(this, args)
+      checkAll()
     }
   }
 }

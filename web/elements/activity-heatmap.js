@@ -1,4 +1,4 @@
-// <activity-heatmap>: this module gives the element its name, ./heatmap.js is what it does.
+// Registers <activity-heatmap>, which is implemented in ./heatmap.js.
 
 import { ActivityHeatmap } from './heatmap.js'
 

@@ -1,4 +1,4 @@
-// <activity-rank>: this module gives the element its name, ./rank.js is what it does.
+// Registers <activity-rank>, which is implemented in ./rank.js.
 
 import { ActivityRank } from './rank.js'
 

@@ -1,4 +1,4 @@
-// What <activity-heatmap> looks like.
+// Styles of <activity-heatmap>.
 
 import { sheet } from './style.js'
 

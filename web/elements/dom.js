@@ -1,25 +1,28 @@
-// Elements. Content is text, never markup: a name is whatever its member wrote.
+// DOM helpers.
 
-/** An element with properties and content. */
+/** Creates an element. Content is text or nodes, never markup. */
 export function make(tag, properties = {}, ...content) {
   const element = Object.assign(document.createElement(tag), properties)
   element.append(...content)
   return element
 }
 
-/** Sets a text where it is another: screen readers say what is set. */
+/** Sets an element's text if it differs, because screen readers announce every assignment. */
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
 const isLink = (url) => /^https:\/\//.test(url)
 
-/** The picture of a member, or initials. */
-export function face({ id, name = id, avatar }) {
-  const initials = name.split(' ', 2).map(([first]) => first).join('')
+/** Creates the avatar of a user. Initials show until the image has loaded. */
+export function avatarOf({ id, name = id, avatar }) {
+  const initials = name
+    .split(' ', 2)
+    .map(([first]) => first)
+    .join('')
   const element = make('span', { part: 'avatar', ariaHidden: 'true' }, initials)
-  const hue = [...id].reduce((hue, char) => (hue * 31 + char.charCodeAt()) % 360, 0)
-  element.style.setProperty('--hue', hue)
+  const hue = [...id].reduce((hue, char) => (hue * 31 + char.charCodeAt(0)) % 360, 0)
+  element.style.setProperty('--hue', String(hue))
   if (isLink(avatar)) {
     const image = make('img', { alt: '', loading: 'lazy', decoding: 'async', referrerPolicy: 'no-referrer' })
     image.onerror = () => image.remove()
@@ -29,16 +32,23 @@ export function face({ id, name = id, avatar }) {
   return element
 }
 
-/** The name of a member, maybe a link. */
+/** Creates the name of a user, a link if the profile has one. */
 export function nameOf({ id, name = id, url }) {
-  const link = { href: url, rel: 'nofollow ugc noopener noreferrer', referrerPolicy: 'no-referrer' }
-  return make(isLink(url) ? 'a' : 'span', { part: 'name', dir: 'auto', title: name, ...(isLink(url) && link) }, name)
+  const text = { part: 'name', dir: 'auto', title: name }
+  if (!isLink(url)) return make('span', text, name)
+  return make('a', { ...text, href: url, rel: 'nofollow ugc noopener noreferrer', referrerPolicy: 'no-referrer' }, name)
 }
 
-/** Gives a class properties for its attributes: texts, or null. */
-export function reflect(type, names) {
+/**
+ * Returns a base class with a property for each attribute: a string, or null without the attribute.
+ * @template {string} Name
+ * @param {readonly Name[]} names
+ * @returns {new () => HTMLElement & Record<Name, string>}
+ */
+export function reflecting(names) {
+  class Reflecting extends HTMLElement {}
   for (const name of names) {
-    Object.defineProperty(type.prototype, name, {
+    Object.defineProperty(Reflecting.prototype, name, {
       get() {
         return this.getAttribute(name)
       },
@@ -48,15 +58,16 @@ export function reflect(type, names) {
       },
     })
   }
+  return /** @type {any} */ (Reflecting)
 }
 
-/** The deployment: by default where the module comes from. */
+/** Returns the deployment's URL: `src`, by default where this module was loaded from. */
 export function baseOf({ src }) {
   return src ? new URL(src.replace(/\/*$/, '/'), document.baseURI) : new URL('..', import.meta.url)
 }
 
-/** Seconds between looks; 0 for one look only. */
-export function secondsOf({ refresh }, normal) {
-  const seconds = refresh === null ? normal : parseFloat(refresh)
+/** Returns the refresh interval in seconds; 0 disables refreshing. */
+export function secondsOf({ refresh }, fallback) {
+  const seconds = refresh === null ? fallback : parseFloat(refresh)
   return seconds > 0 ? Math.max(1, seconds) : 0
 }

@@ -1,32 +1,33 @@
-// <activity-heatmap>: what a member did in the last 31 days, as a calendar that only they, or a
-// service, may see.
+// <activity-heatmap>: a user's last 31 days as a calendar. Only that user or a service may read them.
 
 import { calendar } from './calendar.js'
-import { baseOf, make, reflect, secondsOf, write } from './dom.js'
+import { baseOf, make, reflecting, secondsOf, write } from './dom.js'
 import { languageOf } from './languages.js'
 import { Source } from './source.js'
 import { common } from './style.js'
 
-const ATTRIBUTES = ['src', 'user', 'refresh', 'theme']
-const LEVELS = 4 // beside none
+const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'refresh', 'theme'])
+const LEVELS = 4 // above zero
+const DAY = 864e5 // ms
+const MONDAY = Date.UTC(2024, 0, 1)
 
-export class ActivityHeatmap extends HTMLElement {
+export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
-  /** All is asked for by this: put another in its place to have it asked otherwise. */
+  /** Sends every request; may be overridden. */
   static fetch = (url, options) => fetch(url, options)
 
   #token = null
-  #due = false
-  #spoken // promise of the language
+  #isScheduled = false
+  #requestedLanguage // promise
   #language
   #source
-  #shown
-  #told = ''
+  #shown // history on display
+  #fired = '' // the last event: load or error
   #body = make('tbody')
   #weekdays = make('tr')
   #table = make('table', { part: 'calendar', role: 'grid' }, make('thead', {}, this.#weekdays), this.#body)
-  #days = [] // cells and what they tell, the earliest first
+  #days = [] // cells and their texts, in ascending order
   #summary = make('p', { part: 'summary' })
   #streak = make('p', { part: 'streak' })
   #details = make('p', { part: 'details' })
@@ -39,13 +40,13 @@ export class ActivityHeatmap extends HTMLElement {
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [common, calendar]
     root.append(this.#section)
-    this.#settle('failed')
-    // Set before the element was defined.
+    this.#setState('failed')
+    // A token assigned before the element was defined shadows the setter.
     if (Object.hasOwn(this, 'token')) {
       this.#token = this.token
       delete this.token
     }
-    this.#table.onkeydown = (event) => this.#walk(event)
+    this.#table.onkeydown = (event) => this.#onKey(event)
     for (const name of ['focusin', 'pointerover']) {
       this.#table.addEventListener(name, ({ target }) => {
         const day = this.#days.find(({ cell }) => cell === target)
@@ -62,156 +63,166 @@ export class ActivityHeatmap extends HTMLElement {
     this.#update()
   }
 
-  attributeChangedCallback(name, before, after) {
+  attributeChangedCallback(_name, before, after) {
     if (before !== after && this.isConnected) this.#update()
   }
 
   /**
-   * The user token, or a function that gives one, at once or later, before each request. It cannot
-   * be read again, and there is no attribute for it: HTML is kept, cached and read by others.
+   * The user token, or a function called before each request that returns it or a promise of it. It is write-only
+   * and has no attribute, because HTML is stored, cached and read by other scripts.
    */
   set token(token) {
     this.#token = token
-    this.#source?.unwatch(this.#see)
+    this.#source?.unwatch(this.#onHistory)
     this.#source = null
     this.#update()
   }
 
-  /** Looks now whether there is anything new. */
+  /** Requests the history now. */
   reload() {
     this.#source?.refresh()
   }
 
   #update() {
-    if (this.#due) return
-    this.#due = true
+    if (this.#isScheduled) return
+    this.#isScheduled = true
     queueMicrotask(() => {
-      this.#due = false
-      this.#look()
-      this.#speak()
+      this.#isScheduled = false
+      this.#setSource()
+      this.#setLanguage()
     })
   }
 
-  #look() {
-    // Without a token the service would only refuse.
-    const ready = this.isConnected && this.user && this.#token
-    const url = ready ? new URL(`v1/users/${encodeURIComponent(this.user)}/activity`, baseOf(this)).href : undefined
+  #setSource() {
+    // The service rejects requests without a token.
+    const isReady = this.isConnected && this.user && this.#token
+    const url = isReady ? new URL(`v1/users/${encodeURIComponent(this.user)}/activity`, baseOf(this)).href : undefined
     if (!this.#source || this.#source.url !== url) {
-      this.#source?.unwatch(this.#see)
-      // Asked by a function of its own, so shared with nobody: what one token may see is no other's.
-      this.#source = url && Source.of(this.#ask, url)
-      this.#told = ''
+      this.#source?.unwatch(this.#onHistory)
+      // Sources are shared by fetch function. This element's own keeps the data of one token from other elements.
+      this.#source = url && Source.of(this.#fetch, url)
+      this.#fired = ''
       this.#shown = null
-      this.#settle(url ? 'loading' : 'failed')
+      this.#setState(url ? 'loading' : 'failed')
     }
-    this.#source?.watch(this.#see, secondsOf(this, 60))
+    this.#source?.watch(this.#onHistory, secondsOf(this, 60))
   }
 
-  #ask = async (url, options) => {
+  #fetch = async (url, options) => {
     const token = typeof this.#token === 'function' ? await this.#token() : this.#token
-    return this.constructor.fetch(url, { ...options, headers: { authorization: `Bearer ${token}` } })
+    const type = /** @type {typeof ActivityHeatmap} */ (this.constructor)
+    return type.fetch(url, { ...options, headers: { authorization: `Bearer ${token}` } })
   }
 
-  async #speak() {
-    const spoken = languageOf(this)
-    if (spoken === this.#spoken) return
-    this.#spoken = spoken
-    const language = await spoken
-    if (spoken !== this.#spoken) return
+  async #setLanguage() {
+    const requested = languageOf(this)
+    if (requested === this.#requestedLanguage) return
+    this.#requestedLanguage = requested
+    const language = await requested
+    if (requested !== this.#requestedLanguage) return
     this.#language = language
     this.#shown = null
     this.#section.lang = language.tag
     this.#section.ariaLabel = this.#table.ariaLabel = language.texts.activity
-    if (this.#source) this.#see(this.#source.state)
+    if (this.#source) this.#onHistory(this.#source.state)
   }
 
-  #see = ({ data, at, failure }) => {
+  #onHistory = ({ data, at, failure }) => {
     if (!this.#language) return
     const { texts } = this.#language
     if (data && data !== this.#shown) {
       this.#shown = data
       this.#show(data)
-      this.#settle('')
+      this.#setState('')
     }
     if (data) {
-      const words = failure?.offline ? texts.offline : texts.failed
-      write(this.#status, failure ? words(this.#language.time(at)) : '')
-      this.#tell(new Event('load'))
+      const status = failure?.offline ? texts.offline : texts.failed
+      write(this.#status, failure ? status(this.#language.time(at)) : '')
+      this.#fire(new Event('load'))
     } else if (failure) {
       const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
-      this.#settle('failed')
+      this.#setState('failed')
       write(this.#status, hasFallback ? '' : texts.unknown)
-      this.#tell(new ErrorEvent('error', { message: failure.problem?.detail ?? `status ${failure.status}` }))
+      this.#fire(new ErrorEvent('error', { message: failure.problem?.detail ?? `status ${failure.status}` }))
     }
   }
 
-  // Once of each address and token, as an image does of its source.
-  #tell(event) {
-    if (this.#told === event.type || this.#told === 'load') return
-    this.#told = event.type
+  /** Dispatches `error` and then `load` at most once for each URL and token, as images do. */
+  #fire(event) {
+    if (this.#fired === event.type || this.#fired === 'load') return
+    this.#fired = event.type
     this.dispatchEvent(event)
   }
 
-  #settle(state) {
+  #setState(state) {
     this.#section.className = state
     this.#section.ariaBusy = String(state === 'loading')
   }
 
-  #show({ days, streak }) {
+  #show({ days: newestFirst, streak }) {
     const { texts, tag } = this.#language
     const number = (value) => this.#language.number(value)
-    const all = days.toReversed()
-    const points = all.reduce((sum, day) => sum + day.points, 0)
-    const active = all.filter((day) => day.points > 0).length
-    write(this.#summary, texts.summary(number(active), number(points), number(all.length)))
-    write(this.#streak, texts.streak(number(streak.current), number(streak.longest)))
     const format = (options) => new Intl.DateTimeFormat(tag, { ...options, timeZone: 'UTC' })
-    const [long, short, weekday] = [{ dateStyle: 'long' }, { day: 'numeric' }, { weekday: 'narrow' }].map(format)
-    const full = format({ weekday: 'long' })
+    const dateFormat = format({ dateStyle: 'long' })
+    const dayFormat = format({ day: 'numeric' })
+    const days = newestFirst.toReversed()
+    const total = days.reduce((sum, { points }) => sum + points, 0)
+    const active = days.filter(({ points }) => points > 0).length
+    write(this.#summary, texts.summary(number(active), total, number(total), number(days.length)))
+    write(this.#streak, texts.streak(number(streak.current), number(streak.longest)))
 
-    const most = Math.max(...all.map((day) => day.points))
-    this.#days = all.map(({ date, points, actions }) => {
+    const max = Math.max(...days.map(({ points }) => points))
+    this.#days = days.map(({ date, points, actions }) => {
       const noon = Date.parse(`${date}T12:00Z`)
-      const did = Object.entries(actions).map(([action, { count, points }]) =>
-        texts.did(texts.actions[action] ?? action, number(count), number(points)),
+      const done = Object.entries(actions).map(([action, { count, points }]) =>
+        texts.done(action, count, number(count), points, number(points)),
       )
-      const text = [texts.day_points(long.format(noon), points, number(points)), ...did].join(' · ')
-      const level = points > 0 ? Math.ceil((points / most) * LEVELS) : 0
-      // Only the number: some languages write a word beside it.
-      const content = short.formatToParts(noon).find(({ type }) => type === 'day').value
+      const text = [texts.day_points(dateFormat.format(noon), points, number(points)), ...done].join(' · ')
+      const level = points > 0 ? Math.ceil((points / max) * LEVELS) : 0
+      // Only the number: some languages add a word.
+      const content = dayFormat.formatToParts(noon).find(({ type }) => type === 'day').value
       const cell = make('td', { part: `day level-${level}`, tabIndex: -1, ariaLabel: text }, content)
       return { noon, text, cell }
     })
-    this.#days.at(-1).cell.tabIndex = 0
+    const today = this.#days.at(-1)
+    today.cell.tabIndex = 0
 
-    // From Monday, as the service's weeks.
+    // Weeks begin on Monday, as in the API.
     const column = ({ noon }) => (new Date(noon).getUTCDay() + 6) % 7
-    const blank = column(this.#days[0])
-    const cells = [...Array.from({ length: blank }, () => make('td')), ...this.#days.map(({ cell }) => cell)]
+    const padding = Array.from({ length: column(this.#days[0]) }, () => make('td'))
+    const cells = [...padding, ...this.#days.map(({ cell }) => cell)]
     while (cells.length % 7) cells.push(make('td'))
-    const weeks = Array.from({ length: cells.length / 7 }, (_, week) => make('tr', {}, ...cells.slice(week * 7, week * 7 + 7)))
+    const weeks = Array.from({ length: cells.length / 7 }, (_, week) =>
+      make('tr', {}, ...cells.slice(week * 7, week * 7 + 7)),
+    )
     const focused = this.shadowRoot.activeElement
     this.#body.replaceChildren(...weeks)
-    if (focused) this.#days.at(-1).cell.focus({ preventScroll: true })
-    const monday = Date.UTC(2024, 0, 1)
-    const names = Array.from({ length: 7 }, (_, day) => monday + day * 864e5)
+    if (focused) today.cell.focus({ preventScroll: true })
+    const [long, narrow] = [format({ weekday: 'long' }), format({ weekday: 'narrow' })]
+    const weekdays = Array.from({ length: 7 }, (_, day) => MONDAY + day * DAY)
     this.#weekdays.replaceChildren(
-      ...names.map((day) => make('th', { scope: 'col', ariaLabel: full.format(day) }, weekday.format(day))),
+      ...weekdays.map((day) => make('th', { scope: 'col', ariaLabel: long.format(day) }, narrow.format(day))),
     )
-    write(this.#details, this.#days.at(-1).text)
+    write(this.#details, today.text)
   }
 
-  #walk(event) {
-    const at = this.#days.findIndex(({ cell }) => cell === event.target)
-    const on = getComputedStyle(this).direction === 'rtl' ? -1 : 1
-    const steps = { ArrowLeft: -on, ArrowRight: on, ArrowUp: -7, ArrowDown: 7, Home: -at, End: this.#days.length - 1 - at }
-    const to = this.#days[at + steps[event.key]]
-    if (at < 0 || !to || event.altKey || event.ctrlKey || event.metaKey) return
+  #onKey(event) {
+    const index = this.#days.findIndex(({ cell }) => cell === event.target)
+    const forward = getComputedStyle(this).direction === 'rtl' ? -1 : 1
+    const last = this.#days.length - 1
+    const steps = {
+      ArrowLeft: -forward,
+      ArrowRight: forward,
+      ArrowUp: -7,
+      ArrowDown: 7,
+      Home: -index,
+      End: last - index,
+    }
+    const day = this.#days[index + steps[event.key]]
+    if (index < 0 || !day || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     event.target.tabIndex = -1
-    to.cell.tabIndex = 0
-    to.cell.focus()
+    day.cell.tabIndex = 0
+    day.cell.focus()
   }
 }
-
-reflect(ActivityHeatmap, ATTRIBUTES)

@@ -1,20 +1,19 @@
-// The languages of the elements: texts from a file, numbers and dates from Intl.
+// Languages of the elements. Texts come from languages/*.js, number and date formats from Intl.
 
 import english from './languages/en.js'
 
-// Each is languages/<name>.js; English stands in for others.
+// Files beside English, which is the fallback.
 const NAMES = ['zh-Hans']
 
-const known = new Map() // tag → promise
+const loaded = new Map() // promises by BCP 47 tag
 
-/** The language of an element: its own, that around it, of the page, of the browser. */
+/** Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. */
 export function languageOf(element) {
   const tag = element.closest('[lang]')?.lang || document.documentElement.lang || navigator.language
-  if (!known.has(tag)) known.set(tag, load(tag))
-  return known.get(tag)
+  if (!loaded.has(tag)) loaded.set(tag, load(tag))
+  return loaded.get(tag)
 }
 
-// The texts nearest to a tag (BCP 47).
 async function load(tag) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize()
@@ -22,7 +21,7 @@ async function load(tag) {
     const name = NAMES.find((name) => name === language || name === `${language}-${script}`)
     if (name) return new Language(tag, (await import(`./languages/${name}.js`)).default)
   } catch {
-    // No such tag, or a file that cannot be had.
+    // An invalid tag, or a file that failed to load.
   }
   return new Language('en', english)
 }
@@ -40,15 +39,16 @@ class Language {
     return this.#number.format(value)
   }
 
-  /** The time, and the date if it is not today's. */
+  /** Formats a time, with the date unless that is today. */
   time(instant) {
-    const other = new Date(instant).toDateString() !== new Date().toDateString()
-    return new Intl.DateTimeFormat(this.tag, { timeStyle: 'short', ...(other && { dateStyle: 'medium' }) }).format(instant)
+    const isToday = new Date(instant).toDateString() === new Date().toDateString()
+    const dateStyle = isToday ? undefined : 'medium'
+    return new Intl.DateTimeFormat(this.tag, { timeStyle: 'short', dateStyle }).format(instant)
   }
 
-  /** The days from one instant to another in a time zone. */
+  /** Formats a range of days in a time zone. */
   days(from, to, timeZone) {
-    const fields = { year: 'numeric', month: 'short', day: 'numeric', timeZone }
-    return new Intl.DateTimeFormat(this.tag, fields).formatRange(from, to)
+    const fields = /** @type {const} */ ({ year: 'numeric', month: 'short', day: 'numeric' })
+    return new Intl.DateTimeFormat(this.tag, { ...fields, timeZone }).formatRange(from, to)
   }
 }

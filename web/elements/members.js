@@ -1,13 +1,13 @@
-// Members on the page: the rows of a board, and the reader's own place.
+// Members on the page: the rows of a board, and the row of one's own.
 
-import { face, make, nameOf, write } from './dom.js'
+import { avatarOf, make, nameOf, write } from './dom.js'
 
 const MEDALS = ['', ' first', ' second', ' third']
 
-/** A row is its member's: it moves with them, and a link in it keeps the focus. */
+/** The rows of a board. Each is bound to its user, so it can be animated and keeps the focus. */
 export class Rows {
   #body
-  #rows = new Map() // by user
+  #rows = new Map()
 
   constructor(body) {
     this.#body = body
@@ -15,25 +15,26 @@ export class Rows {
 
   show(entries, own, language, animated) {
     const focused = this.#body.getRootNode().activeElement
-    const before = new Map([...this.#rows].map(([id, { row }]) => [id, row.offsetTop]))
+    const offsets = new Map([...this.#rows].map(([id, { row }]) => [id, row.offsetTop]))
     const old = this.#rows
     this.#rows = new Map()
-    for (const entry of entries) {
-      const { user, rank, score } = entry
+    for (const { user, rank, score } of entries) {
       const profile = JSON.stringify(user)
       const known = old.get(user.id)
-      const kept = known?.profile === profile ? known : made(user, profile)
-      write(kept.rank, language.number(rank))
-      write(kept.score, language.number(score))
-      kept.row.part = `row${MEDALS[rank] ?? ''}${user.id === own ? ' own-row' : ''}`
-      kept.row.ariaCurrent = user.id === own ? 'true' : null
-      this.#rows.set(user.id, kept)
+      const shown = known?.profile === profile ? known : makeRow(user, profile)
+      const isOwn = user.id === own
+      write(shown.rank, language.number(rank))
+      write(shown.score, language.number(score))
+      shown.row.part = `row${MEDALS[rank] ?? ''}${isOwn ? ' own-row' : ''}`
+      shown.row.ariaCurrent = isOwn ? 'true' : null
+      this.#rows.set(user.id, shown)
     }
     const rows = [...this.#rows.values()].map(({ row }) => row)
-    if (rows.some((row, at) => this.#body.children[at] !== row) || rows.length < this.#body.children.length) {
+    const { children } = this.#body
+    if (rows.some((row, index) => children[index] !== row) || rows.length < children.length) {
       this.#body.replaceChildren(...rows)
       if (focused?.isConnected) focused.focus({ preventScroll: true })
-      if (animated) this.#slide(before)
+      if (animated) this.#animate(offsets)
     }
   }
 
@@ -42,23 +43,25 @@ export class Rows {
     this.#body.replaceChildren()
   }
 
-  #slide(before) {
+  #animate(offsets) {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
     for (const [id, { row }] of this.#rows) {
-      const by = before.get(id) - row.offsetTop
-      const from = by ? { transform: `translateY(${by}px)` } : { opacity: 0 }
-      if (by || !before.has(id)) row.animate([from, {}], { duration: 400, easing: 'ease-in-out' })
+      const offset = offsets.get(id)
+      const distance = offset === undefined ? 0 : offset - row.offsetTop
+      const from = distance ? { transform: `translateY(${distance}px)` } : { opacity: 0 }
+      if (distance || offset === undefined) row.animate([from, {}], { duration: 400, easing: 'ease-in-out' })
     }
   }
 }
 
-function made(user, profile) {
+function makeRow(user, profile) {
   const rank = make('span', { part: 'rank' })
   const score = make('td', { part: 'score' })
-  const member = make('th', { scope: 'row' }, make('div', {}, face(user), nameOf(user)))
+  const member = make('th', { scope: 'row' }, make('div', {}, avatarOf(user), nameOf(user)))
   return { profile, rank, score, row: make('tr', {}, make('td', {}, rank), member, score) }
 }
 
+/** The row of one's own, below the board. */
 export class Own {
   element = make('div', { part: 'own', role: 'group' })
   #rank = make('span', { part: 'rank' })
@@ -66,19 +69,18 @@ export class Own {
   #score = make('span', { part: 'score' })
   #movement = make('span', { part: 'movement' })
   #details = make('p', { part: 'details' })
-  #profile
+  #profile = ''
 
   constructor() {
     this.element.append(this.#rank, this.#member, this.#score, this.#details)
   }
 
-  /** A standing, moved by so many places. */
-  show({ user, rank, score, next, percentile }, moved, language) {
+  show({ user, rank, score, next, total }, moved, language) {
     const { texts } = language
     const number = (value) => language.number(value)
     const profile = JSON.stringify(user)
     if (this.#profile !== (this.#profile = profile)) {
-      this.#member.replaceChildren(face(user), make('span', {}, nameOf(user), ' ', this.#movement))
+      this.#member.replaceChildren(avatarOf(user), make('span', {}, nameOf(user), ' ', this.#movement))
     }
     write(this.#rank, rank === null ? '–' : number(rank))
     write(this.#score, number(score))
@@ -87,37 +89,41 @@ export class Own {
     write(this.#movement, moved ? `${moved > 0 ? '▲' : '▼'} ${distance}` : '')
     this.#movement.role = moved ? 'img' : null
     this.#movement.ariaLabel = moved ? (moved > 0 ? texts.up(distance) : texts.down(distance)) : null
-    const ahead = next && texts.next(next.points, number(next.points), number(next.rank))
-    const facts = [rank === 1 ? texts.first : ahead, percentile != null && texts.percentile(number(percentile))]
-    write(this.#details, rank === null ? texts.unranked : facts.filter(Boolean).join(' · '))
+    let details = texts.unranked
+    if (rank !== null) {
+      const ahead = next && texts.next(next.points, number(next.points), number(next.rank))
+      details = [rank === 1 ? texts.first : ahead, texts.top(number(Math.ceil((100 * rank) / total)))]
+        .filter(Boolean)
+        .join(' · ')
+    }
+    write(this.#details, details)
   }
 }
 
-/** What was seen at the last look: rank by kind of board. */
-export class Memory {
+/** The last visit's ranks by period, in localStorage. */
+export class RankMemory {
   #key
-  #last
+  #last = {}
   #now
 
   constructor(...names) {
     this.#key = JSON.stringify(['activity-rank', ...names])
     try {
-      this.#last = JSON.parse(localStorage.getItem(this.#key))
+      this.#last = JSON.parse(String(localStorage.getItem(this.#key))) ?? {}
     } catch {
-      // No storage, no memory.
+      // No storage.
     }
-    this.#last ??= {}
     this.#now = { ...this.#last }
   }
 
-  /** Places up since then; remembers this one. */
-  moved({ kind, id }, rank) {
+  /** Stores a rank and returns how many ranks it is above the one of the last visit. */
+  update({ kind, id }, rank) {
     const last = this.#last[kind]
     this.#now[kind] = [id, rank]
     try {
       localStorage.setItem(this.#key, JSON.stringify(this.#now))
     } catch {
-      // Full, or none.
+      // Full, or no storage.
     }
     return last?.[0] === id && last[1] && rank ? last[1] - rank : 0
   }

@@ -1,39 +1,39 @@
-// <activity-rank>: a board that keeps itself up to date.
+// <activity-rank>: a leaderboard that updates itself.
 
-import { baseOf, reflect, secondsOf } from './dom.js'
+import { baseOf, reflecting, secondsOf } from './dom.js'
 import { languageOf } from './languages.js'
-import { Memory } from './members.js'
+import { RankMemory } from './members.js'
 import { Source } from './source.js'
 import { common, ranking } from './style.js'
 import { PERIODS, View } from './view.js'
 
-const ATTRIBUTES = ['src', 'period', 'date', 'group', 'user', 'limit', 'refresh', 'theme']
+const ATTRIBUTES = /** @type {const} */ (['src', 'period', 'date', 'group', 'user', 'limit', 'refresh', 'theme'])
 
-export class ActivityRank extends HTMLElement {
+export class ActivityRank extends reflecting(ATTRIBUTES) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
-  /** All is asked for by this; another may take its place. */
+  /** Sends every request; may be overridden. */
   static fetch = (url, options) => fetch(url, options)
 
   #view = new View({
-    choose: (period) => {
+    onPeriod: (period) => {
       this.date = null
       this.period = period
     },
-    go: (date) => (this.date = date),
+    onDate: (date) => (this.date = date),
   })
-  #due = false
-  #spoken // promise of the language
+  #isScheduled = false
+  #requestedLanguage // promise
   #language
   #board // source
   #standing // source
-  #shown // board on the page
-  #told = '' // load or error
+  #shown // board on display
+  #fired = '' // the last event: load or error
   #hasShown = false
-  #off = new Set() // periods there are not
+  #disabled = new Set() // periods
   #memory
-  #rank // of the member
-  #step // the smallest there is between two scores
+  #rank // of `user`
+  #step // smallest difference of two scores
 
   constructor() {
     super()
@@ -50,16 +50,16 @@ export class ActivityRank extends HTMLElement {
     this.#update()
   }
 
-  attributeChangedCallback(name, before, after) {
+  attributeChangedCallback(_name, before, after) {
     if (before !== after && this.isConnected) this.#update()
   }
 
-  /** The board as JSON, or null. */
+  /** The board as JSON, or null before it has loaded. */
   get board() {
     return this.#board?.state.data ?? null
   }
 
-  /** Looks now. */
+  /** Requests the board now. */
   reload() {
     this.#board?.refresh()
     this.#standing?.refresh()
@@ -73,143 +73,138 @@ export class ActivityRank extends HTMLElement {
     return this.period ?? PERIODS[0]
   }
 
-  // Attributes change one by one, and who is moved leaves first: the rest is done once, after all.
+  // Batches updates: attributes change one at a time, and moving the element disconnects it.
   #update() {
     if (this.isConnected) {
-      this.#view.reserve({ limit: this.#limit, period: this.#period, hasOwn: Boolean(this.user), off: this.#off })
+      const [limit, period, disabled] = [this.#limit, this.#period, this.#disabled]
+      this.#view.reserve({ limit, period, hasOwn: Boolean(this.user), disabled })
     }
-    if (this.#due) return
-    this.#due = true
+    if (this.#isScheduled) return
+    this.#isScheduled = true
     queueMicrotask(() => {
-      this.#due = false
-      this.#look(...(this.isConnected ? this.#addresses() : []))
-      this.#speak()
+      this.#isScheduled = false
+      this.#setSources(this.isConnected ? this.#urls() : {})
+      this.#setLanguage()
     })
   }
 
-  // Of board, event stream and standing.
-  #addresses() {
-    const base = baseOf(this)
-    const address = (path, parameters) => {
-      const url = new URL(`v1/ranking/${encodeURIComponent(this.#period)}${path}`, base)
-      for (const [name, value] of Object.entries(parameters)) if (value) url.searchParams.set(name, value)
-      return url.href
-    }
+  /** Returns the URLs of the board, its event stream and the standing of `user`. */
+  #urls() {
     const { date, group, user } = this
     const limit = this.#limit
-    return [
-      address('', { limit, date, group }),
-      date ? null : address('/live', { limit, group }),
-      user && address(`/users/${encodeURIComponent(user)}`, { date, group }),
-    ]
+    const base = baseOf(this)
+    const url = (path, query) => {
+      const url = new URL(`v1/ranking/${encodeURIComponent(this.#period)}${path}`, base)
+      for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value)
+      return url.href
+    }
+    return {
+      board: url('', { limit, date, group }),
+      live: date ? null : url('/live', { limit, group }),
+      standing: user && url(`/users/${encodeURIComponent(user)}`, { date, group }),
+    }
   }
 
-  #look(board, live, standing) {
-    const { fetch } = this.constructor
-    const seconds = secondsOf(this, 15)
+  /** @param {Record<string, string>} urls */
+  #setSources({ board, live, standing }) {
+    const { fetch } = /** @type {any} */ (this.constructor)
     if (this.#board?.url !== board) {
-      this.#board?.unwatch(this.#see)
+      this.#board?.unwatch(this.#onBoard)
       this.#board = board && Source.of(fetch, board, live)
-      this.#told = ''
-      this.#view.wait(this.#hasShown)
+      this.#fired = ''
+      this.#view.load(this.#hasShown)
     }
     if (this.#standing?.url !== standing) {
-      this.#standing?.unwatch(this.#place)
+      this.#standing?.unwatch(this.#showOwn)
       this.#standing = standing && Source.of(fetch, standing)
       this.#rank = null
-      this.#memory = standing && new Memory(new URL(standing).origin, this.group ?? '', this.user)
-      // Their row is marked on the board.
+      this.#memory = standing && new RankMemory(new URL(standing).origin, this.group ?? '', this.user)
+      // Renders the board again, which marks the user's row.
       this.#shown = null
     }
-    this.#board?.watch(this.#see, seconds)
-    this.#standing?.watch(this.#place, 0)
+    this.#board?.watch(this.#onBoard, secondsOf(this, 15))
+    this.#standing?.watch(this.#showOwn, 0)
   }
 
-  async #speak() {
-    const spoken = languageOf(this)
-    if (spoken === this.#spoken) return
-    this.#spoken = spoken
-    const language = await spoken
-    if (spoken !== this.#spoken) return
+  async #setLanguage() {
+    const requested = languageOf(this)
+    if (requested === this.#requestedLanguage) return
+    this.#requestedLanguage = requested
+    const language = await requested
+    if (requested !== this.#requestedLanguage) return
     this.#language = language
     this.#shown = null
     this.#view.label(language)
-    if (this.#board) this.#see(this.#board.state)
+    if (this.#board) this.#onBoard(this.#board.state)
   }
 
-  #see = ({ data, at, failure }) => {
+  #onBoard = ({ data, at, failure }) => {
     const language = this.#language
     if (!language) return
     if (!data) return failure && this.#fail(failure)
     const { texts } = language
     if (data !== this.#shown) {
-      const same = this.#told === 'load'
-      if (same && !data.entries.some(({ user }) => user.id === this.user)) this.#standing?.follow()
+      const animated = this.#fired === 'load'
+      if (animated && !data.entries.some(({ user }) => user.id === this.user)) this.#standing?.refreshSoon()
       this.#shown = data
       this.#hasShown = true
-      this.#view.show(data, { own: this.user, language, same })
-      this.#place()
+      this.#view.show(data, { own: this.user, language, animated })
+      this.#showOwn()
     }
-    const time = language.time(data.stale ? Date.parse(data.as_of) : at)
-    const words = failure ? (failure.offline ? texts.offline : texts.failed) : data.stale && texts.stale
-    this.#view.note(words ? words(time) : '')
-    this.#tell(new Event('load'))
-    // Who has come to now by the arrows stays with now.
+    const status = failure ? (failure.offline ? texts.offline : texts.failed) : data.stale && texts.stale
+    this.#view.setStatus(status ? status(language.time(data.as_of ? Date.parse(data.as_of) : at)) : '')
+    this.#fire(new Event('load'))
+    // Back on the current board, it follows the calendar again.
     if (this.date && !data.period.closed) this.date = null
   }
 
   #fail({ status, problem, offline }) {
     const { texts } = this.#language
     if (status === 404 && problem?.type === '/problems/not-found') {
-      this.#off.add(this.#period)
-      const left = PERIODS.find((period) => !this.#off.has(period))
-      if (left) return (this.period = left)
+      this.#disabled.add(this.#period)
+      const other = PERIODS.find((period) => !this.#disabled.has(period))
+      if (other) return (this.period = other)
     }
     const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
     this.#shown = null
     this.#view.fail(texts.nothing, this.#hasShown, hasFallback)
     const message = problem?.detail ?? (offline ? 'offline' : `status ${status}`)
-    this.#tell(new ErrorEvent('error', { message }))
+    this.#fire(new ErrorEvent('error', { message }))
   }
 
-  // Once of each address, as an image does.
-  #tell(event) {
-    if (this.#told === event.type || this.#told === 'load') return
-    this.#told = event.type
+  /** Dispatches `error` and then `load` at most once for each URL, as images do. */
+  #fire(event) {
+    if (this.#fired === event.type || this.#fired === 'load') return
+    this.#fired = event.type
     this.dispatchEvent(event)
   }
 
-  // By the board where they are on it: a standing is asked for by each member alone.
-  #place = () => {
+  // Prefers the board, because every standing costs a request.
+  #showOwn = () => {
     if (!this.#shown || !this.#standing) return
     const { period, total, entries } = this.#shown
-    let standing = this.#standing.state.data
-    if (standing?.next) {
-      const { score, next } = standing
-      this.#step = rounded(next.points - (next.score - score))
+    const { data } = this.#standing.state
+    if (data?.next) this.#step = rounded(data.next.points - (data.next.score - data.score))
+    const isCurrent = data?.period.id === period.id
+    const index = entries.findIndex(({ user }) => user.id === this.user)
+    if (index < 0 ? data && !isCurrent : index > 0 && !this.#step) this.#standing.refreshSoon()
+    let standing = isCurrent ? data : null
+    if (index >= 0) {
+      const [above, entry] = [entries[index - 1], entries[index]]
+      const points = above && this.#step && rounded(above.score - entry.score + this.#step)
+      standing = { ...entry, total, next: points ? { rank: above.rank, points } : null }
     }
-    if (standing?.period.id !== period.id) standing = null
-    const at = entries.findIndex(({ user }) => user.id === this.user)
-    if (at < 0 ? this.#standing.state.data !== standing : at > 0 && !this.#step) this.#standing.follow()
-    let place = standing
-    if (at >= 0) {
-      const [above, entry] = [entries[at - 1], entries[at]]
-      const next = above && this.#step && { rank: above.rank, points: rounded(above.score - entry.score + this.#step) }
-      place = { ...entry, next, percentile: Math.round((1000 * (total - entry.rank + 1)) / total) / 10 }
-    }
-    if (!place) return
-    const { rank } = place
-    this.#view.own.show(place, this.date ? 0 : this.#memory.moved(period, rank), this.#language)
+    if (!standing) return
+    const { rank } = standing
+    const moved = this.date ? 0 : this.#memory.update(period, rank)
+    this.#view.own.show(standing, moved, this.#language)
     const last = this.#rank
     this.#rank = { id: period.id, rank }
-    const from = last?.rank
-    if (last?.id !== period.id || from === rank) return
-    const detail = { period, from, to: rank }
+    if (last?.id !== period.id || last.rank === rank) return
+    const detail = { period, from: last.rank, to: rank }
     this.dispatchEvent(new CustomEvent('rankchange', { detail, bubbles: true, composed: true }))
   }
 }
 
-reflect(ActivityRank, ATTRIBUTES)
-
-// Scores have two decimals at most.
+/** Rounds points to two decimals, which scores have at most. */
 const rounded = (points) => Math.round(points * 100) / 100

@@ -1,101 +1,105 @@
-// What elements look at, asked for once however many look: by the event stream where there is one,
-// else again and again.
+// Polling and event streams, shared by elements of the same URL.
 
-const DEADLINE = 10e3 // ms for an answer
-const GAP = 10e3 // ms between looks at what follows
-const AGAIN = 3e3 // ms, or twice as many, until a stream that ended is tried again
-const LONGEST = 300e3 // ms between tries of what fails
-const SILENCE = 60e3 // ms after which nobody sends any more
-const TRIES = 3 // of a stream that brings nothing
+const TIMEOUT = 10e3 // ms for a response
+const MIN_GAP = 10e3 // ms between requests of refreshSoon()
+const RECONNECT = 3e3 // ms, up to twice as many, until an ended stream is opened again
+const MAX_BACKOFF = 300e3 // ms between retries
+const STREAM_TIMEOUT = 60e3 // ms without data after which a stream is given up
+const MAX_STREAMS = 3 // in a row without an event, before polling
 
-const all = new Map() // fetch function → address → source
-const streamless = new Set() // origins without event streams
+const sources = new Map() // by fetch function, then by URL
+const streamless = new Set() // origins
 
-/** What is known of an address: `data`, `at` (ms), and the `failure` to know more. */
+/** The data of one URL, kept up to date while it is watched. */
 export class Source {
   state = { data: null, at: 0, failure: null }
   #fetch
-  #live
-  #watchers = new Map()
-  #loading
+  #streamUrl
+  #listeners = new Map() // to their interval in seconds
+  #isLoading = false
   #timer
-  #follows = false
-  #failed = 0
-  #stream
-  #fruitless = 0
+  #isDueSoon = false
+  #failures = 0
+  #stream = null
+  #emptyStreams = 0
 
-  /** The one source of an address; `live` is its event stream, if it may have one. */
-  static of(fetch, url, live) {
-    if (!all.has(fetch)) all.set(fetch, new Map())
-    const sources = all.get(fetch)
-    if (!sources.has(url)) sources.set(url, new Source(fetch, url, live))
-    return sources.get(url)
+  /** Returns the shared source of a URL. */
+  static of(fetch, url, streamUrl) {
+    const byUrl = sources.get(fetch) ?? new Map()
+    sources.set(fetch, byUrl)
+    if (!byUrl.has(url)) byUrl.set(url, new Source(fetch, url, streamUrl))
+    return byUrl.get(url)
   }
 
-  constructor(fetch, url, live) {
+  constructor(fetch, url, streamUrl) {
     this.#fetch = fetch
     this.url = url
-    this.#live = live
+    this.#streamUrl = streamUrl
   }
 
-  /** Tells a listener each state, and looks every so many seconds; 0 for once. */
+  /** Calls a listener with each new state, polling every so many seconds; 0 loads once. */
   watch(listener, seconds) {
-    this.#watchers.set(listener, seconds)
-    if (this.state.at || this.state.failure) queueMicrotask(() => this.#watchers.has(listener) && listener(this.state))
-    if (this.state.at) this.#plan()
+    this.#listeners.set(listener, seconds)
+    if (this.state.at || this.state.failure) {
+      queueMicrotask(() => this.#listeners.has(listener) && listener(this.state))
+    }
+    if (this.state.at) this.#schedule()
     else this.load()
   }
 
   unwatch(listener) {
-    this.#watchers.delete(listener)
-    if (this.#watchers.size) return
+    this.#listeners.delete(listener)
+    if (this.#listeners.size) return
     this.#pause()
-    const sources = all.get(this.#fetch)
-    sources?.delete(this.url)
-    if (!sources?.size) all.delete(this.#fetch)
+    const byUrl = sources.get(this.#fetch)
+    byUrl?.delete(this.url)
+    if (!byUrl?.size) sources.delete(this.#fetch)
   }
 
-  /** Looks now, unless a stream tells anyway. */
+  /** Loads now, unless a stream is open. */
   refresh() {
     if (!this.#stream) this.load('no-cache')
   }
 
-  /** Looks soon. */
-  follow() {
-    this.#follows = true
-    if (!this.#loading && !this.#failed) this.#plan()
+  /** Loads as soon as the last response is old enough. */
+  refreshSoon() {
+    this.#isDueSoon = true
+    if (!this.#isLoading && !this.#failures) this.#schedule()
   }
 
   async load(cache = 'default') {
-    if (this.#loading || document.hidden) return
+    if (this.#isLoading || document.hidden) return
     clearTimeout(this.#timer)
-    this.#loading = true
-    this.#follows = false
-    let wait
+    this.#isLoading = true
+    this.#isDueSoon = false
+    let delay
     try {
-      const answer = await this.#fetch(this.url, { cache, signal: AbortSignal.timeout(DEADLINE) })
-      const data = await answer.json().catch(() => null)
-      if (answer.ok && data) {
-        this.#failed = 0
-        this.#tell({ data, at: Date.now(), failure: null })
+      const response = await this.#fetch(this.url, { cache, signal: AbortSignal.timeout(TIMEOUT) })
+      const data = await response.json().catch(() => null)
+      if (response.ok && data) {
+        this.#failures = 0
+        this.#publish({ data, at: Date.now(), failure: null })
       } else {
-        wait = this.#fail(answer.status, answer.headers.get('retry-after'), data)
+        delay = this.#fail(response.status, data, response.headers.get('retry-after'))
       }
     } catch {
-      wait = this.#fail(0)
+      delay = this.#fail(0)
     }
-    this.#loading = false
-    this.#plan(wait)
+    this.#isLoading = false
+    this.#schedule(delay)
   }
 
+  /** Pauses or resumes after a change of visibility or connectivity. */
   wake() {
-    if (document.hidden) return this.#pause()
-    if (!navigator.onLine) {
+    if (document.hidden) {
       this.#pause()
-      return this.#fail(0)
+    } else if (!navigator.onLine) {
+      this.#pause()
+      this.#fail(0)
+    } else {
+      this.#failures = this.#emptyStreams = 0
+      this.load()
     }
-    this.#failed = this.#fruitless = 0
-    this.load()
   }
 
   #pause() {
@@ -103,80 +107,85 @@ export class Source {
     this.#stream?.abort()
   }
 
-  #tell(state) {
-    const old = this.state.data
-    // The same again is the same object.
-    if (old && JSON.stringify(old) === JSON.stringify(state.data)) state.data = old
+  #publish(state) {
+    const { data } = this.state
+    // Equal data stays the same object, so listeners can compare by identity.
+    if (data && JSON.stringify(data) === JSON.stringify(state.data)) state.data = data
     this.state = state
-    for (const listener of [...this.#watchers.keys()]) listener(state)
+    for (const listener of [...this.#listeners.keys()]) listener(state)
   }
 
-  // Returns ms to wait.
-  #fail(status, retryAfter, problem) {
-    this.#failed++
-    this.#tell({ ...this.state, failure: { status, problem, offline: !navigator.onLine } })
-    const pause = Math.min(LONGEST, 1e3 * 2 ** this.#failed)
-    return Math.max(retryAfter * 1e3 || 0, pause * (0.5 + Math.random() / 2))
+  /** Publishes a failure and returns the delay until the retry, in ms. */
+  #fail(status, problem, retryAfter) {
+    this.#failures++
+    this.#publish({ ...this.state, failure: { status, problem, offline: !navigator.onLine } })
+    const backoff = Math.min(MAX_BACKOFF, 1e3 * 2 ** this.#failures)
+    return Math.max(Number(retryAfter) * 1e3 || 0, backoff * (0.5 + Math.random() / 2))
   }
 
-  #plan(wait) {
+  #schedule(delay) {
     clearTimeout(this.#timer)
-    if (document.hidden || this.#loading || !this.#watchers.size) return
+    if (document.hidden || this.#isLoading || !this.#listeners.size) return
     const { data, failure } = this.state
-    // Asked again it would be the same.
+    // The same request would fail again.
     if (failure && [400, 401, 403, 404].includes(failure.status)) return
-    if (!failure && this.#follows) wait = Math.max(0, this.state.at + GAP - Date.now())
-    if (!failure && wait === undefined) {
-      const seconds = Math.min(...[...this.#watchers.values()].map((seconds) => seconds || Infinity))
+    if (!failure && this.#isDueSoon) delay = Math.max(0, this.state.at + MIN_GAP - Date.now())
+    if (!failure && delay === undefined) {
+      const seconds = Math.min(...[...this.#listeners.values()].map((seconds) => seconds || Infinity))
       if (seconds === Infinity || data?.period?.closed) return
-      if (this.#mayStream()) return this.#listen()
-      wait = seconds * 1e3
+      if (this.#openStream()) return
+      delay = seconds * 1e3
     }
-    if (!this.#stream) this.#timer = setTimeout(() => this.load(), wait)
+    if (!this.#stream) this.#timer = setTimeout(() => this.load(), delay)
   }
 
-  #mayStream() {
-    return this.#live && !this.#stream && this.#fruitless < TRIES && !streamless.has(new URL(this.#live).origin)
+  /** Opens the event stream, and returns whether there is one to open. */
+  #openStream() {
+    const url = this.#streamUrl
+    if (!url || this.#stream || this.#emptyStreams >= MAX_STREAMS || streamless.has(new URL(url).origin)) return false
+    this.#read(url)
+    return true
   }
 
-  async #listen() {
-    const stream = (this.#stream = new AbortController())
-    this.#fruitless++
-    let none
-    let silence
+  async #read(url) {
+    const stream = new AbortController()
+    this.#stream = stream
+    this.#emptyStreams++
+    let isMissing = false
+    let timer
     try {
-      // EventSource would not tell the status.
-      const answer = await this.#fetch(this.#live, { headers: { accept: 'text/event-stream' }, signal: stream.signal })
-      none = answer.status === 404
-      const reader = answer.ok && answer.body.pipeThrough(new TextDecoderStream()).getReader()
+      // Not by EventSource, which does not expose the status.
+      const response = await this.#fetch(url, { headers: { accept: 'text/event-stream' }, signal: stream.signal })
+      isMissing = response.status === 404
+      const reader = response.ok && response.body?.pipeThrough(new TextDecoderStream()).getReader()
       for (let text = ''; reader; ) {
-        silence = setTimeout(() => reader.cancel(), SILENCE)
+        timer = setTimeout(() => reader.cancel(), STREAM_TIMEOUT)
         const { value, done } = await reader.read()
-        clearTimeout(silence)
+        clearTimeout(timer)
         if (done) break
         const blocks = (text + value).replaceAll('\r\n', '\n').split('\n\n')
-        text = blocks.pop()
+        text = blocks.pop() ?? ''
         for (const block of blocks) if (/^event: ?board$/m.test(block)) this.#receive(block)
       }
     } catch {
-      // Ended, as streams do.
+      // The connection is lost or aborted.
     }
-    clearTimeout(silence)
-    if (none) streamless.add(new URL(this.#live).origin)
+    clearTimeout(timer)
+    if (isMissing) streamless.add(new URL(url).origin)
     if (this.#stream === stream) this.#stream = null
-    if (!stream.signal.aborted) this.#plan(none ? undefined : AGAIN * (1 + Math.random()))
+    if (!stream.signal.aborted) this.#schedule(isMissing ? undefined : RECONNECT * (1 + Math.random()))
   }
 
   #receive(event) {
-    const [, data] = /^data: ?(.*)$/m.exec(event)
-    this.#fruitless = 0
-    this.#tell({ data: JSON.parse(data), at: Date.now(), failure: null })
+    const data = JSON.parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '')
+    this.#emptyStreams = 0
+    this.#publish({ data, at: Date.now(), failure: null })
   }
 }
 
-const wake = () => {
-  for (const sources of all.values()) for (const source of sources.values()) source.wake()
+function wakeAll() {
+  for (const byUrl of sources.values()) for (const source of byUrl.values()) source.wake()
 }
-document.addEventListener('visibilitychange', wake)
-addEventListener('online', wake)
-addEventListener('offline', wake)
+document.addEventListener('visibilitychange', wakeAll)
+addEventListener('online', wakeAll)
+addEventListener('offline', wakeAll)

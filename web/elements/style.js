@@ -1,4 +1,4 @@
-// What the elements look like, in sheets that a policy against inline styles lets through.
+// Styles of the elements. Constructed sheets need no `unsafe-inline`.
 
 export const common = sheet(`
 :host {
@@ -122,9 +122,8 @@ a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em
 }
 `)
 
-/** A sheet of this text. */
 export function sheet(text) {
-  const made = new CSSStyleSheet()
-  made.replaceSync(text)
-  return made
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(text)
+  return sheet
 }

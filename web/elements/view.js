@@ -1,118 +1,125 @@
-// The inside of <activity-rank>: made once, always of the same size.
+// The shadow DOM of <activity-rank>. It is created once and keeps its size.
 
 import { make, write } from './dom.js'
 import { Own, Rows } from './members.js'
 
 export const PERIODS = ['day', 'week', 'month', 'year', 'all']
-const HALF_DAY = 432e5 // ms; so far from a bound is surely the day beside it
+const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
 
 let views = 0
 
 export class View {
   own = new Own()
   section = make('section', { part: 'board', role: 'group' })
+  #tabList = make('div', { part: 'tabs', role: 'tablist' })
   #tabs
   #earlier = make('button', { part: 'arrow earlier' }, '‹')
   #later = make('button', { part: 'arrow later' }, '›')
   #title = make('p', { part: 'title' })
   #facts = make('p', { part: 'facts' })
-  #heads = ['rank', 'member', 'points'].map((name) => [name, make('th', { scope: 'col' })])
+  #columns = ['rank', 'member', 'points'].map((name) => make('th', { scope: 'col', className: name }))
   #empty = make('p', { part: 'empty' })
-  #table
   #rows
   #panel
   #status = make('p', { part: 'status', role: 'status' })
 
-  /** `choose` is called with a period, `go` with a date. */
-  constructor({ choose, go }) {
+  constructor({ onPeriod, onDate }) {
     const id = `activity-rank-${++views}`
-    const tab = (value) => make('button', { part: 'tab', role: 'tab', id: `${id}-${value}`, value })
-    this.#tabs = make('div', { part: 'tabs', role: 'tablist' }, ...PERIODS.map(tab))
-    this.#tabs.onclick = ({ target }) => target.value && choose(target.value)
-    this.#tabs.onkeydown = (event) => this.#walk(event)
-    for (const arrow of [this.#earlier, this.#later]) arrow.onclick = () => arrow.value && go(arrow.value)
+    this.#tabs = PERIODS.map((value) => {
+      const tab = make('button', { part: 'tab', role: 'tab', id: `${id}-${value}`, value })
+      tab.onclick = () => onPeriod(value)
+      tab.setAttribute('aria-controls', `${id}-panel`)
+      return tab
+    })
+    this.#tabList.append(...this.#tabs)
+    this.#tabList.onkeydown = (event) => this.#onKey(event)
+    for (const arrow of [this.#earlier, this.#later]) arrow.onclick = () => arrow.value && onDate(arrow.value)
 
     const body = make('tbody')
     this.#rows = new Rows(body)
     this.#title.id = `${id}-title`
-    this.#table = make('table', {}, make('thead', {}, make('tr', {}, ...this.#heads.map(([, head]) => head))), body)
-    this.#table.setAttribute('aria-labelledby', this.#title.id)
-    const heading = make('div', { part: 'heading' }, this.#earlier, make('div', {}, this.#title, this.#facts), this.#later)
-    const rows = make('div', { part: 'rows' }, this.#table, this.#empty)
+    const table = make('table', {}, make('thead', {}, make('tr', {}, ...this.#columns)), body)
+    table.setAttribute('aria-labelledby', this.#title.id)
+    const titles = make('div', {}, this.#title, this.#facts)
+    const heading = make('div', { part: 'heading' }, this.#earlier, titles, this.#later)
+    const rows = make('div', { part: 'rows' }, table, this.#empty)
     this.#panel = make('div', { part: 'panel', role: 'tabpanel', id: `${id}-panel` }, heading, rows, this.own.element)
-    for (const each of this.#tabs.children) each.setAttribute('aria-controls', this.#panel.id)
-    this.section.append(this.#tabs, this.#panel, make('slot'), this.#status)
+    this.section.append(this.#tabList, this.#panel, make('slot'), this.#status)
   }
 
-  /** The space for a board, and its tab. */
-  reserve({ limit, period, hasOwn, off }) {
+  /** Reserves the space of a board and selects its tab. */
+  reserve({ limit, period, hasOwn, disabled }) {
     this.section.style.setProperty('--limit', limit)
     this.section.style.setProperty('--own', hasOwn ? '4.75em' : '0em')
     this.own.element.hidden = !hasOwn
-    for (const tab of this.#tabs.children) {
-      const selected = tab.value === period
-      tab.ariaSelected = String(selected)
-      tab.tabIndex = selected ? 0 : -1
-      tab.hidden = off.has(tab.value)
-      if (selected) this.#panel.setAttribute('aria-labelledby', tab.id)
+    for (const tab of this.#tabs) {
+      const isSelected = tab.value === period
+      tab.ariaSelected = String(isSelected)
+      tab.tabIndex = isSelected ? 0 : -1
+      tab.hidden = disabled.has(tab.value)
+      if (isSelected) this.#panel.setAttribute('aria-labelledby', tab.id)
     }
   }
 
   label({ tag, texts }) {
     this.section.lang = tag
     this.section.ariaLabel = texts.label
-    this.#tabs.ariaLabel = texts.periods
+    this.#tabList.ariaLabel = texts.periods
     this.own.element.ariaLabel = texts.you
     this.#earlier.ariaLabel = texts.earlier
     this.#later.ariaLabel = texts.later
-    for (const tab of this.#tabs.children) write(tab, texts[tab.value])
-    for (const [name, head] of this.#heads) write(head, texts[name])
+    for (const tab of this.#tabs) write(tab, texts[tab.value])
+    for (const column of this.#columns) write(column, texts[column.className])
   }
 
-  /** Another board is on its way: the one shown stays, dimmed. */
-  wait(hasShown) {
-    this.#settle(hasShown ? 'waiting' : 'loading')
+  /** Marks the view as loading. A board on display stays, dimmed. */
+  load(hasShown) {
+    this.#setState(hasShown ? 'waiting' : 'loading')
   }
 
-  /** Rows move if it is the same board as before. */
-  show({ period, total, entries }, { own, language, same }) {
+  show({ period, total, entries }, { own, language, animated }) {
     const { texts } = language
-    const [from, to] = [Date.parse(period.start), Date.parse(period.end)]
-    const { timezone: timeZone, closed } = period
-    write(this.#title, period.start ? language.days(from + HALF_DAY, to - HALF_DAY, timeZone) : texts.all)
-    write(this.#facts, [texts.members(total, language.number(total)), timeZone].join(' · '))
+    const { start, end, timezone: timeZone, closed } = period
     const day = (instant) => new Intl.DateTimeFormat('sv', { timeZone }).format(instant)
-    turn(this.#earlier, period.start && day(from - HALF_DAY))
-    turn(this.#later, period.start && closed && day(to + HALF_DAY))
-    this.#rows.show(entries, own, language, same)
+    let [title, before, after] = [texts.all, '', '']
+    if (start && end) {
+      const [from, to] = [Date.parse(start), Date.parse(end)]
+      title = language.days(from + HALF_DAY, to - HALF_DAY, timeZone)
+      before = day(from - HALF_DAY)
+      if (closed) after = day(to + HALF_DAY)
+    }
+    write(this.#title, title)
+    write(this.#facts, [texts.members(total, language.number(total)), timeZone].join(' · '))
+    setTarget(this.#earlier, before)
+    setTarget(this.#later, after)
+    this.#rows.show(entries, own, language, animated)
     write(this.#empty, total ? '' : closed ? texts.expired : texts.empty)
-    this.#settle('')
+    this.#setState('')
   }
 
-  /** No board: what the page has for that, or words. */
-  fail(words, hasShown, hasFallback) {
+  /** Shows the element's fallback content, or a text. */
+  fail(text, hasShown, hasFallback) {
     this.#rows.clear()
     for (const part of [this.#title, this.#facts, this.#empty]) write(part, '')
-    this.#settle(hasShown ? 'none' : 'failed')
-    this.note(hasShown || !hasFallback ? words : '')
+    this.#setState(hasShown ? 'none' : 'failed')
+    this.setStatus(hasShown || !hasFallback ? text : '')
   }
 
-  /** How true the board is. */
-  note(words) {
-    write(this.#status, words)
+  setStatus(text) {
+    write(this.#status, text)
   }
 
-  #settle(state) {
+  #setState(state) {
     this.section.className = state
     this.section.ariaBusy = String(state.endsWith('ing'))
   }
 
-  #walk(event) {
-    const tabs = [...this.#tabs.children].filter((tab) => !tab.hidden)
-    const at = tabs.indexOf(event.target)
-    const rtl = getComputedStyle(this.#tabs).direction === 'rtl'
-    const [before, after] = [tabs.at(at - 1), tabs[at + 1] ?? tabs[0]]
-    const [left, right] = rtl ? [after, before] : [before, after]
+  #onKey(event) {
+    const tabs = this.#tabs.filter((tab) => !tab.hidden)
+    const index = tabs.indexOf(event.target)
+    const isRtl = getComputedStyle(this.#tabList).direction === 'rtl'
+    const [before, after] = [tabs.at(index - 1), tabs[index + 1] ?? tabs[0]]
+    const [left, right] = isRtl ? [after, before] : [before, after]
     const tab = { ArrowLeft: left, ArrowRight: right, Home: tabs[0], End: tabs.at(-1) }[event.key]
     if (!tab || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
@@ -121,8 +128,8 @@ export class View {
   }
 }
 
-// To nowhere it still is there, for who has the focus on it.
-function turn(arrow, date) {
-  arrow.value = date || ''
+/** Sets an arrow's date. Without one it is disabled but keeps the focus. */
+function setTarget(arrow, date) {
+  arrow.value = date
   arrow.ariaDisabled = date ? null : 'true'
 }

@@ -1,21 +1,28 @@
-// The little Markdown that the OpenAPI document is written in: paragraphs, tables, bold, code, links.
+// The subset of Markdown used by the OpenAPI document: paragraphs, tables, bold, code and links.
 
-/** An element with properties and content; content is text or nodes, never markup. */
-export function make(tag, properties, ...content) {
-  const element = Object.assign(document.createElement(tag), properties)
-  element.append(...content)
-  return element
-}
+import { make } from './dom.js'
 
-/** A heading that links lead to, and the focus with them: from there one goes on by keys. */
+/**
+ * Creates a heading that links can focus, so keyboard users continue from there.
+ * @param {'h2' | 'h3'} tag
+ * @param {string} id
+ * @param {...(string | Node)} content
+ */
 export const heading = (tag, id, ...content) => make(tag, { id, tabIndex: -1 }, ...content)
 
-/** Paragraphs and tables. */
+/**
+ * Renders paragraphs and tables.
+ * @param {string} text
+ */
 export function markdown(text) {
-  return text.split(/\n{2,}/).filter(Boolean).map((block) => (block.startsWith('|') ? tableOf(block) : make('p', {}, ...inline(block))))
+  const blocks = text.split(/\n{2,}/).filter(Boolean)
+  return blocks.map((block) => (block.startsWith('|') ? tableOf(block) : make('p', {}, ...inline(block))))
 }
 
-/** What is within a line. */
+/**
+ * Renders bold, code and links.
+ * @param {string} text
+ */
 export function inline(text) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) => {
     if (/^`.+`$/s.test(part)) return make('code', {}, part.slice(1, -1))
@@ -25,9 +32,23 @@ export function inline(text) {
   })
 }
 
+/**
+ * Creates a table.
+ * @param {string[]} titles
+ * @param {(string | Node)[][][]} rows content by row and column
+ */
+export function table(titles, rows) {
+  const head = titles.map((title) => make('th', { scope: 'col' }, ...inline(title)))
+  const body = rows.map((cells) => make('tr', {}, ...cells.map((cell) => make('td', {}, ...cell))))
+  return make('table', {}, make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...body))
+}
+
+/** @param {string} block */
 function tableOf(block) {
-  const rows = block.split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
-  const [titles, , ...body] = rows
-  const row = (cells, tag, properties) => make('tr', {}, ...cells.map((cell) => make(tag, properties, ...inline(cell))))
-  return make('table', {}, make('thead', {}, row(titles, 'th', { scope: 'col' })), make('tbody', {}, ...body.map((cells) => row(cells, 'td', {}))))
+  const lines = block.split('\n').map((line) => line.split('|').slice(1, -1))
+  const [titles, , ...rows] = lines.map((cells) => cells.map((cell) => cell.trim()))
+  return table(
+    titles,
+    rows.map((cells) => cells.map(inline)),
+  )
 }

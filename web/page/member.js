@@ -1,106 +1,129 @@
-// What a member does here: signs in, likes, takes it back, and sees the points move.
+// The demo for members: sign in with a token, like, undo, and see the points change.
+
+/** @import { Activity, Result } from '../client.js' */
+/** @typedef {HTMLElement & { reload(): void }} LiveElement */
 
 import { Client } from '../client.js'
+import { $, make } from './dom.js'
+import { words } from './words.js'
 
 const ACTIONS = ['like', 'bookmark', 'comment']
 
-const $ = (id) => document.getElementById(id)
-
 export class Member {
   #board
-  #words
-  #client
+  /** @type {Client | null} */
+  #client = null
+  /** @type {{ button: HTMLButtonElement, action: string, undo: boolean }[]} */
   #buttons = []
 
-  constructor({ board, words }) {
-    this.#board = board
-    this.#words = words
-    for (const action of ACTIONS) this.#offer(action)
+  /** @param {HTMLElement} board */
+  constructor(board) {
+    this.#board = /** @type {LiveElement} */ (board)
+    for (const action of ACTIONS) this.#addButtons(action)
     $('sign-in').addEventListener('submit', (event) => {
       event.preventDefault()
-      const token = $('token').value.trim()
-      $('token').value = ''
+      const input = /** @type {HTMLInputElement} */ ($('token'))
+      const token = input.value.trim()
+      input.value = ''
       this.signIn(token)
     })
     $('leave').addEventListener('click', () => this.#signOut())
   }
 
-  /** Writes its buttons in the page's language. */
+  /** Sets the buttons' labels in the page's language. */
   label() {
-    const words = this.#words()
+    const { actions, labels } = words()
     for (const { button, action, undo } of this.#buttons) {
-      button.textContent = undo ? words.undo : words[action]
-      button.ariaLabel = undo ? `${words.undo}: ${words[action]}` : null
+      button.textContent = undo ? labels.undo : actions[action]
+      button.ariaLabel = undo ? `${labels.undo}: ${actions[action]}` : null
     }
   }
 
-  /** As whom the token says. It is kept in this page, and nowhere else. */
+  /**
+   * Signs in the user of a token. The token is kept in memory only.
+   * @param {string} token
+   */
   signIn(token) {
     const user = subjectOf(token)
-    if (!user) return this.#say(this.#words().not_token)
+    if (!user) return this.#setMessage(words().labels.invalid_token)
     this.#client?.close()
     this.#client = new Client({ user, token, src: '/' })
-    this.#client.addEventListener('result', ({ detail }) => this.#tell(detail))
-    this.#client.addEventListener('error', ({ message }) => this.#say(this.#words().waits(message)))
+    this.#client.addEventListener('result', ({ detail }) => this.#onResult(detail))
+    this.#client.addEventListener('error', ({ message }) => this.#setMessage(words().waiting(message)))
     $('who').textContent = user
-    this.#show(true)
+    this.#setSignedIn(true)
     this.#board.setAttribute('user', user)
     const { lang } = document.documentElement
-    const heatmap = document.createElement('activity-heatmap')
-    heatmap.token = token
+    const heatmap = Object.assign(document.createElement('activity-heatmap'), { token })
     for (const [name, value] of Object.entries({ user, src: '/', lang })) heatmap.setAttribute(name, value)
     $('history').replaceChildren(heatmap)
-    this.#say('')
+    this.#setMessage('')
   }
 
   #signOut() {
-    this.#client.close()
+    this.#client?.close()
     this.#client = null
-    this.#show(false)
+    this.#setSignedIn(false)
     this.#board.removeAttribute('user')
     $('history').replaceChildren()
-    this.#say('')
-    $('sign-in').querySelector('input, select').focus()
+    this.#setMessage('')
+    /** @type {HTMLElement | null} */
+    const field = $('sign-in').querySelector('input, select')
+    field?.focus()
   }
 
-  #show(isSignedIn) {
+  /** @param {boolean} isSignedIn */
+  #setSignedIn(isSignedIn) {
     $('sign-in').hidden = isSignedIn
     $('signed-in').hidden = !isSignedIn
   }
 
-  #offer(action) {
-    const row = document.createElement('div')
+  /** @param {string} action */
+  #addButtons(action) {
+    const row = make('div', {})
     for (const undo of [false, true]) {
-      const button = document.createElement('button')
-      button.type = 'button'
-      button.addEventListener('click', () => this.#client[undo ? 'undo' : 'track'](action, $('target').value))
+      const button = make('button', { type: 'button' })
+      button.addEventListener('click', () => {
+        const { value } = /** @type {HTMLInputElement} */ ($('target'))
+        this.#client?.[undo ? 'undo' : 'track'](action, value)
+      })
       this.#buttons.push({ button, action, undo })
       row.append(button)
     }
     $('actions').append(row)
   }
 
-  #tell({ activity: { action, undo }, result }) {
-    const words = this.#words()
-    const name = undo ? words.taken_back(words[action]) : words[action]
-    const { outcome, points, standings, error } = result
-    if (error) return this.#say(words.failed(name, error.detail))
+  /** @param {{ activity: Activity, result: Result }} detail */
+  #onResult({ activity: { action, undo }, result }) {
+    const { actions, ...texts } = words()
+    const name = actions[action]
+    if (result.error) return this.#setMessage(texts.failed(undo ? texts.undo(name) : name, result.error.detail))
+    const { outcome, points, standings } = result
     const { lang } = document.documentElement
-    const signed = points && new Intl.NumberFormat(lang, { signDisplay: 'always' }).format(points)
-    const { score, rank } = standings?.day ?? {}
-    const number = (value) => value && new Intl.NumberFormat(lang).format(value)
-    const place = standings?.day ? words.place(number(score), number(rank)) : ''
-    this.#say(`${words.told(name, words.outcomes[outcome], signed)} ${place}`.trim())
+    const number = new Intl.NumberFormat(lang)
+    const change = new Intl.NumberFormat(lang, { signDisplay: 'exceptZero' }).format(points)
+    const message = [texts.outcomes[outcome](name, change)]
+    if (standings?.day) {
+      const { score, rank } = standings.day
+      message.push(texts.standing(number.format(score), rank ? number.format(rank) : null))
+    }
+    this.#setMessage(message.join(texts.separator))
     this.#board.reload()
-    $('history').firstElementChild?.reload()
+    const heatmap = /** @type {LiveElement | null} */ ($('history').firstElementChild)
+    heatmap?.reload()
   }
 
-  #say(text) {
+  /** @param {string} text */
+  #setMessage(text) {
     $('news').textContent = text
   }
 }
 
-// Who a token is for: read, not checked, which is the service's part.
+/**
+ * Returns the user of a token, or null. Only the service verifies the signature.
+ * @param {string} token
+ * @returns {string | null}
+ */
 function subjectOf(token) {
   try {
     const bytes = atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))

@@ -1,64 +1,79 @@
-// The page of a deployment: its boards, what a member can do, what another site writes to have both.
+// The page of a deployment: boards, a demo for members, and snippets for other sites.
 
+import { $ } from './dom.js'
 import { Member } from './member.js'
 import { snippets } from './snippets.js'
-import { choose, chosen, WORDS } from './words.js'
+import { preferredLanguage, storeLanguage, WORDS, words } from './words.js'
 
-const $ = (id) => document.getElementById(id)
+const board = $('board')
+const languages = /** @type {HTMLSelectElement} */ ($('language'))
+const member = new Member(board)
 
-const member = new Member({ board: $('board'), words: () => WORDS[document.documentElement.lang] })
-
-/** Signs a member in: their token, and its `sub` as the user. */
+/**
+ * Signs in the user of a token's `sub`.
+ * @param {string} token
+ */
 export const signIn = (token) => member.signIn(token)
 
-function speak(tag) {
-  const words = WORDS[tag]
+/** @param {string} tag */
+function setLanguage(tag) {
+  const { labels } = WORDS[tag]
   document.documentElement.lang = tag
-  document.title = words.title
-  $('language').value = tag
-  for (const element of document.querySelectorAll('[data-word]')) element.textContent = words[element.dataset.word]
-  for (const element of document.querySelectorAll('activity-rank, activity-heatmap')) element.lang = tag
+  document.title = labels.title
+  languages.value = tag
+  /** @type {NodeListOf<HTMLElement>} */
+  const labelled = document.querySelectorAll('[data-word]')
+  for (const element of labelled) element.textContent = labels[element.dataset.word ?? '']
+  /** @type {NodeListOf<HTMLElement>} */
+  const elements = document.querySelectorAll('activity-rank, activity-heatmap')
+  for (const element of elements) element.lang = tag
   member.label()
 }
 
-// What the address names: #week, #day/2026-11-19
-function route() {
+// Opens the board of the URL: #week, #day/2026-11-19.
+function openHash() {
   const [period, date] = location.hash.slice(1).split('/')
   if (!/^(day|week|month|year|all)$/.test(period)) return
-  $('board').setAttribute('period', period)
-  if (date) $('board').setAttribute('date', date)
-  else $('board').removeAttribute('date')
+  board.setAttribute('period', period)
+  if (date) board.setAttribute('date', date)
+  else board.removeAttribute('date')
 }
 
-function remember() {
-  const [period, date] = ['period', 'date'].map((name) => $('board').getAttribute(name))
+function updateHash() {
+  const [period, date] = ['period', 'date'].map((name) => board.getAttribute(name))
   const hash = `#${period ?? 'day'}${date ? `/${date}` : ''}`
   if (hash !== (location.hash || '#day')) history.replaceState(null, '', hash)
 }
 
-// In another page's frame a click may be meant for something else: there are boards and no buttons.
-document.documentElement.classList.toggle('framed', self !== top)
-for (const snippet of snippets(new URL('/', location).href.replace(/\/$/, ''))) $('snippets').append(snippet)
-speak(chosen())
-document.documentElement.dataset.ready = ''
-route()
-addEventListener('hashchange', route)
-new MutationObserver(remember).observe($('board'), { attributes: true, attributeFilter: ['period', 'date'] })
-$('language').addEventListener('change', ({ target }) => {
-  choose(target.value)
-  speak(target.value)
-})
-$('snippets').addEventListener('click', async ({ target }) => {
-  if (!(target instanceof HTMLButtonElement)) return
-  const text = target.closest('figure').querySelector('pre')
-  const words = WORDS[document.documentElement.lang]
+/** @param {HTMLButtonElement} button */
+async function copySnippet(button) {
+  const text = button.closest('figure')?.querySelector('pre')
+  if (!text) return
+  const { labels } = words()
   try {
     await navigator.clipboard.writeText(text.textContent)
-    target.textContent = words.copied
+    button.textContent = labels.copied
   } catch {
-    // There is none but by https, and the browser may ask and be refused.
-    getSelection().selectAllChildren(text)
-    target.textContent = words.selected
+    // The clipboard needs HTTPS and may need a permission.
+    getSelection()?.selectAllChildren(text)
+    button.textContent = labels.selected
   }
-  setTimeout(() => (target.textContent = WORDS[document.documentElement.lang].copy), 2000)
+  setTimeout(() => (button.textContent = words().labels.copy), 2000)
+}
+
+// Against clickjacking, a framed page shows the boards only.
+document.documentElement.classList.toggle('framed', self !== top)
+for (const snippet of snippets(new URL('/', location.href).href.replace(/\/$/, ''))) $('snippets').append(snippet)
+setLanguage(preferredLanguage())
+document.documentElement.dataset.ready = ''
+openHash()
+addEventListener('hashchange', openHash)
+new MutationObserver(updateHash).observe(board, { attributes: true, attributeFilter: ['period', 'date'] })
+languages.addEventListener('change', () => {
+  const { value } = languages
+  storeLanguage(value)
+  setLanguage(value)
+})
+$('snippets').addEventListener('click', ({ target }) => {
+  if (target instanceof HTMLButtonElement) copySnippet(target)
 })

@@ -1,15 +1,16 @@
-//! What a browser asks before a page's request: `OPTIONS`.
+//! CORS preflight requests.
 
 use std::collections::BTreeSet;
 
-use test_support::{Answer, Api, Forwarder, Method, json};
+use test_support::{Answer, Api, Method, json};
 
-use super::{ALLOWED, HERS, HIS, STRANGE, headers, permission};
+use super::{ALLOWED, LOCAL_PAGE, OTHER_ORIGINS, PAGE, cors_headers, headers};
+use crate::app::TestApp;
 use crate::document::{allow, document};
-use crate::site::Site;
+use crate::problem::problem;
 
-/// What a browser sends before a request of another origin.
-async fn ask(api: &Api, path: &str, origin: &str, method: &str) -> Answer {
+/// Sends the `OPTIONS` request of a browser before a cross-origin request.
+async fn preflight(api: &Api, path: &str, origin: &str, method: &str) -> Answer {
     let headers = [
         ("origin", origin),
         ("access-control-request-method", method),
@@ -21,90 +22,88 @@ async fn ask(api: &Api, path: &str, origin: &str, method: &str) -> Answer {
     api.send(Method::OPTIONS, path, "", &headers).await
 }
 
+/// A preflight sends no request to the store. An origin that is not allowed gets `Vary` only.
 #[tokio::test]
-async fn a_preflight_tells_the_methods_and_headers_of_its_route_and_asks_no_store() {
-    let forwarder = Forwarder::to(&test_support::gateway().url());
-    let site = Site::with(|worker| {
-        let worker = worker.store(&forwarder.url());
-        worker.var("ALLOWED_ORIGINS", ALLOWED)
-    });
-    let api = Api::new(site.url());
+async fn preflight_lists_methods_and_headers_of_route() {
+    let (app, forwarder) =
+        TestApp::behind_forwarder(|worker| worker.var("ALLOWED_ORIGINS", ALLOWED));
+    let api = Api::new(app.url());
     for (path, item) in document().paths() {
         let path = path.replace("{period}", "day").replace("{user}", "42");
         let methods = allow(item);
-        // Also for one that is not there: the browser finds it missing in the list.
-        for asked in methods.split(", ").chain(["PATCH"]) {
-            let answer = ask(&api, &path, HERS, asked).await;
-            assert_eq!((answer.status, &*answer.text), (204, ""), "{path} {asked}");
-            let sendable = "Authorization, Content-Type, If-None-Match, Last-Event-ID";
+        // No route supports PATCH: the browser finds it missing in the list.
+        for method in methods.split(", ").chain(["PATCH"]) {
+            let response = preflight(&api, &path, PAGE, method).await;
+            response.assert(204, json!(null));
             let expected = [
-                ("access-control-allow-headers", sendable),
+                (
+                    "access-control-allow-headers",
+                    "Authorization, Content-Type, If-None-Match, Last-Event-ID",
+                ),
                 ("access-control-allow-methods", &*methods),
-                ("access-control-allow-origin", HERS),
+                ("access-control-allow-origin", PAGE),
                 ("access-control-expose-headers", "x-request-id"),
                 ("access-control-max-age", "7200"),
                 ("vary", "Origin"),
             ];
-            assert_eq!(
-                headers(&answer, true),
-                BTreeSet::from(expected),
-                "{path} {asked}"
-            );
+            let expected = BTreeSet::from(expected);
+            assert_eq!(headers(&response, true), expected, "{path} {method}");
         }
-        for origin in STRANGE {
-            let answer = ask(&api, &path, origin, "GET").await;
-            assert_eq!((answer.status, &*answer.text), (204, ""), "{path} {origin}");
+        for origin in OTHER_ORIGINS {
+            let response = preflight(&api, &path, origin, "GET").await;
+            response.assert(204, json!(null));
             let expected = BTreeSet::from([("vary", "Origin")]);
-            assert_eq!(headers(&answer, true), expected, "{path} {origin}");
+            assert_eq!(headers(&response, true), expected, "{path} {origin}");
         }
     }
     assert_eq!(forwarder.count(), 0);
 }
 
 #[tokio::test]
-async fn a_preflight_is_answered_even_where_the_rest_is_set_up_wrongly() {
-    let site = Site::with(|worker| {
+async fn preflight_succeeds_when_misconfigured() {
+    let app = TestApp::with(|worker| {
         let worker = worker.without("UPSTASH_REDIS_REST_TOKEN");
         worker.var("ALLOWED_ORIGINS", ALLOWED)
     });
-    let answer = ask(&Api::new(site.url()), "/v1/activity", HIS, "POST").await;
-    answer.assert(204, json!(null));
-    assert_eq!(answer.header("access-control-allow-origin"), Some(HIS));
-    assert_eq!(answer.header("access-control-allow-methods"), Some("POST"));
+    let response = preflight(&Api::new(app.url()), "/v1/activity", LOCAL_PAGE, "POST").await;
+    response.assert(204, json!(null));
+    let headers = [
+        "access-control-allow-origin",
+        "access-control-allow-methods",
+    ];
+    let found = headers.map(|name| response.header(name));
+    assert_eq!(found, [Some(LOCAL_PAGE), Some("POST")]);
 }
 
 #[tokio::test]
-async fn a_preflight_of_a_path_there_is_not_is_404() {
-    let site = Site::with(|worker| worker.var("ALLOWED_ORIGINS", ALLOWED));
-    let answer = ask(&Api::new(site.url()), "/v1/activities", HERS, "POST").await;
-    answer.assert(
-        404,
-        json!({"type": "/problems/not-found", "title": "There is nothing here", "status": 404,
-            "detail": "No route has this path."}),
-    );
-    assert_eq!(headers(&answer, true), permission(HERS, &answer));
+async fn preflight_of_unknown_path_returns_404() {
+    let app = TestApp::with(|worker| worker.var("ALLOWED_ORIGINS", ALLOWED));
+    let response = preflight(&Api::new(app.url()), "/v1/activities", PAGE, "POST").await;
+    response.assert(404, problem("not-found", "No route has this path."));
+    assert_eq!(headers(&response, true), cors_headers(PAGE, &response));
 }
 
+/// An `OPTIONS` request without `Origin` or without the requested method is not a preflight.
 #[tokio::test]
-async fn an_options_request_that_is_no_preflight_is_405() {
-    let site = Site::with(|worker| worker.var("ALLOWED_ORIGINS", ALLOWED));
-    let api = Api::new(site.url());
-    let halves: [&[_]; 2] = [
-        &[("origin", HERS)],
+async fn incomplete_preflight_returns_405() {
+    let app = TestApp::with(|worker| worker.var("ALLOWED_ORIGINS", ALLOWED));
+    let api = Api::new(app.url());
+    let incomplete: [&[_]; 2] = [
+        &[("origin", PAGE)],
         &[("access-control-request-method", "POST")],
     ];
-    for half in halves {
-        let answer = api.send(Method::OPTIONS, "/v1/activity", "", half).await;
-        answer.assert_status(405);
-        assert_eq!(answer.header("allow"), Some("POST"));
-        assert_eq!(answer.header("vary"), Some("Origin"));
+    for headers in incomplete {
+        let response = api.send(Method::OPTIONS, "/v1/activity", "", headers).await;
+        response.assert_status(405);
+        assert_eq!(response.header("allow"), Some("POST"));
+        assert_eq!(response.header("vary"), Some("Origin"));
     }
 }
 
 #[tokio::test]
-async fn where_no_page_is_allowed_a_preflight_says_nothing() {
-    let site = Site::start();
-    let answer = ask(&Api::new(site.url()), "/v1/activity", HERS, "POST").await;
-    answer.assert(204, json!(null));
-    assert_eq!(headers(&answer, true), BTreeSet::new());
+async fn preflight_without_allowed_origins_allows_nothing() {
+    let app = TestApp::start();
+    let response = preflight(&Api::new(app.url()), "/v1/activity", PAGE, "POST").await;
+    response.assert(204, json!(null));
+    assert_eq!(headers(&response, true), BTreeSet::new());
 }

@@ -1,45 +1,54 @@
-//! `GET /v1/journal`, and how what was done gets there.
+//! `GET /v1/journal`, and the outbox that entries pass through.
 //!
-//! Plain workerd has neither a database nor cron, so these run in wrangler.
+//! Plain workerd has neither D1 nor cron, so these tests run in wrangler.
 
-mod asked;
+mod crash;
 mod entries;
-mod erased;
-mod foreign;
-mod killed;
-mod once;
-mod rebuilding;
+mod erasure;
+mod exactly_once;
+mod rebuild;
+mod route;
+mod wrong_type_keys;
 
-use test_support::{Answer, Value, WorkerBuilder, Wrangler, json, peer};
+use std::ops::Deref;
 
+use test_support::{Answer, Value, Worker, WorkerBuilder, Wrangler, peer};
+
+use crate::bodies::{self};
 use crate::client::Client;
 use crate::clock::noon_zone;
-use crate::site::patient;
 use crate::store::Store;
 
-/// A site that keeps a journal.
-struct Journalled {
+/// A deployment with a journal.
+struct JournalApp {
     wrangler: Wrangler,
     client: Client,
     store: Store,
 }
 
-fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Journalled {
-    let worker = configure(patient().var("TIMEZONE", noon_zone())).journal();
-    Journalled::of(worker.start_wrangler())
+impl Deref for JournalApp {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
-/// Of one of the [`peers`](test_support::peers): one shard has an order of its own.
+fn start() -> JournalApp {
+    start_with(|worker| worker)
+}
+
+fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> JournalApp {
+    let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).journal();
+    JournalApp::of(worker.start_wrangler())
+}
+
+/// A like of a user on the shard of 42: order is guaranteed within a shard.
 fn like(user: &str, target: &str) -> Value {
-    json!({"user": peer(user), "action": "like", "target": target})
+    bodies::like(&peer(user), target)
 }
 
-fn taken_back(mut activity: Value) -> Value {
-    activity["undo"] = json!(true);
-    activity
-}
-
-impl Journalled {
+impl JournalApp {
     fn of(wrangler: Wrangler) -> Self {
         Self {
             client: Client::new(wrangler.api()),
@@ -48,54 +57,48 @@ impl Journalled {
         }
     }
 
-    /// Sends an activity, or an array; the outcomes.
+    /// Sends one activity or an array. Returns the outcomes, and the problem types of errors.
     async fn send(&self, activity: Value) -> Vec<String> {
-        let answer = self.client.post("/v1/activity", &activity).await;
-        answer.assert_status(200);
-        let results = match answer.body["results"].as_array() {
+        let response = self.send_activity(activity).await;
+        response.assert_status(200);
+        let results = match response.body["results"].as_array() {
             Some(results) => results.clone(),
-            None => vec![answer.body],
+            None => vec![response.body],
         };
-        let name = |result: &Value| match result["outcome"].as_str() {
-            Some(outcome) => outcome.to_owned(),
-            None => result["error"]["type"]
+        let name = |result: &Value| {
+            let name = result["outcome"]
                 .as_str()
-                .expect("a problem")
-                .to_owned(),
+                .or(result["error"]["type"].as_str());
+            name.expect("an outcome or a problem").to_owned()
         };
         results.iter().map(name).collect()
     }
 
-    /// Puts something of a user.
-    async fn put(&self, user: &str, what: &str, body: Value) -> Answer {
-        let path = format!("/v1/users/{}{what}", peer(user));
-        let answer = self.client.put(&path, &body).await;
-        answer.assert_status(200);
-        answer
+    /// `PUT /v1/users/{user}`, or a route below it.
+    async fn put(&self, user: &str, route: &str, body: Value) -> Answer {
+        let path = format!("/v1/users/{}{route}", peer(user));
+        let response = self.client.put(&path, &body).await;
+        response.assert_status(200);
+        response
     }
 
-    /// Adjusts the points of a user.
     async fn adjust(&self, user: &str, adjustment: &Value) -> Answer {
-        let path = format!("/v1/users/{}/adjustments", peer(user));
-        self.client.post(&path, adjustment).await
+        self.client.adjust(&peer(user), adjustment).await
     }
 
     async fn erase(&self, user: &str) {
-        let path = format!("/v1/users/{}", peer(user));
-        let answer = self.client.delete(&path).await;
-        answer.assert_status(204);
+        self.client.erase(&peer(user)).await;
     }
 
-    /// The entries there are, after a number.
-    async fn after(&self, after: u64) -> Vec<Value> {
-        let path = format!("/v1/journal?after={after}&limit=5000");
-        let answer = self.client.get(&path).await;
-        answer.assert_status(200);
-        assert_eq!(answer.body["next"], json!(null));
-        answer.body["entries"].as_array().expect("entries").clone()
+    /// Reads the entries after a number.
+    async fn entries_after(&self, number: u64) -> Vec<Value> {
+        let path = format!("/v1/journal?after={number}&limit=5000");
+        let page = self.read(&path).await;
+        assert_eq!(page["next"], Value::Null);
+        page["entries"].as_array().expect("entries").clone()
     }
 
-    /// The rows there are: id, user and entry, in their order.
+    /// Reads id, user and entry of every database row, in order.
     async fn rows(&self) -> Vec<(String, String, Value)> {
         let statement = "SELECT id, user, entry FROM journal ORDER BY n";
         let rows = self.wrangler.sql(statement).await;
@@ -108,25 +111,36 @@ impl Journalled {
         rows.map(row).collect()
     }
 
-    /// The ids of entries that wait.
-    fn waiting(&mut self) -> Vec<String> {
+    /// The ids of the entries in the outbox.
+    fn outbox(&mut self) -> Vec<String> {
         let outbox = self.store.key("o");
         let entries: Vec<(String, Vec<String>)> = self.store.run("XRANGE", &[&outbox, "-", "+"]);
         entries.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// What waits, to be put back later.
-    fn outbox(&mut self) -> Vec<u8> {
+    /// Copies the outbox for [`restore_outbox`](Self::restore_outbox).
+    fn dump_outbox(&mut self) -> Vec<u8> {
         let outbox = self.store.key("o");
         self.store.run("DUMP", &[&outbox])
     }
 
-    fn put_back(&mut self, outbox: &[u8]) {
+    fn restore_outbox(&mut self, dump: &[u8]) {
         let key = self.store.key("o");
         let mut command = redis::cmd("RESTORE");
-        command.arg(key).arg(0).arg(outbox).arg("REPLACE");
+        command.arg(key).arg(0).arg(dump).arg("REPLACE");
         command
             .exec(&mut test_support::redis().connection())
             .expect("RESTORE");
+    }
+
+    /// Makes the journal fail: its table has another name.
+    async fn break_database(&self) {
+        let statement = "ALTER TABLE journal RENAME TO away";
+        self.wrangler.sql(statement).await;
+    }
+
+    async fn repair_database(&self) {
+        let statement = "ALTER TABLE away RENAME TO journal";
+        self.wrangler.sql(statement).await;
     }
 }

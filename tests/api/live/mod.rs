@@ -1,64 +1,63 @@
-//! `GET /v1/ranking/{period}/live`
+//! `GET /v1/ranking/{period}/live`: boards as a stream of server-sent events.
 
-mod away;
-mod changed;
+mod changes;
 mod crowd;
-mod opened;
-mod resumed;
-mod shared;
-mod turned;
+mod midnight;
+mod opening;
+mod outage;
+mod resume;
+mod shared_reads;
 
 use std::time::{Duration, Instant};
 
 use test_support::{Answer, Api, Event, Forwarder, Stream, WorkerBuilder, json};
 
-use crate::site::Site;
+use crate::app::TestApp;
+use crate::bodies::{like, with};
 
-/// A change is there so soon.
-const SOON: Duration = Duration::from_secs(2);
+/// The longest time between a change and its event.
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// A service whose requests to the store are counted, and that may be watched.
-fn start() -> (Site, Forwarder) {
+/// Starts a deployment with live boards, and the forwarder that counts its store requests.
+fn start() -> (TestApp, Forwarder) {
     start_with(|worker| worker)
 }
 
-fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (Site, Forwarder) {
-    let forwarder = Forwarder::to(&test_support::gateway().url());
-    let site = Site::with(|worker| configure(worker.store(&forwarder.url()).live()));
-    (site, forwarder)
+fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (TestApp, Forwarder) {
+    TestApp::behind_forwarder(|worker| configure(worker.live()))
 }
 
-/// A stream that is opened, with these headers.
-async fn watch_with(site: &Site, path: &str, headers: &[(&str, &str)]) -> Stream {
-    let stream = Api::new(site.url()).stream(path, headers).await;
+async fn open(app: &TestApp, path: &str) -> Stream {
+    open_with(app, path, &[]).await
+}
+
+/// Opens a stream with request headers.
+async fn open_with(app: &TestApp, path: &str, headers: &[(&str, &str)]) -> Stream {
+    let stream = Api::new(app.url()).stream(path, headers).await;
     assert_eq!(stream.status(), 200, "{path}");
     stream
 }
 
-async fn watch(site: &Site, path: &str) -> Stream {
-    watch_with(site, path, &[]).await
-}
-
-/// Fails the test unless an event is a board as it is answered to who asks for it.
+/// Asserts that an event carries the same body and version as the response of the board route.
 #[track_caller]
-fn is_board(event: &Event, board: &Answer) {
+fn assert_board(event: &Event, board: &Answer) {
     assert_eq!((board.status, &event.data), (200, &board.text));
     let version = board.header("etag").map(|tag| tag.trim_matches('"'));
     let (name, id) = (event.name.as_str(), event.id.as_str());
     assert_eq!((name, Some(id)), ("board", version));
 }
 
-/// The next event, which has to be the board as it is and soon there.
-async fn change(site: &Site, stream: &mut Stream, board: &str) {
-    let asked = Instant::now();
+/// Asserts that the next event is the current board and arrives within [`MAX_DELAY`].
+async fn assert_change(app: &TestApp, stream: &mut Stream, board: &str) {
+    let started = Instant::now();
     let event = stream.event().await;
-    let late = asked.elapsed();
-    is_board(&event, &site.get(board).await);
-    assert!(late < SOON, "{board}: {late:?}");
+    let delay = started.elapsed();
+    assert_board(&event, &app.get(board).await);
+    assert!(delay < MAX_DELAY, "{board}: {delay:?}");
 }
 
-/// Counts an activity of a user on the board of a group too.
-async fn count_in(site: &Site, user: &str, target: &str, group: &str) {
-    let like = json!({"user": user, "action": "like", "target": target, "groups": [group]});
-    site.outcome(like, "counted").await;
+/// Counts a like on the global board and on the board of a group.
+async fn count_in_group(app: &TestApp, user: &str, target: &str, group: &str) {
+    let like = with(like(user, target), json!({"groups": [group]}));
+    app.outcome(like, "counted").await;
 }

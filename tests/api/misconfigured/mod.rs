@@ -1,18 +1,19 @@
-//! Variables that are missing or not valid.
+//! Missing and invalid configuration variables.
 
 mod cases;
 
 use std::collections::HashSet;
 
-use activity_rank::config::{Config, Vars};
-use activity_rank::error::Error;
+use activity_rank_core::config::{Config, Vars};
+use activity_rank_core::error::Error;
 use test_support::{Method, SERVICE_KEY, Value, WorkerBuilder, json};
 
-use crate::client::Client;
-use crate::site::Site;
+use crate::app::TestApp;
+use crate::client::{Client, JSON};
+use crate::problem::problem;
 use cases::cases;
 
-/// A request of every route but `/healthz`.
+/// A request of every route but `/healthz`. The last three need no store.
 pub const REQUESTS: [(Method, &str, &str); 14] = [
     (
         Method::POST,
@@ -34,136 +35,126 @@ pub const REQUESTS: [(Method, &str, &str); 14] = [
     (Method::GET, "/docs", ""),
 ];
 
-pub fn problem(detail: &str) -> Value {
-    json!({"type": "/problems/misconfigured", "title": "The service is set up wrongly",
-        "status": 500, "detail": detail})
+/// Returns the requests that read or write the store.
+pub fn store_requests() -> &'static [(Method, &'static str, &'static str)] {
+    &REQUESTS[..REQUESTS.len() - 3]
 }
 
-/// Fails the test unless these requests are answered so, and `/healthz` says it too.
-pub async fn is_told(client: &Client, requests: &[(Method, &str, &str)], detail: &str) {
+/// Asserts that the requests return [`problem`] with 500, and that `/healthz` reports it with 503.
+pub async fn assert_misconfigured(
+    client: &Client,
+    requests: &[(Method, &str, &str)],
+    detail: &str,
+) {
+    let problem = problem("misconfigured", detail);
     for (method, path, body) in requests {
-        let json = [("content-type", "application/json")];
-        let answer = client.send(method.clone(), path, *body, &json).await;
-        let body = if *method == Method::HEAD {
-            Value::Null
-        } else {
-            problem(detail)
-        };
-        answer.assert(500, body);
+        let response = client.send(method.clone(), path, *body, JSON).await;
+        let is_head = *method == Method::HEAD;
+        response.assert(
+            500,
+            if is_head {
+                Value::Null
+            } else {
+                problem.clone()
+            },
+        );
     }
     let health = client.get("/healthz").await;
-    let told = (&health.body["status"], &health.body["problem"]);
-    assert_eq!(
-        told,
-        (&json!("misconfigured"), &problem(detail)),
-        "{}",
-        health.text
-    );
-    assert_eq!(health.status, 503);
+    let body = &health.assert_status(503).body;
+    assert_eq!(body["status"], "misconfigured");
+    assert_eq!(body["problem"], problem);
 }
 
-fn client(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (Site, Client) {
-    let site = Site::with(configure);
-    let client = Client::new(test_support::Api::new(site.url()).with_key(SERVICE_KEY));
-    (site, client)
+/// Starts a deployment, and a client that sends a service key the configuration may lack.
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (TestApp, Client) {
+    let app = TestApp::with(configure);
+    let client = app.with_key(SERVICE_KEY);
+    (app, client)
 }
 
+/// Time zones are left out: only the platform knows their names.
 #[test]
-fn every_way_to_set_a_variable_wrongly_is_told() {
-    // Whether there is a time zone only the platform knows.
-    for (name, value, told) in cases().into_iter().filter(|case| case.0 != "TIMEZONE") {
+fn config_reports_every_invalid_variable() {
+    for (name, value, detail) in cases().into_iter().filter(|case| case.0 != "TIMEZONE") {
         let mut vars =
             json!({"UPSTASH_REDIS_REST_URL": "http://x", "UPSTASH_REDIS_REST_TOKEN": "x"});
         vars[name] = value.clone();
-        let read = Config::read(&Vars::new(vars.as_object().expect("a table").clone()));
+        let config = Config::parse(&Vars::new(vars.as_object().expect("a table").clone()));
         assert_eq!(
-            read.err(),
-            Some(Error::Misconfigured(name, told)),
+            config.err(),
+            Some(Error::Misconfigured(name, detail)),
             "{name} = {value}"
         );
     }
 }
 
+/// Sends requests for one case of each variable, and for every time zone.
 #[tokio::test]
-async fn a_variable_that_is_not_valid_is_named_on_every_route() {
-    let mut named = HashSet::new();
-    let firsts = cases()
+async fn invalid_variable_is_reported_on_every_route() {
+    let mut seen = HashSet::new();
+    let cases = cases()
         .into_iter()
-        .filter(|case| case.0 == "TIMEZONE" || named.insert(case.0));
-    for (name, value, told) in firsts {
-        let (_site, client) = client(|worker| worker.json(name, value));
-        is_told(&client, &REQUESTS, &format!("{name}: {told}")).await;
+        .filter(|case| case.0 == "TIMEZONE" || seen.insert(case.0));
+    for (name, value, detail) in cases {
+        let (_app, client) = start(|worker| worker.json(name, value));
+        assert_misconfigured(&client, &REQUESTS, &format!("{name}: {detail}")).await;
     }
 }
 
 #[tokio::test]
-async fn what_there_is_not_is_told_first() {
-    let (_site, client) = client(|worker| worker.without("UPSTASH_REDIS_REST_URL"));
+async fn routing_errors_precede_config_errors() {
+    let (_app, client) = start(|worker| worker.without("UPSTASH_REDIS_REST_URL"));
     client.get("/nowhere").await.assert_status(404);
     client.get("/v1/activity").await.assert_status(405);
 }
 
 #[tokio::test]
-async fn a_missing_variable_leaves_no_settings_to_tell() {
-    let (_site, client) = client(|worker| worker.without("UPSTASH_REDIS_REST_TOKEN"));
-    let answer = client.get("/healthz").await;
-    let problem = problem("UPSTASH_REDIS_REST_TOKEN: is required and not set");
-    answer.assert(
+async fn missing_variable_nulls_healthz_configuration() {
+    let (_app, client) = start(|worker| worker.without("UPSTASH_REDIS_REST_TOKEN"));
+    let problem = problem(
+        "misconfigured",
+        "UPSTASH_REDIS_REST_TOKEN: is required and not set",
+    );
+    client.get("/healthz").await.assert(
         503,
         json!({"status": "misconfigured", "problem": problem, "configured": null, "warnings": []}),
     );
 }
 
 #[tokio::test]
-async fn a_token_that_the_store_does_not_take_is_named() {
-    let (_site, client) = client(|worker| worker.var("UPSTASH_REDIS_REST_TOKEN", "wrong"));
-    let asking = &REQUESTS[..REQUESTS.len() - 3];
-    is_told(
-        &client,
-        asking,
-        "UPSTASH_REDIS_REST_TOKEN: the store does not take this token",
-    )
-    .await;
+async fn rejected_store_token_is_reported() {
+    let (_app, client) = start(|worker| worker.var("UPSTASH_REDIS_REST_TOKEN", "wrong"));
+    let detail = "UPSTASH_REDIS_REST_TOKEN: the store rejects this token";
+    assert_misconfigured(&client, store_requests(), detail).await;
 }
 
 #[tokio::test]
-async fn without_any_key_nobody_writes() {
-    for missing in [json!(null), json!(""), json!(" , "), json!([])] {
-        let (site, client) = client(|worker| worker.json("SERVICE_KEYS", missing));
-        let writes = [0, 4, 6, 7, 8].map(|number| REQUESTS[number].clone());
-        for (method, path, body) in writes {
-            let json = [("content-type", "application/json")];
-            let answer = client.send(method, path, body, &json).await;
-            let detail =
-                "Neither service keys nor user tokens are configured, so nobody may do this.";
-            answer.assert(
-                401,
-                json!({"type": "/problems/unauthenticated", "title": "The caller is not known",
-                    "status": 401, "detail": detail}),
-            );
+async fn writes_without_configured_keys_return_401() {
+    for keys in [json!(null), json!(""), json!(" , "), json!([])] {
+        let (app, client) = start(|worker| worker.json("SERVICE_KEYS", keys));
+        for (method, path, body) in [0, 4, 6, 7, 8].map(|index| REQUESTS[index].clone()) {
+            let response = client.send(method, path, body, JSON).await;
+            let detail = "Neither service keys nor user tokens are configured, so this request is never allowed.";
+            response.assert(401, problem("unauthenticated", detail));
         }
         for path in ["/v1/ranking/day", "/v1/ranking/day/users/42"] {
             client.get(path).await.assert_status(200);
         }
-        assert_eq!(site.store().keys(), [""; 0]);
+        assert_eq!(app.store().keys(), [""; 0]);
     }
 }
 
 #[tokio::test]
-async fn each_of_several_service_keys_may_write() {
-    let (site, _) = client(|worker| worker.var("SERVICE_KEYS", "first, second"));
-    for key in ["first", "second"] {
-        let client = Client::new(test_support::Api::new(site.url()).with_key(key));
-        client
-            .put("/v1/users/42", &json!({}))
-            .await
-            .assert_status(200);
-    }
-    for key in ["first, second", "first,", "third"] {
-        let client = Client::new(test_support::Api::new(site.url()).with_key(key));
-        client
-            .put("/v1/users/42", &json!({}))
-            .await
-            .assert_status(401);
+async fn every_configured_service_key_may_write() {
+    let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", "first, second"));
+    for (key, status) in [
+        ("first", 200),
+        ("second", 200),
+        ("first, second", 401),
+        ("first,", 401),
+        ("third", 401),
+    ] {
+        let response = app.with_key(key).put("/v1/users/42", &json!({})).await;
+        response.assert_status(status);
     }
 }

@@ -1,52 +1,55 @@
-//! `/v1/users/{user}/moderation`, `/v1/users/{user}/adjustments`, `/v1/moderation`
+//! `/v1/users/{user}/moderation`, `/v1/users/{user}/adjustments` and `/v1/moderation`.
 
-mod adjusted;
-mod audit;
-mod erased;
-mod foreign;
+mod adjustments;
+mod audit_log;
+mod erasure;
 mod frozen;
 mod hidden;
+mod wrong_type_keys;
 
-use test_support::{Answer, Value, json};
+use test_support::{Value, json};
 
+use crate::app::TestApp;
+use crate::bodies::{activity, like, with};
 use crate::clock::{day, noon};
-use crate::site::Site;
 
-/// Every board there can be, whole, and where these users stand on each: by the address.
-pub async fn boards(site: &Site, users: &[&str]) -> Vec<(String, Value)> {
-    let mut found = Vec::new();
-    for kind in ["day", "week", "month", "year", "all"] {
-        for back in [0, 12, 3000] {
+/// Response bodies by request path.
+type Boards = Vec<(String, Value)>;
+
+/// Reads every board that [`count_activities`] wrote to, and the standings of the users on each.
+pub async fn boards(app: &TestApp, users: &[&str]) -> Boards {
+    let mut boards = Vec::new();
+    for period in ["day", "week", "month", "year", "all"] {
+        for days_ago in [0, 12, 3000] {
             for group in ["", "&group=eu"] {
-                let question = format!("date={}{group}", day(back));
+                let query = format!("date={}{group}", day(days_ago));
                 let ids = users.join(",");
                 let paths = [
-                    format!("/v1/ranking/{kind}?{question}&limit=100"),
-                    format!("/v1/ranking/{kind}/users?{question}&ids={ids}"),
+                    format!("/v1/ranking/{period}?{query}&limit=100"),
+                    format!("/v1/ranking/{period}/users?{query}&ids={ids}"),
                 ];
                 let standings = users
                     .iter()
-                    .map(|user| format!("/v1/ranking/{kind}/users/{user}?{question}&around=2"));
+                    .map(|user| format!("/v1/ranking/{period}/users/{user}?{query}&around=2"));
                 for path in paths.into_iter().chain(standings) {
-                    let answer = site.get(&path).await;
-                    answer.assert_status(200);
-                    found.push((path, answer.body));
+                    let body = app.read(&path).await;
+                    boards.push((path, body));
                 }
             }
         }
     }
-    found
+    boards
 }
 
-/// Boards as they are where a user has never been: the others move up.
-pub fn without(user: &str, boards: &[(String, Value)]) -> Vec<(String, Value)> {
+/// Removes a user from boards: the users below move up one rank.
+///
+/// Standings become null, which [`assert_boards`] skips: they follow from the board.
+pub fn without(user: &str, boards: &[(String, Value)]) -> Boards {
     boards
         .iter()
         .map(|(path, body)| {
             let entries = body["entries"].as_array().cloned().unwrap_or_default();
-            let mut expected = body.clone();
             if path.contains("/users") || entries.is_empty() {
-                // Standings follow from the board; the other tests compare those.
                 return (path.clone(), Value::Null);
             }
             let others = entries.iter().filter(|entry| entry["user"]["id"] != user);
@@ -58,6 +61,7 @@ pub fn without(user: &str, boards: &[(String, Value)]) -> Vec<(String, Value)> {
                     entry
                 })
                 .collect();
+            let mut expected = body.clone();
             expected["total"] = json!(others.len());
             expected["entries"] = json!(others);
             (path.clone(), expected)
@@ -65,7 +69,7 @@ pub fn without(user: &str, boards: &[(String, Value)]) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// Checks every board against what [`without`] made of it.
+/// Asserts that boards equal the expected ones, except where null is expected.
 #[track_caller]
 pub fn assert_boards(found: &[(String, Value)], expected: &[(String, Value)]) {
     assert_eq!(found.len(), expected.len());
@@ -77,29 +81,19 @@ pub fn assert_boards(found: &[(String, Value)], expected: &[(String, Value)]) {
     }
 }
 
-/// Activity of several users today, days and years ago, in a group and not, with equals.
-pub async fn activity(site: &Site, users: &[&str]) {
-    for back in [0, 12, 3000] {
+/// Counts a like of each user today, 12 and 3000 days ago, on the global boards and in the group
+/// `eu`, and a comment of the first user today.
+///
+/// The users after the first tie.
+pub async fn count_activities(app: &TestApp, users: &[&str]) {
+    for days_ago in [0, 12, 3000] {
         for user in users {
-            let of = |target: &str, groups: Value| json!({"user": user, "action": "like", "target": target, "at": noon(back), "groups": groups});
-            let target = format!("p{back}");
-            site.outcome(of(&target, json!(["eu"])), "counted").await;
+            let fields = json!({"at": noon(days_ago), "groups": ["eu"]});
+            let like = with(like(user, &format!("p{days_ago}")), fields);
+            app.outcome(like, "counted").await;
         }
     }
-    let comment =
-        json!({"user": users[0], "action": "comment", "target": "c", "at": noon(0), "groups": []});
-    site.outcome(comment, "counted").await;
-}
-
-/// Hides and freezes a user, or not.
-pub async fn moderate(site: &Site, user: &str, hidden: bool, frozen: bool) -> Answer {
-    let verdict = json!({"hidden": hidden, "frozen": frozen, "reason": "A test"});
-    site.put(&format!("/v1/users/{user}/moderation"), &verdict)
-        .await
-}
-
-/// Adjusts a user's points.
-pub async fn adjust(site: &Site, user: &str, adjustment: Value) -> Answer {
-    let path = format!("/v1/users/{user}/adjustments");
-    site.post(&path, &adjustment).await
+    let fields = json!({"at": noon(0), "groups": []});
+    let comment = with(activity(users[0], "comment", "c"), fields);
+    app.outcome(comment, "counted").await;
 }

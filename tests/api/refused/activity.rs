@@ -1,47 +1,54 @@
-//! `POST /v1/activity`: content.
+//! Invalid content of `POST /v1/activity`.
 
 use test_support::{Method, Value, json};
 
-use super::problem::{ID, Problem, fault, faults, invalid, not_undoable, unknown_action};
-use super::row::{Row, post};
+use super::case::{Case, post};
+use crate::bodies::{self, activity, undo, with};
+use crate::problem::{
+    ID, Problem, field_error, field_errors, invalid_request, not_undoable, unknown_action,
+};
 
 const ACTION: &str = "must be the name of an action";
 const AT: &str = "must be an RFC 3339 date and time such as 2026-11-20T08:00:00Z";
-const FIELDS: &str = "is not known; known are user, action, target, undo, at, groups";
+const FIELDS: &str = "is unknown; expected one of user, action, target, undo, at, groups";
+const FUTURE: &str = "must not be more than 60 seconds in the future";
 const TARGET: &str = "must be a text of 1 to 512 bytes";
 const UNDO: &str = "must be true or false";
 
-/// A like with one field set to something else.
+/// A like with one field replaced.
 fn like(field: &str, value: Value) -> Value {
-    let mut like = json!({"user": "42", "action": "like", "target": "q"});
-    like[field] = value;
-    like
+    with(bodies::like("42", "q"), json!({field: value}))
 }
 
-/// A like without a field.
-fn like_without(field: &str) -> Value {
+/// A like without a required field.
+fn incomplete_like(field: &str, detail: &str) -> Case {
     let mut like = like("undo", json!(false));
     like.as_object_mut().expect("an object").remove(field);
-    like
+    post(&like, field_error(field, detail))
 }
 
-fn one(field: &str, value: Value, detail: &str) -> Row {
-    post(&like(field, value), fault(field, detail))
+/// A like with one invalid field.
+fn bad_like(field: &str, value: Value, detail: &str) -> Case {
+    post(&like(field, value), field_error(field, detail))
 }
 
-pub fn rows() -> Vec<Row> {
-    let mut rows = bodies();
-    rows.extend(users());
-    rows.extend(targets());
-    rows.extend(details());
-    rows
+pub fn cases() -> Vec<Case> {
+    let mut cases = bodies();
+    cases.extend(users());
+    cases.extend(targets());
+    cases.extend(times());
+    cases.extend(other_fields());
+    cases
 }
 
-fn bodies() -> Vec<Row> {
-    let raw = |body: &[u8], problem| Row::new(Method::POST, "/v1/activity", problem).json(body);
-    let syntax =
-        |body: &[u8], told: &str| raw(body, invalid(format!("The body is not JSON: {told}.")));
-    let object = || invalid("An activity is a JSON object.");
+fn bodies() -> Vec<Case> {
+    let raw = |body: &[u8], problem| Case::new(Method::POST, "/v1/activity", problem).json(body);
+    let syntax = |body: &[u8], error: &str| {
+        let problem = invalid_request(format!("The body is not JSON: {error}."));
+        raw(body, problem)
+    };
+    let encoding = |body| syntax(body, "it is not valid UTF-8");
+    let object = || invalid_request("An activity is a JSON object.");
     let required = [("user", ID), ("action", ACTION), ("target", TARGET)];
     vec![
         syntax(b"", "EOF while parsing a value at line 1 column 0"),
@@ -52,12 +59,13 @@ fn bodies() -> Vec<Row> {
             "trailing characters at line 1 column 15",
         ),
         syntax(b"{'user':'42'}", "key must be a string at line 1 column 2"),
-        syntax(b"{\"user\":\"\xff\"}", "it is not plain UTF-8"),
-        // A byte more would be U+FFFD itself; and a byte order mark is not left out in silence.
-        syntax(b"{\"user\":\"\xef\xbf\"}", "it is not plain UTF-8"),
-        // What a lenient reader puts in its place is as long.
-        syntax(b"{\"user\":\"\xf0\x9f\x98\"}", "it is not plain UTF-8"),
-        syntax(b"\xef\xbb\xbf{}", "it is not plain UTF-8"),
+        encoding(b"{\"user\":\"\xff\"}"),
+        // The first two bytes of U+FFFD.
+        encoding(b"{\"user\":\"\xef\xbf\"}"),
+        // As long as the U+FFFD that a lenient decoder puts in its place.
+        encoding(b"{\"user\":\"\xf0\x9f\x98\"}"),
+        // A lenient decoder drops the byte order mark.
+        encoding(b"\xef\xbb\xbf{}"),
         syntax(
             b"{\"user\":\"\\ud800\"}",
             "unexpected end of hex escape at line 1 column 16",
@@ -67,22 +75,15 @@ fn bodies() -> Vec<Row> {
         raw(b"\"like\"", object()),
         raw(b"7", object()),
         raw(b"true", object()),
-        raw(b"{}", faults(&required)),
-        post(&like("targets", json!("q")), fault("targets", FIELDS)),
-        post(
-            &like("a/b~c", json!(1)),
-            fault_at("a/b~c", "/a~1b~0c", FIELDS),
-        ),
-        post(&like("User", json!("42")), fault("User", FIELDS)),
+        raw(b"{}", field_errors(&required)),
+        bad_like("targets", json!("q"), FIELDS),
+        // A JSON pointer escapes `/` as `~1` and `~` as `~0`.
+        post(&like("a/b~c", json!(1)), field_error("a~1b~0c", FIELDS)),
+        bad_like("User", json!("42"), FIELDS),
     ]
 }
 
-/// A fault of a field whose name a pointer escapes.
-fn fault_at(_field: &str, pointer: &str, detail: &str) -> Problem {
-    fault(pointer.trim_start_matches('/'), detail)
-}
-
-fn users() -> Vec<Row> {
+fn users() -> Vec<Case> {
     let users = [
         json!(null),
         json!(true),
@@ -104,109 +105,101 @@ fn users() -> Vec<Row> {
         json!("42\u{0}"),
         json!("u".repeat(65)),
     ];
-    let mut rows = vec![post(&like_without("user"), fault("user", ID))];
-    rows.extend(users.into_iter().map(|user| one("user", user, ID)));
-    rows
+    let mut cases = vec![incomplete_like("user", ID)];
+    cases.extend(users.map(|user| bad_like("user", user, ID)));
+    cases
 }
 
-fn targets() -> Vec<Row> {
-    let control = "must not contain control characters";
-    let path = "of a visit must be a path beginning with /";
-    let visit = |target: &str| {
-        let visit = json!({"user": "42", "action": "visit", "target": target});
-        post(&visit, fault("target", path))
+fn targets() -> Vec<Case> {
+    let long = |target: String| {
+        let detail = format!("must be 1 to 512 bytes, not {}", target.len());
+        bad_like("target", json!(target), &detail)
     };
-    vec![
-        post(&like_without("target"), fault("target", TARGET)),
-        one("target", json!(null), TARGET),
-        one("target", json!(7), TARGET),
-        one("target", json!(["q"]), TARGET),
-        one("target", json!(""), "must be 1 to 512 bytes, not 0"),
-        one(
-            "target",
-            json!("x".repeat(513)),
-            "must be 1 to 512 bytes, not 513",
-        ),
-        one(
-            "target",
-            json!("é".repeat(257)),
-            "must be 1 to 512 bytes, not 514",
-        ),
-        one("target", json!("a\nb"), control),
-        one("target", json!("\u{0}"), control),
-        one("target", json!("a\u{7f}"), control),
-        one("target", json!("a\u{85}"), control),
-        visit("about"),
-        visit("https://example.com/about"),
-        visit("?a=/"),
-        visit(" /"),
-    ]
+    let mut cases = vec![
+        incomplete_like("target", TARGET),
+        bad_like("target", json!(null), TARGET),
+        bad_like("target", json!(7), TARGET),
+        bad_like("target", json!(["q"]), TARGET),
+        bad_like("target", json!(""), "must be 1 to 512 bytes, not 0"),
+        long("x".repeat(513)),
+        long("é".repeat(257)),
+    ];
+    let control = "must not contain control characters";
+    let controls = ["a\nb", "\u{0}", "a\u{7f}", "a\u{85}"];
+    cases.extend(controls.map(|target| bad_like("target", json!(target), control)));
+    let path = "of a visit must be a path beginning with /";
+    let visits = ["about", "https://example.com/about", "?a=/", " /"];
+    cases.extend(visits.map(|target| {
+        let visit = activity("42", "visit", target);
+        post(&visit, field_error("target", path))
+    }));
+    cases
 }
 
-fn details() -> Vec<Row> {
+fn times() -> Vec<Case> {
+    let times = [
+        "",
+        "yesterday",
+        "2026-11-20",
+        "2026-11-20T08:00:00",
+        "2026-11-20 08:00:00Z",
+        "2026-11-20T08:00Z",
+        "2026-11-20T08:00:00.Z",
+        "2026-11-20T08:00:00+0800",
+        "2026-02-29T08:00:00Z",
+        "0001-01-01T23:59:59Z",
+        "0000-06-01T08:00:00Z",
+        "2026-13-01T08:00:00Z",
+        "2026-11-20T24:00:00Z",
+        "2026-11-20T08:60:00Z",
+        "2026-11-20T08:00:00+24:00",
+        "+002026-11-20T08:00:00Z",
+    ];
+    let mut cases = vec![
+        bad_like("at", json!(1_795_161_600), AT),
+        bad_like("at", json!(null), AT),
+        bad_like("at", json!("9999-12-31T23:59:59Z"), FUTURE),
+        bad_like("at", json!(crate::clock::ahead(300)), FUTURE),
+    ];
+    cases.extend(times.map(|at| bad_like("at", json!(at), AT)));
+    cases
+}
+
+fn other_fields() -> Vec<Case> {
     let groups = "must be a list of group ids";
     let each = format!("each {ID}");
     vec![
-        post(&like_without("action"), fault("action", ACTION)),
-        one("action", json!(7), ACTION),
-        one("action", json!(null), ACTION),
-        one("undo", json!("true"), UNDO),
-        one("undo", json!(1), UNDO),
-        one("undo", json!(null), UNDO),
-        one("at", json!(1_795_161_600), AT),
-        one("at", json!(null), AT),
-        one("at", json!(""), AT),
-        one("at", json!("yesterday"), AT),
-        one("at", json!("2026-11-20"), AT),
-        one("at", json!("2026-11-20T08:00:00"), AT),
-        one("at", json!("2026-11-20 08:00:00Z"), AT),
-        one("at", json!("2026-11-20T08:00Z"), AT),
-        one("at", json!("2026-11-20T08:00:00.Z"), AT),
-        one("at", json!("2026-11-20T08:00:00+0800"), AT),
-        one("at", json!("2026-02-29T08:00:00Z"), AT),
-        one("at", json!("0001-01-01T23:59:59Z"), AT),
-        one("at", json!("0000-06-01T08:00:00Z"), AT),
-        one("at", json!("2026-13-01T08:00:00Z"), AT),
-        one("at", json!("2026-11-20T24:00:00Z"), AT),
-        one("at", json!("2026-11-20T08:60:00Z"), AT),
-        one("at", json!("2026-11-20T08:00:00+24:00"), AT),
-        one("at", json!("+002026-11-20T08:00:00Z"), AT),
-        one(
-            "at",
-            json!("9999-12-31T23:59:59Z"),
-            "must not be more than 60 seconds in the future",
-        ),
-        one(
-            "at",
-            json!(crate::clock::ahead(300)),
-            "must not be more than 60 seconds in the future",
-        ),
-        one("groups", json!("eu"), groups),
-        one("groups", json!(null), groups),
-        one("groups", json!({"eu": true}), groups),
-        one(
+        incomplete_like("action", ACTION),
+        bad_like("action", json!(7), ACTION),
+        bad_like("action", json!(null), ACTION),
+        bad_like("undo", json!("true"), UNDO),
+        bad_like("undo", json!(1), UNDO),
+        bad_like("undo", json!(null), UNDO),
+        bad_like("groups", json!("eu"), groups),
+        bad_like("groups", json!(null), groups),
+        bad_like("groups", json!({"eu": true}), groups),
+        bad_like(
             "groups",
             json!(["a", "b", "c", "d", "e"]),
             "must be at most 4 groups",
         ),
-        one(
+        bad_like(
             "groups",
             json!(["eu", "us", "eu"]),
             "must not repeat a group: eu",
         ),
-        one("groups", json!(["e u"]), &each),
-        one("groups", json!(["eu", ""]), &each),
-        one("groups", json!([".."]), &each),
-        one("groups", json!([7]), &each),
-        one("groups", json!(["g".repeat(65)]), &each),
+        bad_like("groups", json!(["e u"]), &each),
+        bad_like("groups", json!(["eu", ""]), &each),
+        bad_like("groups", json!([".."]), &each),
+        bad_like("groups", json!([7]), &each),
+        bad_like("groups", json!(["g".repeat(65)]), &each),
     ]
 }
 
-/// Well-formed, but no rule allows it; content that is wrong too is told first.
-pub fn ruled() -> Vec<Row> {
-    let undo = |action: &str| json!({"user": "42", "action": action, "target": "/p", "undo": true});
-    let overflow = "The score on one of its boards cannot hold these points.";
-    let full = json!({"user": "42", "action": "jackpot", "target": "q"});
+/// Well-formed activities that no rule allows.
+pub fn rule_cases() -> Vec<Case> {
+    let undo = |action: &str| undo(activity("42", action, "/p"));
+    let overflow = "The score on one of the boards would exceed its maximum.";
     vec![
         post(&like("action", json!("dance")), unknown_action()),
         post(&like("action", json!("")), unknown_action()),
@@ -215,6 +208,9 @@ pub fn ruled() -> Vec<Row> {
         post(&undo("visit"), not_undoable("visit")),
         post(&undo("once"), not_undoable("once")),
         post(&undo("dance"), unknown_action()),
-        post(&full, Problem::new("score-overflow", overflow)),
+        post(
+            &like("action", json!("jackpot")),
+            Problem::new("score-overflow", overflow),
+        ),
     ]
 }

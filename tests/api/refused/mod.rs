@@ -1,140 +1,135 @@
-//! Everything that is refused: each request with its whole answer, and Redis unchanged by all.
+//! Refused requests: each case asserts the complete error response, and Redis stays unchanged.
 //!
-//! Rows are grouped by route; a row is a request and the problem it is answered with.
+//! Cases are grouped by route. A case is a request and its expected problem.
 
 mod activity;
-mod callers;
+mod authentication;
+mod body_size;
+mod case;
 mod moderation;
-mod order;
-mod problem;
+mod precedence;
 mod profiles;
 mod queries;
 mod routes;
-mod row;
-mod size;
-mod strict;
+mod strict_json;
 
 use std::collections::BTreeSet;
 
 use test_support::json;
 
+use crate::app::TestApp;
+use crate::bodies::{activity, with};
 use crate::document::document;
-use crate::site::Site;
-use row::Row;
+use crate::raw::RawResponse;
+use case::Case;
 
-fn rows() -> Vec<Row> {
+fn cases() -> Vec<Case> {
     let groups = [
-        routes::rows(),
-        callers::rows(),
-        size::rows(),
-        strict::rows(),
-        activity::rows(),
-        activity::ruled(),
-        queries::rows(),
-        moderation::rows(),
-        profiles::rows(),
-        order::rows(),
+        routes::cases(),
+        authentication::cases(),
+        body_size::cases(),
+        strict_json::cases(),
+        activity::cases(),
+        activity::rule_cases(),
+        queries::cases(),
+        moderation::cases(),
+        profiles::cases(),
+        precedence::cases(),
     ];
     groups.into_iter().flatten().collect()
 }
 
-/// A site with something on every board, one score full, and a period switched off.
-async fn site() -> Site {
-    let site = Site::with(|worker| {
+/// Starts a deployment with points on every board, one score at its maximum and one period
+/// switched off.
+async fn start() -> TestApp {
+    let app = TestApp::with(|worker| {
         let rules = json!({"jackpot": {"points": 8_000_000}, "once": {"points": 1, "undo": false}});
         worker
             .json("RULES", rules)
             .var("PERIODS", "day,week,month,all")
     });
-    let of =
-        |action: &str| json!({"user": "42", "action": action, "target": "/p", "groups": ["eu"]});
-    let sent = json!([of("jackpot"), of("like"), of("visit")]);
-    site.send_activity(sent).await.assert_status(200);
-    site.put("/v1/users/42", &json!({"name": "Ada"}))
-        .await
-        .assert_status(200);
-    site
+    let activity = |action: &str| with(activity("42", action, "/p"), json!({"groups": ["eu"]}));
+    let activities = json!([activity("jackpot"), activity("like"), activity("visit")]);
+    app.send_activity(activities).await.assert_status(200);
+    app.set_name("42", "Ada").await;
+    app
 }
 
 #[tokio::test]
-async fn every_bad_request_is_told_what_is_wrong_and_changes_nothing() {
-    let rows = rows();
-    assert!(rows.len() >= 80, "only {} rows", rows.len());
-    let site = site().await;
-    let before = site.store().snapshot();
-    let mut differing = Vec::new();
-    for row in &rows {
-        let answer = row.send(&site).await;
-        differing.extend(row.difference(&answer));
+async fn bad_requests_return_problems_and_write_nothing() {
+    let cases = cases();
+    assert!(cases.len() >= 80, "only {} cases", cases.len());
+    let app = start().await;
+    let before = app.store().snapshot();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let response = case.send(&app).await;
+        failures.extend(case.difference(&response));
     }
-    let unchanged = site.store().snapshot() == before;
+    let unchanged = app.store().snapshot() == before;
     assert!(
-        differing.is_empty(),
-        "{} of {} rows:\n{}",
-        differing.len(),
-        rows.len(),
-        differing.join("\n")
+        failures.is_empty(),
+        "{} of {} cases:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
     );
     assert!(unchanged, "Redis was changed");
 }
 
+/// Without `Content-Length`, the Worker stops reading at the size limit.
 #[tokio::test]
-async fn a_body_of_unknown_length_is_read_no_further_than_is_taken() {
-    let site = site().await;
-    let before = site.store().snapshot();
-    for row in size::chunked() {
-        let answer = row.send_chunked(&site);
-        assert_eq!(
-            (answer.status, &answer.body),
-            (row.problem.status(), &row.problem.body()),
-            "{}",
-            answer.head
-        );
+async fn chunked_body_is_read_up_to_the_size_limit() {
+    let app = start().await;
+    let before = app.store().snapshot();
+    for case in body_size::chunked_cases() {
+        let RawResponse { status, head, body } = case.send_chunked(&app);
+        assert_eq!(status, case.problem.status(), "{head}");
+        assert_eq!(body, case.problem.body(), "{head}");
     }
-    assert!(site.store().snapshot() == before, "Redis was changed");
+    assert!(app.store().snapshot() == before, "Redis was changed");
 }
 
+/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of tokens, rate
+/// limits, configuration or outages.
 #[test]
-fn every_problem_of_the_document_occurs_here_or_where_the_service_is_broken() {
-    let mut slugs: BTreeSet<String> = rows()
+fn documented_problem_types_are_all_tested() {
+    let elsewhere = [
+        "forbidden",
+        "rate-limited",
+        "misconfigured",
+        "store-unavailable",
+        "keys-unavailable",
+    ];
+    let cases = cases();
+    let tested: BTreeSet<&str> = cases
         .iter()
-        .map(|row| row.problem.slug().to_owned())
+        .map(|case| case.problem.slug())
+        .chain(elsewhere)
         .collect();
-    // These are tested in `token`, `limited`, `misconfigured` and `unavailable`.
-    slugs.extend(
-        [
-            "forbidden",
-            "rate-limited",
-            "misconfigured",
-            "store-unavailable",
-            "keys-unavailable",
-        ]
-        .map(str::to_owned),
-    );
     let types = &document().json["components"]["schemas"]["Problem"]["properties"]["type"]["enum"];
-    let types = types
-        .as_array()
-        .expect("an enum")
-        .iter()
-        .map(|kind| kind.as_str().expect("text"));
-    let documented: BTreeSet<String> = types.map(|kind| kind.replace("/problems/", "")).collect();
-    assert_eq!(slugs, documented);
+    let types = types.as_array().expect("an enum").iter();
+    let types: Vec<String> = types
+        .map(|url| url.as_str().expect("text").replace("/problems/", ""))
+        .collect();
+    assert_eq!(tested, types.iter().map(String::as_str).collect());
 }
 
+/// Every query and path parameter of the OpenAPI document is refused in at least one case.
 #[test]
-fn every_parameter_of_the_document_is_refused_here_at_least_once() {
-    let pointers: BTreeSet<String> = rows()
+fn documented_parameters_are_all_tested() {
+    let pointers: BTreeSet<String> = cases()
         .iter()
-        .flat_map(|row| row.problem.pointers())
+        .flat_map(|case| case.problem.pointers())
         .collect();
     let parameters = document().parameters();
     assert!(parameters.len() >= 8, "{parameters:?}");
-    // Headers may be anything.
+    // These headers accept any value.
     let headers = ["If-None-Match", "Last-Event-ID"];
     for name in parameters
         .iter()
         .filter(|name| !headers.contains(&name.as_str()))
     {
-        assert!(pointers.contains(&format!("/{name}")), "no row for {name}");
+        assert!(pointers.contains(&format!("/{name}")), "no case for {name}");
     }
 }

@@ -1,74 +1,80 @@
-//! `/v1/users/{user}/moderation`, `/v1/users/{user}/adjustments`, `/v1/moderation`: content.
+//! Invalid content of `/v1/users/{user}/moderation`, `/v1/users/{user}/adjustments` and
+//! `/v1/moderation`.
 
 use test_support::{Method, Value, json};
 
-use super::problem::{ID, fault, faults, invalid};
-use super::row::{Row, get, put};
+use super::case::{Case, get, put};
+use crate::problem::{ID, NO_PARAMETERS, Problem, field_error, field_errors, invalid_request};
 
-const NONE: &str = "is not known: there are no parameters here";
-const FLAG: &str = "must be true or false";
-const REASON: &str = "must say why, in 1 to 500 characters";
-const POINTS: &str = "must be a number, -8388607 to 8388607 and not 0, with at most 0 decimals";
-const LEFT_OUT: &str = "must be left out of an undo";
 const ENTRY: &str = "must be the id of an entry such as 1795132800000-0";
+const FLAG: &str = "must be true or false";
+const LIMIT: &str = "must be an integer from 1 to 100";
+const POINTS: &str = "must be a number, -8388607 to 8388607 and not 0, with at most 0 decimals";
+const REASON: &str = "must be a reason of 1 to 500 characters";
+const UNDO_FIELD: &str = "must be left out of an undo";
 
-fn verdict(field: &str, value: Value, detail: &str) -> Row {
-    let mut verdict = json!({"hidden": true, "frozen": true, "reason": "Spam"});
-    verdict[field] = value;
-    put("/v1/users/42/moderation", &verdict, fault(field, detail))
+fn moderation(body: &Value, problem: Problem) -> Case {
+    put("/v1/users/42/moderation", body, problem)
 }
 
-fn adjust(field: &str, value: Value, detail: &str) -> Row {
-    let mut adjustment = json!({"id": "1", "points": 5, "reason": "Spam"});
-    adjustment[field] = value;
-    let row = Row::new(
-        Method::POST,
-        "/v1/users/42/adjustments",
-        fault(field, detail),
-    );
-    row.json(adjustment.to_string())
+fn adjustment(body: &Value, problem: Problem) -> Case {
+    Case::new(Method::POST, "/v1/users/42/adjustments", problem).json(body.to_string())
 }
 
-pub fn rows() -> Vec<Row> {
-    let post = |body: &Value, problem| {
-        let row = Row::new(Method::POST, "/v1/users/42/adjustments", problem);
-        row.json(body.to_string())
-    };
-    let long = "é".repeat(501);
-    let mut rows = vec![
-        put(
-            "/v1/users/42/moderation",
+/// A moderation request with one invalid field.
+fn bad_moderation(field: &str, value: Value, detail: &str) -> Case {
+    let mut body = json!({"hidden": true, "frozen": true, "reason": "Spam"});
+    body[field] = value;
+    moderation(&body, field_error(field, detail))
+}
+
+/// An adjustment with one invalid field.
+fn bad_adjustment(field: &str, value: Value, detail: &str) -> Case {
+    let mut body = json!({"id": "1", "points": 5, "reason": "Spam"});
+    body[field] = value;
+    adjustment(&body, field_error(field, detail))
+}
+
+pub fn cases() -> Vec<Case> {
+    let unknown = || field_error("a", NO_PARAMETERS);
+    let mut cases = vec![
+        moderation(
             &json!([]),
-            invalid("A verdict is a JSON object."),
+            invalid_request("A moderation state is a JSON object."),
         ),
-        put("/v1/users/42/moderation?a=1", &json!({}), fault("a", NONE)),
+        put("/v1/users/42/moderation?a=1", &json!({}), unknown()),
         put(
             "/v1/users/4%202/moderation",
             &json!({"hidden": 1, "why": "Spam"}),
-            faults(&[
-                ("why", "is not known; known are hidden, frozen, reason"),
+            field_errors(&[
+                ("why", "is unknown; expected one of hidden, frozen, reason"),
                 ("user", ID),
                 ("hidden", FLAG),
                 ("frozen", FLAG),
                 ("reason", REASON),
             ]),
         ),
-        get("/v1/users/4%202/moderation", fault("user", ID)),
-        get("/v1/users/42/moderation?a=1", fault("a", NONE)),
-        post(
+        get("/v1/users/4%202/moderation", field_error("user", ID)),
+        get("/v1/users/42/moderation?a=1", unknown()),
+        adjustment(
             &json!("case-17"),
-            invalid("An adjustment is a JSON object."),
+            invalid_request("An adjustment is a JSON object."),
         ),
-        post(
-            &json!({"id": "1", "points": 5, "at": "2026-01-01T00:00:00Z", "groups": ["eu"], "undo": true, "reason": "Spam"}),
-            faults(&[("points", LEFT_OUT), ("at", LEFT_OUT), ("groups", LEFT_OUT)]),
+        adjustment(
+            &json!({"id": "1", "points": 5, "at": "2026-01-01T00:00:00Z", "groups": ["eu"],
+                "undo": true, "reason": "Spam"}),
+            field_errors(&[
+                ("points", UNDO_FIELD),
+                ("at", UNDO_FIELD),
+                ("groups", UNDO_FIELD),
+            ]),
         ),
-        post(
+        adjustment(
             &json!({"user": "42", "undo": 1}),
-            faults(&[
+            field_errors(&[
                 (
                     "user",
-                    "is not known; known are id, points, reason, undo, at, groups",
+                    "is unknown; expected one of id, points, reason, undo, at, groups",
                 ),
                 ("id", ID),
                 ("undo", FLAG),
@@ -78,25 +84,21 @@ pub fn rows() -> Vec<Row> {
         ),
         get(
             "/v1/moderation?user=42",
-            fault("user", "is not known; known are before, limit"),
+            field_error("user", "is unknown; expected one of before, limit"),
         ),
-        get(
-            "/v1/moderation?limit=0",
-            fault("limit", "must be a whole number, 1 to 100"),
-        ),
-        get(
-            "/v1/moderation?limit=101",
-            fault("limit", "must be a whole number, 1 to 100"),
-        ),
+        get("/v1/moderation?limit=0", field_error("limit", LIMIT)),
+        get("/v1/moderation?limit=101", field_error("limit", LIMIT)),
     ];
+    let long = "é".repeat(501);
     for reason in [json!(""), json!("  "), json!(null), json!(7), json!(long)] {
-        rows.push(verdict("reason", reason.clone(), REASON));
-        rows.push(adjust("reason", reason, REASON));
+        cases.push(bad_moderation("reason", reason.clone(), REASON));
+        cases.push(bad_adjustment("reason", reason, REASON));
     }
     let control = "must not contain control characters";
-    rows.push(verdict("reason", json!("a\nb"), control));
+    cases.push(bad_moderation("reason", json!("a\nb"), control));
     for flag in ["hidden", "frozen"] {
-        rows.extend([json!(null), json!("yes"), json!(1)].map(|value| verdict(flag, value, FLAG)));
+        let values = [json!(null), json!("yes"), json!(1)];
+        cases.extend(values.map(|value| bad_moderation(flag, value, FLAG)));
     }
     let points = [
         json!(0),
@@ -107,9 +109,10 @@ pub fn rows() -> Vec<Row> {
         json!(-8_388_608),
         json!(1e300),
     ];
-    rows.extend(points.map(|value| adjust("points", value, POINTS)));
-    rows.extend([json!(""), json!("a b"), json!(1.5), json!("..")].map(|id| adjust("id", id, ID)));
-    for before in [
+    cases.extend(points.map(|value| bad_adjustment("points", value, POINTS)));
+    let ids = [json!(""), json!("a b"), json!(1.5), json!("..")];
+    cases.extend(ids.map(|id| bad_adjustment("id", id, ID)));
+    let entries = [
         "",
         "x",
         "1",
@@ -121,11 +124,10 @@ pub fn rows() -> Vec<Row> {
         "%2B",
         "%28",
         "1-18446744073709551616",
-    ] {
-        rows.push(get(
-            &format!("/v1/moderation?before={before}"),
-            fault("before", ENTRY),
-        ));
-    }
-    rows
+    ];
+    cases.extend(entries.map(|before| {
+        let path = format!("/v1/moderation?before={before}");
+        get(&path, field_error("before", ENTRY))
+    }));
+    cases
 }

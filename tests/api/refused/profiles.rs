@@ -1,63 +1,59 @@
-//! `PUT` and `DELETE /v1/users/{user}`, `PUT /v1/users`: content.
+//! Invalid content of `PUT` and `DELETE /v1/users/{user}` and of `PUT /v1/users`.
 
 use test_support::{Method, Value, json};
 
-use super::problem::{ID, fault, faults, invalid};
-use super::row::{Row, put};
+use super::case::{Case, put};
+use crate::problem::{ID, NO_PARAMETERS, field_error, field_errors, invalid_request};
 
-const FIELDS: &str = "is not known; known are name, avatar, url, hidden";
+const CONTROL: &str = "must not contain control characters";
+const FIELDS: &str = "is unknown; expected one of name, avatar, url, hidden";
+const FLAG: &str = "must be true or false";
 const LINK: &str = "must be a link that begins with https://";
 const NAME: &str = "must be 1 to 80 characters";
-const NONE: &str = "is not known: there are no parameters here";
 const TEXT: &str = "must be a text";
 
-fn one(field: &str, value: Value, detail: &str) -> Row {
-    put("/v1/users/42", &json!({field: value}), fault(field, detail))
+/// A profile of one field, which is invalid.
+fn bad_profile(field: &str, value: Value, detail: &str) -> Case {
+    let problem = field_error(field, detail);
+    put("/v1/users/42", &json!({field: value}), problem)
 }
 
-pub fn rows() -> Vec<Row> {
-    let object = || invalid("A profile is a JSON object.");
-    let array = || invalid("Profiles are a JSON array.");
+pub fn cases() -> Vec<Case> {
+    let object = || invalid_request("A profile is a JSON object.");
+    let array = || invalid_request("Profiles are a JSON array.");
+    let syntax = |at| invalid_request(format!("The body is not JSON: EOF while parsing {at}."));
+    let unknown = || field_error("dry", NO_PARAMETERS);
     let user = "/v1/users/42";
-    let mut rows = vec![
+    let mut cases = vec![
         put(user, &json!([]), object()),
         put(user, &json!("Ada"), object()),
         put(user, &json!(null), object()),
         put("/v1/users", &json!({"id": "42"}), array()),
         put("/v1/users", &json!("42"), array()),
-        put("/v1/users?dry=1", &json!([]), fault("dry", NONE)),
-        put("/v1/users/42?dry=1", &json!({}), fault("dry", NONE)),
-        Row::new(Method::DELETE, "/v1/users/42?dry=1", fault("dry", NONE)),
-        Row::new(Method::POST, "/v1/activity?dry=1", fault("dry", NONE)).json("{}"),
-        Row::new(
-            Method::PUT,
-            user,
-            invalid("The body is not JSON: EOF while parsing an object at line 1 column 1."),
-        )
-        .json("{"),
-        Row::new(
+        put("/v1/users?dry=1", &json!([]), unknown()),
+        put("/v1/users/42?dry=1", &json!({}), unknown()),
+        Case::new(Method::DELETE, "/v1/users/42?dry=1", unknown()),
+        Case::new(Method::POST, "/v1/activity?dry=1", unknown()).json("{}"),
+        Case::new(Method::PUT, user, syntax("an object at line 1 column 1")).json("{"),
+        Case::new(
             Method::PUT,
             "/v1/users",
-            invalid("The body is not JSON: EOF while parsing a list at line 1 column 1."),
+            syntax("a list at line 1 column 1"),
         )
         .json("["),
-        one("id", json!("42"), FIELDS),
-        one("email", json!("ada@example.com"), FIELDS),
-        one("hidden", json!(null), "must be true or false"),
-        one("hidden", json!("true"), "must be true or false"),
-        one("name", json!(null), TEXT),
-        one("name", json!(7), TEXT),
-        one("name", json!(""), NAME),
-        one("name", json!("   "), NAME),
-        one("name", json!("é".repeat(81)), NAME),
-        one(
-            "name",
-            json!("A\u{7}"),
-            "must not contain control characters",
-        ),
-        one("name", json!("A\nB"), "must not contain control characters"),
-        one("url", json!(["https://example.com/"]), TEXT),
-        one(
+        bad_profile("id", json!("42"), FIELDS),
+        bad_profile("email", json!("ada@example.com"), FIELDS),
+        bad_profile("hidden", json!(null), FLAG),
+        bad_profile("hidden", json!("true"), FLAG),
+        bad_profile("name", json!(null), TEXT),
+        bad_profile("name", json!(7), TEXT),
+        bad_profile("name", json!(""), NAME),
+        bad_profile("name", json!("   "), NAME),
+        bad_profile("name", json!("é".repeat(81)), NAME),
+        bad_profile("name", json!("A\u{7}"), CONTROL),
+        bad_profile("name", json!("A\nB"), CONTROL),
+        bad_profile("url", json!(["https://example.com/"]), TEXT),
+        bad_profile(
             "url",
             json!(format!("https://example.com/{}", "x".repeat(2048))),
             "must be at most 2048 bytes",
@@ -65,7 +61,7 @@ pub fn rows() -> Vec<Row> {
         put(
             "/v1/users/4%202",
             &json!({"name": "", "avatar": 1, "url": "x", "age": 3}),
-            faults(&[
+            field_errors(&[
                 ("age", FIELDS),
                 ("user", ID),
                 ("name", NAME),
@@ -93,12 +89,12 @@ pub fn rows() -> Vec<Row> {
         "https://example.com/a]",
     ];
     for field in ["avatar", "url"] {
-        rows.extend(links.map(|link| one(field, json!(link), LINK)));
+        cases.extend(links.map(|link| bad_profile(field, json!(link), LINK)));
     }
     for id in ["4%202", "%FF", "a%2Fb"] {
         let path = format!("/v1/users/{id}");
-        rows.push(put(&path, &json!({"name": "Ada"}), fault("user", ID)));
-        rows.push(Row::new(Method::DELETE, path, fault("user", ID)));
+        cases.push(put(&path, &json!({"name": "Ada"}), field_error("user", ID)));
+        cases.push(Case::new(Method::DELETE, path, field_error("user", ID)));
     }
-    rows
+    cases
 }

@@ -1,12 +1,12 @@
-//! Paths there are not, and methods a path has not.
+//! Unknown paths, and methods that a path does not support.
 
 use test_support::Method;
 
-use super::problem::{no_route, only};
-use super::row::{Row, get};
+use super::case::{Case, get};
+use crate::problem::{method_not_allowed, unknown_path};
 
-pub fn rows() -> Vec<Row> {
-    let nowhere = [
+pub fn cases() -> Vec<Case> {
+    let paths = [
         "/nowhere",
         "/v1",
         "/v1/",
@@ -44,9 +44,9 @@ pub fn rows() -> Vec<Row> {
         (Method::POST, "/", "GET, HEAD"),
         (Method::POST, "/docs", "GET, HEAD"),
     ];
-    let nowhere = nowhere.into_iter().map(|path| get(path, no_route()));
+    let paths = paths.into_iter().map(|path| get(path, unknown_path()));
     let methods = methods
         .into_iter()
-        .map(|(method, path, allow)| Row::new(method, path, only(allow)));
-    nowhere.chain(methods).collect()
+        .map(|(method, path, allow)| Case::new(method, path, method_not_allowed(allow)));
+    paths.chain(methods).collect()
 }

@@ -1,25 +1,24 @@
-//! Whatever a caller sends, it stays under our prefix.
+//! Random requests touch no Redis key outside the prefix.
 //!
-//! `STEPS=100000 SEED=7 cargo test --test api whatever` tries longer, or other requests.
+//! `STEPS=100000 SEED=7 cargo test --test api random_requests` sends more requests, or other ones.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use redis::Connection;
-use test_support::{Gateway, Method, RedisOptions, RedisServer, Worker};
+use test_support::{Api, Method, SERVICE_KEY};
 
 use super::requests::{Form, Request};
-use super::strings::OTHERS;
-use crate::client::Client;
+use super::strings::FOREIGN_KEYS;
+use crate::app::TestApp;
 use crate::raw;
-use crate::site::patient;
 
-/// Without STEPS as many requests as this, or as fit into so much time.
-const STEPS: usize = 4_000;
-const TIME: Duration = Duration::from_secs(25);
-/// How often the others' keys are compared.
-const COMPARED_EVERY: usize = 50;
+/// The limits without `STEPS`: a number of requests and a duration, whichever ends first.
+const MAX_STEPS: usize = 4_000;
+const MAX_TIME: Duration = Duration::from_secs(25);
+/// The number of requests between two comparisons of the foreign keys.
+const COMPARE_EVERY: usize = 50;
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name)
@@ -27,57 +26,52 @@ fn variable(name: &str) -> Option<u64> {
         .map(|value| value.parse().expect("a number"))
 }
 
-/// Every key that is not under our prefix: what it holds, as `DUMP` writes it, and when it expires.
-type Others = BTreeMap<Vec<u8>, (Vec<u8>, i64)>;
+/// The `DUMP` value and the expiry of every key outside the prefix.
+type ForeignKeys = BTreeMap<Vec<u8>, (Vec<u8>, i64)>;
 
-fn others(redis: &mut Connection) -> Others {
+fn foreign_keys(redis: &mut Connection) -> ForeignKeys {
     let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(redis).expect("KEYS");
-    let of_others = keys.into_iter().filter(|key| !key.starts_with(b"{mine:"));
-    let held = |key: Vec<u8>| {
-        let both = redis::pipe()
+    let foreign = keys.into_iter().filter(|key| !key.starts_with(b"{mine:"));
+    let read = |key: Vec<u8>| {
+        let value_and_expiry = redis::pipe()
             .cmd("DUMP")
             .arg(&key)
             .cmd("PEXPIRETIME")
             .arg(&key)
             .query(redis);
-        (key, both.expect("a key"))
+        (key, value_and_expiry.expect("a key"))
     };
-    of_others.map(held).collect()
+    foreign.map(read).collect()
 }
 
-/// Keys of all types, with and without an expiry, also under names that callers will send.
-fn plant(redis: &mut Connection) {
-    for (number, key) in OTHERS.iter().enumerate() {
+/// Writes foreign keys of all types, with and without an expiry. Random requests contain their
+/// names.
+fn write_foreign_keys(redis: &mut Connection) {
+    for (number, key) in FOREIGN_KEYS.iter().enumerate() {
         let (command, arguments): (_, &[&str]) = match number % 4 {
-            0 => ("SET", &["somebody's"]),
+            0 => ("SET", &["foreign"]),
             1 => ("ZADD", &["5", "42", "3", "ada"]),
             2 => ("HSET", &["42", "{}", "like:p", "1,2,3"]),
             _ => ("SADD", &["42", "ada"]),
         };
-        redis::cmd(command)
-            .arg(key)
-            .arg(arguments)
-            .exec(redis)
-            .expect("planted");
+        let mut write = redis::cmd(command);
+        write.arg(key).arg(arguments).exec(redis).expect("written");
         if number % 2 == 0 {
-            // In the year 2100.
-            redis::cmd("PEXPIREAT")
-                .arg(key)
-                .arg(4_102_444_800_000_i64)
-                .exec(redis)
-                .expect("expires");
+            let year_2100 = 4_102_444_800_000_i64;
+            let mut expire = redis::cmd("PEXPIREAT");
+            expire.arg(key).arg(year_2100).exec(redis).expect("expires");
         }
     }
 }
 
-/// Shows the latest requests when the test fails, wherever it does.
-struct Sent {
+/// The latest requests. A panic anywhere in the test prints them.
+struct RequestLog {
     seed: u64,
     step: usize,
     latest: Vec<String>,
 }
 
-impl Drop for Sent {
+impl Drop for RequestLog {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let Self { seed, step, latest } = self;
@@ -89,8 +83,9 @@ impl Drop for Sent {
     }
 }
 
-/// Sends a request, and returns the status that is no fault of ours.
-async fn send(client: &Client, worker: &Worker, request: &Request) -> u16 {
+/// Sends a request, asserts that it causes no server error, and returns the status. Returns 0 where
+/// the connection was closed instead.
+async fn send(app: &TestApp, request: &Request) -> u16 {
     let Request {
         method,
         path,
@@ -102,84 +97,76 @@ async fn send(client: &Client, worker: &Worker, request: &Request) -> u16 {
         .iter()
         .map(|(name, value)| (*name, &**value))
         .collect();
-    let answer = match form {
+    let response = match form {
         Form::Raw => {
-            let status = raw::send_as_it_is(worker.url(), method.as_str(), path, &headers, body);
-            // What is no HTTP at all is refused before it comes to us, or not answered.
+            let status = raw::send_unencoded(app.url(), method.as_str(), path, &headers, body);
+            // workerd closes the connection, or refuses the request, if it is not HTTP.
             assert!(status.is_none_or(|status| status < 500), "{status:?}");
             return status.unwrap_or_default();
         }
         Form::Encoded => {
-            worker
-                .api()
-                .send(method.clone(), path, body.clone(), &headers)
-                .await
+            let api = Api::new(app.url()).with_key(SERVICE_KEY);
+            let sent = api.send(method.clone(), path, body.clone(), &headers);
+            sent.await
         }
         Form::Documented => {
-            client
-                .send(method.clone(), path, body.clone(), &headers)
-                .await
+            let sent = app.send(method.clone(), path, body.clone(), &headers);
+            sent.await
         }
     };
-    assert!(answer.status < 500, "{} {}", answer.status, answer.text);
-    if answer.status >= 400 && *method != Method::HEAD {
-        assert_eq!(
-            answer.header("content-type"),
-            Some("application/problem+json")
-        );
-        assert_eq!(answer.body["status"], answer.status, "{}", answer.text);
+    let (status, text) = (response.status, &response.text);
+    assert!(status < 500, "{status} {text}");
+    if status >= 400 && *method != Method::HEAD {
+        let media_type = response.header("content-type");
+        assert_eq!(media_type, Some("application/problem+json"));
+        assert_eq!(response.body["status"], status, "{text}");
     }
-    answer.status
+    status
 }
 
+/// The Redis user may touch the prefix only, and the ACL log stays empty. No request causes a server
+/// error.
 #[tokio::test]
-async fn whatever_is_sent_nothing_is_refused_or_of_others_is_touched() {
-    let acl = "user ours on >secret resetkeys ~{mine:* resetchannels +@all";
-    let redis = RedisServer::spawn(RedisOptions::default().acl(acl));
-    let gateway = Gateway::spawn(&redis.url_as("ours", "secret"));
-    let worker = patient()
-        .var("PREFIX", "mine")
-        .store(&gateway.url())
-        .start();
-    let client = Client::new(worker.api());
+async fn random_requests_never_leave_the_key_prefix() {
+    let (redis, _gateway, app) = super::start("mine");
     let mut redis = redis.connection();
-    plant(&mut redis);
-    let before = others(&mut redis);
-    assert_eq!(before.len(), OTHERS.len());
+    write_foreign_keys(&mut redis);
+    let before = foreign_keys(&mut redis);
+    assert_eq!(before.len(), FOREIGN_KEYS.len());
 
     let steps = variable("STEPS");
     let seed = variable("SEED").unwrap_or(1);
     let mut random = Rng::with_seed(seed);
-    let mut sent = Sent {
+    let mut sent = RequestLog {
         seed,
         step: 0,
         latest: Vec::new(),
     };
     let mut seen: BTreeMap<u16, usize> = BTreeMap::new();
     let started = Instant::now();
-    let last = steps.map_or(STEPS, |steps| steps as usize);
-    while sent.step < last && (steps.is_some() || started.elapsed() < TIME) {
+    let last = steps.map_or(MAX_STEPS, |steps| steps as usize);
+    while sent.step < last && (steps.is_some() || started.elapsed() < MAX_TIME) {
         sent.step += 1;
         let request = Request::random(&mut random);
-        if sent.latest.len() == COMPARED_EVERY {
+        if sent.latest.len() == COMPARE_EVERY {
             sent.latest.remove(0);
         }
         sent.latest.push(format!("{request:?}"));
-        let status = send(&client, &worker, &request).await;
+        let status = send(&app, &request).await;
         *seen.entry(status).or_default() += 1;
-        let refused: Vec<redis::Value> = redis::cmd("ACL")
-            .arg("LOG")
-            .query(&mut redis)
-            .expect("ACL LOG");
-        assert!(refused.is_empty(), "{refused:?}");
-        if sent.step.is_multiple_of(COMPARED_EVERY) || sent.step == last {
-            assert_eq!(others(&mut redis), before, "a key of others was touched");
+        let log = redis::cmd("ACL").arg("LOG").query(&mut redis);
+        let log: Vec<redis::Value> = log.expect("ACL LOG");
+        assert!(log.is_empty(), "{log:?}");
+        if sent.step.is_multiple_of(COMPARE_EVERY) {
+            let found = foreign_keys(&mut redis);
+            assert_eq!(found, before, "a foreign key was changed");
         }
     }
-    assert_eq!(others(&mut redis), before, "a key of others was touched");
-    println!("{} requests, answered {seen:?}", sent.step);
-    let usual = [200, 204, 400, 404, 405, 413, 415, 422];
-    for status in usual.iter().filter(|_| sent.step >= 1000) {
+    let found = foreign_keys(&mut redis);
+    assert_eq!(found, before, "a foreign key was changed");
+    println!("{} requests, by status: {seen:?}", sent.step);
+    let common = [200, 204, 400, 404, 405, 413, 415, 422];
+    for status in common.iter().filter(|_| sent.step >= 1000) {
         assert!(seen.contains_key(status), "no {status} among {seen:?}");
     }
 }

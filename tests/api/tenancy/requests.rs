@@ -1,4 +1,4 @@
-//! Requests to every route by every method, with any text in every place that takes one.
+//! Random requests: every route and method, with arbitrary text in every parameter and field.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use test_support::{Method, Value, json};
 
 use super::strings::{self, pick};
 
-/// One request; its `Debug` is what a failure shows.
+/// One request. A failure prints its `Debug` form.
 pub struct Request {
     pub method: Method,
     /// Path and query.
@@ -18,14 +18,14 @@ pub struct Request {
     pub form: Form,
 }
 
-/// How the path and query are written.
+/// The encoding of path and query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As the document writes them, every value encoded: no URL parser changes anything.
+    /// Every value is percent-encoded, as the OpenAPI document says. URL parsers change nothing.
     Documented,
-    /// Encoded here and there, in literal parts too.
+    /// Some characters are percent-encoded, also in literal segments.
     Encoded,
-    /// Not at all, as no client library would send them.
+    /// Nothing is encoded. No HTTP client library sends such requests.
     Raw,
 }
 
@@ -39,7 +39,8 @@ const METHODS: [Method; 7] = [
     Method::OPTIONS,
 ];
 
-/// Routes with the methods that do something there; `{}` takes any text.
+/// Path template, supported methods and query parameters of each route. Duplicates are sent more
+/// often.
 const ROUTES: [(&str, &[Method], &[&str]); 13] = [
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
@@ -121,7 +122,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// A text that a header can carry.
+/// Returns text that is valid in a header.
 fn header(random: &mut Rng) -> String {
     let text = strings::any(random);
     text.chars()
@@ -153,12 +154,12 @@ fn path(random: &mut Rng, template: &str, form: Form) -> String {
     path
 }
 
-/// Short enough for a URL: encoded, a server takes it.
+/// Returns text that fits into a URL, even percent-encoded.
 fn short(random: &mut Rng) -> String {
     strings::any(random).chars().take(300).collect()
 }
 
-/// A path segment that stays as it is: one of dots alone would be taken for a direction.
+/// Encodes a path segment. `.` and `..` are replaced, because URL parsers resolve them.
 fn segment(value: &str) -> String {
     match value {
         "" | "." | ".." => "%5F".to_owned(),
@@ -211,12 +212,12 @@ fn body(random: &mut Rng, template: &str) -> Vec<u8> {
     match random.u8(..40) {
         0 => text = strings::any(random),
         1 => text.truncate(text.char_indices().map(|(at, _)| at).nth(20).unwrap_or(1)),
-        // Half a surrogate pair, which no Rust text can hold.
+        // Half a surrogate pair is not valid UTF-8, so no Rust string has it.
         2 => text = text.replacen("\":\"", "\":\"\\udc00", 1),
-        // A field twice.
+        // A duplicate field.
         3 => text = text.replacen('{', "{\"user\":\"42\",", 1),
         4 => text = format!("{}{text}{}", "[".repeat(200), "]".repeat(200)),
-        // More than is taken.
+        // A body over the size limit.
         5 => text.insert_str(0, &" ".repeat(256 * 1024)),
         _ => {}
     }
@@ -244,7 +245,7 @@ fn activity(random: &mut Rng) -> Value {
             random.u8(1..10)
         ));
     }
-    spoil(
+    corrupt(
         random,
         activity,
         &["user", "action", "target", "undo", "at", "groups"],
@@ -262,11 +263,11 @@ fn profile(random: &mut Rng, named: bool) -> Value {
             segment(&strings::any(random))
         ));
     }
-    spoil(random, profile, &["id", "name", "avatar", "url"])
+    corrupt(random, profile, &["id", "name", "avatar", "url"])
 }
 
-/// In one of two, some field is anything.
-fn spoil(random: &mut Rng, mut item: Value, fields: &[&str]) -> Value {
+/// Replaces a field by an arbitrary value in half of the items.
+fn corrupt(random: &mut Rng, mut item: Value, fields: &[&str]) -> Value {
     if random.bool() {
         let text = strings::any(random);
         let value = match random.u8(..10) {

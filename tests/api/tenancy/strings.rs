@@ -1,10 +1,10 @@
-//! Texts that could mean something to whoever handles them carelessly.
+//! Text with a meaning in some format that a value passes through.
 
 use fastrand::Rng;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-/// Names of other tenants' keys, as they are stored.
-pub const OTHERS: [&str; 14] = [
+/// Redis keys of other tenants.
+pub const FOREIGN_KEYS: [&str; 14] = [
     "{mine2:0}s",
     "{mine2:0}i",
     "{mine2:0}p",
@@ -21,8 +21,7 @@ pub const OTHERS: [&str; 14] = [
     "a\r\nb",
 ];
 
-/// Pieces of the languages that a value passes through: globs, key names, the Redis protocol,
-/// JSON, Lua, URLs, HTTP.
+/// Syntax of globs, key names, the Redis protocol, JSON, Lua, URLs and HTTP.
 const PIECES: [&str; 44] = [
     "{",
     "}",
@@ -70,7 +69,7 @@ const PIECES: [&str; 44] = [
     "\u{fffd}",
 ];
 
-/// Days, instants and numbers: good ones, and nearly good ones.
+/// Dates, times and numbers, valid and almost valid.
 const VALUES: [&str; 38] = [
     "2026-11-20",
     "2024-02-29",
@@ -114,15 +113,15 @@ const VALUES: [&str; 38] = [
 
 const ID: &[u8] = b"ABZabz0189_.:@|-";
 
-/// Any text at all, and rather one that means something somewhere.
+/// Returns arbitrary text, most often with a meaning in some format.
 pub fn any(random: &mut Rng) -> String {
     match random.u8(..16) {
         0 | 1 => id(random),
-        2 | 3 => nearly_an_id(random),
-        4 => pick(random, &OTHERS).to_owned(),
+        2 | 3 => almost_id(random),
+        4 => pick(random, &FOREIGN_KEYS).to_owned(),
         5 | 6 => pick(random, &VALUES).to_owned(),
         7 => {
-            let key = pick(random, &OTHERS);
+            let key = pick(random, &FOREIGN_KEYS);
             encoded(random, key)
         }
         8 => unicode(random),
@@ -138,7 +137,7 @@ pub fn any(random: &mut Rng) -> String {
     }
 }
 
-/// A text that is an id.
+/// Returns a valid id.
 pub fn id(random: &mut Rng) -> String {
     if random.bool() {
         return pick(random, &["42", "7", "ada", "a:b", "x|y", "u@x.org"]).to_owned();
@@ -148,12 +147,12 @@ pub fn id(random: &mut Rng) -> String {
     characters.collect()
 }
 
-/// One of several.
+/// Returns one of several strings.
 pub fn pick<'a>(random: &mut Rng, from: &[&'a str]) -> &'a str {
     from[random.usize(..from.len())]
 }
 
-/// Each byte percent-encoded, or most of them as they are.
+/// Percent-encodes every non-alphanumeric byte, or a random part of the bytes.
 pub fn encoded(random: &mut Rng, text: &str) -> String {
     if random.bool() {
         return percent_encode(text.as_bytes(), NON_ALPHANUMERIC).to_string();
@@ -174,7 +173,7 @@ fn piece(random: &mut Rng) -> String {
     }
 }
 
-fn nearly_an_id(random: &mut Rng) -> String {
+fn almost_id(random: &mut Rng) -> String {
     let mut text = id(random);
     match random.u8(..5) {
         0 => text = text.repeat(65 / text.len() + 1),

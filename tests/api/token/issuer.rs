@@ -1,4 +1,4 @@
-//! An issuer with key pairs, and its key server.
+//! A token issuer: key pairs and a key server.
 
 use ring::rand::SystemRandom;
 use ring::rsa::PublicKeyComponents;
@@ -10,7 +10,7 @@ use test_support::{Fault, Forwarder, Value, json};
 
 use super::sign::{encoded, token};
 
-/// Made once for these tests: making one takes long.
+/// A fixed key pair, because generating an RSA key is slow.
 const RSA: &[u8] = include_bytes!("rsa.pk8");
 
 /// A key pair.
@@ -21,25 +21,25 @@ pub enum Pair {
 }
 
 impl Pair {
-    /// The one RSA key pair.
+    /// Loads the fixed RSA key pair.
     pub fn rsa() -> Self {
         Self::Rsa(RsaKeyPair::from_pkcs8(RSA).expect("a key pair"))
     }
 
-    /// A new one.
+    /// Generates a P-256 key pair.
     pub fn ec() -> Self {
         let random = SystemRandom::new();
         let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA, &random).expect("a key pair");
         Self::Ec(EcdsaKeyPair::from_pkcs8(&ECDSA, pair.as_ref(), &random).expect("a key pair"))
     }
 
-    /// A new one.
+    /// Generates an Ed25519 key pair.
     pub fn ed() -> Self {
         let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).expect("a key pair");
         Self::Ed(Ed25519KeyPair::from_pkcs8(pair.as_ref()).expect("a key pair"))
     }
 
-    /// The public key by an id.
+    /// Returns the public key as a JWK with an id.
     pub fn jwk(&self, kid: &str) -> Value {
         match self {
             Self::Rsa(pair) => {
@@ -76,26 +76,24 @@ impl Pair {
         }
     }
 
-    /// A token with this header and these claims.
+    /// Builds a signed token.
     pub fn token(&self, header: &Value, claims: &Value) -> String {
         token(header, claims, |signed| self.sign(signed))
     }
 }
 
-/// A key server that answers each request with these keys.
+/// Makes the key server respond to every request with these keys.
 pub fn serve(server: &Forwarder, keys: &[Value]) {
-    answer(
-        server,
-        Fault::Answer(200, json!({"keys": keys}).to_string()),
-    );
+    let body = json!({"keys": keys}).to_string();
+    fail(server, Fault::Respond(200, body));
 }
 
-/// A key server that answers each request so.
-pub fn answer(server: &Forwarder, fault: Fault) {
+/// Makes every request to the key server fail in the same way.
+pub fn fail(server: &Forwarder, fault: Fault) {
     server.fail(move |_| Some(fault.clone()));
 }
 
-/// A key server that nothing is behind of.
+/// Starts a key server. It forwards to a closed port until [`serve`] gives it keys.
 pub fn key_server() -> Forwarder {
     Forwarder::to("http://127.0.0.1:1")
 }

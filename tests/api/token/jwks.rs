@@ -1,89 +1,91 @@
-//! Tokens by the keys of a key server.
+//! `JWKS_URL`: tokens signed by keys of a key server.
 
-use test_support::{Fault, Forwarder, Value, json};
+use test_support::{Fault, Forwarder, json};
 
-use super::issuer::{Pair, answer, key_server, serve};
-use super::row::{Row, Told, check};
+use super::issuer::{Pair, fail, key_server, serve};
+use super::row::{Expected, Row, check};
 use super::sign::{SECRET, claims, claims_with, hmac, hs256, now, token};
-use crate::site::Site;
+use crate::app::TestApp;
+use crate::problem::problem;
 
-const UNKNOWN: &str = "The key that the user token names is not known.";
-const SIGNATURE: &str = "The user token's signature is not right.";
-const ALGORITHM: &str = "The user token is signed by an algorithm that is not taken here.";
+const UNKNOWN: &str = "The user token was signed by an unknown key.";
+const SIGNATURE: &str = "The signature of the user token is invalid.";
+const ALGORITHM: &str = "The algorithm of the user token is not supported.";
 
-fn site(server: &Forwarder) -> Site {
-    Site::with(|worker| worker.var("JWKS_URL", &format!("{}/keys.json", server.url())))
+fn start(server: &Forwarder) -> TestApp {
+    TestApp::with(|worker| worker.var("JWKS_URL", &format!("{}/keys.json", server.url())))
 }
 
-fn by(pair: &Pair, alg: &str, kid: &str) -> String {
+fn signed(pair: &Pair, alg: &str, kid: &str) -> String {
     pair.token(&json!({"alg": alg, "kid": kid}), &claims("42"))
 }
 
-fn invalid(what: &'static str, token: String, told: &'static str) -> Row {
-    (what, token, Told::Invalid(told))
+fn hmac_token(alg: &str, kid: &str, secret: &str) -> String {
+    let header = json!({"alg": alg, "kid": kid});
+    token(header, claims("42"), hmac(secret))
 }
 
-fn taken(what: &'static str, token: String) -> Row {
-    (what, token, Told::Taken)
+fn accepted(name: &'static str, token: String) -> Row {
+    (name, token, Expected::Accepted)
+}
+
+fn invalid(name: &'static str, token: String, detail: &'static str) -> Row {
+    (name, token, Expected::Invalid(detail))
 }
 
 #[tokio::test]
-async fn every_token_by_a_published_key_is_taken_or_told_why_not() {
+async fn tokens_by_published_keys_are_verified() {
     let (rsa, ec, ed, other) = (Pair::rsa(), Pair::ec(), Pair::ed(), Pair::ec());
     let server = key_server();
-    let keys = [
-        rsa.jwk("rsa"),
-        ec.jwk("ec"),
-        ed.jwk("ed"),
-        other.jwk("other"),
-    ];
-    serve(&server, &keys);
-    let site = site(&server);
+    let pairs = [(&rsa, "rsa"), (&ec, "ec"), (&ed, "ed"), (&other, "other")];
+    serve(&server, &pairs.map(|(pair, kid)| pair.jwk(kid)));
+    let app = start(&server);
     let modulus = rsa.jwk("rsa")["n"].as_str().expect("text").to_owned();
     let public = ed.jwk("ed")["x"].as_str().expect("text").to_owned();
-    let hs = |kid: &str, secret: &str| {
-        token(
-            json!({"alg": "HS256", "kid": kid}),
-            claims("42"),
-            hmac(secret),
-        )
-    };
+    let hs = |kid: &str, secret: &str| hmac_token("HS256", kid, secret);
     let expired = claims_with(json!({"exp": now() - 90}));
-    let mut tampered = by(&ec, "ES256", "ec");
+    let mut tampered = signed(&ec, "ES256", "ec");
     tampered.replace_range(tampered.len() - 8..tampered.len() - 4, "AAAA");
-    let own = json!({"alg": "ES256", "kid": "mine", "jwk": Pair::ec().jwk("mine"), "jku": "http://127.0.0.1:1"});
-    let unnamed = |pair: &Pair, alg: &str| pair.token(&json!({"alg": alg}), &claims("42"));
-    let unsigned = token(json!({"alg": "none", "kid": "ec"}), claims("42"), |_| {
-        Vec::new()
-    });
+    let embedded = json!({"alg": "ES256", "kid": "mine", "jwk": Pair::ec().jwk("mine"), "jku": "http://127.0.0.1:1"});
+    let without_id = |pair: &Pair, alg: &str| pair.token(&json!({"alg": alg}), &claims("42"));
+    let header = json!({"alg": "none", "kid": "ec"});
+    let unsigned = token(header, claims("42"), |_| Vec::new());
     let rows = [
-        taken("RS256", by(&rsa, "RS256", "rsa")),
-        taken("ES256", by(&ec, "ES256", "ec")),
-        taken("EdDSA", by(&ed, "EdDSA", "ed")),
-        taken("the only RSA key, unnamed", unnamed(&rsa, "RS256")),
-        taken("the only Ed25519 key, unnamed", unnamed(&ed, "EdDSA")),
-        invalid("one of two keys, unnamed", unnamed(&ec, "ES256"), UNKNOWN),
-        invalid("another key's name", by(&ec, "ES256", "other"), SIGNATURE),
+        accepted("RS256", signed(&rsa, "RS256", "rsa")),
+        accepted("ES256", signed(&ec, "ES256", "ec")),
+        accepted("EdDSA", signed(&ed, "EdDSA", "ed")),
+        accepted("no key id, one RSA key", without_id(&rsa, "RS256")),
+        accepted("no key id, one Ed25519 key", without_id(&ed, "EdDSA")),
+        invalid("no key id, two EC keys", without_id(&ec, "ES256"), UNKNOWN),
         invalid(
-            "a key that is not published",
-            by(&Pair::ed(), "EdDSA", "ed"),
+            "the id of another key",
+            signed(&ec, "ES256", "other"),
             SIGNATURE,
         ),
-        invalid("an unknown name", by(&ec, "ES256", "new"), UNKNOWN),
-        invalid("a name of another kind", by(&ec, "ES256", "rsa"), UNKNOWN),
-        invalid("RS256 by an EC key", by(&ec, "RS256", "ec"), UNKNOWN),
-        invalid("EdDSA by an EC key", by(&ec, "EdDSA", "ec"), UNKNOWN),
+        invalid(
+            "an unpublished key",
+            signed(&Pair::ed(), "EdDSA", "ed"),
+            SIGNATURE,
+        ),
+        invalid("an unknown key id", signed(&ec, "ES256", "new"), UNKNOWN),
+        invalid(
+            "a key id of another type",
+            signed(&ec, "ES256", "rsa"),
+            UNKNOWN,
+        ),
+        invalid("RS256 with an EC key", signed(&ec, "RS256", "ec"), UNKNOWN),
+        invalid("EdDSA with an EC key", signed(&ec, "EdDSA", "ec"), UNKNOWN),
         invalid("tampered", tampered, SIGNATURE),
-        invalid("the modulus as a secret", hs("rsa", &modulus), ALGORITHM),
-        invalid("a public key as a secret", hs("ed", &public), ALGORITHM),
+        invalid("RSA modulus as HMAC secret", hs("rsa", &modulus), ALGORITHM),
+        invalid("public key as HMAC secret", hs("ed", &public), ALGORITHM),
         invalid("a shared secret", hs256(&claims("42")), ALGORITHM),
-        invalid("RS512", by(&rsa, "RS512", "rsa"), ALGORITHM),
-        invalid("PS256", by(&rsa, "PS256", "rsa"), ALGORITHM),
-        invalid("ES384", by(&ec, "ES384", "ec"), ALGORITHM),
+        invalid("RS512", signed(&rsa, "RS512", "rsa"), ALGORITHM),
+        invalid("PS256", signed(&rsa, "PS256", "rsa"), ALGORITHM),
+        invalid("ES384", signed(&ec, "ES384", "ec"), ALGORITHM),
         invalid("none", unsigned, ALGORITHM),
         invalid(
-            "a key of its own",
-            Pair::ec().token(&own, &claims("42")),
+            "a key in the header",
+            Pair::ec().token(&embedded, &claims("42")),
             UNKNOWN,
         ),
         invalid(
@@ -92,136 +94,125 @@ async fn every_token_by_a_published_key_is_taken_or_told_why_not() {
             "The user token has expired.",
         ),
     ];
-    check(&site, &rows).await;
-    // Once for all, and once more for the first unknown name.
+    check(&app, &rows).await;
+    // One fetch for the first token, one for the first unknown id.
     assert_eq!(server.count(), 2);
     assert_eq!(server.requests()[0].path, "/keys.json");
 }
 
+/// An HMAC token is checked with the secret only, an EdDSA token with the key set only.
 #[tokio::test]
-async fn secret_and_key_server_each_take_their_own_algorithms() {
+async fn secret_and_key_set_keep_separate_algorithms() {
     let server = key_server();
     let ed = Pair::ed();
     serve(&server, &[ed.jwk("ed")]);
-    let site = Site::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = worker.var("JWT_SECRET", SECRET);
         worker.var("JWKS_URL", &server.url())
     });
     let public = ed.jwk("ed")["x"].as_str().expect("text").to_owned();
-    let confused = token(
-        json!({"alg": "HS256", "kid": "ed"}),
-        claims("42"),
-        hmac(public),
-    );
-    let by_secret = token(
-        json!({"alg": "EdDSA", "kid": "ed"}),
-        claims("42"),
-        hmac(SECRET),
-    );
+    let confused = hmac_token("HS256", "ed", &public);
+    let by_secret = hmac_token("EdDSA", "ed", SECRET);
     let rows = [
-        taken("by the secret", hs256(&claims("42"))),
-        taken("by the key", by(&ed, "EdDSA", "ed")),
-        invalid("the public key as a secret", confused, SIGNATURE),
+        accepted("the secret", hs256(&claims("42"))),
+        accepted("the key", signed(&ed, "EdDSA", "ed")),
+        invalid("public key as HMAC secret", confused, SIGNATURE),
         invalid("the secret as a key", by_secret, SIGNATURE),
     ];
-    check(&site, &rows).await;
+    check(&app, &rows).await;
 }
 
+/// The key set is fetched again for an unknown key id, once a minute at most.
 #[tokio::test]
-async fn a_rotated_key_is_asked_for_once_a_minute_at_most() {
+async fn unknown_key_is_fetched_once_a_minute() {
     let (server, old, new) = (key_server(), Pair::ec(), Pair::ed());
     serve(&server, &[old.jwk("old")]);
-    let site = site(&server);
-    check(&site, &[taken("old", by(&old, "ES256", "old"))]).await;
+    let app = start(&server);
+    check(&app, &[accepted("old", signed(&old, "ES256", "old"))]).await;
     assert_eq!(server.count(), 1);
     serve(&server, &[new.jwk("new")]);
     let rows = [
-        taken(
-            "old as long as nothing new is seen",
-            by(&old, "ES256", "old"),
+        accepted(
+            "the old key before any unknown id",
+            signed(&old, "ES256", "old"),
         ),
-        taken("new", by(&new, "EdDSA", "new")),
-        invalid("old", by(&old, "ES256", "old"), UNKNOWN),
-        invalid("unknown", by(&new, "EdDSA", "newer"), UNKNOWN),
-        invalid("unknown again", by(&new, "EdDSA", "newest"), UNKNOWN),
+        accepted("new", signed(&new, "EdDSA", "new")),
+        invalid("old", signed(&old, "ES256", "old"), UNKNOWN),
+        invalid("unknown", signed(&new, "EdDSA", "newer"), UNKNOWN),
+        invalid("unknown again", signed(&new, "EdDSA", "newest"), UNKNOWN),
     ];
-    check(&site, &rows).await;
+    check(&app, &rows).await;
     assert_eq!(server.count(), 2);
 }
 
+/// Failures and invalid responses of a key server.
 fn faults() -> Vec<Fault> {
-    let says = |status, text: &str| Fault::Answer(status, text.to_owned());
+    let response = |status, text: &str| Fault::Respond(status, text.to_owned());
     let private = json!({"keys": [{"kty": "oct", "kid": "a", "k": "AAAA"}]}).to_string();
     let huge = format!("{{\"keys\":[]{}}}", " ".repeat(64 * 1024));
     vec![
         Fault::CutBefore,
-        says(200, ""),
-        says(200, "<html>"),
-        says(200, "{}"),
-        says(200, r#"{"keys":[]}"#),
-        says(200, &private),
-        says(200, &huge),
-        says(302, ""),
-        says(404, r#"{"keys":[]}"#),
-        says(500, "error"),
+        response(200, ""),
+        response(200, "<html>"),
+        response(200, "{}"),
+        response(200, r#"{"keys":[]}"#),
+        response(200, &private),
+        response(200, &huge),
+        response(302, ""),
+        response(404, r#"{"keys":[]}"#),
+        response(500, "error"),
         Fault::HangBefore,
     ]
 }
 
+/// While the key server is down, slow or invalid, loaded keys stay in use.
 #[tokio::test]
-async fn while_the_key_server_is_down_slow_or_lying_the_old_keys_are_used() {
-    let sites = faults().into_iter().map(|fault| async move {
+async fn known_keys_survive_key_server_failures() {
+    let apps = faults().into_iter().map(|fault| async move {
         let (server, pair) = (key_server(), Pair::ec());
         serve(&server, &[pair.jwk("a")]);
-        let site = site(&server);
-        check(&site, &[taken("while it is up", by(&pair, "ES256", "a"))]).await;
-        // The platform itself repeats a GET whose connection was cut.
-        let asked = if fault == Fault::CutBefore {
-            2..=3
-        } else {
-            2..=2
+        let app = start(&server);
+        let up = accepted("key server up", signed(&pair, "ES256", "a"));
+        check(&app, &[up]).await;
+        // The platform repeats a GET whose connection was cut.
+        let fetches = match fault {
+            Fault::CutBefore => 2..=3,
+            _ => 2..=2,
         };
-        let what = format!("{fault:?}");
-        answer(&server, fault);
+        let name = format!("{fault:?}");
+        fail(&server, fault);
         let rows = [
-            invalid("unknown", by(&pair, "ES256", "b"), UNKNOWN),
-            taken("known", by(&pair, "ES256", "a")),
-            invalid("unknown again", by(&pair, "ES256", "c"), UNKNOWN),
+            invalid("unknown", signed(&pair, "ES256", "b"), UNKNOWN),
+            accepted("known", signed(&pair, "ES256", "a")),
+            invalid("unknown again", signed(&pair, "ES256", "c"), UNKNOWN),
         ];
-        check(&site, &rows).await;
-        assert!(
-            asked.contains(&server.count()),
-            "{what:.40}: {}",
-            server.count()
-        );
+        check(&app, &rows).await;
+        let count = server.count();
+        assert!(fetches.contains(&count), "{name:.40}: {count}");
     });
-    futures::future::join_all(sites).await;
+    futures::future::join_all(apps).await;
 }
 
-fn unavailable() -> Value {
-    json!({"type": "/problems/keys-unavailable", "title": "The key server did not answer",
-        "status": 503, "detail": "Nothing was done; sending the same request again is safe."})
-}
-
+/// The token is accepted once the key server is back. Service keys need no key server.
 #[tokio::test]
-async fn without_any_key_a_token_is_503_and_taken_once_the_server_is_back() {
-    let sites = faults().into_iter().map(|fault| async move {
+async fn token_without_loaded_keys_returns_503() {
+    let apps = faults().into_iter().map(|fault| async move {
         let (server, pair) = (key_server(), Pair::ed());
-        answer(&server, fault);
-        let site = site(&server);
-        let client = super::client_with(&site, &by(&pair, "EdDSA", "a"));
+        fail(&server, fault);
+        let app = start(&server);
+        let client = app.with_key(&signed(&pair, "EdDSA", "a"));
         let profile = json!({"name": "Ada"});
-        let answered = client.put("/v1/users/42", &profile).await;
-        answered.assert(503, unavailable());
-        assert_eq!(answered.header("retry-after"), Some("1"));
-        // A service needs no key server.
-        site.put("/v1/users/42", &profile).await.assert_status(200);
+        let response = client.put("/v1/users/42", &profile).await;
+        let detail = "Nothing was changed. Retrying the request is safe.";
+        response.assert(503, problem("keys-unavailable", detail));
+        assert_eq!(response.header("retry-after"), Some("1"));
+        app.put("/v1/users/42", &profile).await.assert_status(200);
         serve(&server, &[pair.jwk("a")]);
-        test_support::until("an answer", async || {
-            let answer = client.put("/v1/users/42", &profile).await;
-            (answer.status == 200).then_some(())
+        test_support::until("an accepted token", async || {
+            let response = client.put("/v1/users/42", &profile).await;
+            (response.status == 200).then_some(())
         })
         .await;
     });
-    futures::future::join_all(sites).await;
+    futures::future::join_all(apps).await;
 }

@@ -1,254 +1,203 @@
-//! User tokens: which are taken, and what they are good for.
+//! User tokens: verification, and what their users may do.
 
-mod edge;
-mod first_sight;
-mod groups;
+mod edge_cache;
+mod groups_claim;
 mod issuer;
 mod jwks;
+mod profile_claims;
 pub mod row;
-mod shared;
+mod shared_secret;
 pub mod sign;
 
-use test_support::{Api, Method, Value, json};
+use test_support::{Method, Value, json};
 
+use crate::app::TestApp;
+use crate::bodies::{self, with};
 use crate::client::Client;
-use crate::site::Site;
-use row::{forbidden, unauthenticated};
+use crate::problem::problem;
 use sign::{SECRET, claims, hs256};
 
-fn site() -> Site {
-    Site::with(|worker| worker.var("JWT_SECRET", SECRET))
+/// Starts a deployment with service keys and a shared token secret.
+fn start() -> TestApp {
+    TestApp::with(|worker| worker.var("JWT_SECRET", SECRET))
 }
 
-fn client_of(site: &Site, user: &str) -> Client {
-    client_with(site, &hs256(&claims(user)))
+fn client_of(app: &TestApp, user: &str) -> Client {
+    app.with_key(&hs256(&claims(user)))
 }
 
-fn client_with(site: &Site, token: &str) -> Client {
-    Client::new(Api::new(site.url()).with_key(token))
+/// A like of user 42 with some fields set.
+fn like(fields: Value) -> Value {
+    with(bodies::like("42", "p"), fields)
 }
 
-fn like(others: Value) -> Value {
-    let mut like = json!({"user": "42", "action": "like", "target": "p"});
-    for (name, value) in others.as_object().expect("fields") {
-        like[name] = value.clone();
-    }
-    like
-}
-
-const NOT_YOURS: &str = "This user token is for what is 42's alone.";
+const NOT_YOURS: &str = "This user token only grants access to the data of user 42.";
 
 #[tokio::test]
-async fn a_user_counts_and_takes_back_what_they_did_themselves() {
-    let site = site();
-    let user = client_of(&site, "42");
+async fn user_token_counts_and_undoes_own_activity() {
+    let app = start();
+    let user = client_of(&app, "42");
     for (undo, outcome) in [(false, "counted"), (false, "duplicate"), (true, "undone")] {
-        let answer = user
-            .post("/v1/activity", &like(json!({"undo": undo})))
-            .await;
-        assert_eq!(
-            (answer.status, &answer.body["outcome"]),
-            (200, &json!(outcome))
-        );
+        user.outcome(like(json!({"undo": undo})), outcome).await;
     }
-    // Without groups is the same as with none.
-    let sent = like(json!({"user": 42, "action": "visit", "target": "/", "groups": []}));
-    user.post("/v1/activity", &sent).await.assert_status(200);
-    let standing = site.get("/v1/ranking/day/users/42").await;
-    assert_eq!(standing.body["score"], 1);
+    // An empty `groups` is allowed: it equals no `groups`.
+    let visit = like(json!({"user": 42, "action": "visit", "target": "/", "groups": []}));
+    user.outcome(visit, "counted").await;
+    assert_eq!(app.read("/v1/ranking/day/users/42").await["score"], 1);
+}
+
+/// Other users, `at`, `groups` and the actions of services are 403. Content is checked before,
+/// rules afterwards.
+#[tokio::test]
+async fn service_only_input_is_forbidden_to_users() {
+    let app = start();
+    let user = client_of(&app, "42");
+    let before = app.store().snapshot();
+    let at = "2026-01-01T00:00:00Z";
+    let only_services = |input: &str| format!("Only trusted services may send {input}.");
+    let publish = only_services("the action publish");
+    for (fields, detail) in [
+        (json!({"user": "7"}), NOT_YOURS),
+        (json!({"user": "7", "undo": true}), NOT_YOURS),
+        (json!({"user": "7", "at": at}), NOT_YOURS),
+        (json!({"user": "7", "action": "dance"}), NOT_YOURS),
+        (json!({"at": at}), &*only_services("at")),
+        (json!({"groups": ["eu"]}), &only_services("groups")),
+        (json!({"action": "publish"}), &publish),
+        (json!({"action": "publish", "undo": true}), &publish),
+    ] {
+        let response = user.send_activity(like(fields)).await;
+        response.assert(403, problem("forbidden", detail));
+    }
+    for (fields, status) in [
+        (json!({"user": "4 2"}), 400),
+        (json!({"user": "7", "undo": 1}), 400),
+        (json!({"action": "dance"}), 422),
+        (json!({"action": "visit", "target": "/", "undo": true}), 422),
+    ] {
+        let response = user.send_activity(like(fields)).await;
+        response.assert_status(status);
+    }
+    assert!(app.store().snapshot() == before, "Redis was changed");
 }
 
 #[tokio::test]
-async fn what_only_services_may_send_is_forbidden_and_changes_nothing() {
-    let site = site();
-    let user = client_of(&site, "42");
-    let before = site.store().snapshot();
-    let rows = [
-        (like(json!({"user": "7"})), NOT_YOURS),
-        (like(json!({"user": "7", "undo": true})), NOT_YOURS),
-        (
-            like(json!({"user": "7", "at": "2026-01-01T00:00:00Z"})),
-            NOT_YOURS,
-        ),
-        (like(json!({"user": "7", "action": "dance"})), NOT_YOURS),
-        (
-            like(json!({"at": "2026-01-01T00:00:00Z"})),
-            "Only trusted services may send at.",
-        ),
-        (
-            like(json!({"groups": ["eu"]})),
-            "Only trusted services may send groups.",
-        ),
-        (
-            like(json!({"action": "publish"})),
-            "Only trusted services may send the action publish.",
-        ),
-        (
-            like(json!({"action": "publish", "undo": true})),
-            "Only trusted services may send the action publish.",
-        ),
-    ];
-    for (sent, detail) in rows {
-        user.post("/v1/activity", &sent)
-            .await
-            .assert(403, forbidden(detail));
-    }
-    // Content is told before, rules behind.
-    user.post("/v1/activity", &like(json!({"user": "4 2"})))
-        .await
-        .assert_status(400);
-    user.post("/v1/activity", &like(json!({"user": "7", "undo": 1})))
-        .await
-        .assert_status(400);
-    user.post("/v1/activity", &like(json!({"action": "dance"})))
-        .await
-        .assert_status(422);
-    let undo = like(json!({"action": "visit", "target": "/", "undo": true}));
-    user.post("/v1/activity", &undo).await.assert_status(422);
-    assert!(site.store().snapshot() == before, "Redis was changed");
-}
-
-#[tokio::test]
-async fn a_rule_says_who_may_send_its_action() {
-    let site = Site::with(|worker| {
+async fn rule_by_decides_who_may_send_action() {
+    let app = TestApp::with(|worker| {
         let rules = json!({"publish": {"by": "user"}, "like": {"by": "service"}});
         worker.var("JWT_SECRET", SECRET).json("RULES", rules)
     });
-    let user = client_of(&site, "42");
+    let user = client_of(&app, "42");
     let detail = "Only trusted services may send the action like.";
-    user.post("/v1/activity", &like(json!({})))
-        .await
-        .assert(403, forbidden(detail));
+    let response = user.send_activity(like(json!({}))).await;
+    response.assert(403, problem("forbidden", detail));
     let publish = like(json!({"action": "publish"}));
-    user.post("/v1/activity", &publish).await.assert_status(200);
-    site.send_activity(like(json!({}))).await.assert_status(200);
+    user.outcome(publish, "counted").await;
+    app.outcome(like(json!({})), "counted").await;
 }
 
 #[tokio::test]
-async fn in_an_array_what_is_forbidden_spoils_no_other_item() {
-    let site = site();
-    let user = client_of(&site, "42");
-    let sent = json!([
+async fn forbidden_array_item_leaves_others_counted() {
+    let app = start();
+    let user = client_of(&app, "42");
+    let activities = json!([
         like(json!({})),
         like(json!({"user": "7"})),
         like(json!({"target": "q"})),
         like(json!({"target": "q", "groups": ["eu"]})),
     ]);
     let groups = "Only trusted services may send groups.";
-    user.post("/v1/activity", &sent).await.assert(
-        200,
-        json!({"results": [
-            {"outcome": "counted", "points": 2},
-            {"error": forbidden(NOT_YOURS)},
-            {"outcome": "counted", "points": 2},
-            {"error": forbidden(groups)},
-        ]}),
+    let counted = json!({"outcome": "counted", "points": 2});
+    let error = |detail: &str| json!({"error": problem("forbidden", detail)});
+    let results = [&counted, &error(NOT_YOURS), &counted, &error(groups)];
+    user.assert_activity(activities, json!({"results": results}))
+        .await;
+    assert_eq!(app.read("/v1/ranking/day/users/7").await["score"], 0);
+}
+
+/// Content is checked before the user.
+#[tokio::test]
+async fn profile_and_history_belong_to_token_user() {
+    let app = start();
+    let (user, other) = (client_of(&app, "42"), client_of(&app, "7"));
+    let (profile, history) = ("/v1/users/42", "/v1/users/42/activity");
+    let ada = json!({"id": "42", "name": "Ada"});
+    let response = user.put(profile, &json!({"name": "Ada"})).await;
+    response.assert(200, ada.clone());
+    user.get(history).await.assert_status(200);
+    user.head(history).await.assert_status(200);
+    let not_yours = problem(
+        "forbidden",
+        "This user token only grants access to the data of user 7.",
     );
-    let other = site.get("/v1/ranking/day/users/7").await;
-    assert_eq!(other.body["score"], 0);
+    let response = other.put(profile, &json!({"name": "Eve"})).await;
+    response.assert(403, not_yours.clone());
+    other.get(history).await.assert(403, not_yours);
+    let invalid = other.put(profile, &json!({"name": 1})).await;
+    invalid.assert_status(400);
+    let invalid = other.get("/v1/users/42/activity?days=0").await;
+    invalid.assert_status(400);
+    other.assert_get(profile, ada).await;
 }
 
 #[tokio::test]
-async fn profile_and_history_are_their_owners() {
-    let site = site();
-    let (user, other) = (client_of(&site, "42"), client_of(&site, "7"));
-    let ada = json!({"name": "Ada"});
-    user.put("/v1/users/42", &ada)
-        .await
-        .assert(200, json!({"id": "42", "name": "Ada"}));
-    user.get("/v1/users/42/activity").await.assert_status(200);
-    user.head("/v1/users/42/activity").await.assert_status(200);
-    let not_theirs = forbidden("This user token is for what is 7's alone.");
-    let eve = json!({"name": "Eve"});
-    other
-        .put("/v1/users/42", &eve)
-        .await
-        .assert(403, not_theirs.clone());
-    other
-        .get("/v1/users/42/activity")
-        .await
-        .assert(403, not_theirs);
-    // Content is told before.
-    other
-        .put("/v1/users/42", &json!({"name": 1}))
-        .await
-        .assert_status(400);
-    other
-        .get("/v1/users/42/activity?days=0")
-        .await
-        .assert_status(400);
-    other
-        .get("/v1/users/42")
-        .await
-        .assert(200, json!({"id": "42", "name": "Ada"}));
-}
-
-#[tokio::test]
-async fn several_profiles_and_erasure_are_for_services() {
-    let site = site();
-    let user = client_of(&site, "42");
-    user.put("/v1/users/42", &json!({"name": "Ada"}))
-        .await
-        .assert_status(200);
-    let detail = "Only trusted services may do this.";
+async fn profile_array_and_erasure_require_service_key() {
+    let app = start();
+    let user = client_of(&app, "42");
+    user.set_name("42", "Ada").await;
+    let forbidden = problem("forbidden", "Only trusted services may do this.");
     let profiles = json!([{"id": "42", "name": "Eve"}]);
-    user.put("/v1/users", &profiles)
-        .await
-        .assert(403, forbidden(detail));
+    let response = user.put("/v1/users", &profiles).await;
+    response.assert(403, forbidden.clone());
     user.put("/v1/users", &json!({})).await.assert_status(400);
-    user.delete("/v1/users/42")
-        .await
-        .assert(403, forbidden(detail));
+    user.delete("/v1/users/42").await.assert(403, forbidden);
     user.delete("/v1/users/4%202").await.assert_status(400);
-    let profile = site.get("/v1/users/42").await;
-    profile.assert(200, json!({"id": "42", "name": "Ada"}));
+    app.assert_get("/v1/users/42", json!({"id": "42", "name": "Ada"}))
+        .await;
 }
 
+/// A 401 names the credentials that the configuration accepts.
 #[tokio::test]
-async fn who_shows_nothing_is_told_what_to_show() {
-    let both = site();
-    let users = Site::with(|worker| worker.var("JWT_SECRET", SECRET).without("SERVICE_KEYS"));
-    for (site, what) in [(&both, "service key or user token"), (&users, "user token")] {
-        let answer = site.without_key().get("/v1/users/42/activity").await;
-        let how = format!("Send the header Authorization: Bearer <{what}>.");
-        answer.assert(401, unauthenticated(&how));
-        assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
-        let health = site.get("/healthz").await;
+async fn missing_credentials_detail_names_accepted_kinds() {
+    let both = start();
+    let users = TestApp::with(|worker| worker.var("JWT_SECRET", SECRET).without("SERVICE_KEYS"));
+    for (app, kinds) in [(&both, "service key or user token"), (&users, "user token")] {
+        let response = app.without_key().get("/v1/users/42/activity").await;
+        let detail = format!("Send the header Authorization: Bearer <{kinds}>.");
+        response.assert(401, problem("unauthenticated", detail));
+        assert_eq!(response.header("www-authenticate"), Some("Bearer"));
+        let health = app.get("/healthz").await;
         assert_eq!(health.body["warnings"], json!([]));
         assert!(!health.text.contains(SECRET));
-        let user = client_of(site, "42");
+        let user = client_of(app, "42");
         user.get("/v1/users/42/activity").await.assert_status(200);
     }
 }
 
 #[tokio::test]
-async fn a_token_is_worth_nothing_where_none_are_configured() {
-    let site = Site::start();
-    let user = client_of(&site, "42");
-    let answer = user.post("/v1/activity", &like(json!({}))).await;
-    answer.assert(401, unauthenticated("This service key is not known."));
+async fn user_token_without_configured_issuer_returns_401() {
+    let app = TestApp::start();
+    let user = client_of(&app, "42");
+    let response = user.send_activity(like(json!({}))).await;
+    response.assert(401, problem("unauthenticated", "Unknown service key."));
 }
 
 #[tokio::test]
-async fn size_and_media_type_are_told_before_a_bad_token_and_content_behind() {
-    let site = site();
-    let bad = [
-        ("authorization", "Bearer a.b.c"),
-        ("content-type", "text/plain"),
-    ];
-    let client = site.without_key();
+async fn bad_token_error_follows_size_and_media_type() {
+    let app = start();
+    let client = app.without_key();
     let large = " ".repeat(256 * 1024 + 1);
-    let send = |body: String, headers: Vec<(&'static str, &'static str)>| {
-        let client = client.clone();
-        async move {
-            client
-                .send(Method::POST, "/v1/activity?x=1", body, &headers)
-                .await
-                .status
-        }
-    };
-    assert_eq!(send(large, bad.to_vec()).await, 413);
-    assert_eq!(send("{".to_owned(), bad.to_vec()).await, 415);
-    let json = vec![bad[0], ("content-type", "application/json")];
-    assert_eq!(send("{".to_owned(), json).await, 401);
+    for (body, media_type, status) in [
+        (&*large, "text/plain", 413),
+        ("{", "text/plain", 415),
+        ("{", "application/json", 401),
+    ] {
+        let headers = [
+            ("authorization", "Bearer a.b.c"),
+            ("content-type", media_type),
+        ];
+        let path = "/v1/activity?x=1";
+        let response = client.send(Method::POST, path, body, &headers).await;
+        response.assert_status(status);
+    }
 }

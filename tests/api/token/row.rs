@@ -1,76 +1,65 @@
-//! One token, and what a service makes of it.
+//! One token, and the expected response to it.
 
-use test_support::{Method, Value, json};
+use test_support::{Method, json};
 
 use crate::client::Client;
+use crate::problem::problem;
 
-/// What is expected.
+/// The expected response.
 #[derive(Clone, Debug)]
-pub enum Told {
-    /// It is taken.
-    Taken,
-    /// 401 and why.
+pub enum Expected {
+    /// 200.
+    Accepted,
+    /// 401 with this detail.
     Invalid(&'static str),
-    /// 403 and why.
+    /// 403 with this detail.
     Forbidden(String),
 }
 
-/// What it is in words, the token, and what is expected.
-pub type Row = (&'static str, String, Told);
+/// A description for failure messages, the token, and the expected response.
+pub type Row = (&'static str, String, Expected);
 
-/// The whole body of a 401.
-pub fn unauthenticated(detail: &str) -> Value {
-    json!({"type": "/problems/unauthenticated", "title": "The caller is not known",
-        "status": 401, "detail": detail})
-}
-
-/// The whole body of a 403.
-pub fn forbidden(detail: &str) -> Value {
-    json!({"type": "/problems/forbidden", "title": "The caller may not do this",
-        "status": 403, "detail": detail})
-}
-
-/// How the answer to a write of the profile of 42 differs from what is expected, if it does.
-pub async fn difference(client: &Client, (what, token, told): &Row) -> Option<String> {
+/// Writes the profile of user 42 with a token, and describes how the response differs from the
+/// expected one.
+async fn difference(client: &Client, (name, token, expected): &Row) -> Option<String> {
+    let authorization = format!("Bearer {token}");
     let headers = [
-        ("authorization", format!("Bearer {token}")),
-        ("content-type", "application/json".to_owned()),
+        ("authorization", &*authorization),
+        ("content-type", "application/json"),
     ];
-    let headers = headers
-        .each_ref()
-        .map(|(name, value)| (*name, value.as_str()));
     let client = client.without_key();
-    let answer = client
+    let response = client
         .send(Method::PUT, "/v1/users/42", r#"{"name":"Ada"}"#, &headers)
         .await;
-    let (status, body, header) = match told {
-        Told::Taken => (200, json!({"id": "42", "name": "Ada"}), None),
-        Told::Invalid(detail) => {
+    let (status, body, header) = match expected {
+        Expected::Accepted => (200, json!({"id": "42", "name": "Ada"}), None),
+        Expected::Invalid(detail) => {
             let header = Some("Bearer error=\"invalid_token\"");
-            (401, unauthenticated(detail), header)
+            (401, problem("unauthenticated", *detail), header)
         }
-        Told::Forbidden(detail) => (403, forbidden(detail), None),
+        Expected::Forbidden(detail) => (403, problem("forbidden", detail), None),
     };
-    let same = answer.status == status && answer.body == body;
-    if same && answer.header("www-authenticate") == header {
+    let same = response.status == status && response.body == body;
+    if same && response.header("www-authenticate") == header {
         return None;
     }
     Some(format!(
-        "{what}\n  expected {status} {body} {header:?}\n  answered {} {} {:?}",
-        answer.status, answer.text, answer.headers
+        "{name}\n  expected {status} {body} {header:?}\n  received {} {} {:?}",
+        response.status, response.text, response.headers
     ))
 }
 
-/// Fails the test unless every token is answered as expected.
+/// Asserts that every token gets its expected response.
 pub async fn check(client: &Client, rows: &[Row]) {
-    let mut differing = Vec::new();
+    let mut failures = Vec::new();
     for row in rows {
-        differing.extend(difference(client, row).await);
+        failures.extend(difference(client, row).await);
     }
-    let (count, all) = (differing.len(), rows.len());
     assert!(
-        differing.is_empty(),
-        "{count} of {all} rows:\n{}",
-        differing.join("\n")
+        failures.is_empty(),
+        "{} of {} rows:\n{}",
+        failures.len(),
+        rows.len(),
+        failures.join("\n")
     );
 }

@@ -1,4 +1,4 @@
-//! Tokens as an issuer makes them, and as nobody should.
+//! Signed tokens, valid and invalid.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 use test_support::{Value, json};
 
-/// The shared secret of the services under test.
+/// The shared secret of the deployments under test.
 pub const SECRET: &str = "a secret of thirty-two bytes, ok?";
 
 /// Seconds since 1970.
@@ -16,20 +16,20 @@ pub fn now() -> i64 {
     i64::try_from(since.expect("after 1970").as_secs()).expect("seconds")
 }
 
-/// Base64url.
+/// Encodes bytes as base64url without padding.
 pub fn encoded(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Claims of a user for the next ten minutes.
+/// Returns the claims of a user, valid for ten minutes.
 pub fn claims(user: impl Into<Value>) -> Value {
     json!({"sub": user.into(), "exp": now() + 600})
 }
 
-/// Claims of the user 42 with others set, or taken away by null.
-pub fn claims_with(others: Value) -> Value {
+/// Returns the claims of user 42 with changes. Null removes a claim.
+pub fn claims_with(changes: Value) -> Value {
     let mut claims = claims("42");
-    for (name, value) in others.as_object().expect("claims") {
+    for (name, value) in changes.as_object().expect("claims") {
         claims[name] = value.clone();
     }
     claims
@@ -39,7 +39,7 @@ pub fn claims_with(others: Value) -> Value {
     claims
 }
 
-/// A token of any header and claims, texts as they are, signed in some way.
+/// Builds a token. Header and claims are encoded as they are, valid JSON or not.
 pub fn token(
     header: impl ToString,
     claims: impl ToString,
@@ -51,13 +51,13 @@ pub fn token(
     format!("{signed}.{signature}")
 }
 
-/// HMAC with SHA-256 by a secret.
+/// Returns a function that signs with HMAC-SHA-256.
 pub fn hmac(secret: impl AsRef<[u8]>) -> impl Fn(&[u8]) -> Vec<u8> {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref());
     move |signed| hmac::sign(&key, signed).as_ref().to_vec()
 }
 
-/// A token by the shared secret.
+/// Builds a token signed with [`SECRET`].
 pub fn hs256(claims: &Value) -> String {
     token(json!({"alg": "HS256", "typ": "JWT"}), claims, hmac(SECRET))
 }

@@ -1,65 +1,76 @@
-// What the tests of <activity-rank> share. Who imports this has a site of their own for a file, and
-// a group of their own for each test.
+// Shared by the tests of <activity-rank>. Importing it starts an app for the file, and selects a new group for each test.
 
 import { after, before, beforeEach } from 'node:test'
 
-import { start } from '../support.mjs'
+import { recordRequests, startApp } from '../support.mjs'
 
-export let site
+export let app
 export let group
 
 before(async () => {
-  // Boards are as new as can be without an event stream, and one period is switched off.
-  site = await start({ live: false, vars: { BOARD_MAX_AGE: 1, PERIODS: 'day,week,month,all', TIMEZONE: 'Asia/Shanghai' } })
+  // Polling with boards as fresh as possible, and a period that is disabled.
+  app = await startApp({
+    live: false,
+    vars: { BOARD_MAX_AGE: 1, PERIODS: 'day,week,month,all', TIMEZONE: 'Asia/Shanghai' },
+  })
 })
-after(() => site?.stop())
+after(() => app?.stop())
 beforeEach(() => {
-  group = site.newGroup()
+  group = app.newGroup()
 })
 
-export const ELEMENT = '<activity-rank src="SITE" group="GROUP" refresh="1"></activity-rank>'
+/** Returns an element with further attributes. */
+export const element = (attributes = '') =>
+  `<activity-rank src="APP_URL" group="GROUP" ${attributes} refresh="1"></activity-rank>`
 
-/** Likes of users, so many of each: `{ ada: 3 }` gives Ada 6 points. */
-export async function likes(counts, at) {
-  const all = Object.entries(counts).flatMap(([user, count]) =>
+/** Counts a number of likes for each user: `{ ada: 3 }` gives Ada 6 points. */
+export async function countLikes(counts, at = '') {
+  const activities = Object.entries(counts).flatMap(([user, count]) =>
     Array.from({ length: count }, (_, number) => ({
-      ...{ user, action: 'like', target: `${group}-${at ?? ''}-${number}`, groups: [group] },
+      user,
+      action: 'like',
+      target: `${group}-${at}-${number}`,
+      groups: [group],
       ...(at && { at }),
     })),
   )
-  await site.count(all)
+  await app.count(activities)
 }
 
-/** Gives users profiles, until the test ends. */
-export async function profiles(t, all) {
-  t.after(() => Promise.all(all.map(({ id }) => site.call('DELETE', `/v1/users/${id}`))))
-  await site.call('PUT', '/v1/users', all)
+/** Writes profiles, and deletes them when the test ends. */
+export async function putProfiles(t, profiles) {
+  t.after(() => Promise.all(profiles.map(({ id }) => app.request('DELETE', `/v1/users/${id}`))))
+  await app.request('PUT', '/v1/users', profiles)
 }
 
-/** So many users, the first with most points. */
-export const crowd = (size) => Object.fromEntries(Array.from({ length: size }, (_, at) => [`m${at + 1}`, size - at]))
+/** Returns likes for a number of users, in descending order: m1 has the most. */
+export const crowd = (size) =>
+  Object.fromEntries(Array.from({ length: size }, (_, index) => [`m${index + 1}`, size - index]))
 
-export const names = (page) => page.locator('tbody [part=name]').allTextContents()
 export const scores = (page) => page.locator('tbody [part=score]').allTextContents()
 export const text = (page, part) => page.locator(`[part~=${part}]:visible`).innerText({ timeout: 1000 })
-export const shown = (page) => page.locator('section:not(.loading)').waitFor()
+export const loaded = (page) => page.locator('section:not(.loading)').waitFor()
 export const box = (page, selector) => page.locator(selector).boundingBox()
+export const rowCount = (page) => page.locator('tbody tr').count()
+export const attribute = (page, name) => page.locator('activity-rank').getAttribute(name)
+export const ownRank = (page) => page.locator('[part=own] [part=rank]').textContent()
 
-/** Board requests from now on. */
-export function requests(page, pattern = /\/v1\/ranking\/\w+\?/) {
-  const seen = []
-  page.on('request', (request) => pattern.test(request.url()) && seen.push(request.url()))
-  return seen
-}
+export const recordBoardRequests = (page) => recordRequests(page, /\/v1\/ranking\/\w+\?/)
 
-/** What happens to the first element of a page, from before it is there. */
-export function events(page) {
+/** Collects the events of a page's elements in the global `events`. */
+export function recordEvents(page) {
   return page.addInitScript(() => {
     globalThis.events = []
     for (const name of ['load', 'error', 'rankchange']) {
-      const note = ({ target, type, detail }) =>
-        target.localName === 'activity-rank' && events.push(detail ? [type, detail.from, detail.to] : type)
-      document.addEventListener(name, note, true)
+      document.addEventListener(
+        name,
+        (event) => {
+          const { type } = event
+          if (!(event.target instanceof HTMLElement) || event.target.localName !== 'activity-rank') return
+          events.push(event instanceof CustomEvent ? [type, event.detail.from, event.detail.to] : type)
+        },
+        true,
+      )
     }
   })
 }

@@ -1,0 +1,177 @@
+//! The two storage layouts: ours, written by our script, and that of `peers/posts.js`.
+
+use super::Result;
+use super::activities::Activity;
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::config::Once;
+use activity_rank_store::count::{
+    BoardTargets, CallHeader, Lifetimes, Operation, Operations, RuleSnapshot, TimestampSource,
+};
+use activity_rank_store::keys::Keys;
+use activity_rank_store::scripts::COUNT;
+use redis::{Connection, FromRedisValue, Value, cmd, pipe};
+use test_support::RedisServer;
+
+/// The number of operations per script call.
+const SCRIPT_BATCH: usize = 200;
+/// The number of activities per pipeline.
+const PIPELINE_BATCH: usize = 1000;
+/// A day in seconds.
+const DAY: u64 = 86_400;
+
+/// Loads the script, so that its text is not part of the measurement.
+pub fn load_script(redis: &RedisServer) -> Result<()> {
+    let sha: String = cmd("SCRIPT")
+        .arg("LOAD")
+        .arg(COUNT.text)
+        .query(&mut redis.connection())?;
+    match sha == COUNT.sha {
+        true => Ok(()),
+        false => Err(format!("the script is {sha}").into()),
+    }
+}
+
+/// Counts activities on the boards of these periods, and returns the number that counted.
+pub fn write_ours(
+    redis: &RedisServer,
+    activities: &[Activity],
+    periods: &[Period],
+    now: i64,
+) -> Result<u64> {
+    let mut connection = redis.connection();
+    let header = CallHeader {
+        keys: Keys::new("ar", 0),
+        fingerprint: "memory".to_owned(),
+        now: Instant(now),
+        effective: Instant(now),
+        lifetimes: Lifetimes {
+            days: Keys::SPAN_SECONDS,
+            records: 400 * DAY,
+            undos: Keys::SPAN_SECONDS,
+            boards: [31 * DAY, 91 * DAY, 366 * DAY, 731 * DAY, 0],
+        },
+        standings: false,
+        journal_flag: "0",
+    };
+    let mut counted = 0;
+    for activities in activities.chunks(SCRIPT_BATCH) {
+        let mut operations = Operations::default();
+        for activity in activities {
+            push(&mut operations, activity, periods);
+        }
+        for outcome in outcomes(&mut connection, &mut operations, &header)? {
+            match outcome.as_str() {
+                "counted" => counted += 1,
+                "duplicate" | "undone" | "nothing-to-undo" | "stale" => {}
+                other => return Err(format!("unexpected outcome {other}").into()),
+            }
+        }
+    }
+    Ok(counted)
+}
+
+fn push(operations: &mut Operations, activity: &Activity, periods: &[Period]) {
+    let (action, points, is_daily) = activity.rule();
+    operations.push(Operation {
+        user: &activity.user,
+        rule: RuleSnapshot {
+            action: action.to_owned(),
+            once: if is_daily { Once::Day } else { Once::Standing },
+            points,
+            daily_cap: 0,
+            cooldown: 0,
+        },
+        targets: BoardTargets {
+            date: Date::of_local_millis(activity.at),
+            periods: periods.to_vec(),
+            groups: Vec::new(),
+        },
+        verb: if activity.undo { "undo" } else { "do" },
+        record: format!("{action}:{}", activity.target),
+        at: Instant(activity.at),
+        timestamp: TimestampSource::Caller,
+    });
+}
+
+/// Calls the script and returns the outcomes. For an undo of another day the script first returns the
+/// record, and the call is repeated with the boards it names.
+fn outcomes(
+    connection: &mut Connection,
+    operations: &mut Operations,
+    header: &CallHeader,
+) -> Result<Vec<String>> {
+    loop {
+        let (keys, arguments) = operations.call(header);
+        let reply: Vec<Value> = cmd("EVALSHA")
+            .arg(COUNT.sha)
+            .arg(keys.len())
+            .arg(keys)
+            .arg(arguments)
+            .query(connection)?;
+        let [_, missing, results, _] = &reply[..] else {
+            return Err(format!("unexpected reply {reply:?}").into());
+        };
+        for row in rows(missing)? {
+            let [operation, record] = &row[..] else {
+                return Err(format!("unexpected record {row:?}").into());
+            };
+            let operation: u64 = operation
+                .parse()
+                .map_err(|_| format!("{operation} is not a number"))?;
+            let added = operations.add_targets_of_record(operation, record);
+            added.map_err(|_| format!("invalid record {record}"))?;
+        }
+        let results = rows(results)?;
+        if !results.is_empty() {
+            let first = |row: Vec<String>| row.into_iter().next();
+            return Ok(results.into_iter().filter_map(first).collect());
+        }
+    }
+}
+
+/// Decodes a list of lists.
+fn rows(value: &Value) -> Result<Vec<Vec<String>>> {
+    Ok(Vec::from_redis_value_ref(value)?)
+}
+
+/// Writes the layout of `peers/posts.js` with the same keys, fields and lifetimes: a hash of each
+/// user's activity of a day, a board of the day and one of the month. It has no undo. Returns the
+/// number of activities that counted.
+pub fn write_posts(redis: &RedisServer, activities: &[Activity]) -> Result<u64> {
+    let mut connection = redis.connection();
+    let mut counted = 0;
+    let activities: Vec<&Activity> = activities
+        .iter()
+        .filter(|activity| !activity.undo)
+        .collect();
+    for activities in activities.chunks(PIPELINE_BATCH) {
+        let mut records = pipe();
+        for activity in activities {
+            let (action, points, _) = activity.rule();
+            let day = Date::of_local_millis(activity.at);
+            let done = format!("ar:done:{}:{day}", activity.user);
+            let field = format!("{action}:{}", activity.target);
+            records.cmd("HSETNX").arg(&done).arg(field).arg(points);
+            records.cmd("EXPIRE").arg(&done).arg(31 * DAY).ignore();
+        }
+        let new: Vec<bool> = records.query(&mut connection)?;
+        let mut boards = pipe();
+        for (activity, _) in activities.iter().zip(new).filter(|(_, new)| *new) {
+            let points = activity.rule().1;
+            let day = Date::of_local_millis(activity.at).to_string();
+            let month = day.get(..7).unwrap_or_default();
+            for (board, lifetime) in [(day.as_str(), 31 * DAY), (month, 366 * DAY)] {
+                let board = format!("ar:board:{board}");
+                boards
+                    .cmd("ZINCRBY")
+                    .arg(&board)
+                    .arg(points)
+                    .arg(&activity.user);
+                boards.cmd("EXPIRE").arg(&board).arg(lifetime).arg("NX");
+            }
+            counted += 1;
+        }
+        boards.exec(&mut connection)?;
+    }
+    Ok(counted)
+}

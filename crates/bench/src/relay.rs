@@ -1,0 +1,136 @@
+//! The store requests, commands and bytes of a request. They are counted on a few sequential requests
+//! through a relay, which is not used while performance is measured.
+
+use crate::client;
+use crate::contender::RunningContender;
+use crate::load::{Load, Requests};
+use crate::stack::Stack;
+use redis::Connection;
+use serde::Serialize;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The number of counted requests.
+const REQUESTS: usize = 100;
+
+/// The means per request.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cost {
+    /// HTTP requests to the store.
+    pub requests: f64,
+    /// Commands that Redis executed, including those in scripts.
+    pub commands: f64,
+    /// Bytes to the store, including heads.
+    pub sent: f64,
+    /// Bytes from the store.
+    pub received: f64,
+}
+
+/// Measures the cost of a contender under a load.
+pub async fn cost(running: &RunningContender, load: Load, stack: &Stack) -> Result<Cost, String> {
+    let (url, traffic) = start_relay(&stack.gateway.url())
+        .await
+        .map_err(|error| error.to_string())?;
+    let worker = running.start_worker(load, &url);
+    let mut requests = Requests::new(load, &running.activity_log);
+    // Fills the cache.
+    client::send(worker.url(), &mut requests, 1, 2).await?;
+    let mut redis = stack.redis.connection();
+    let before = command_count(&mut redis)?;
+    traffic.reset();
+    client::send(worker.url(), &mut requests, 1, REQUESTS).await?;
+    let mean = |count: u64| count as f64 / REQUESTS as f64;
+    let read = |count: &AtomicU64| mean(count.load(Ordering::Relaxed));
+    Ok(Cost {
+        requests: read(&traffic.requests),
+        // The gateway sends no commands of its own.
+        commands: mean(command_count(&mut redis)? - before),
+        sent: read(&traffic.up),
+        received: read(&traffic.down),
+    })
+}
+
+/// Returns the number of commands executed since the start, except for INFO.
+fn command_count(redis: &mut Connection) -> Result<u64, String> {
+    let stats = redis::cmd("INFO")
+        .arg("commandstats")
+        .query::<String>(redis);
+    let stats = stats.map_err(|error| error.to_string())?;
+    let lines = stats
+        .lines()
+        .filter(|line| !line.starts_with("cmdstat_info:"));
+    let calls = lines.filter_map(|line| line.split_once("calls=")?.1.split_once(','));
+    Ok(calls
+        .filter_map(|(calls, _)| calls.parse::<u64>().ok())
+        .sum())
+}
+
+/// The traffic of a relay.
+#[derive(Default)]
+struct Traffic {
+    requests: AtomicU64,
+    up: AtomicU64,
+    down: AtomicU64,
+}
+
+impl Traffic {
+    fn reset(&self) {
+        for count in [&self.requests, &self.up, &self.down] {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Starts a relay to a server and returns its URL.
+async fn start_relay(target: &str) -> std::io::Result<(String, Arc<Traffic>)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let traffic = Arc::new(Traffic::default());
+    let (target, shared) = (
+        target.trim_start_matches("http://").to_owned(),
+        Arc::clone(&traffic),
+    );
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let (target, traffic) = (target.clone(), Arc::clone(&shared));
+            tokio::spawn(async move { forward(client, &target, &traffic).await });
+        }
+    });
+    Ok((url, traffic))
+}
+
+/// Forwards one connection. Requests on it are sequential, so each change to the direction of the
+/// server is a new request.
+async fn forward(mut client: TcpStream, target: &str, traffic: &Traffic) -> std::io::Result<()> {
+    let mut server = TcpStream::connect(target).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let (mut request, mut response) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    let mut is_sending = false;
+    loop {
+        tokio::select! {
+            read = client.read(&mut request) => {
+                let read = read?;
+                traffic.requests.fetch_add(u64::from(!is_sending && read > 0), Ordering::Relaxed);
+                traffic.up.fetch_add(read as u64, Ordering::Relaxed);
+                is_sending = true;
+                if read == 0 {
+                    return Ok(());
+                }
+                server.write_all(&request[..read]).await?;
+            }
+            read = server.read(&mut response) => {
+                let read = read?;
+                traffic.down.fetch_add(read as u64, Ordering::Relaxed);
+                is_sending = false;
+                if read == 0 {
+                    return Ok(());
+                }
+                client.write_all(&response[..read]).await?;
+            }
+        }
+    }
+}

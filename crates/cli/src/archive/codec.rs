@@ -1,0 +1,405 @@
+//! Conversion between Redis values and records.
+
+use std::collections::BTreeMap;
+
+use activity_rank_store::keys::Keys;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::archive::key::{
+    BoardId, Key, date_bits, format_history_field, parse_date_bits, parse_history_field, parse_span,
+};
+use crate::archive::record::{ActionTotal, OrderedMap, Profile, Record};
+use crate::archive::store::Pairs;
+
+/// Approximate largest size of the values of a line, well below the longest line that is read.
+const LINE_BYTES: usize = 48 * 1024;
+
+/// Decodes a whole key of a shard, or a page of it, except for the index, the audit log and the
+/// fingerprint.
+///
+/// # Errors
+///
+/// A message that names the unexpected value.
+pub fn decode_key(
+    shard: u32,
+    key: &Key,
+    expires: Option<Timestamp>,
+    values: Pairs,
+) -> Result<Vec<Record>, String> {
+    Ok(match key.clone() {
+        Key::Board(BoardId { period, id, group }) => {
+            let scores = try_map_values(values, |score| decode_score(&score))?;
+            split_lines(scores, |scores| Record::Board {
+                shard,
+                period: period.clone(),
+                id: id.clone(),
+                group: group.clone(),
+                expires,
+                scores: OrderedMap(scores),
+            })
+        }
+        Key::History(span, user) => {
+            let mut days: BTreeMap<String, Vec<(String, ActionTotal)>> = BTreeMap::new();
+            for (field, total) in try_map_values(values, |value| decode_total(&value))? {
+                let (date, action) = parse_history_field(span, &field)
+                    .ok_or_else(|| format!("has the invalid field '{field}'"))?;
+                let action = action.to_owned();
+                days.entry(date).or_default().push((action, total));
+            }
+            let day = |(date, actions): (String, Vec<_>)| Record::History {
+                user: user.clone(),
+                date,
+                expires,
+                actions: OrderedMap(actions),
+            };
+            days.into_iter().map(day).collect()
+        }
+        Key::DailyRecords(span, user) => {
+            let dates = |bits: String| {
+                let dates = parse_date_bits(span, &bits);
+                dates.ok_or_else(|| format!("has the invalid date bits '{bits}'"))
+            };
+            let records = decode_record_names(try_map_values(values, dates)?);
+            split_lines(records, |records| Record::DailyRecords {
+                user: user.clone(),
+                span,
+                expires,
+                records: OrderedMap(records),
+            })
+        }
+        Key::ActiveRecords(user) => split_lines(decode_record_names(values), |records| {
+            Record::ActiveRecords {
+                user: user.clone(),
+                expires,
+                records: OrderedMap(records),
+            }
+        }),
+        Key::UndoRecords(span, user) => {
+            split_lines(decode_record_names(values), |records| Record::UndoRecords {
+                user: user.clone(),
+                span,
+                expires,
+                records: OrderedMap(records),
+            })
+        }
+        Key::Profiles => decode_each(values, decode_profile)?,
+        Key::Flags => decode_each(values, decode_flags)?,
+        Key::AuditDetails => decode_each(values, |field, value| {
+            decode_audit_detail(shard, field, value)
+        })?,
+        Key::Tombstones => decode_each(values, |hash, at| match at.parse() {
+            Ok(millis) => {
+                let at = Timestamp::from_millisecond(millis).map_err(|error| error.to_string())?;
+                Ok(Record::Erased { shard, hash, at })
+            }
+            Err(_) => Err(format!("has the invalid instant '{at}'")),
+        })?,
+        Key::Index | Key::AuditLog | Key::Fingerprint => Vec::new(),
+    })
+}
+
+/// Decodes an entry of the index: the full key of a board or the number of a span, and its expiry in
+/// Unix seconds.
+///
+/// # Errors
+///
+/// A message that names the unexpected value.
+pub fn decode_index(shard: u32, tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
+    let until = match expiry {
+        "inf" => None,
+        expiry => {
+            Some(Timestamp::from_second(decode_score(expiry)?).map_err(|error| error.to_string())?)
+        }
+    };
+    match name.strip_prefix(tag).map(Key::parse) {
+        Some(Some(Key::Board(BoardId { period, id, group }))) => Ok(Record::IndexBoard {
+            shard,
+            period,
+            id,
+            group,
+            until,
+        }),
+        Some(_) => Err(format!("has the entry '{name}', which is not a board")),
+        None => Ok(Record::IndexSpan {
+            shard,
+            span: parse_span(name)
+                .ok_or_else(|| format!("has the entry '{name}', which is not a span"))?,
+            until,
+        }),
+    }
+}
+
+fn decode_profile(user: String, text: String) -> Result<Record, String> {
+    let fields = serde_json::from_str(&text).map(Profile::Fields).ok();
+    let round_trips =
+        |fields: &Profile| serde_json::to_string(fields).is_ok_and(|again| again == text);
+    let profile = fields.filter(round_trips).unwrap_or(Profile::Text(text));
+    Ok(Record::Profile { user, profile })
+}
+
+fn decode_flags(user: String, text: String) -> Result<Record, String> {
+    let (flags, subject) = match text.split_once(',') {
+        Some((flags, number)) => (flags.to_owned(), Some(decode_number(number)?)),
+        None => (text, None),
+    };
+    Ok(Record::Flags {
+        user,
+        flags,
+        subject,
+    })
+}
+
+fn decode_audit_detail(shard: u32, field: String, value: String) -> Result<Record, String> {
+    if field == "subjects" {
+        let count = decode_number(&value)?;
+        return Ok(Record::Subjects { shard, count });
+    }
+    Ok(match field.strip_prefix('s') {
+        Some(number) => Record::Subject {
+            shard,
+            number: decode_number(number)?,
+            user: value,
+        },
+        None => Record::Reason {
+            shard,
+            entry: field,
+            reason: value,
+        },
+    })
+}
+
+fn decode_total(value: &str) -> Result<ActionTotal, String> {
+    let total = value.split_once(' ').map(|(count, points)| ActionTotal {
+        count: count.parse().unwrap_or(u64::MAX),
+        points: points.parse().unwrap_or(i64::MAX),
+    });
+    total
+        .filter(|total| encode_total(total) == value)
+        .ok_or_else(|| format!("has the invalid count and points '{value}'"))
+}
+
+fn encode_total(total: &ActionTotal) -> String {
+    format!("{} {}", total.count, total.points)
+}
+
+fn decode_number(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok();
+    number.ok_or_else(|| format!("has the invalid number '{text}'"))
+}
+
+/// Decodes a score in any form that Redis writes: `3221225469`, `3221225469.0` or `3.221225469e9`.
+///
+/// # Errors
+///
+/// A message with the score if it is not an exact integer.
+pub fn decode_score(text: &str) -> Result<i64, String> {
+    let number: Option<f64> = text.parse().ok();
+    match number.filter(|number| number.fract() == 0.0 && number.abs() < (1_u64 << 53) as f64) {
+        Some(number) => Ok(number as i64),
+        None => Err(format!(
+            "has the score {text}, which is not an exact integer"
+        )),
+    }
+}
+
+fn decode_each(
+    values: Pairs,
+    decode: impl Fn(String, String) -> Result<Record, String>,
+) -> Result<Vec<Record>, String> {
+    let records = values.into_iter().map(|(name, value)| decode(name, value));
+    records.collect()
+}
+
+fn try_map_values<T>(
+    values: Pairs,
+    decode: impl Fn(String) -> Result<T, String>,
+) -> Result<Vec<(String, T)>, String> {
+    let values = values.into_iter();
+    values
+        .map(|(name, value)| Ok((name, decode(value)?)))
+        .collect()
+}
+
+/// Expands action letters of deduplication records: `Lpost-7` becomes `like:post-7`.
+fn decode_record_names<T>(fields: Vec<(String, T)>) -> Vec<(String, T)> {
+    let decoded = |(field, value): (String, T)| (Keys::record_of_field(&field), value);
+    fields.into_iter().map(decoded).collect()
+}
+
+/// Splits entries over several records so that no line becomes too long.
+fn split_lines<T: Serialize>(entries: Vec<T>, record: impl Fn(Vec<T>) -> Record) -> Vec<Record> {
+    let (mut records, mut line, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for entry in entries {
+        bytes += serde_json::to_string(&entry).map_or(0, |text| text.len());
+        line.push(entry);
+        if bytes >= LINE_BYTES {
+            records.push(record(std::mem::take(&mut line)));
+            bytes = 0;
+        }
+    }
+    if !line.is_empty() {
+        records.push(record(line));
+    }
+    records
+}
+
+/// Encodes a checked record as a Redis command on its key: the name of the command, and its
+/// arguments after the key. `tag` is the tag of the shard.
+#[must_use]
+pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
+    let pair = |name: String, value: String| vec![name, value];
+    let index_score = |until: Option<Timestamp>| {
+        until.map_or_else(|| "inf".to_owned(), |until| until.as_second().to_string())
+    };
+    match record.clone() {
+        Record::Export { .. } | Record::End { .. } => ("", Vec::new()),
+        Record::IndexBoard {
+            period,
+            id,
+            group,
+            until,
+            ..
+        } => {
+            let board = Key::Board(BoardId { period, id, group });
+            ("ZADD", pair(index_score(until), format!("{tag}{board}")))
+        }
+        Record::IndexSpan { span, until, .. } => {
+            ("ZADD", pair(index_score(until), span.to_string()))
+        }
+        Record::Profile { user, profile } => {
+            let text = match profile {
+                // Serializing string keys and JSON values does not fail.
+                Profile::Fields(fields) => serde_json::to_string(&fields).unwrap_or_default(),
+                Profile::Text(text) => text,
+            };
+            ("HSET", pair(user, text))
+        }
+        Record::Flags {
+            user,
+            flags,
+            subject,
+        } => match subject {
+            Some(subject) => ("HSET", pair(user, format!("{flags},{subject}"))),
+            None => ("HSET", pair(user, flags)),
+        },
+        Record::Subjects { count, .. } => ("HSET", pair("subjects".to_owned(), count.to_string())),
+        Record::Subject { number, user, .. } => ("HSET", pair(format!("s{number}"), user)),
+        Record::Reason { entry, reason, .. } => ("HSET", pair(entry, reason)),
+        // A stream has no entry without fields.
+        Record::Audit { fields, .. } if fields.is_empty() => ("XADD", Vec::new()),
+        Record::Audit { id, fields, .. } => {
+            let fields = fields.into_iter().flat_map(<[String; 2]>::from);
+            ("XADD", [id].into_iter().chain(fields).collect())
+        }
+        Record::Erased { hash, at, .. } => ("HSET", pair(hash, at.as_millisecond().to_string())),
+        Record::Board { scores, .. } => {
+            let scores = scores.0.into_iter();
+            let args = scores.flat_map(|(user, score)| [score.to_string(), user]);
+            ("ZADD", args.collect())
+        }
+        Record::History { date, actions, .. } => {
+            let field = |action: &str| format_history_field(&date, action).unwrap_or_default();
+            let actions = actions.0.iter();
+            let args = actions.flat_map(|(action, total)| [field(action), encode_total(total)]);
+            ("HSET", args.collect())
+        }
+        Record::DailyRecords { span, records, .. } => {
+            let bits = |dates: Vec<String>| date_bits(span, &dates).unwrap_or_default();
+            let records = records.0.into_iter();
+            let args = records
+                .flat_map(|(name, dates)| [Keys::record_field(&name), bits(dates).to_string()]);
+            ("HSET", args.collect())
+        }
+        Record::ActiveRecords { records, .. } | Record::UndoRecords { records, .. } => {
+            let records = records.0.into_iter();
+            let args = records.flat_map(|(name, value)| [Keys::record_field(&name), value]);
+            ("HSET", args.collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn scores_are_decoded_in_every_redis_format() {
+        for (text, score) in [
+            ("3221225469", 3_221_225_469),
+            ("-3221225469.0", -3_221_225_469),
+            ("5e+15", 5_000_000_000_000_000),
+            ("9007199254740991", 9_007_199_254_740_991),
+        ] {
+            assert_eq!(decode_score(text), Ok(score));
+        }
+        for text in ["9007199254740992", "0.5", "inf", "nan", ""] {
+            assert!(decode_score(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn noncanonical_profile_is_kept_as_text() {
+        let decoded = |text: &str| match decode_profile("42".to_owned(), text.to_owned()) {
+            Ok(Record::Profile { profile, .. }) => profile,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(
+            decoded(r#"{"name":"Ada","avatar":"x"}"#),
+            Profile::Fields(_)
+        ));
+        for text in [r#"{ "name":"Ada"}"#, r#"{"b":{"z":1,"a":2}}"#, "[]", "Ada"] {
+            assert_eq!(decoded(text), Profile::Text(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn long_keys_are_split_into_lines() {
+        let names: Vec<String> = (0..500).map(|n| format!("visit:/{n:0500}")).collect();
+        let key = Key::DailyRecords(670, "42".to_owned());
+        let values = names.iter().map(|name| pair(name, "1"));
+        let records = decode_key(0, &key, None, values.collect()).unwrap();
+        let mut decoded = Vec::new();
+        for record in &records {
+            assert!(serde_json::to_string(record).unwrap().len() < 64 * 1024);
+            match record {
+                Record::DailyRecords { records, .. } => {
+                    decoded.extend(records.0.iter().map(|(name, _)| name.clone()));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((records.len(), decoded), (6, names));
+    }
+
+    #[test]
+    fn unexpected_values_are_rejected() {
+        let key = Key::History(670, "42".to_owned());
+        for (field, value) in [
+            ("7like", "2"),
+            ("7like", "a b"),
+            ("7like", "02 4"),
+            ("7like", "2  4"),
+            ("vlike", "2 4"),
+            ("", "2 4"),
+        ] {
+            let values = vec![pair(field, value)];
+            assert!(
+                decode_key(0, &key, None, values).is_err(),
+                "{field} {value}"
+            );
+        }
+        for value in ["0", "x", ""] {
+            let key = Key::DailyRecords(670, "42".to_owned());
+            let values = vec![pair("visit:/", value)];
+            assert!(decode_key(0, &key, None, values).is_err(), "{value}");
+        }
+        assert!(decode_index(0, "{ar:0}", "2026-11-20", "inf").is_err());
+        assert!(decode_index(0, "{ar:0}", "{ar:0}m:42", "inf").is_err());
+        assert!(decode_key(0, &Key::Flags, None, vec![pair("42", "h,x")]).is_err());
+    }
+}

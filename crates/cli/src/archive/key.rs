@@ -1,0 +1,290 @@
+//! Parsing and formatting of Redis keys and of the fields that contain dates.
+//!
+//! `src/keys.rs` of the Worker documents the content of each key. Letters after the tag are fixed,
+//! dates and numbers contain no `:`, and user-chosen text comes last, so nothing is escaped.
+//!
+//! Histories and daily records share one key per *span*: 31 days, numbered since 1970-01-01.
+
+use std::fmt;
+
+use activity_rank_core::calendar::{Date, Period};
+use activity_rank_core::id::is_id;
+use activity_rank_store::keys::Keys;
+
+/// Identifies a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardId {
+    /// `day`, `week`, `month`, `year` or `all`.
+    pub period: String,
+    /// `2026-11-20`, `2026-W47`, `2026-11`, `2026` or `all`.
+    pub id: String,
+    /// The group; `None` for the board of all users.
+    pub group: Option<String>,
+}
+
+/// A key without its tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The schema fingerprint.
+    Fingerprint,
+    /// Existing boards and spans of histories.
+    Index,
+    /// Profiles.
+    Profiles,
+    /// Flags of hidden and frozen users.
+    Flags,
+    /// The audit log.
+    AuditLog,
+    /// Users and reasons of audit log entries.
+    AuditDetails,
+    /// Tombstones of erased users.
+    Tombstones,
+    /// A board.
+    Board(BoardId),
+    /// A user's history: span and user.
+    History(i32, String),
+    /// A user's daily records: span and user.
+    DailyRecords(i32, String),
+    /// A user's active records.
+    ActiveRecords(String),
+    /// A user's undo records: span and user.
+    UndoRecords(i32, String),
+}
+
+impl Key {
+    /// Parses a key without its tag. Returns `None` for a key that this version does not use.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "s" => return Some(Self::Fingerprint),
+            "i" => return Some(Self::Index),
+            "p" => return Some(Self::Profiles),
+            "f" => return Some(Self::Flags),
+            "l" => return Some(Self::AuditLog),
+            "w" => return Some(Self::AuditDetails),
+            "e" => return Some(Self::Tombstones),
+            _ => (),
+        }
+        let (kind, rest) = name.split_once(':')?;
+        let span_and_user = || {
+            let (span, user) = rest.split_once(':')?;
+            is_id(user).then_some((parse_span(span)?, user.to_owned()))
+        };
+        match kind {
+            "h" => span_and_user().map(|(span, user)| Self::History(span, user)),
+            "v" => span_and_user().map(|(span, user)| Self::DailyRecords(span, user)),
+            "m" => is_id(rest).then(|| Self::ActiveRecords(rest.to_owned())),
+            "u" => span_and_user().map(|(span, user)| Self::UndoRecords(span, user)),
+            board => {
+                let letter: char = board.strip_prefix('b')?.parse().ok()?;
+                let period = Period::from_letter(letter)?;
+                let (id, group) = match rest.split_once(':') {
+                    Some((id, group)) => (id, Some(group)),
+                    None => (rest, None),
+                };
+                let valid = is_period_id(period, id) && group.is_none_or(is_id);
+                valid.then(|| {
+                    Self::Board(BoardId {
+                        period: period.name().to_owned(),
+                        id: id.to_owned(),
+                        group: group.map(str::to_owned),
+                    })
+                })
+            }
+        }
+    }
+
+    /// Returns whether the formatted key parses to the same key. Parts read from a file may contain
+    /// characters that would make it another key.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        Self::parse(&self.to_string()).as_ref() == Some(self)
+    }
+}
+
+/// Formats the key without its tag.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fingerprint => f.write_str("s"),
+            Self::Index => f.write_str("i"),
+            Self::Profiles => f.write_str("p"),
+            Self::Flags => f.write_str("f"),
+            Self::AuditLog => f.write_str("l"),
+            Self::AuditDetails => f.write_str("w"),
+            Self::Tombstones => f.write_str("e"),
+            Self::Board(BoardId { period, id, group }) => {
+                let letter = Period::parse(period).map_or('?', Period::letter);
+                write!(f, "b{letter}:{id}")?;
+                match group {
+                    Some(group) => write!(f, ":{group}"),
+                    None => Ok(()),
+                }
+            }
+            Self::History(span, user) => write!(f, "h:{span}:{user}"),
+            Self::DailyRecords(span, user) => write!(f, "v:{span}:{user}"),
+            Self::ActiveRecords(user) => write!(f, "m:{user}"),
+            Self::UndoRecords(span, user) => write!(f, "u:{span}:{user}"),
+        }
+    }
+}
+
+/// Parses the number of a span in its canonical form.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<i32> {
+    text.parse()
+        .ok()
+        .filter(|span: &i32| span.to_string() == text)
+}
+
+/// Returns the span of a `YYYY-MM-DD` date, or `None` for an invalid date.
+#[must_use]
+pub fn span_of_date(date: &str) -> Option<i32> {
+    Date::parse(date).map(Keys::span)
+}
+
+/// Formats the field of a history for an action on a date. Returns `None` for an invalid date.
+#[must_use]
+pub fn format_history_field(date: &str, action: &str) -> Option<String> {
+    let day = Date::parse(date)?.number().rem_euclid(Keys::SPAN_DAYS);
+    let digit = char::from_digit(day.unsigned_abs(), 36)?;
+    Some(format!("{digit}{}", Keys::action_code(action)))
+}
+
+/// Parses the field of a history into date and action.
+#[must_use]
+pub fn parse_history_field(span: i32, field: &str) -> Option<(String, &str)> {
+    let (date, action) = Keys::parse_history_field(span, field)?;
+    Some((date.to_string(), action))
+}
+
+/// Parses the bit set of a daily record into the dates of its span, lowest bit first.
+#[must_use]
+pub fn parse_date_bits(span: i32, text: &str) -> Option<Vec<String>> {
+    let bits: u32 = text.parse().ok()?;
+    let valid = 0 < bits && bits < 1 << Keys::SPAN_DAYS && bits.to_string() == text;
+    let days = (0..Keys::SPAN_DAYS).filter(|day| (bits >> day) & 1 == 1);
+    let first = span.checked_mul(Keys::SPAN_DAYS).filter(|_| valid)?;
+    days.map(|day| Date::numbered(first.checked_add(day)?).map(|date| date.to_string()))
+        .collect()
+}
+
+/// Returns the bit set of dates. Returns `None` for no dates, and for dates outside the span.
+#[must_use]
+pub fn date_bits(span: i32, dates: &[String]) -> Option<u32> {
+    let mut bits = 0;
+    for date in dates {
+        let date = Date::parse(date).filter(|date| Keys::span(*date) == span)?;
+        bits |= 1 << date.number().rem_euclid(Keys::SPAN_DAYS);
+    }
+    (bits != 0).then_some(bits)
+}
+
+fn is_period_id(period: Period, id: &str) -> bool {
+    match period {
+        Period::All => id == "all",
+        Period::Day | Period::Week | Period::Month | Period::Year => period.first_day(id).is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_round_trip() {
+        for name in [
+            "s",
+            "i",
+            "p",
+            "f",
+            "l",
+            "w",
+            "e",
+            "bd:2026-11-20",
+            "bw:2026-W47:a:b",
+            "bm:2026-11",
+            "by:0033",
+            "ba:all:eu",
+            "h:670:a:b",
+            "v:-22044:42",
+            "m:m:1",
+            "u:670:2026-11-20:42",
+            "u:-20:42",
+        ] {
+            let key = Key::parse(name).unwrap_or_else(|| panic!("{name} is not parsed"));
+            assert_eq!(key.to_string(), name);
+            assert!(key.is_valid());
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_rejected() {
+        for name in [
+            "",
+            "x",
+            "x:1",
+            "bd",
+            "bx:2026-11-20",
+            "bdd:2026-11-20",
+            "bd:2026-11",
+            "ba:every",
+            "bd:2026-11-20:",
+            "h:670",
+            "h:2026-11-20:42",
+            "v:0670:42",
+            "m:",
+            "m:a b",
+            "u:x:42",
+            "u:+1:42",
+        ] {
+            assert_eq!(Key::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn ambiguous_keys_are_invalid() {
+        let board = |period: &str, id: &str, group: Option<&str>| BoardId {
+            period: period.to_owned(),
+            id: id.to_owned(),
+            group: group.map(str::to_owned),
+        };
+        for board in [
+            board("day", "2026-11-20:eu", None),
+            board("decade", "2020", None),
+            board("all", "all", Some("a b")),
+        ] {
+            assert!(!Key::Board(board).is_valid());
+        }
+        assert!(!Key::History(670, "a b".to_owned()).is_valid());
+    }
+
+    #[test]
+    fn date_bits_round_trip() {
+        let dates = |span, bits: &str| parse_date_bits(span, bits).unwrap_or_default().join(" ");
+        assert_eq!(dates(670, "1"), "2026-11-13");
+        assert_eq!(dates(670, "1073741952"), "2026-11-20 2026-12-13");
+        assert_eq!(dates(-1, "1073741824"), "1969-12-31");
+        for invalid in ["", "0", "01", "-1", "x", "2147483648"] {
+            assert_eq!(dates(670, invalid), "", "{invalid}");
+        }
+        for (span, bits) in [(670, 1_073_741_952), (-22_044, 3)] {
+            let dates = parse_date_bits(span, &bits.to_string()).unwrap();
+            assert_eq!(date_bits(span, &dates), Some(bits));
+            assert_eq!(date_bits(span + 1, &dates), None);
+        }
+        assert_eq!(date_bits(670, &[]), None);
+        assert_eq!(date_bits(670, &["today".to_owned()]), None);
+    }
+
+    #[test]
+    fn history_fields_round_trip() {
+        let field = |date, action| format_history_field(date, action);
+        assert_eq!(field("2026-12-13", "wave").unwrap(), "uwave");
+        assert_eq!(field("2026-12-13", "like").unwrap(), "uL");
+        let (date, action) = parse_history_field(670, "uL").unwrap();
+        assert_eq!((date.as_str(), action), ("2026-12-13", "like"));
+        assert_eq!(span_of_date(&date), Some(670));
+        assert_eq!(field("2026-13-01", "like"), None);
+    }
+}

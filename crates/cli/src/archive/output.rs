@@ -1,0 +1,134 @@
+//! The file that `export` writes.
+
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::archive::record::Record;
+use crate::archive::store::Store;
+use crate::count::count;
+use crate::failure::Failure;
+
+/// Writes lines to standard output, a stream, or a new file that appears only when it is complete.
+pub struct Output {
+    name: String,
+    file: File,
+    /// Number of lines written.
+    pub lines: u64,
+    keys: u64,
+}
+
+enum File {
+    Stdout(BufWriter<io::Stdout>),
+    /// A pipe or a device.
+    Stream(BufWriter<fs::File>),
+    /// Renamed when complete. Only the owner may read it, because it contains personal data.
+    New(BufWriter<NamedTempFile>),
+}
+
+impl Output {
+    /// Opens the output; standard output for `None` and `-`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::File`] if the file cannot be created.
+    pub fn open(name: Option<&str>) -> Result<Self, Failure> {
+        let file = match name {
+            None | Some("-") => Ok(File::Stdout(BufWriter::new(io::stdout()))),
+            Some(name) => create(Path::new(name)),
+        };
+        let name = name.unwrap_or("standard output").to_owned();
+        match file {
+            Ok(file) => Ok(Self {
+                name,
+                file,
+                lines: 0,
+                keys: 0,
+            }),
+            Err(cause) => Err(Failure::File { name, cause }),
+        }
+    }
+
+    /// Returns whether the output is standard output.
+    #[must_use]
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.file, File::Stdout(_))
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the output cannot be written.
+    pub fn write(&mut self, record: &Record) -> Result<(), Failure> {
+        let file: &mut dyn Write = match &mut self.file {
+            File::Stdout(file) => file,
+            File::Stream(file) => file,
+            File::New(file) => file,
+        };
+        let line = serde_json::to_string(record).map_err(io::Error::from);
+        let written = line.and_then(|line| writeln!(file, "{line}"));
+        written.map_err(|cause| self.failure(cause))?;
+        self.lines += 1;
+        Ok(())
+    }
+
+    /// Adds `keys` to the number of exported keys and shows the progress.
+    pub fn show_progress(&mut self, store: &Store, keys: u64) {
+        self.keys += keys;
+        let lines = count(self.lines, "line");
+        store.show_progress(keys, &format!("{lines} of {}", count(self.keys, "key")));
+    }
+
+    /// Flushes the output and gives a new file its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the output cannot be written or renamed.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let flushed = match &mut self.file {
+            File::Stdout(file) => file.flush(),
+            File::Stream(file) => file.flush(),
+            File::New(file) => file
+                .flush()
+                .and_then(|()| file.get_ref().as_file().sync_all()),
+        };
+        flushed.map_err(|cause| self.failure(cause))?;
+        if let File::New(file) = self.file {
+            let file = file.into_inner().map_err(|error| error.into_error());
+            let renamed =
+                file.and_then(|file| file.persist(&self.name).map_err(|error| error.error));
+            renamed.map_err(|cause| Failure::File {
+                name: self.name,
+                cause,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn failure(&self, cause: io::Error) -> Failure {
+        match (&self.file, cause.kind()) {
+            (File::Stdout(_), ErrorKind::BrokenPipe) => Failure::StdoutClosed,
+            (File::Stdout(_), _) => Failure::Output(cause),
+            (File::Stream(_) | File::New(_), _) => Failure::File {
+                name: self.name.clone(),
+                cause,
+            },
+        }
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok(File::Stream(BufWriter::new(
+            fs::OpenOptions::new().write(true).open(path)?,
+        )));
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        Some(_) | None => Path::new("."),
+    };
+    Ok(File::New(BufWriter::new(NamedTempFile::new_in(folder)?)))
+}

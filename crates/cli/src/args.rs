@@ -1,0 +1,253 @@
+//! Command-line arguments: commands, options and their help texts.
+
+mod archive;
+mod rebuild;
+mod token;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use reqwest::Url;
+
+use crate::key::Key;
+
+pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
+pub use rebuild::{RebuildArgs, VerifyArgs};
+pub use token::TokenArgs;
+
+/// Import activity into an activity-rank service, print its boards, and export or rebuild its data
+#[derive(Debug, Parser)]
+#[command(name = "activity-rank", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// Address and key of the service.
+    #[command(flatten)]
+    pub service: ServiceArgs,
+    /// The command to run.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of the commands that call the service.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Service")]
+pub struct ServiceArgs {
+    /// URL of the service
+    #[arg(long, global = true, env = "ACTIVITY_RANK_URL", hide_env_values = true,
+          default_value = "http://127.0.0.1:8787", value_parser = service_url)]
+    pub url: Url,
+    /// Service key, sent as `Authorization: Bearer`; prefer the variable, because `ps` shows options
+    #[arg(long, global = true, env = "ACTIVITY_RANK_KEY", hide_env_values = true)]
+    pub key: Option<Key>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Import activity, one JSON object per line
+    Import(ImportArgs),
+    /// Import profiles, one JSON object per line
+    Profiles(ProfilesArgs),
+    /// Print the top of a board
+    Top(TopArgs),
+    /// Print one user's score and rank
+    Standing(StandingArgs),
+    /// Print a user token, to call the service as a user
+    Token(TokenArgs),
+    /// Export all data of a deployment from the store to a file
+    Export(ExportArgs),
+    /// Restore an exported file to an empty prefix of a store
+    Restore(RestoreArgs),
+    /// Rebuild the store from the journal
+    Rebuild(RebuildArgs),
+    /// Compare the store with the journal
+    Verify(VerifyArgs),
+}
+
+/// Options of `import`.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub struct ImportArgs {
+    /// JSON lines such as {"at":"2026-11-20T08:00:00Z","user":"42","action":"like","target":"post-7"}
+    /// ("at", "undo" and "groups" are optional); - reads standard input
+    pub file: String,
+    /// Maximum number of lines per request
+    #[arg(long, value_name = "LINES", default_value_t = 200, value_parser = batch_lines)]
+    pub batch: usize,
+    /// Shift all times by the same duration so that the latest is now
+    #[arg(long)]
+    pub shift_to_now: bool,
+    /// Options shared by the upload commands.
+    #[command(flatten)]
+    pub upload: UploadArgs,
+}
+
+/// Options of `profiles`.
+#[derive(Debug, Args)]
+#[command(after_help = PROFILES_EXAMPLES)]
+pub struct ProfilesArgs {
+    /// JSON lines such as {"id":"42","name":"Ada","avatar":"https://…","url":"https://…"}
+    /// (only "id" is required); - reads standard input
+    pub file: String,
+    /// Maximum number of lines per request
+    #[arg(long, value_name = "LINES", default_value_t = 500, value_parser = batch_lines)]
+    pub batch: usize,
+    /// Options shared by the upload commands.
+    #[command(flatten)]
+    pub upload: UploadArgs,
+}
+
+/// Options shared by the upload commands.
+#[derive(Debug, Args)]
+pub struct UploadArgs {
+    /// Maximum number of concurrent requests; one user's lines always stay in order
+    #[arg(long, value_name = "REQUESTS", default_value_t = 4,
+          value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=64))]
+    pub concurrency: usize,
+    /// Retries per request after no response, 429 or 5xx
+    #[arg(long, value_name = "TIMES", default_value_t = 8)]
+    pub retries: usize,
+    /// Maximum number of refused lines to print; all are counted
+    #[arg(long, value_name = "LINES", default_value_t = 20)]
+    pub limit_errors: u64,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Check the file and print what would be sent, without sending it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Options of `top`.
+#[derive(Debug, Args)]
+#[command(after_help = TOP_EXAMPLES)]
+pub struct TopArgs {
+    /// Period of the board
+    #[arg(value_enum, default_value_t = Period::Day)]
+    pub period: Period,
+    /// Entries to print, 1 to 100 [default of the service: 30]
+    #[arg(long)]
+    pub limit: Option<u32>,
+    /// Entries to skip
+    #[arg(long)]
+    pub offset: Option<u32>,
+    /// Board of that period, and output format.
+    #[command(flatten)]
+    pub board: BoardArgs,
+}
+
+/// Options of `standing`.
+#[derive(Debug, Args)]
+#[command(after_help = STANDING_EXAMPLES)]
+pub struct StandingArgs {
+    /// User id
+    #[arg(value_parser = user_id)]
+    pub user: String,
+    /// Period of the board
+    #[arg(value_enum, default_value_t = Period::Day)]
+    pub period: Period,
+    /// Neighbours to print on each side, 0 to 25
+    #[arg(long, value_name = "COUNT")]
+    pub around: Option<u32>,
+    /// Board of that period, and output format.
+    #[command(flatten)]
+    pub board: BoardArgs,
+}
+
+/// Options that select a board and its output format.
+#[derive(Debug, Args)]
+pub struct BoardArgs {
+    /// Day contained in the period, YYYY-MM-DD [default: today]
+    #[arg(long, value_name = "DAY")]
+    pub date: Option<String>,
+    /// Group whose board to print [default: the global board]
+    #[arg(long)]
+    pub group: Option<String>,
+    /// Print the JSON response of the service
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The period of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Period {
+    /// One day
+    Day,
+    /// One ISO week, from Monday
+    Week,
+    /// One month
+    Month,
+    /// One year
+    Year,
+    /// All time
+    All,
+}
+
+fn service_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("must begin with http:// or https://".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not contain a user name or password".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("must not contain a query or fragment".to_owned());
+    }
+    Ok(url)
+}
+
+fn batch_lines(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(lines) if (1..=500).contains(&lines) => Ok(lines),
+        Ok(_) | Err(_) => {
+            Err("must be an integer from 1 to 500, the maximum of the service".to_owned())
+        }
+    }
+}
+
+/// Refuses ids that change the path: URL parsing removes the segments `.` and `..`.
+fn user_id(text: &str) -> Result<String, String> {
+    match text {
+        "" | "." | ".." => Err("is not a user id".to_owned()),
+        id => Ok(id.to_owned()),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  export ACTIVITY_RANK_KEY=dev-service-key
+  activity-rank import activity.jsonl
+  activity-rank top week --limit 10
+  activity-rank standing 42 --around 2
+  activity-rank token 42
+  activity-rank export --output backup.jsonl
+  activity-rank verify
+
+Exit codes:
+  0  success
+  1  some lines were refused, or store and journal differ
+  2  invalid arguments, or a file or prefix that cannot be used
+  3  the service or the store is unreachable or refused the request";
+
+const IMPORT_EXAMPLES: &str = "\
+Every activity counts exactly once, so an interrupted import can be run again.
+
+Examples:
+  activity-rank import activity.jsonl
+  activity-rank import demo.jsonl --shift-to-now
+  zcat old.jsonl.gz | activity-rank import - --concurrency 8 --json
+  activity-rank import activity.jsonl --dry-run";
+
+const PROFILES_EXAMPLES: &str = "\
+Examples:
+  activity-rank profiles users.jsonl
+  export-users | activity-rank profiles -";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  activity-rank top
+  activity-rank top month --date 2026-10-01 --limit 100
+  activity-rank top all --group eu --json";
+
+const STANDING_EXAMPLES: &str = "\
+Examples:
+  activity-rank standing 42
+  activity-rank standing 42 week --around 3";

@@ -1,0 +1,52 @@
+//! Arguments of `rebuild` and `verify`.
+
+use clap::Args;
+
+use super::StoreArgs;
+
+/// Options of `rebuild`.
+#[derive(Debug, Args)]
+#[command(after_help = REBUILD_EXAMPLES)]
+pub struct RebuildArgs {
+    /// Discard the progress of an earlier run and start over
+    #[arg(long)]
+    pub fresh: bool,
+    /// Rebuild even if the store has data that is missing from the journal; that data is lost
+    #[arg(long)]
+    pub discard: bool,
+    /// Store and prefix of the deployment.
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+/// Options of `verify`.
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
+pub struct VerifyArgs {
+    /// Discard the progress of an earlier run and start over
+    #[arg(long)]
+    pub fresh: bool,
+    /// Store and prefix of the deployment.
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+const REBUILD_EXAMPLES: &str = "\
+Reads the journal from the service (--url, --key with the scope admin) and writes to its store. The
+rebuilt data is kept separate until it has been compared with the live data. Then the service locks
+writes for a few seconds while the data is replaced, one shard at a time. An interrupted rebuild
+continues where it stopped when it is run again.
+
+Examples:
+  export ACTIVITY_RANK_URL=https://rank.example.com ACTIVITY_RANK_KEY=…
+  export UPSTASH_REDIS_REST_URL=https://store.example.com UPSTASH_REDIS_REST_TOKEN=…
+  activity-rank rebuild
+  activity-rank rebuild --discard";
+
+const VERIFY_EXAMPLES: &str = "\
+Replays the journal to separate keys, compares them with the live data and deletes them. The live
+data does not change, and the service may stay in use. The exit code is 1 if there are differences.
+
+Examples:
+  activity-rank verify
+  activity-rank verify --fresh";

@@ -1,0 +1,198 @@
+//! Board responses: request, types and output shared by `top` and `standing`.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Number;
+use serde_json::value::RawValue;
+
+use crate::args::{BoardArgs, Period, ServiceArgs};
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::printable::{printable, printable_json};
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+use crate::screen::Screen;
+
+/// Few retries, because these commands are interactive.
+const RETRIES: usize = 2;
+
+/// One period instance, such as the week 2026-W47.
+#[derive(Debug, Deserialize)]
+pub struct BoardPeriod {
+    /// `day`, `week`, `month`, `year` or `all`.
+    pub kind: String,
+    /// `2026-11-20`, `2026-W47`, `2026-11`, `2026` or `all`.
+    pub id: String,
+    /// First instant; `None` for `all`.
+    pub start: Option<String>,
+    /// First instant after the period; `None` for `all`.
+    pub end: Option<String>,
+    /// IANA time zone of the calendar.
+    pub timezone: String,
+}
+
+/// One row of a board.
+#[derive(Debug, Deserialize)]
+pub struct Entry {
+    /// Rank, from 1.
+    pub rank: u64,
+    /// Points.
+    pub score: Number,
+    /// The user.
+    pub user: User,
+}
+
+/// A user, with a name if the user has a profile.
+#[derive(Debug, Deserialize)]
+pub struct User {
+    /// User id.
+    pub id: String,
+    /// Name in the profile.
+    pub name: Option<String>,
+}
+
+/// Writes `day 2026-11-20 · 2026-11-19T16:00:00Z to 2026-11-20T16:00:00Z (Asia/Shanghai)`.
+impl fmt::Display for BoardPeriod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == self.id {
+            write!(f, "{}", printable(&self.id))?;
+        } else {
+            write!(f, "{} {}", printable(&self.kind), printable(&self.id))?;
+        }
+        if let (Some(start), Some(end)) = (&self.start, &self.end) {
+            write!(f, " · {} to {}", printable(start), printable(end))?;
+        }
+        write!(f, " ({})", printable(&self.timezone))
+    }
+}
+
+/// Writes the name with the id in parentheses, or the id alone.
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{} ({})", printable(name), printable(&self.id)),
+            None => write!(f, "{}", printable(&self.id)),
+        }
+    }
+}
+
+/// Reads `/v1/ranking/{period}`, or a route below it with the segments of `path`, and prints the
+/// response as JSON, or as the text that `text` returns.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the service gives no usable response after two retries, or stdout fails.
+pub async fn print<T: DeserializeOwned>(
+    service: &ServiceArgs,
+    period: Period,
+    path: &[&str],
+    board: &BoardArgs,
+    numbers: &[(&str, Option<u32>)],
+    text: impl FnOnce(&T) -> String,
+) -> Result<ExitCode, Failure> {
+    let client = Client::new(service)?;
+    let period = period.to_possible_value();
+    let period = period.as_ref().map_or("", PossibleValue::get_name);
+    let mut url = client.url(&[&["v1", "ranking", period], path].concat());
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            url.query_pairs_mut().append_pair(name, &number.to_string());
+        }
+    }
+    for (name, text) in [("date", &board.date), ("group", &board.group)] {
+        if let Some(text) = text {
+            url.query_pairs_mut().append_pair(name, text);
+        }
+    }
+    let body = with_backoff(RETRIES, |_, _| (), || client.get(&url)).await?;
+    let unexpected = |error: serde_json::Error| RequestError::UnexpectedResponse {
+        url: url.to_string(),
+        what: error.to_string(),
+    };
+    Screen::print(&if board.json {
+        let json: Box<RawValue> = serde_json::from_slice(&body).map_err(unexpected)?;
+        printable_json(json.get())
+    } else {
+        text(&serde_json::from_slice(&body).map_err(unexpected)?)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Formats entries as aligned columns, with an arrow before the user `marked`.
+#[must_use]
+pub fn table(entries: &[Entry], marked: Option<&str>) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_header(["rank", "score", "user", "name"]);
+    for Entry { rank, score, user } in entries {
+        let arrow = if marked == Some(user.id.as_str()) {
+            "> "
+        } else {
+            ""
+        };
+        table.add_row([
+            format!("{arrow}{rank}"),
+            score.to_string(),
+            printable(&user.id),
+            user.name.as_deref().map(printable).unwrap_or_default(),
+        ]);
+    }
+    for column in table.column_iter_mut().take(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(rank: u64, score: u64, id: &str, name: Option<&str>) -> Entry {
+        Entry {
+            rank,
+            score: score.into(),
+            user: User {
+                id: id.to_owned(),
+                name: name.map(str::to_owned),
+            },
+        }
+    }
+
+    #[test]
+    fn table_aligns_wide_characters() {
+        let entries = [
+            entry(9, 1200, "艾达|1", Some("艾达·洛夫莱斯")),
+            entry(10, 7, "grace", None),
+            entry(11, 3, "ada", Some("Ada")),
+        ];
+        assert_eq!(
+            table(&entries, Some("grace")),
+            " rank  score  user    name\n\
+             \u{20}   9   1200  艾达|1  艾达·洛夫莱斯\n\
+             \u{20}> 10      7  grace\n\
+             \u{20}  11      3  ada     Ada"
+        );
+    }
+
+    #[test]
+    fn table_replaces_control_characters_in_names() {
+        let entries = [entry(1, 2, "7", Some("a\u{1b}[31m\nb"))];
+        assert_eq!(
+            table(&entries, None),
+            " rank  score  user  name\n    1      2  7     a�[31m�b"
+        );
+    }
+
+    #[test]
+    fn table_without_entries_is_its_header() {
+        assert_eq!(table(&[], None), " rank  score  user  name");
+    }
+}

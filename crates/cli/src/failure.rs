@@ -1,0 +1,72 @@
+//! The errors that end a command, and their exit codes.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::request_error::RequestError;
+
+/// Exit code: some lines were refused; all others were accepted.
+pub const LINES_REFUSED: u8 = 1;
+/// Exit code: store and journal differ.
+pub const DIFFERENT: u8 = 1;
+/// Exit code: invalid arguments, or a file that cannot be used.
+const INVALID_INPUT: u8 = 2;
+/// Exit code: the service or the store cannot be reached, or refused the request.
+const UNAVAILABLE: u8 = 3;
+
+/// An error that ends a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Invalid or conflicting arguments.
+    #[error("{0}")]
+    Usage(String),
+    /// The file cannot be opened or read.
+    #[error("{name}: {cause}")]
+    File {
+        /// File name as given.
+        name: String,
+        /// Error of the operating system.
+        cause: io::Error,
+    },
+    /// A line of the file is invalid.
+    #[error("{name}: line {line}: {what}")]
+    Line {
+        /// File name as given.
+        name: String,
+        /// Line number, from 1.
+        line: u64,
+        /// Reason.
+        what: String,
+    },
+    /// The store gave no usable response.
+    #[error("{0}")]
+    Store(String),
+    /// The service gave no usable response.
+    #[error("{0}")]
+    Service(#[from] RequestError),
+    /// Ctrl-C was pressed.
+    #[error("interrupted")]
+    Interrupted,
+    /// The reader of stdout closed the pipe, as `head` does. Not an error.
+    #[error("standard output was closed")]
+    StdoutClosed,
+    /// Writing to stdout failed for another reason, such as a full disk.
+    #[error("standard output: {0}")]
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Returns the exit code.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::File { .. } | Self::Line { .. } | Self::Output(_) => {
+                ExitCode::from(INVALID_INPUT)
+            }
+            Self::Service(_) | Self::Store(_) => ExitCode::from(UNAVAILABLE),
+            // The shell convention for a process ended by SIGINT: 128 + 2.
+            Self::Interrupted => ExitCode::from(130),
+            Self::StdoutClosed => ExitCode::SUCCESS,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `activity-rank import`: uploads activity.
+
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use reqwest::Method;
+
+use crate::args::{ImportArgs, ServiceArgs};
+use crate::failure::Failure;
+use crate::upload::line::latest_time;
+use crate::upload::source::Source;
+use crate::upload::time_shift::TimeShift;
+use crate::upload::{Destination, upload};
+
+/// Route that accepts an array of activities and returns an outcome for each.
+pub const ACTIVITY: Destination = Destination {
+    method: Method::POST,
+    path: &["v1", "activity"],
+    user_field: "user",
+    default_outcome: None,
+};
+
+/// Uploads the file and prints the summary.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
+pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, Failure> {
+    let mut source = Source::open(&args.file)?;
+    let time_shift = if args.shift_to_now {
+        let latest = latest_time(&mut source)?;
+        Some(TimeShift::between(latest, Timestamp::now()))
+    } else {
+        None
+    };
+    upload(
+        service,
+        ACTIVITY,
+        source,
+        time_shift,
+        args.batch,
+        &args.upload,
+    )
+    .await
+}

@@ -1,0 +1,83 @@
+//! The library behind `activity-rank`, the command line of the service. The README next to this
+//! crate documents its use.
+//!
+//! A command parses its arguments, talks to the service over its HTTP API or to the store over the
+//! Upstash REST protocol, prints its result to stdout and ends with an exit code. In reading order:
+//!
+//! - [`args`] declares the commands, their options and help texts.
+//! - [`import`] and [`profiles`] upload files of JSON lines.
+//! - [`upload`] is the pipeline behind them: it checks, batches, sends and summarises lines.
+//! - [`top`] and [`standing`] print boards.
+//! - [`board`] reads board responses and formats them as tables.
+//! - [`token`] signs user tokens for development.
+//! - [`archive`] exports a deployment's data to a file and restores it.
+//! - [`rebuild`] rebuilds a deployment's data from its journal, or verifies it.
+//! - [`client`] sends requests to the service.
+//! - [`retry`] repeats requests that failed transiently.
+//! - [`request_error`] and [`problem`] define how a request fails.
+//! - [`key`] holds the service key and keeps it out of all output.
+//! - [`progress`] shows the progress of a command.
+//! - [`printable`] removes terminal control characters from untrusted text.
+//! - [`screen`] writes to stdout and stderr.
+//! - [`mod@count`] formats counts with their unit.
+//! - [`failure`] lists the errors that end a command, with their exit codes.
+
+pub mod args;
+
+pub mod import;
+pub mod profiles;
+pub mod upload;
+
+pub mod board;
+pub mod standing;
+pub mod top;
+
+pub mod token;
+
+pub mod archive;
+pub mod rebuild;
+
+pub mod client;
+pub mod problem;
+pub mod request_error;
+pub mod retry;
+
+pub mod count;
+pub mod failure;
+pub mod key;
+pub mod printable;
+pub mod progress;
+pub mod screen;
+
+use std::process::ExitCode;
+
+pub use args::Cli;
+
+use args::Command;
+use failure::Failure;
+use screen::Screen;
+
+/// Runs one command. Results go to stdout; errors go to stderr and determine the exit code.
+pub async fn run(cli: Cli) -> ExitCode {
+    let service = &cli.service;
+    let result = match &cli.command {
+        Command::Import(args) => import::run(service, args).await,
+        Command::Profiles(args) => profiles::run(service, args).await,
+        Command::Top(args) => top::run(service, args).await,
+        Command::Standing(args) => standing::run(service, args).await,
+        Command::Token(args) => token::run(args),
+        Command::Export(args) => archive::export::run(args).await,
+        Command::Restore(args) => archive::restore::run(args).await,
+        Command::Rebuild(args) => rebuild::run::run(service, args).await,
+        Command::Verify(args) => rebuild::verify::run(service, args).await,
+    };
+    match result {
+        Ok(code) => code,
+        // The reader of a pipe closed it because it needs no more output: not an error.
+        Err(Failure::StdoutClosed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            Screen::print_error(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}

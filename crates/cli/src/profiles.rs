@@ -1,0 +1,28 @@
+//! `activity-rank profiles`: uploads profiles.
+
+use std::process::ExitCode;
+
+use reqwest::Method;
+
+use crate::args::{ProfilesArgs, ServiceArgs};
+use crate::failure::Failure;
+use crate::upload::source::Source;
+use crate::upload::{Destination, upload};
+
+/// Route that accepts an array of profiles and returns each stored profile.
+pub const PROFILES: Destination = Destination {
+    method: Method::PUT,
+    path: &["v1", "users"],
+    user_field: "id",
+    default_outcome: Some("stored"),
+};
+
+/// Uploads the file and prints the summary.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
+pub async fn run(service: &ServiceArgs, args: &ProfilesArgs) -> Result<ExitCode, Failure> {
+    let source = Source::open(&args.file)?;
+    upload(service, PROFILES, source, None, args.batch, &args.upload).await
+}

@@ -1,0 +1,147 @@
+//! Compares hashes field by field.
+
+use std::collections::HashMap;
+
+use activity_rank_store::count::ActiveRecord;
+
+use super::findings::Kind;
+
+/// Returns the part of a field's value that is compared, or `None` if nothing is.
+#[must_use]
+pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
+    match kind {
+        // The instant of a cooldown.
+        Kind::ActiveRecord if field.starts_with('~') => Some(value),
+        Kind::ActiveRecord => Some(format_active_record(&value).unwrap_or(value)),
+        // The rest is the user's number in the audit log.
+        Kind::Flag => {
+            let flags = value.split(',').next().unwrap_or_default();
+            (!flags.is_empty()).then(|| flags.to_owned())
+        }
+        Kind::Board
+        | Kind::History
+        | Kind::DailyRecord
+        | Kind::UndoRecord
+        | Kind::Profile
+        | Kind::AuditLog
+        | Kind::Tombstone => Some(value),
+    }
+}
+
+/// Formats an active record as `changed,points,date,periods[,group…]`. The instant of the last repeat
+/// is omitted, because a repeat changes nothing and is not in the journal.
+fn format_active_record(value: &str) -> Option<String> {
+    let ActiveRecord {
+        changed,
+        amounts,
+        targets,
+    } = ActiveRecord::parse(value)?;
+    let points: Vec<String> = amounts.iter().map(i64::to_string).collect();
+    let periods: String = targets
+        .periods
+        .iter()
+        .map(|period| period.letter())
+        .collect();
+    let parts = [
+        changed.to_string(),
+        points.join("/"),
+        targets.date.to_string(),
+        periods,
+    ];
+    Some([&parts[..], &targets.groups].concat().join(","))
+}
+
+/// Returns whether the stored value exceeds the expected one, so that a rebuild would lose data.
+#[must_use]
+pub fn is_excess(kind: Kind, stored: Option<&str>, expected: Option<&str>) -> bool {
+    let (Some(stored), Some(expected)) = (stored, expected) else {
+        return stored.is_some();
+    };
+    let number = |text: &str| text.parse::<i64>().unwrap_or(0);
+    match kind {
+        Kind::History => match (stored.split_once(' '), expected.split_once(' ')) {
+            (Some(stored), Some(expected)) => {
+                number(stored.0) > number(expected.0) || number(stored.1) > number(expected.1)
+            }
+            (Some(_) | None, Some(_) | None) => true,
+        },
+        Kind::UndoRecord | Kind::Tombstone => number(stored) > number(expected),
+        Kind::Flag => stored.chars().any(|flag| !expected.contains(flag)),
+        Kind::Profile => true,
+        Kind::DailyRecord => number(stored) & !number(expected) != 0,
+        // Both records exist; the journal is the authority for their content.
+        Kind::ActiveRecord | Kind::Board | Kind::AuditLog => false,
+    }
+}
+
+/// Returns the fields that differ, each with its stored and its expected value.
+#[must_use]
+pub fn compare(
+    live: &HashMap<String, String>,
+    shadow: &HashMap<String, String>,
+) -> Vec<(String, Option<String>, Option<String>)> {
+    let mut fields = Vec::new();
+    for (field, value) in live {
+        let other = shadow.get(field);
+        if other != Some(value) {
+            fields.push((field.clone(), Some(value.clone()), other.cloned()));
+        }
+    }
+    for (field, value) in shadow
+        .iter()
+        .filter(|(field, _)| !live.contains_key(*field))
+    {
+        fields.push((field.clone(), None, Some(value.clone())));
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_and_audit_numbers_are_not_compared() {
+        let comparable = |kind, field, value: &str| comparable(kind, field, value.to_owned());
+        for (record, expected) in [
+            ("2101795132800000,eu", "1795132800000,2,2026-11-20,dw,eu"),
+            (
+                "2101795132800000:1795132800005,eu",
+                "1795132800000,2,2026-11-20,dw,eu",
+            ),
+            ("1 -2/-1/0 20777 dw:3", "1,-2/-1/0,2026-11-20,dw"),
+            ("else", "else"),
+        ] {
+            let record = comparable(Kind::ActiveRecord, "like:x", record);
+            assert_eq!(record.as_deref(), Some(expected));
+        }
+        let cooldown = comparable(Kind::ActiveRecord, "~wave", "12");
+        assert_eq!(cooldown.as_deref(), Some("12"));
+        assert_eq!(comparable(Kind::Flag, "42", "hf,7").as_deref(), Some("hf"));
+        assert_eq!(comparable(Kind::Flag, "42", ",7"), None);
+    }
+
+    #[test]
+    fn excess_is_data_that_a_rebuild_loses() {
+        for (kind, stored, expected, excess) in [
+            (Kind::History, Some("2 4"), Some("2 4"), false),
+            (Kind::History, Some("2 4"), Some("1 6"), true),
+            (Kind::History, Some("1 -4"), Some("1 -2"), false),
+            (Kind::ActiveRecord, Some("1,2"), None, true),
+            (Kind::ActiveRecord, None, Some("1,2"), false),
+            (Kind::ActiveRecord, Some("9,2"), Some("1,2"), false),
+            (Kind::UndoRecord, Some("9"), Some("1"), true),
+            (Kind::DailyRecord, Some("3"), Some("1"), true),
+            (Kind::DailyRecord, Some("4"), Some("12"), false),
+            (Kind::Flag, Some("h"), Some("hf"), false),
+            (Kind::Flag, Some("hs"), Some("h"), true),
+            (Kind::Profile, Some("{}"), Some("[]"), true),
+        ] {
+            assert_eq!(
+                is_excess(kind, stored, expected),
+                excess,
+                "{kind:?} {stored:?} {expected:?}"
+            );
+        }
+    }
+}

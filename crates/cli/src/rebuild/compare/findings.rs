@@ -1,0 +1,331 @@
+//! Differences between live data and the journal: counted by kind, the first of them printed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+
+use activity_rank_store::keys::Keys;
+
+use crate::archive::key::{Key, parse_date_bits, parse_history_field};
+use crate::count::count;
+use crate::printable::printable;
+
+/// Differences that are printed.
+const MAX_PRINTED: usize = 20;
+/// Provisional differences that are compared again, in addition to excess: some tens of megabytes.
+const MAX_PROVISIONAL: usize = 100_000;
+
+/// The kind of a difference, in the order of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
+pub enum Kind {
+    Board,
+    History,
+    ActiveRecord,
+    DailyRecord,
+    UndoRecord,
+    Profile,
+    Flag,
+    AuditLog,
+    Tombstone,
+}
+
+impl Kind {
+    /// Returns the name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Board => "board",
+            Self::History => "history",
+            Self::ActiveRecord => "active record",
+            Self::DailyRecord => "daily record",
+            Self::UndoRecord => "undo record",
+            Self::Profile => "profile",
+            Self::Flag => "flag",
+            Self::AuditLog => "audit log",
+            Self::Tombstone => "tombstone",
+        }
+    }
+
+    /// Returns the kind of a key's values, or `None` if they are not compared by key.
+    #[must_use]
+    pub fn of(key: &Key) -> Option<Self> {
+        match key {
+            Key::Board(_) => Some(Self::Board),
+            Key::History(..) => Some(Self::History),
+            Key::ActiveRecords(_) => Some(Self::ActiveRecord),
+            Key::DailyRecords(..) => Some(Self::DailyRecord),
+            Key::UndoRecords(..) => Some(Self::UndoRecord),
+            Key::Profiles => Some(Self::Profile),
+            Key::Flags => Some(Self::Flag),
+            Key::Tombstones => Some(Self::Tombstone),
+            Key::Fingerprint | Key::Index | Key::AuditLog | Key::AuditDetails => None,
+        }
+    }
+}
+
+/// A value that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Kind of the value.
+    pub kind: Kind,
+    /// The key without its tag.
+    pub key: String,
+    /// The field or member; for the audit log the whole entry.
+    pub field: String,
+    /// Other users that the difference depends on.
+    pub tied_users: Vec<String>,
+    /// The live value.
+    pub stored: Option<String>,
+    /// The value according to the journal.
+    pub expected: Option<String>,
+    /// Whether a rebuild would lose data.
+    pub is_excess: bool,
+}
+
+impl Difference {
+    /// Returns the user of the value; for a tombstone the hash.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        let key_part = |count: usize| self.key.splitn(count, ':').nth(count - 1);
+        match self.kind {
+            Kind::Board | Kind::Profile | Kind::Flag | Kind::Tombstone => &self.field,
+            Kind::ActiveRecord => key_part(2).unwrap_or_default(),
+            Kind::History | Kind::DailyRecord | Kind::UndoRecord => key_part(3).unwrap_or_default(),
+            Kind::AuditLog => self.field.split(' ').next().unwrap_or_default(),
+        }
+    }
+
+    /// Returns all users that the difference depends on.
+    pub fn users(&self) -> impl Iterator<Item = &str> {
+        [self.user()]
+            .into_iter()
+            .chain(self.tied_users.iter().map(String::as_str))
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind.name())?;
+        let record = Keys::record_of_field(&self.field);
+        let mut field = self.field.as_str();
+        let (mut stored, mut expected) = (self.stored.clone(), self.expected.clone());
+        match Key::parse(&self.key) {
+            Some(Key::Board(board)) => {
+                write!(f, "{} {}", board.period, board.id)?;
+                match board.group {
+                    Some(group) => write!(f, " of {group}, "),
+                    None => f.write_str(", "),
+                }?;
+            }
+            Some(Key::History(span, user)) => {
+                if let Some((date, action)) = parse_history_field(span, &self.field) {
+                    field = action;
+                    write!(f, "{date} ")?;
+                }
+                write!(f, "of {user}, ")?;
+            }
+            Some(Key::DailyRecords(span, user)) => {
+                for value in [&mut stored, &mut expected] {
+                    let bits = value.as_deref();
+                    if let Some(dates) = bits.and_then(|bits| parse_date_bits(span, bits)) {
+                        *value = Some(dates.join(" "));
+                    }
+                }
+                field = &record;
+                write!(f, "of {user}, ")?;
+            }
+            Some(Key::ActiveRecords(user) | Key::UndoRecords(_, user)) => {
+                field = &record;
+                write!(f, "of {user}, ")?;
+            }
+            Some(
+                Key::Fingerprint
+                | Key::Index
+                | Key::Profiles
+                | Key::Flags
+                | Key::AuditLog
+                | Key::AuditDetails
+                | Key::Tombstones,
+            )
+            | None => {}
+        }
+        let [field, stored, expected] = [
+            field,
+            stored.as_deref().unwrap_or("nothing"),
+            expected.as_deref().unwrap_or("nothing"),
+        ]
+        .map(printable);
+        write!(
+            f,
+            "{field}: the store has {stored}; the journal has {expected}"
+        )
+    }
+}
+
+/// The differences found so far.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Number of compared keys.
+    pub keys: u64,
+    kinds: BTreeMap<Kind, u64>,
+    printed: Vec<String>,
+    /// Differences that may be outdated, by key and field; `None` while writes are locked.
+    pub provisional: Option<HashMap<(String, String), Difference>>,
+    /// Differences by which a rebuild would lose data.
+    pub excess: Vec<Difference>,
+}
+
+impl Findings {
+    /// Adds a difference, provisionally while the service writes. Beyond a limit, differences without
+    /// excess are confirmed at once.
+    pub fn add(&mut self, difference: Difference) {
+        if let Some(provisional) = &mut self.provisional
+            && (difference.is_excess || provisional.len() < MAX_PROVISIONAL)
+        {
+            let at = (difference.key.clone(), difference.field.clone());
+            provisional.insert(at, difference);
+            return;
+        }
+        self.confirm(difference);
+    }
+
+    /// Adds a confirmed difference.
+    pub fn confirm(&mut self, difference: Difference) {
+        *self.kinds.entry(difference.kind).or_default() += 1;
+        if self.printed.len() < MAX_PRINTED {
+            self.printed.push(difference.to_string());
+        }
+        if difference.is_excess {
+            self.excess.push(difference);
+        }
+    }
+
+    /// Removes the excess of users with repeated activity in the journal: it was counted again after a
+    /// data loss.
+    pub fn accept_excess_of(&mut self, users: &[String]) {
+        let users: HashSet<&str> = users.iter().map(String::as_str).collect();
+        self.excess
+            .retain(|difference| !users.contains(difference.user()));
+    }
+
+    /// Returns whether there are no confirmed differences.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Formats the number of compared keys.
+    #[must_use]
+    pub fn format_keys(&self) -> String {
+        count(self.keys, "key")
+    }
+
+    /// Formats the number of differences by kind, and the first of them, as lines.
+    #[must_use]
+    pub fn report(&self) -> String {
+        if self.is_empty() {
+            return "no differences".to_owned();
+        }
+        let total = self.kinds.values().sum();
+        let mut lines = vec![count(total, "difference")];
+        let kinds = self.kinds.iter();
+        lines.extend(kinds.map(|(kind, number)| format!("  {:<24}{number:>8}", kind.name())));
+        lines.extend(self.printed.iter().cloned());
+        let omitted = total.saturating_sub(self.printed.len() as u64);
+        if omitted > 0 {
+            lines.push(format!("and {}", count(omitted, "more difference")));
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(kind: Kind, key: &str, field: &str, is_excess: bool) -> Difference {
+        Difference {
+            kind,
+            key: key.to_owned(),
+            field: field.to_owned(),
+            tied_users: Vec::new(),
+            stored: Some("3 points".to_owned()),
+            expected: None,
+            is_excess,
+        }
+    }
+
+    #[test]
+    fn difference_names_location_and_user() {
+        for (difference, location, user) in [
+            (
+                difference(Kind::Board, "bd:2026-11-20:eu", "42", true),
+                "board day 2026-11-20 of eu, 42: the store has 3 points",
+                "42",
+            ),
+            (
+                difference(Kind::History, "h:670:a:b", "7L", true),
+                "history 2026-11-20 of a:b, like: the store has 3 points",
+                "a:b",
+            ),
+            (
+                Difference {
+                    stored: Some("129".to_owned()),
+                    ..difference(Kind::DailyRecord, "v:670:42", "V/", true)
+                },
+                "daily record of 42, visit:/: the store has 2026-11-13 2026-11-20",
+                "42",
+            ),
+            (
+                difference(Kind::ActiveRecord, "m:a:b", "Lx", true),
+                "active record of a:b, like:x: the store has 3 points",
+                "a:b",
+            ),
+            (
+                difference(Kind::Flag, "f", "7", true),
+                "flag 7: the store has 3 points",
+                "7",
+            ),
+        ] {
+            let expected = format!("{location}; the journal has nothing");
+            assert_eq!(
+                (difference.to_string(), difference.user()),
+                (expected, user)
+            );
+        }
+    }
+
+    #[test]
+    fn report_counts_kinds_and_prints_the_first() {
+        let mut findings = Findings::default();
+        assert!(findings.is_empty());
+        for user in 0..21 {
+            findings.add(difference(Kind::Board, "ba:all", &user.to_string(), false));
+        }
+        findings.add(difference(Kind::Profile, "p", "42", true));
+        let report = findings.report();
+        let lines: Vec<&str> = report.lines().collect();
+        assert_eq!(
+            lines[..4],
+            [
+                "22 differences",
+                "  board                         21",
+                "  profile                        1",
+                "board all all, 0: the store has 3 points; the journal has nothing",
+            ]
+        );
+        assert_eq!(lines.len(), 24);
+        assert_eq!(lines.last(), Some(&"and 2 more differences"));
+    }
+
+    #[test]
+    fn repeated_activity_explains_excess() {
+        let mut findings = Findings::default();
+        for (user, is_excess) in [("a", true), ("b", true), ("c", false)] {
+            findings.add(difference(Kind::Board, "ba:all", user, is_excess));
+        }
+        findings.accept_excess_of(&["a".to_owned()]);
+        let users: Vec<&str> = findings.excess.iter().map(Difference::user).collect();
+        assert_eq!(users, ["b"]);
+    }
+}

@@ -1,0 +1,241 @@
+//! Reads a key and its shadow and compares them: small keys atomically, large ones page by page.
+
+use std::collections::HashMap;
+
+use super::board::{self, Scores};
+use super::fields::{self, comparable, is_excess};
+use super::findings::{Difference, Findings, Kind};
+use crate::archive::codec::decode_score;
+use crate::archive::key::Key;
+use crate::archive::store::{Cursor, KeyContent, Pairs, unexpected_data};
+use crate::failure::Failure;
+use crate::rebuild::retention::EXPIRED_TTL;
+use crate::rebuild::state::Shard;
+
+/// Pairs of keys in one request.
+const REQUEST_PAIRS: usize = 100;
+/// Values in one page.
+const PAGE: u32 = 1000;
+
+/// A key with comparable values.
+#[derive(Clone, Debug)]
+pub struct ComparedKey {
+    /// The key without its tag.
+    pub name: String,
+    /// Kind of its values.
+    pub kind: Kind,
+}
+
+impl ComparedKey {
+    /// Parses a key. Returns `None` for a key without comparable values.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(Self {
+            name: name.to_owned(),
+            kind: Kind::of(&Key::parse(name)?)?,
+        })
+    }
+
+    fn unexpected(&self, problem: &str) -> Failure {
+        unexpected_data(&self.name, problem)
+    }
+
+    fn difference(
+        &self,
+        field: String,
+        stored: Option<String>,
+        expected: Option<String>,
+    ) -> Difference {
+        Difference {
+            kind: self.kind,
+            key: self.name.clone(),
+            field,
+            tied_users: Vec::new(),
+            is_excess: is_excess(self.kind, stored.as_deref(), expected.as_deref()),
+            stored,
+            expected,
+        }
+    }
+}
+
+/// Fields and their comparable values.
+type Fields = HashMap<String, String>;
+
+/// The values of a key.
+enum Values {
+    Board(Scores),
+    Hash(Fields),
+}
+
+/// Compares keys with their shadows.
+///
+/// # Errors
+///
+/// [`Failure`] if the store does not respond, or a key has an unexpected type or value.
+pub async fn compare(
+    shard: &Shard,
+    keys: &[ComparedKey],
+    findings: &mut Findings,
+) -> Result<(), Failure> {
+    let mut rest = keys;
+    while !rest.is_empty() {
+        let requested = rest.get(..REQUEST_PAIRS).unwrap_or(rest);
+        let names: Vec<String> = requested
+            .iter()
+            .flat_map(|key| shard.key_pair(&key.name))
+            .collect();
+        let contents = shard.store.read_keys(&names).await?;
+        let (pairs, _) = contents.as_chunks::<2>();
+        if pairs.is_empty() {
+            return Err(Failure::Store("the store returned no key".to_owned()));
+        }
+        rest = rest.get(pairs.len()..).unwrap_or_default();
+        for (key, [live, shadow]) in requested.iter().zip(pairs) {
+            findings.keys += 1;
+            if has_expired(shard, shadow) && live.kind == "none" {
+                continue;
+            }
+            match (small_values(key, live)?, small_values(key, shadow)?) {
+                (Some(live), Some(shadow)) => add_differences(key, &live, &shadow, findings),
+                _ => compare_pages(shard, key, findings).await?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the TTL of a shadow marks its live key as expired.
+fn has_expired(shard: &Shard, shadow: &KeyContent) -> bool {
+    let ttl = i64::try_from(EXPIRED_TTL).unwrap_or(i64::MAX / 2000) * 900;
+    shadow.expires_at > shard.started_at.saturating_add(ttl)
+}
+
+/// Returns the values of a key, or `None` if there are too many for one reply.
+fn small_values(key: &ComparedKey, content: &KeyContent) -> Result<Option<Values>, Failure> {
+    let expected = match key.kind {
+        Kind::Board => "zset",
+        _ => "hash",
+    };
+    if content.kind == "none" {
+        return decode(key, Vec::new()).map(Some);
+    }
+    if content.kind != expected {
+        return Err(key.unexpected(&format!("is a {}", content.kind)));
+    }
+    let members = content.members.clone();
+    members.map(|members| decode(key, members)).transpose()
+}
+
+fn decode(key: &ComparedKey, values: Pairs) -> Result<Values, Failure> {
+    Ok(match key.kind {
+        Kind::Board => Values::Board(decode_scores(key, values)?),
+        _ => Values::Hash(decode_fields(key, values)),
+    })
+}
+
+fn decode_scores(key: &ComparedKey, values: Pairs) -> Result<Scores, Failure> {
+    let values = values.into_iter();
+    values
+        .map(|(member, score)| Ok((member, decode_score(&score)?)))
+        .collect::<Result<_, String>>()
+        .map_err(|error| key.unexpected(&error))
+}
+
+fn decode_fields(key: &ComparedKey, values: Pairs) -> Fields {
+    let decoded = |(field, value): (String, String)| {
+        let value = comparable(key.kind, &field, value)?;
+        Some((field, value))
+    };
+    values.into_iter().filter_map(decoded).collect()
+}
+
+fn add_differences(key: &ComparedKey, live: &Values, shadow: &Values, findings: &mut Findings) {
+    match (live, shadow) {
+        (Values::Board(live), Values::Board(shadow)) => {
+            for row in board::compare(live, shadow) {
+                findings.add(Difference {
+                    tied_users: row.tied_users,
+                    is_excess: row.is_excess,
+                    ..key.difference(row.member, row.stored, row.expected)
+                });
+            }
+        }
+        (Values::Hash(live), Values::Hash(shadow)) => {
+            for (field, stored, expected) in fields::compare(live, shadow) {
+                findings.add(key.difference(field, stored, expected));
+            }
+        }
+        (Values::Board(_), Values::Hash(_)) | (Values::Hash(_), Values::Board(_)) => {}
+    }
+}
+
+/// Compares a large key page by page. A concurrent change may be missing.
+async fn compare_pages(
+    shard: &Shard,
+    key: &ComparedKey,
+    findings: &mut Findings,
+) -> Result<(), Failure> {
+    let [live, shadow] = shard.key_pair(&key.name);
+    if key.kind == Kind::Board {
+        // Ranks depend on all members.
+        let live = Values::Board(read_board(shard, key, &live).await?);
+        let shadow = Values::Board(read_board(shard, key, &shadow).await?);
+        add_differences(key, &live, &shadow, findings);
+        return Ok(());
+    }
+    let store = &shard.store;
+    let mut cursor = Cursor::start();
+    while let Some(page) = store
+        .scan_members("HSCAN", &live, PAGE, &mut cursor)
+        .await?
+    {
+        let stored = decode_fields(key, page);
+        let expected = read_fields(shard, key, &shadow, &stored).await?;
+        add_differences(
+            key,
+            &Values::Hash(stored),
+            &Values::Hash(expected),
+            findings,
+        );
+    }
+    let mut cursor = Cursor::start();
+    while let Some(page) = store
+        .scan_members("HSCAN", &shadow, PAGE, &mut cursor)
+        .await?
+    {
+        let expected = decode_fields(key, page);
+        let stored = read_fields(shard, key, &live, &expected).await?;
+        for (field, value) in expected {
+            if !stored.contains_key(&field) {
+                findings.add(key.difference(field, None, Some(value)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a board by ZSCAN: it returns every member that is present all the time, while a range by
+/// rank may miss a member when ranks change.
+async fn read_board(shard: &Shard, key: &ComparedKey, name: &str) -> Result<Scores, Failure> {
+    let (mut scores, mut cursor) = (Scores::new(), Cursor::start());
+    while let Some(page) = shard
+        .store
+        .scan_members("ZSCAN", name, PAGE, &mut cursor)
+        .await?
+    {
+        scores.extend(decode_scores(key, page)?);
+    }
+    Ok(scores)
+}
+
+/// Reads the fields of another page from a key.
+async fn read_fields(
+    shard: &Shard,
+    key: &ComparedKey,
+    name: &str,
+    page: &Fields,
+) -> Result<Fields, Failure> {
+    let fields: Vec<&str> = page.keys().map(String::as_str).collect();
+    let values = shard.store.hash_fields(name, &fields).await?;
+    Ok(decode_fields(key, values))
+}

@@ -1,0 +1,437 @@
+//! The journal of a service: `GET /v1/journal`, decoded. The Worker's `src/journal` documents its
+//! fields.
+
+use std::time::Duration;
+
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::config::Once;
+use activity_rank_core::shard;
+use activity_rank_store::count::{BoardTargets, RuleSnapshot, TimestampSource};
+use serde::Deserialize;
+
+use super::retention::Retention;
+use crate::archive::fingerprint::Fingerprint;
+use crate::args::ServiceArgs;
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+
+/// Entries in one request.
+const PAGE: &str = "2000";
+
+/// Reads the journal of a service.
+#[derive(Clone)]
+pub struct Journal {
+    client: Client,
+    retries: usize,
+}
+
+/// A page of the journal.
+#[derive(Debug)]
+pub struct Page {
+    /// Key prefix of the service.
+    pub prefix: String,
+    /// Schema fingerprint of the service's settings.
+    pub fingerprint: Fingerprint,
+    /// Lifetimes of stored data.
+    pub retention: Retention,
+    /// The entries in order.
+    pub entries: Vec<Entry>,
+    /// Number after which the next page starts; `None` at the end.
+    pub next: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct JsonPage {
+    prefix: String,
+    stamp: String,
+    keep: Retention,
+    entries: Vec<JsonEntry>,
+    next: Option<u64>,
+}
+
+impl Journal {
+    /// Creates a client for the service that the arguments name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::new`].
+    pub fn new(service: &ServiceArgs, retries: usize) -> Result<Self, Failure> {
+        let client = Client::new(service)?;
+        Ok(Self { client, retries })
+    }
+
+    /// Returns the entries of one shard, or of all shards, after the entry number `after`. `notify`
+    /// receives the cause of each retry and the wait before it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the service does not respond, or an entry is invalid.
+    pub async fn page(
+        &self,
+        shard: Option<u32>,
+        after: u64,
+        notify: impl Fn(&RequestError, Duration),
+    ) -> Result<Page, Failure> {
+        let mut url = self.client.url(&["v1", "journal"]);
+        let after = after.to_string();
+        url.query_pairs_mut()
+            .append_pair("after", &after)
+            .append_pair("limit", PAGE);
+        if let Some(shard) = shard {
+            url.query_pairs_mut()
+                .append_pair("shard", &shard.to_string());
+        }
+        let get = || self.client.get_with_key(&url);
+        let response = with_backoff(self.retries, notify, get).await?;
+        let invalid = |what: String| {
+            let url = url.to_string();
+            Failure::Service(RequestError::UnexpectedResponse { url, what })
+        };
+        let page: JsonPage =
+            serde_json::from_slice(&response).map_err(|error| invalid(error.to_string()))?;
+        let fingerprint = Fingerprint::parse(&page.stamp).ok_or_else(|| {
+            let stored = printable(&page.stamp);
+            invalid(format!(
+                "its data was written by another version ({stored})"
+            ))
+        })?;
+        let mut entries = Vec::new();
+        for entry in page.entries {
+            let entry = entry.decode(fingerprint.shards).map_err(invalid)?;
+            if let Some(requested) = shard.filter(|shard| entry.shard != *shard) {
+                let Entry { number, shard, .. } = entry;
+                return Err(invalid(format!(
+                    "journal entry {number} is on shard {shard}, but shard {requested} was requested"
+                )));
+            }
+            entries.push(entry);
+        }
+        Ok(Page {
+            prefix: page.prefix,
+            fingerprint,
+            retention: page.keep,
+            entries,
+            next: page.next,
+        })
+    }
+}
+
+/// A journal entry.
+#[derive(Debug)]
+pub struct Entry {
+    /// Number of the entry.
+    pub number: u64,
+    /// Shard of the change.
+    pub shard: u32,
+    /// Unix ms at which the change was applied.
+    pub applied_at: i64,
+    /// The change.
+    pub change: Change,
+}
+
+/// A change that the journal records.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the journal documents the fields")]
+pub enum Change {
+    Activity(Activity),
+    Moderate {
+        user: String,
+        hidden: String,
+        frozen: String,
+        reason: String,
+    },
+    Profile {
+        user: String,
+        json: String,
+        hidden: String,
+    },
+    Erase {
+        hash: String,
+    },
+}
+
+/// A counted activity, an undo or an adjustment.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the journal documents the fields")]
+pub struct Activity {
+    pub verb: Verb,
+    pub user: String,
+    pub rule: RuleSnapshot,
+    /// Action and target of the deduplication record.
+    pub record: String,
+    pub at: Instant,
+    pub dated: TimestampSource,
+    pub boards: BoardTargets,
+    /// Positions, from 1, of the boards that were skipped because they were archived.
+    pub skipped: Vec<usize>,
+    pub reason: Option<String>,
+}
+
+/// The operation of an [`Activity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
+pub enum Verb {
+    Count,
+    Undo,
+    Adjust,
+}
+
+impl Verb {
+    /// Returns the verb as an argument of the counting script.
+    #[must_use]
+    pub fn script_arg(self) -> &'static str {
+        match self {
+            Self::Count => "do",
+            Self::Undo => "undo",
+            Self::Adjust => "adjust",
+        }
+    }
+}
+
+impl Entry {
+    /// Returns the user of the entry. For an erasure it is the SHA-1 of the user.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        match &self.change {
+            Change::Activity(activity) => &activity.user,
+            Change::Moderate { user, .. } | Change::Profile { user, .. } => user,
+            Change::Erase { hash } => hash,
+        }
+    }
+
+    /// Checks that the shard exists and is that of the user. The user of an erasure is unknown.
+    fn check_shard(&self, shards: u32) -> Result<(), String> {
+        let shard = self.shard;
+        if shard >= shards {
+            return Err(format!("has the shard {shard}, but `shards` is {shards}"));
+        }
+        let home = match &self.change {
+            Change::Activity(_) | Change::Moderate { .. } | Change::Profile { .. } => {
+                shard::of(self.user(), shards)
+            }
+            Change::Erase { .. } => shard,
+        };
+        if home == shard {
+            return Ok(());
+        }
+        Err(format!(
+            "is on shard {shard}, but user '{}' belongs to shard {home} of {shards}",
+            self.user()
+        ))
+    }
+}
+
+/// An entry as JSON. The set of fields depends on `did`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct JsonEntry {
+    n: u64,
+    shard: u32,
+    did: String,
+    now: String,
+    user: String,
+    action: String,
+    once: String,
+    points: String,
+    cooldown: String,
+    mark: String,
+    at: String,
+    dated: String,
+    date: String,
+    kinds: String,
+    groups: String,
+    skipped: String,
+    reason: String,
+    hidden: String,
+    frozen: String,
+    json: String,
+    hash: String,
+}
+
+impl JsonEntry {
+    /// Decodes the entry of a deployment with `shards` shards.
+    fn decode(self, shards: u32) -> Result<Entry, String> {
+        let (number, shard) = (self.n, self.shard);
+        let decode = || {
+            let entry = Entry {
+                number,
+                shard,
+                change: self.decode_change()?,
+                applied_at: parse_number("now", &self.now)?,
+            };
+            entry.check_shard(shards).map(|()| entry)
+        };
+        decode().map_err(|error| format!("journal entry {number} {error}"))
+    }
+
+    fn decode_change(&self) -> Result<Change, String> {
+        let user = self.user.clone();
+        let verb = match self.did.as_str() {
+            "count" => Verb::Count,
+            "undo" => Verb::Undo,
+            "adjust" => Verb::Adjust,
+            "moderate" => {
+                return Ok(Change::Moderate {
+                    user,
+                    hidden: self.hidden.clone(),
+                    frozen: self.frozen.clone(),
+                    reason: self.reason.clone(),
+                });
+            }
+            "profile" => {
+                return Ok(Change::Profile {
+                    user,
+                    json: self.json.clone(),
+                    hidden: self.hidden.clone(),
+                });
+            }
+            "erase" => {
+                let hash = self.hash.clone();
+                return Ok(Change::Erase { hash });
+            }
+            other => return Err(invalid_field("did", other)),
+        };
+        let once = match self.once.as_str() {
+            "d" => Once::Day,
+            "s" => Once::Standing,
+            other => return Err(invalid_field("once", other)),
+        };
+        let dated = match self.dated.as_str() {
+            "0" => TimestampSource::Now,
+            "1" => TimestampSource::Caller,
+            "2" => TimestampSource::Queue,
+            other => return Err(invalid_field("dated", other)),
+        };
+        let periods = self.kinds.chars().map(Period::from_letter);
+        let periods: Option<Vec<Period>> = periods.collect();
+        let skipped = split_list(&self.skipped).map(|word| word.parse());
+        let skipped: Result<Vec<usize>, _> = skipped.collect();
+        let date = Date::parse(&self.date);
+        Ok(Change::Activity(Activity {
+            verb,
+            user,
+            rule: RuleSnapshot {
+                action: self.action.clone(),
+                once,
+                points: parse_number("points", &self.points)?,
+                // The journal has only activities that passed caps and cooldowns. The smallest
+                // cooldown, 1 ms, stores the instant of the activity for later cooldowns.
+                daily_cap: 0,
+                cooldown: u64::from(self.cooldown == "1"),
+            },
+            record: self.mark.clone(),
+            at: Instant(parse_number("at", &self.at)?),
+            dated,
+            boards: BoardTargets {
+                date: date.ok_or_else(|| invalid_field("date", &self.date))?,
+                periods: periods.ok_or_else(|| invalid_field("kinds", &self.kinds))?,
+                groups: split_list(&self.groups).map(str::to_owned).collect(),
+            },
+            skipped: skipped.map_err(|_| invalid_field("skipped", &self.skipped))?,
+            reason: (!self.reason.is_empty()).then(|| self.reason.clone()),
+        }))
+    }
+}
+
+fn split_list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').filter(|word| !word.is_empty())
+}
+
+fn parse_number(field: &str, text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| invalid_field(field, text))
+}
+
+fn invalid_field(field: &str, text: &str) -> String {
+    format!("has an invalid `{field}`: '{text}'")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// Returns a like by user 42 with these fields replaced.
+    pub(in crate::rebuild) fn entry(number: u64, fields: Value) -> Result<Entry, String> {
+        let mut entry = json!({"n": number, "shard": 0, "id": "1-0", "did": "count",
+            "now": "1795132800000", "user": "42", "action": "like", "once": "s", "points": "2",
+            "cooldown": "0", "mark": "like:post-7", "at": "1795132800000", "dated": "0",
+            "date": "2026-11-20", "kinds": "dwmya", "groups": "", "skipped": "", "reason": ""});
+        let (Value::Object(entry_fields), Value::Object(others)) = (&mut entry, fields) else {
+            return Err("not an object".to_owned());
+        };
+        entry_fields.extend(others);
+        let entry: JsonEntry = serde_json::from_value(entry).map_err(|error| error.to_string())?;
+        entry.decode(1)
+    }
+
+    #[test]
+    fn activity_is_decoded_with_boards() {
+        let entry = entry(
+            7,
+            json!({"groups": "eu,a|b", "skipped": "1,12", "dated": "2", "cooldown": "1"}),
+        );
+        let entry = entry.unwrap();
+        let Change::Activity(activity) = entry.change else {
+            panic!("{entry:?}");
+        };
+        assert_eq!((entry.number, entry.applied_at), (7, 1_795_132_800_000));
+        assert_eq!(
+            (activity.verb, activity.dated),
+            (Verb::Count, TimestampSource::Queue)
+        );
+        assert_eq!(activity.boards.periods, Period::ALL);
+        assert_eq!(activity.boards.groups, ["eu", "a|b"]);
+        assert_eq!(activity.skipped, [1, 12]);
+        assert_eq!((activity.rule.points, activity.rule.cooldown), (2, 1));
+        assert_eq!(activity.reason, None);
+    }
+
+    #[test]
+    fn invalid_fields_are_named() {
+        for (fields, expected) in [
+            (
+                json!({"did": "merge"}),
+                "journal entry 3 has an invalid `did`: 'merge'",
+            ),
+            (
+                json!({"date": "2026-02-30"}),
+                "journal entry 3 has an invalid `date`: '2026-02-30'",
+            ),
+            (
+                json!({"kinds": "dq"}),
+                "journal entry 3 has an invalid `kinds`: 'dq'",
+            ),
+            (
+                json!({"points": "2.5"}),
+                "journal entry 3 has an invalid `points`: '2.5'",
+            ),
+            (
+                json!({"shard": 1}),
+                "journal entry 3 has the shard 1, but `shards` is 1",
+            ),
+        ] {
+            assert_eq!(entry(3, fields).unwrap_err(), expected);
+        }
+    }
+
+    /// With 8 shards, user 42 belongs to shard 3.
+    #[test]
+    fn entry_on_wrong_shard_is_rejected() {
+        let shard_of = |did: &str, shard: u32| {
+            let entry = json!({"n": 3, "shard": shard, "did": did, "now": "1", "user": "42"});
+            let entry: JsonEntry = serde_json::from_value(entry).unwrap();
+            entry.decode(8).map(|entry| entry.shard)
+        };
+        for did in ["moderate", "profile"] {
+            assert_eq!(shard_of(did, 3), Ok(3));
+            let expected = "journal entry 3 is on shard 4, but user '42' belongs to shard 3 of 8";
+            assert_eq!(shard_of(did, 4), Err(expected.to_owned()));
+        }
+        // An erasure has only a hash, so its user's shard is unknown.
+        assert_eq!(shard_of("erase", 4), Ok(4));
+        assert!(shard_of("erase", 8).is_err());
+    }
+}

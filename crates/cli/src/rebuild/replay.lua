@@ -1,0 +1,71 @@
+-- Applies steps of a replay in order and advances the position in the journal, atomically.
+--
+-- KEYS    1 rebuild state (hash)   2 users with repeated activity (set)
+--         3.. the keys of each step, one step after the other
+-- ARGV    1 string: id of this run   2 integer: number of the last applied journal entry
+--         3.. for each step: script name; number of the entry it completes, or ''; number of keys, of
+--         arguments and of users; the arguments; the users: of each operation the user that should
+--         receive points, or ''
+-- Returns { last applied entry, number of applied steps, reply of the step that failed or nil }:
+--         the entry is nil if another run owns the rebuild or there is none. If it is not ARGV[2] and
+--         no step was applied, an earlier copy of this request was.
+-- State   a step that requests more data, or that cannot be applied, writes nothing but the reply, and
+--         stops the batch. Keys expire as the service's scripts set them.
+-- Example EVAL text 3 {ar:0}r {ar:0}~r {ar:0}~p 7f3a 12 run 13 1 3 0 HSET 42 '{"name":"Ada"}'
+--
+-- `scripts` maps names to functions of KEYS and ARGV with the text of the service's scripts. The
+-- second element of their reply lists the data they request.
+
+scripts.run = function(keys, args)
+  redis.call(args[1], keys[1], unpack(args, 2))
+  return { '', {} }
+end
+
+local owner, position = unpack(redis.call('HMGET', KEYS[1], 'owner', 'entry'))
+if owner ~= ARGV[1] then
+  return { false, 0 }
+elseif position ~= ARGV[2] then
+  return { position, 0 }
+end
+
+-- Returns the first failed operation of a call. It has changed nothing.
+local function failure(results)
+  for _, result in ipairs(results) do
+    if result[1] == 'failed' then
+      return result
+    end
+  end
+end
+
+local key, cursor, applied = 2, 2, 0
+local function take(from, after, count)
+  local taken = {}
+  for i = 1, count do
+    taken[i] = from[after + i]
+  end
+  return taken
+end
+
+while ARGV[cursor + 1] do
+  local name, entry = ARGV[cursor + 1], ARGV[cursor + 2]
+  local keys, args, users = tonumber(ARGV[cursor + 3]), tonumber(ARGV[cursor + 4]), tonumber(ARGV[cursor + 5])
+  cursor = cursor + 5
+  local reply = scripts[name](take(KEYS, key, keys), take(ARGV, cursor, args))
+  local results = name == 'count' and reply[3] or {}
+  if not reply[2] or #reply[2] > 0 or failure(results) then
+    return { position, applied, reply }
+  end
+  key, cursor, applied = key + keys, cursor + args, applied + 1
+  for i = 1, users do
+    local user = ARGV[cursor + i]
+    if user ~= '' and results[i][1] ~= 'counted' then
+      redis.call('SADD', KEYS[2], user)
+    end
+  end
+  cursor = cursor + users
+  if entry ~= '' then
+    position = entry
+    redis.call('HSET', KEYS[1], 'entry', position)
+  end
+end
+return { position, applied }

@@ -1,0 +1,363 @@
+//! Replays the journal of a shard on its shadow: plans each page and applies it in batches.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use activity_rank_store::redis::Command;
+use activity_rank_store::scripts::{COUNT, ERASE, MODERATE, PROFILES, Script};
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::journal::{Change, Entry, Journal, Page};
+use super::plan::{CallContext, Planner, Step};
+use super::session::{OwnedShard, Session};
+use super::state::{Shard, State, lost_ownership, settings_changed};
+use crate::archive::store::script;
+use crate::count::count;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::request_error::RequestError;
+
+/// Approximate size of a request; the last step may exceed it.
+const REQUEST_BYTES: usize = 256 * 1024;
+/// Entries in one request; the last step may exceed it. They block Redis for some milliseconds.
+const REQUEST_ENTRIES: u64 = 200;
+/// Largest number of consecutive requests of a step for more data. More than one was never observed.
+const MAX_DATA_REQUESTS: u32 = 8;
+/// Replays before writes are locked: each one leaves fewer new entries.
+const LIVE_REPLAYS: u32 = 3;
+
+/// `replay.lua` with the service's scripts as functions.
+static REPLAY: LazyLock<Script> = LazyLock::new(|| {
+    let mut text = include_str!("dated.lua").to_owned();
+    text.push_str("local scripts = {}\n");
+    for (name, Script { text: body, .. }) in [
+        ("count", &COUNT),
+        ("moderate", &MODERATE),
+        ("profiles", &PROFILES),
+        ("erase", &ERASE),
+    ] {
+        text.push_str(&format!(
+            "scripts.{name} = function(KEYS, ARGV)\n{body}\nend\n"
+        ));
+    }
+    text.push_str(include_str!("replay.lua"));
+    script(text.leak())
+});
+
+/// The replay of a shard's journal.
+pub struct Replay {
+    journal: Journal,
+    applier: Applier,
+    fingerprint: String,
+    start: Instant,
+}
+
+impl Replay {
+    /// Continues at the stored position. Reads the applied part of the journal again for its expiries
+    /// and users.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::page`].
+    pub async fn resume(session: &Session, owned: &OwnedShard) -> Result<Self, Failure> {
+        let (shard, state) = (&owned.shard, owned.state.clone());
+        let applied = state.entry;
+        let planner = Planner::new(shard.shadow.clone(), session.retention);
+        let mut replay = Self {
+            journal: session.journal.clone(),
+            fingerprint: state.fingerprint.clone(),
+            applier: Applier {
+                planner,
+                state,
+                entries: 0,
+                changed_users: HashSet::new(),
+            },
+            start: Instant::now(),
+        };
+        let mut next = Some(0);
+        while let Some(after) = next.filter(|next| *next < applied) {
+            let page = replay.page(shard, after).await?;
+            let applied = page.entries.iter().filter(|entry| entry.number <= applied);
+            applied.for_each(|entry| replay.applier.planner.skip(entry));
+            next = page.next;
+        }
+        Ok(replay)
+    }
+
+    /// Returns the state.
+    pub fn state(&mut self) -> &mut State {
+        &mut self.applier.state
+    }
+
+    /// Returns the state and ends the replay.
+    #[must_use]
+    pub fn into_state(self) -> State {
+        self.applier.state
+    }
+
+    /// Returns the number of entries that this run has applied.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.applier.entries
+    }
+
+    /// Applies almost all entries while the service adds more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Replay::catch_up`].
+    pub async fn approach_end(&mut self, shard: &Shard) -> Result<(), Failure> {
+        for _ in 0..LIVE_REPLAYS {
+            if self.catch_up(shard).await?.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies all entries of the journal. Returns the users of the applied entries; the hash of an
+    /// erased user.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if service or store do not respond, or an entry cannot be applied.
+    pub async fn catch_up(&mut self, shard: &Shard) -> Result<HashSet<String>, Failure> {
+        self.applier.changed_users.clear();
+        let mut page = self.page(shard, self.applier.state.entry).await?;
+        loop {
+            let (entries, next) = (std::mem::take(&mut page.entries), page.next);
+            let until = entries.last().map(|entry| entry.applied_at);
+            let Some(next) = next else {
+                self.applier.apply(shard, entries).await?;
+                self.show_progress(shard, until);
+                return Ok(std::mem::take(&mut self.applier.changed_users));
+            };
+            // The next page is read while this one is applied.
+            let next_page = read_page(&self.journal, shard, &self.fingerprint, next);
+            let (next_page, applied) = tokio::join!(next_page, self.applier.apply(shard, entries));
+            applied?;
+            page = next_page?;
+            self.show_progress(shard, until);
+        }
+    }
+
+    async fn page(&self, shard: &Shard, after: u64) -> Result<Page, Failure> {
+        read_page(&self.journal, shard, &self.fingerprint, after).await
+    }
+
+    fn show_progress(&self, shard: &Shard, until: Option<i64>) {
+        let entries = self.entries();
+        shard.show_progress(|| {
+            let rate = entries as f64 / self.start.elapsed().as_secs_f64().max(0.001);
+            let until = until.and_then(|until| Timestamp::from_millisecond(until).ok());
+            let until = until.map(|until| format!(", until {until:.0}"));
+            let (entries, until) = (count_entries(entries), until.unwrap_or_default());
+            format!("{entries}, {rate:.0}/s{until}")
+        });
+    }
+}
+
+/// Reads a page of a shard's journal and checks that the service's settings are still the same.
+async fn read_page(
+    journal: &Journal,
+    shard: &Shard,
+    fingerprint: &str,
+    after: u64,
+) -> Result<Page, Failure> {
+    let store = &shard.store;
+    let notify = |error: &RequestError, wait: Duration| {
+        store.progress.retrying(&error.to_string(), wait);
+    };
+    let page = journal.page(Some(store.shard), after, notify).await?;
+    let now = page.fingerprint.to_string();
+    if now == fingerprint && page.prefix == store.prefix {
+        return Ok(page);
+    }
+    Err(settings_changed(
+        &format!("{} {fingerprint}", store.prefix),
+        &format!("{} {now}", page.prefix),
+    ))
+}
+
+/// Formats the number of applied entries, the duration and the rate.
+#[must_use]
+pub fn format_throughput(entries: u64, start: Instant) -> String {
+    let seconds = start.elapsed().as_secs_f64();
+    let rate = entries as f64 / seconds.max(0.001);
+    format!("{} in {seconds:.1} s ({rate:.0}/s)", count_entries(entries))
+}
+
+/// `1 entry`, `5,792 entries`.
+fn count_entries(number: u64) -> String {
+    match number {
+        1 => "1 entry".to_owned(),
+        number => count(number, "entrie"),
+    }
+}
+
+/// Applies entries to the shadow.
+struct Applier {
+    planner: Planner,
+    state: State,
+    /// Number of entries applied by this run.
+    entries: u64,
+    /// Users of the entries applied since the last [`Replay::catch_up`].
+    changed_users: HashSet<String>,
+}
+
+/// The reply of `replay.lua`.
+struct ReplayReply {
+    /// Number of the last applied entry.
+    entry: u64,
+    /// Number of applied steps.
+    applied: usize,
+    /// The reply of the first step that was not applied.
+    pending: Option<Value>,
+}
+
+impl Applier {
+    /// Applies the entries after the current position.
+    async fn apply(&mut self, shard: &Shard, entries: Vec<Entry>) -> Result<(), Failure> {
+        let context = CallContext {
+            keys: shard.shadow.clone(),
+            fingerprint: self.state.fingerprint.clone(),
+            retention: self.planner.retention,
+            now: shard.store.now().await?,
+        };
+        let position = self.state.entry;
+        for entry in entries.into_iter().filter(|entry| entry.number > position) {
+            self.changed_users.insert(entry.user().to_owned());
+            match entry.change {
+                Change::Erase { hash } => {
+                    // The user may be new in a step that is not applied yet.
+                    self.flush(shard, &context).await?;
+                    self.erase(shard, entry.number, entry.applied_at, hash)
+                        .await?;
+                }
+                Change::Activity(_) | Change::Moderate { .. } | Change::Profile { .. } => {
+                    self.planner.add(entry);
+                }
+            }
+        }
+        self.flush(shard, &context).await
+    }
+
+    /// Plans an erasure. The journal has no earlier entries of the user any more, but the shadow may
+    /// have the user's data from an earlier run.
+    async fn erase(
+        &mut self,
+        shard: &Shard,
+        entry: u64,
+        then: i64,
+        hash: String,
+    ) -> Result<(), Failure> {
+        let users = shard.shadow.users();
+        let command = Command::new("HGET").args([&users, &hash]);
+        let user: Option<String> = shard.store.run(command).await?;
+        match user {
+            Some(user) => self.planner.erase(entry, then, user),
+            None => {
+                let tombstone = vec![hash, then.to_string()];
+                let step = Step::command("HSET", shard.shadow.tombstones(), tombstone);
+                self.planner.complete_with(entry, step);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all planned steps.
+    async fn flush(&mut self, shard: &Shard, context: &CallContext) -> Result<(), Failure> {
+        let mut steps: VecDeque<Step> = self.planner.take().into();
+        let mut data_requests = 0;
+        while !steps.is_empty() {
+            let reply = self.send(shard, context, &steps).await?;
+            let mut applied = reply.applied;
+            if applied == 0 && reply.entry != self.state.entry {
+                // An earlier attempt of this request was applied, but its response was lost.
+                let last = steps
+                    .iter()
+                    .position(|step| step.entry == Some(reply.entry));
+                applied = last.ok_or_else(lost_ownership)? + 1;
+            }
+            data_requests = if applied > 0 { 0 } else { data_requests + 1 };
+            let done = steps.drain(..applied);
+            self.entries += done.map(|step| step.entries).sum::<u64>();
+            self.state.entry = reply.entry;
+            if let (Some(reply), Some(step)) = (reply.pending, steps.front_mut()) {
+                let supplied = match reply.get(1) {
+                    Some(requested)
+                        if requested.as_array().is_some_and(|list| !list.is_empty()) =>
+                    {
+                        step.supply(requested)
+                    }
+                    Some(_) | None => Err(format!("unexpected script reply {reply}")),
+                };
+                supplied.map_err(|error| replay_failed(self.state.entry, &error))?;
+            }
+            if data_requests > MAX_DATA_REQUESTS {
+                let error = "a script requested data too many times";
+                return Err(replay_failed(self.state.entry, error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends as many of the first steps as fit into one request.
+    async fn send(
+        &self,
+        shard: &Shard,
+        context: &CallContext,
+        steps: &VecDeque<Step>,
+    ) -> Result<ReplayReply, Failure> {
+        let mut keys = vec![shard.keys.rebuild(), shard.shadow.recounted_users()];
+        let mut args = vec![self.state.owner.clone(), self.state.entry.to_string()];
+        let (mut bytes, mut entries) = (0, 0);
+        for step in steps {
+            if bytes > REQUEST_BYTES || entries + step.entries > REQUEST_ENTRIES && entries > 0 {
+                break;
+            }
+            let (call, users) = (step.encode(context), step.users());
+            args.push(call.script.to_owned());
+            args.push(
+                step.entry
+                    .map(|entry| entry.to_string())
+                    .unwrap_or_default(),
+            );
+            let counts = [call.keys.len(), call.args.len(), users.len()];
+            args.extend(counts.map(|count| count.to_string()));
+            let words = call.args.iter().chain(users);
+            let sizes = words.clone().chain(&call.keys).map(String::len);
+            bytes += sizes.sum::<usize>();
+            args.extend(words.cloned());
+            keys.extend(call.keys);
+            entries += step.entries;
+        }
+        let command = Command::script(&REPLAY, &keys).args(&args);
+        let reply: Vec<Value> = shard.store.run(command).await?;
+        let mut reply = reply.into_iter();
+        let entry = match reply.next() {
+            Some(Value::String(entry)) => entry.parse().ok(),
+            _ => return Err(lost_ownership()),
+        };
+        let applied = reply.next().and_then(|applied| applied.as_u64());
+        let applied = applied.and_then(|applied| usize::try_from(applied).ok());
+        let invalid = || replay_failed(self.state.entry, "unexpected reply of the store");
+        Ok(ReplayReply {
+            entry: entry.ok_or_else(invalid)?,
+            applied: applied
+                .filter(|applied| *applied <= steps.len())
+                .ok_or_else(invalid)?,
+            pending: reply.next(),
+        })
+    }
+}
+
+fn replay_failed(entry: u64, error: &str) -> Failure {
+    Failure::Store(format!(
+        "the journal cannot be replayed after entry {entry}: {}",
+        printable(error)
+    ))
+}

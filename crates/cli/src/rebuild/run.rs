@@ -1,0 +1,224 @@
+//! `activity-rank rebuild`.
+
+use std::cell::Cell;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use activity_rank_store::redis::Command;
+use tokio::time::Instant;
+
+use super::compare::{Comparison, audit};
+use super::replay::{Replay, format_throughput};
+use super::session::{OwnedShard, Session};
+use super::state::{Phase, Shard};
+use super::swap::swap;
+use crate::args::{RebuildArgs, ServiceArgs};
+use crate::count::count;
+use crate::failure::{DIFFERENT, Failure};
+use crate::screen::Screen;
+
+/// Deleted values that a rejected rebuild prints.
+const MAX_PRINTED: usize = 20;
+
+/// Rebuilds the data of a deployment from its journal.
+///
+/// # Errors
+///
+/// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
+pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
+    let session = Session::open(service, &args.store, args.fresh).await?;
+    let rebuild = Rebuild {
+        session: &session,
+        start: Instant::now(),
+        discard: args.discard,
+        locked: Cell::new(None),
+    };
+    let done = tokio::select! {
+        done = rebuild.rebuild() => done,
+        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+    };
+    session.finish_progress();
+    if done.is_err() {
+        rebuild.unlock().await;
+    }
+    done
+}
+
+/// A rebuild of all shards.
+struct Rebuild<'a> {
+    session: &'a Session,
+    start: Instant,
+    discard: bool,
+    /// The shard with writes that are, or may be, locked.
+    locked: Cell<Option<&'a OwnedShard>>,
+}
+
+/// The result of a rebuild.
+#[derive(Default)]
+struct Summary {
+    /// Differences found while writes were locked.
+    comparison: Comparison,
+    /// Shards rebuilt by this run.
+    rebuilt: u64,
+    /// Shards rebuilt by an interrupted run.
+    rebuilt_before: u64,
+    /// Journal entries applied by this run.
+    entries: u64,
+    /// Longest time that writes of a shard were locked.
+    longest_lock: Duration,
+}
+
+impl<'a> Rebuild<'a> {
+    async fn rebuild(&self) -> Result<ExitCode, Failure> {
+        let mut summary = Summary::default();
+        let shards_in = |phases: &'static [Phase]| {
+            let shards = self.session.shards.iter();
+            shards.filter(|owned| phases.contains(&owned.state.phase))
+        };
+        summary.rebuilt_before += shards_in(&[Phase::Done]).map(|_| 1).sum::<u64>();
+        // Shards that an interrupted run has left locked come first.
+        for owned in shards_in(&[Phase::Delete, Phase::Rename]) {
+            self.locked.set(Some(owned));
+            let mut state = owned.state.clone();
+            swap(&owned.shard, &mut state, self.session.has_entries).await?;
+            summary.rebuilt_before += 1;
+        }
+        for owned in shards_in(&[Phase::Locked]) {
+            self.locked.set(Some(owned));
+            let mut replay = Replay::resume(self.session, owned).await?;
+            if let Some(code) = self.lock_and_swap(owned, &mut replay, &mut summary).await? {
+                return Ok(code);
+            }
+        }
+        // All shards are compared before the first one is locked.
+        let (mut comparison, mut replays) = (Comparison::default(), Vec::new());
+        for owned in shards_in(&[Phase::Replay]) {
+            let mut replay = Replay::resume(self.session, owned).await?;
+            comparison.compare_live(&owned.shard, &mut replay).await?;
+            replays.push((owned, replay));
+        }
+        if let Some(code) = self.reject_data_loss(&comparison, &summary)? {
+            return Ok(code);
+        }
+        for (owned, mut replay) in replays {
+            if let Some(code) = self.lock_and_swap(owned, &mut replay, &mut summary).await? {
+                return Ok(code);
+            }
+        }
+        self.locked.set(None);
+        self.session.delete_states().await?;
+        self.session.finish_progress();
+        Screen::print(&self.report(&summary))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Locks writes of a shard, replays the rest of the journal, compares again, and swaps. Returns an
+    /// exit code if data would be lost.
+    async fn lock_and_swap(
+        &self,
+        owned: &'a OwnedShard,
+        replay: &mut Replay,
+        summary: &mut Summary,
+    ) -> Result<Option<ExitCode>, Failure> {
+        let shard = &owned.shard;
+        self.locked.set(Some(owned));
+        if replay.state().phase == Phase::Replay {
+            replay.approach_end(shard).await?;
+            replay
+                .state()
+                .transition(shard, Phase::Locked, false)
+                .await?;
+        }
+        let locked_at = Instant::now();
+        while !replay.catch_up(shard).await?.is_empty() || has_outbox_entries(shard).await? {}
+        summary.entries += replay.entries();
+        summary.comparison.compare_locked(shard).await?;
+        if let Some(code) = self.reject_data_loss(&summary.comparison, summary)? {
+            let state = replay.state();
+            state.transition(shard, Phase::Replay, false).await?;
+            return Ok(Some(code));
+        }
+        let keeps_audit_log = audit::is_complete(shard).await?;
+        let state = replay.state();
+        state
+            .transition(shard, Phase::Delete, keeps_audit_log)
+            .await?;
+        swap(shard, state, self.session.has_entries).await?;
+        summary.rebuilt += 1;
+        summary.longest_lock = summary.longest_lock.max(locked_at.elapsed());
+        Ok(None)
+    }
+
+    fn report(&self, summary: &Summary) -> String {
+        if summary.rebuilt == 0 {
+            return "completed an interrupted rebuild".to_owned();
+        }
+        let seconds = summary.longest_lock.as_secs_f64();
+        let lock = match self.session.shards.len() {
+            1 => format!("writes were locked for {seconds:.1} s"),
+            _ => format!("writes of a shard were locked for at most {seconds:.1} s"),
+        };
+        let throughput = format_throughput(summary.entries, self.start);
+        let differences = summary.comparison.report();
+        let mut report = format!("{differences}\nrebuilt from {throughput}; {lock}");
+        if summary.rebuilt_before > 0 {
+            let shards = count(summary.rebuilt_before, "shard");
+            report.push_str(&format!("\n{shards} rebuilt before the interruption"));
+        }
+        report
+    }
+
+    /// Prints the values that the rebuild would delete and returns the exit code, unless `--discard`
+    /// is set.
+    fn reject_data_loss(
+        &self,
+        comparison: &Comparison,
+        summary: &Summary,
+    ) -> Result<Option<ExitCode>, Failure> {
+        let excess = &comparison.findings.excess;
+        if excess.is_empty() || self.discard {
+            return Ok(None);
+        }
+        self.session.finish_progress();
+        Screen::print(&comparison.report())?;
+        Screen::print("The store has values that the journal lacks. A rebuild would delete:")?;
+        for difference in excess.iter().take(MAX_PRINTED) {
+            Screen::print(&difference.to_string())?;
+        }
+        let changed = match summary.rebuilt + summary.rebuilt_before {
+            0 => "nothing was changed".to_owned(),
+            rebuilt => format!(
+                "{rebuilt} of {} shards are rebuilt, and nothing else was changed",
+                self.session.shards.len()
+            ),
+        };
+        let values = count(excess.len().try_into().unwrap_or(u64::MAX), "value");
+        Screen::print_error(&format!(
+            "{changed}: {values} would be lost; use --discard to rebuild anyway, or --fresh to start \
+             over"
+        ));
+        Ok(Some(ExitCode::from(DIFFERENT)))
+    }
+
+    /// Unlocks writes after an error or an interruption, unless a swap has started.
+    async fn unlock(&self) {
+        let is_swapping = match self.locked.get() {
+            Some(OwnedShard { shard, state }) => state.clone().unlock(shard).await.unwrap_or(false),
+            None => false,
+        };
+        Screen::print_error(match is_swapping {
+            true => {
+                "the rebuild has started to replace the data: run it again to complete it; until \
+                 then writes are locked"
+            }
+            false => "run it again to resume",
+        });
+    }
+}
+
+/// Returns whether changes wait in the outbox that are not in the journal yet.
+async fn has_outbox_entries(shard: &Shard) -> Result<bool, Failure> {
+    let outbox = shard.keys.outbox();
+    let entries: u64 = shard.store.run(Command::new("XLEN").arg(&outbox)).await?;
+    Ok(entries > 0)
+}

@@ -1,0 +1,127 @@
+//! `activity-rank standing`: prints one user's score and rank on a board.
+
+use std::process::ExitCode;
+
+use serde::Deserialize;
+use serde_json::Number;
+
+use crate::args::{ServiceArgs, StandingArgs};
+use crate::board::{self, BoardPeriod, Entry, User, table};
+use crate::count::count;
+use crate::failure::Failure;
+
+/// Response of the service.
+#[derive(Debug, Deserialize)]
+struct Standing {
+    period: BoardPeriod,
+    user: User,
+    rank: Option<u64>,
+    score: Number,
+    total: u64,
+    percentile: Option<Number>,
+    next: Option<Next>,
+    around: Option<Vec<Entry>>,
+}
+
+/// The user one rank above.
+#[derive(Debug, Deserialize)]
+struct Next {
+    rank: u64,
+    score: Number,
+    points: Number,
+}
+
+/// Reads the standing and prints it.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the service gives no usable response or stdout fails.
+pub async fn run(service: &ServiceArgs, args: &StandingArgs) -> Result<ExitCode, Failure> {
+    let (path, numbers) = (["users", args.user.as_str()], [("around", args.around)]);
+    board::print(service, args.period, &path, &args.board, &numbers, text).await
+}
+
+fn text(standing: &Standing) -> String {
+    let Standing {
+        period,
+        user,
+        score,
+        total,
+        ..
+    } = standing;
+    let header = format!("{period} · {}", count(*total, "member"));
+    let Some(rank) = standing.rank else {
+        return format!("{header}\n{user} is not on this board");
+    };
+    let mut out = format!("{header}\n{user}: rank {rank} of {total}, score {score}");
+    if let Some(percentile) = &standing.percentile {
+        out.push_str(&format!(", percentile {percentile}"));
+    }
+    match &standing.next {
+        Some(next) => out.push_str(&format!(
+            "\n{} to rank {} (score {})",
+            points(&next.points),
+            next.rank,
+            next.score
+        )),
+        None => out.push_str("\nno user ranks higher"),
+    }
+    match &standing.around {
+        // A table of this user alone would repeat the line above.
+        Some(around) if around.len() > 1 => format!("{out}\n\n{}", table(around, Some(&user.id))),
+        Some(_) | None => out,
+    }
+}
+
+fn points(points: &Number) -> String {
+    if points.as_f64() == Some(1.0) {
+        "1 point".to_owned()
+    } else {
+        format!("{points} points")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: &str = r#""period":{"kind":"year","id":"2026","start":"2026-01-01T00:00:00Z",
+        "end":"2027-01-01T00:00:00Z","timezone":"UTC","closed":false}"#;
+    const HEADER: &str = "year 2026 · 2026-01-01T00:00:00Z to 2027-01-01T00:00:00Z (UTC)";
+
+    #[track_caller]
+    fn assert_text(fields: &str, expected: &str) -> Result<(), serde_json::Error> {
+        assert_eq!(
+            text(&serde_json::from_str(&format!("{{{PERIOD},{fields}}}"))?),
+            format!("{HEADER}{expected}")
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn standing_has_rank_percentile_and_next_rank() -> Result<(), serde_json::Error> {
+        assert_text(
+            r#""user":{"id":"42","name":"Ada"},"rank":3,"score":12,"total":1234,"percentile":99.8,
+               "next":{"rank":2,"score":15,"points":4},
+               "around":[{"rank":2,"score":15,"user":{"id":"7"}},{"rank":3,"score":12,"user":{"id":"42","name":"Ada"}}]"#,
+            " · 1,234 members\nAda (42): rank 3 of 1234, score 12, percentile 99.8\n4 points to rank 2 (score 15)\n\n \
+             rank  score  user  name\n    2     15  7\n  > 3     12  42    Ada",
+        )
+    }
+
+    #[test]
+    fn first_rank_has_no_user_above() -> Result<(), serde_json::Error> {
+        assert_text(
+            r#""user":{"id":"42"},"rank":1,"score":12,"total":1,"percentile":100,"next":null,"around":[]"#,
+            " · 1 member\n42: rank 1 of 1, score 12, percentile 100\nno user ranks higher",
+        )
+    }
+
+    #[test]
+    fn user_without_points_is_not_on_the_board() -> Result<(), serde_json::Error> {
+        assert_text(
+            r#""user":{"id":"17"},"rank":null,"score":0,"total":9,"percentile":null,"next":null,"around":[]"#,
+            " · 9 members\n17 is not on this board",
+        )
+    }
+}

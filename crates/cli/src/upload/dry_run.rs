@@ -1,0 +1,120 @@
+//! `--dry-run`: reads and checks the whole file and prints what would be sent.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use indicatif::HumanBytes;
+use jiff::Timestamp;
+use reqwest::Url;
+use serde::Serialize;
+
+use crate::args::UploadArgs;
+use crate::count::count;
+use crate::failure::{Failure, LINES_REFUSED};
+use crate::screen::Screen;
+use crate::upload::line::{Line, LineParser};
+use crate::upload::partitions::{Batch, Partitions};
+use crate::upload::progress::UploadProgress;
+use crate::upload::source::Source;
+use crate::upload::time_shift::TimeShift;
+
+/// The requests an upload would send.
+#[derive(Debug, Default, Serialize)]
+struct Plan {
+    url: String,
+    lines: u64,
+    requests: u64,
+    bytes: u64,
+    refused: u64,
+    earliest: Option<Timestamp>,
+    latest: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shifted_ms: Option<i128>,
+}
+
+/// Checks the file and prints the plan.
+///
+/// # Errors
+///
+/// Returns [`Failure::File`] if the file cannot be read.
+pub fn run(
+    source: Source,
+    parser: &LineParser,
+    batch: usize,
+    args: &UploadArgs,
+    url: &Url,
+) -> Result<ExitCode, Failure> {
+    let mut plan = Plan {
+        url: url.to_string(),
+        shifted_ms: parser.time_shift.map(TimeShift::milliseconds),
+        ..Plan::default()
+    };
+    let mut partitions = Partitions::new(args.concurrency, batch);
+    let mut progress = UploadProgress::new(None, args.limit_errors);
+    source.read(|raw| {
+        match parser.parse(raw) {
+            Ok(None) => {}
+            Ok(Some(line)) => {
+                plan.add_line(&line);
+                if let Some((_, batch)) = partitions.push(line) {
+                    plan.add_request(&batch);
+                }
+            }
+            Err(refused) => {
+                plan.refused += 1;
+                progress.refused(&refused);
+            }
+        }
+        true
+    })?;
+    partitions
+        .indexes()
+        .filter_map(|partition| partitions.take(partition))
+        .for_each(|batch| plan.add_request(&batch));
+    progress.finish();
+    Screen::print(&if args.json {
+        serde_json::to_string(&plan).unwrap_or_default()
+    } else {
+        plan.to_string()
+    })?;
+    Ok(if plan.refused > 0 {
+        ExitCode::from(LINES_REFUSED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+impl Plan {
+    fn add_line(&mut self, line: &Line) {
+        self.lines += 1;
+        self.latest = self.latest.max(line.at);
+        self.earliest = match (self.earliest, line.at) {
+            (Some(earliest), Some(at)) => Some(earliest.min(at)),
+            (earliest, at) => earliest.or(at),
+        };
+    }
+
+    fn add_request(&mut self, batch: &Batch) {
+        self.requests += 1;
+        self.bytes += batch.body().len() as u64;
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = count(self.lines, "line");
+        let requests = count(self.requests, "request");
+        let (bytes, url) = (HumanBytes(self.bytes), &self.url);
+        write!(f, "would send {lines} ({bytes}) in {requests} to {url}")?;
+        if let (Some(earliest), Some(latest)) = (self.earliest, self.latest) {
+            write!(f, "\ntimes from {earliest} to {latest}")?;
+            if let Some(shift) = self.shifted_ms {
+                write!(f, ", shifted by {shift} ms")?;
+            }
+        }
+        if self.refused > 0 {
+            write!(f, "\nwould skip {}", count(self.refused, "refused line"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Uploads a file of JSON lines: the pipeline behind `import` and `profiles`.
+//!
+//! ```text
+//! source ──▶ line (check, shift time) ──▶ partitions (batches by user) ──▶ sender × N ──▶ service
+//!                  │ refused lines                                           │ line results
+//!                  └──────────────────────────┬──────────────────────────────┘
+//!                                             ▼
+//!                                   summary and progress
+//! ```
+//!
+//! All lines of one user go to the same partition, and a partition sends one batch at a time. One
+//! user's lines therefore arrive in order, whatever the concurrency and the number of retries.
+//! The channels between the stages are bounded, so memory use does not grow with the file.
+//!
+//! In reading order:
+//!
+//! - [`source`] opens the file and splits it into lines.
+//! - [`mod@line`] checks a line and defines its result.
+//! - [`time_shift`] moves the times of a file so that the latest one is now.
+//! - [`partitions`] groups lines into batches, one open batch per partition.
+//! - [`sender`] sends a batch and narrows a refused one down to the lines at fault.
+//! - [`pipeline`] runs these stages concurrently.
+//! - [`summary`] and [`progress`] report the results; [`dry_run`] reports the plan instead.
+
+pub mod dry_run;
+pub mod line;
+pub mod partitions;
+pub mod pipeline;
+pub mod progress;
+pub mod sender;
+pub mod source;
+pub mod summary;
+pub mod time_shift;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use reqwest::Method;
+use tokio::time::Instant;
+
+use crate::args::{ServiceArgs, UploadArgs};
+use crate::client::Client;
+use crate::failure::{Failure, LINES_REFUSED};
+use crate::screen::Screen;
+
+use line::LineParser;
+use pipeline::Event;
+use progress::UploadProgress;
+use sender::BatchSender;
+use source::Source;
+use summary::Summary;
+use time_shift::TimeShift;
+
+/// A route that accepts arrays.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// HTTP method.
+    pub method: Method,
+    /// Path segments.
+    pub path: &'static [&'static str],
+    /// Field of a line that holds the user id. Lines of one user stay in order.
+    pub user_field: &'static str,
+    /// Outcome of a result that has none, or `None` if every result of the route has an outcome.
+    pub default_outcome: Option<&'static str>,
+}
+
+/// Uploads the lines of `source`, at most `batch` in one request, and prints the summary.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the file cannot be read or the service gives no usable response. The
+/// summary of the lines sent before the failure is printed first.
+pub async fn upload(
+    service: &ServiceArgs,
+    destination: Destination,
+    source: Source,
+    time_shift: Option<TimeShift>,
+    batch: usize,
+    args: &UploadArgs,
+) -> Result<ExitCode, Failure> {
+    let client = Client::new(service)?;
+    let parser = LineParser {
+        user_field: destination.user_field,
+        time_shift,
+    };
+    let url = client.url(destination.path);
+    if args.dry_run {
+        return dry_run::run(source, &parser, batch, args, &url);
+    }
+    let mut progress = UploadProgress::new(source.size(), args.limit_errors);
+    let mut summary = Summary::new(time_shift);
+    let sender = BatchSender {
+        client,
+        url,
+        destination,
+        retries: args.retries,
+        any_accepted: Arc::default(),
+    };
+
+    let start = Instant::now();
+    let mut pipeline = pipeline::start(source, parser, sender, args.concurrency, batch);
+    let mut failure = None;
+    while let Some(event) = pipeline.events.recv().await {
+        match event {
+            Event::Done(report) => {
+                summary.add(&report);
+                progress.advance(&report.lines, &summary);
+            }
+            Event::Retrying { cause, delay } => progress.retrying(&cause, delay),
+            // Lines read before the error are still being sent.
+            Event::ReadFailed(cause) => failure = Some(cause),
+            Event::SendFailed(cause) => {
+                failure = Some(cause.into());
+                break;
+            }
+        }
+    }
+    drop(pipeline);
+    summary.seconds = start.elapsed().as_secs_f64();
+    progress.finish();
+
+    if failure.is_none() || summary.lines() > 0 || args.json {
+        Screen::print(&if args.json {
+            summary.json()
+        } else {
+            summary.to_string()
+        })?;
+    }
+    match failure {
+        Some(failure) => Err(failure),
+        None if summary.refused() > 0 => Ok(ExitCode::from(LINES_REFUSED)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,241 @@
+//! Batches of lines, one open batch per partition, partitioned by user.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
+
+use activity_rank_core::MAX_BODY_BYTES;
+
+use crate::upload::line::{BRACKETS, Line};
+
+/// Lines in order, within the limits of one request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    lines: Vec<Line>,
+    /// Bytes of the objects and the commas after them.
+    bytes: usize,
+}
+
+impl Batch {
+    /// Returns whether the line fits, with at most `max_lines` lines in the batch.
+    #[must_use]
+    pub fn has_room_for(&self, line: &Line, max_lines: usize) -> bool {
+        self.lines.len() < max_lines && self.bytes + line.json.len() + BRACKETS <= MAX_BODY_BYTES
+    }
+
+    /// Appends a line.
+    pub fn push(&mut self, line: Line) {
+        self.bytes += line.json.len() + 1;
+        self.lines.push(line);
+    }
+
+    /// Returns the lines in order.
+    #[must_use]
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Returns whether the batch has no lines.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Returns the lines as a JSON array.
+    #[must_use]
+    pub fn body(&self) -> String {
+        let mut body = String::with_capacity(self.bytes + BRACKETS);
+        body.push('[');
+        for (index, line) in self.lines.iter().enumerate() {
+            if index > 0 {
+                body.push(',');
+            }
+            body.push_str(&line.json);
+        }
+        body.push(']');
+        body
+    }
+
+    /// Splits the batch in two, keeping the order.
+    #[must_use]
+    pub fn halves(mut self) -> (Self, Self) {
+        let second = self.lines.split_off(self.lines.len() / 2);
+        (
+            self.lines.into_iter().collect(),
+            second.into_iter().collect(),
+        )
+    }
+}
+
+impl FromIterator<Line> for Batch {
+    fn from_iter<I: IntoIterator<Item = Line>>(lines: I) -> Self {
+        let mut batch = Self::default();
+        lines.into_iter().for_each(|line| batch.push(line));
+        batch
+    }
+}
+
+/// The open batches, one per partition.
+#[derive(Debug)]
+pub struct Partitions {
+    open: Vec<Batch>,
+    max_lines: usize,
+}
+
+impl Partitions {
+    /// Creates `count` empty partitions for batches of at most `max_lines` lines.
+    #[must_use]
+    pub fn new(count: usize, max_lines: usize) -> Self {
+        Self {
+            open: (0..count.max(1)).map(|_| Batch::default()).collect(),
+            max_lines,
+        }
+    }
+
+    /// Adds a line to its user's partition. Returns the partition's index and its full batch if
+    /// the line did not fit; that batch must be sent before any later one of the partition.
+    pub fn push(&mut self, line: Line) -> Option<(usize, Batch)> {
+        let partition = self.partition_of(&line.user);
+        let batch = self.open.get_mut(partition)?;
+        let full = if batch.has_room_for(&line, self.max_lines) {
+            None
+        } else {
+            Some(mem::take(batch))
+        };
+        batch.push(line);
+        full.map(|full| (partition, full))
+    }
+
+    /// Removes and returns the open batch of a partition, or `None` if it is empty.
+    pub fn take(&mut self, partition: usize) -> Option<Batch> {
+        self.open
+            .get_mut(partition)
+            .map(mem::take)
+            .filter(|batch| !batch.is_empty())
+    }
+
+    /// Returns the indexes of all partitions.
+    #[must_use]
+    pub fn indexes(&self) -> std::ops::Range<usize> {
+        0..self.open.len()
+    }
+
+    fn partition_of(&self, user: &str) -> usize {
+        let mut hasher = DefaultHasher::new();
+        user.hash(&mut hasher);
+        let count = self.open.len() as u64;
+        // The remainder is less than the number of partitions, which is a usize.
+        (hasher.finish() % count) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    fn line(number: u64, json: &str) -> Line {
+        Line {
+            number,
+            bytes: json.len() as u64,
+            user: format!("user-{}", number * number % 37),
+            at: None,
+            json: json.to_owned(),
+        }
+    }
+
+    fn partitioned(partitions: &mut Partitions, lines: u64) -> Vec<(usize, Batch)> {
+        let mut batches: Vec<_> = (1..=lines)
+            .filter_map(|number| partitions.push(line(number, "{}")))
+            .collect();
+        batches.extend(
+            partitions
+                .indexes()
+                .filter_map(|index| partitions.take(index).map(|batch| (index, batch))),
+        );
+        batches
+    }
+
+    #[test]
+    fn batch_body_is_an_array() {
+        let batch: Batch = [line(1, "{}"), line(2, r#"{"user":1}"#)]
+            .into_iter()
+            .collect();
+        assert_eq!(batch.body(), r#"[{},{"user":1}]"#);
+        assert_eq!(Batch::default().body(), "[]");
+    }
+
+    #[test]
+    fn batch_is_limited_by_lines() {
+        let batch: Batch = [line(1, "{}"), line(2, "{}")].into_iter().collect();
+        assert!(batch.has_room_for(&line(3, "{}"), 3));
+        assert!(!batch.has_room_for(&line(3, "{}"), 2));
+    }
+
+    #[test]
+    fn batch_is_limited_by_bytes() {
+        let batch: Batch = [line(1, &"x".repeat(1000))].into_iter().collect();
+        let rest = MAX_BODY_BYTES - 1000 - "[,]".len();
+        assert!(!batch.has_room_for(&line(2, &"y".repeat(rest + 1)), 500));
+        let last = line(2, &"y".repeat(rest));
+        assert!(batch.has_room_for(&last, 500));
+        let full: Batch = batch.lines.into_iter().chain([last]).collect();
+        assert_eq!(full.body().len(), MAX_BODY_BYTES);
+    }
+
+    #[test]
+    fn halves_keep_the_order() {
+        let batch: Batch = (1..=5).map(|number| line(number, "{}")).collect();
+        let (first, second) = batch.halves();
+        let numbers = |batch: &Batch| {
+            batch
+                .lines()
+                .iter()
+                .map(|line| line.number)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (numbers(&first), numbers(&second)),
+            (vec![1, 2], vec![3, 4, 5])
+        );
+    }
+
+    /// Every line is in exactly one batch, and all lines of a user are in one partition, in order.
+    #[test]
+    fn partition_keeps_a_users_lines_in_order() {
+        let mut last_line = BTreeMap::new();
+        let mut partition_of = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for (partition, batch) in partitioned(&mut Partitions::new(4, 7), 1000) {
+            assert!(batch.lines().len() <= 7);
+            for line in batch.lines() {
+                let user = line.user.clone();
+                assert_eq!(
+                    *partition_of.entry(user.clone()).or_insert(partition),
+                    partition,
+                    "{user}"
+                );
+                assert!(
+                    last_line.insert(user.clone(), line.number) < Some(line.number),
+                    "{user}"
+                );
+                assert!(seen.insert(line.number));
+            }
+        }
+        assert_eq!(seen.len(), 1000);
+    }
+
+    #[test]
+    fn users_spread_over_all_partitions() {
+        let used: BTreeSet<_> = partitioned(&mut Partitions::new(4, 7), 1000)
+            .into_iter()
+            .map(|(partition, _)| partition)
+            .collect();
+        assert_eq!(used.len(), 4);
+    }
+
+    #[test]
+    fn empty_partition_has_no_batch() {
+        assert_eq!(Partitions::new(2, 10).take(1), None);
+    }
+}

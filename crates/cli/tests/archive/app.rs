@@ -1,0 +1,178 @@
+//! A running service and a data set with every kind of data.
+
+use std::any::Any;
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json};
+
+/// Number of users of a board that is too large for one page.
+pub const MANY: usize = 700;
+
+/// Users that [`TestApp::fill`] gives data.
+pub const USERS: [&str; 9] = [
+    "ada", "bob", "cyd", "dan", "eve", "fay", "gus", "many", "gone",
+];
+
+/// Store and prefix of a deployment's data.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// URL of the store.
+    pub store: String,
+    /// Key prefix.
+    pub prefix: String,
+}
+
+/// A running service.
+pub struct TestApp {
+    /// Stops the service on drop.
+    _running: Box<dyn Any + Send + Sync>,
+    /// A client with the service key.
+    pub api: Api,
+    /// Store and prefix of the data.
+    pub endpoint: Endpoint,
+}
+
+impl TestApp {
+    /// Starts a service on existing data.
+    pub fn on(endpoint: &Endpoint) -> Self {
+        let worker = builder().var("PREFIX", &endpoint.prefix);
+        let worker = worker.store(&endpoint.store).start();
+        Self::new(worker.api(), endpoint.clone(), worker)
+    }
+
+    /// Wraps a running service and keeps it running.
+    pub fn new(api: Api, endpoint: Endpoint, running: impl Any + Send + Sync) -> Self {
+        let _running = Box::new(running);
+        Self {
+            _running,
+            api,
+            endpoint,
+        }
+    }
+
+    /// Sends activity and asserts status 200.
+    pub async fn send(&self, activity: Value) -> Answer {
+        let response = self.api.post("/v1/activity", &activity).await;
+        response.assert_status(200);
+        response
+    }
+
+    /// Creates ties, group boards, old days, undone, hidden, frozen and adjusted users, and long keys.
+    pub async fn fill(&self) {
+        for days_ago in [0, 12, 3000] {
+            for user in ["ada", "bob", "cyd", "dan", "eve", "fay", "gus", "gone"] {
+                self.send(like(user, &format!("p{days_ago}"), days_ago))
+                    .await;
+            }
+        }
+        for activity in [
+            json!({"user": "ada", "action": "comment", "target": "a \"c\" – 艾, %_*[]"}),
+            json!({"user": "ada", "action": "visit", "target": "/", "groups": ["a|b:c"]}),
+            json!({"user": "bob", "action": "wave", "target": "w"}),
+        ] {
+            self.send(activity).await;
+        }
+        for target in ["p12", "never"] {
+            self.send(json!({"user": "cyd", "action": "like", "target": target, "undo": true, "at": noon(0)}))
+                .await;
+        }
+        for start in [0, MANY / 2] {
+            let numbers = start..start + MANY / 2;
+            let of_many_users = numbers.clone().map(|number| {
+                let action = if number % 2 == 0 { "like" } else { "visit" };
+                json!({"user": format!("u{number}"), "action": action, "target": "/m"})
+            });
+            self.send(of_many_users.collect()).await;
+            for action in ["visit", "bookmark"] {
+                let of_one_user = numbers.clone().map(|number| {
+                    json!({"user": "many", "action": action, "target": format!("/{number}")})
+                });
+                self.send(of_one_user.collect()).await;
+            }
+        }
+        self.moderate().await;
+    }
+
+    async fn moderate(&self) {
+        let api = &self.api;
+        let put = async |path: &str, body: Value| {
+            api.put(path, &body).await.assert_status(200);
+        };
+        put(
+            "/v1/users/ada",
+            json!({"name": "Ada \"the first\" 艾\\", "url": "https://example.org/艾?a=%22b%22"}),
+        )
+        .await;
+        put("/v1/users/eve", json!({"name": "Eve", "hidden": true})).await;
+        put("/v1/users/gone", json!({"name": "Gone"})).await;
+        put(
+            "/v1/users/bob/moderation",
+            json!({"hidden": true, "frozen": false, "reason": "Spam \"ring\""}),
+        )
+        .await;
+        put(
+            "/v1/users/dan/moderation",
+            json!({"hidden": false, "frozen": true, "reason": "Fights"}),
+        )
+        .await;
+        for (user, id, points) in [("fay", "case-1", -1.25), ("gus", "case-2", 40.0)] {
+            let path = format!("/v1/users/{user}/adjustments");
+            let adjustment =
+                json!({"id": id, "points": points, "reason": "Case", "groups": ["eu"]});
+            api.post(&path, &adjustment).await.assert_status(200);
+        }
+        let undo = json!({"id": "case-2", "undo": true, "reason": "Appeal"});
+        let path = "/v1/users/gus/adjustments";
+        api.post(path, &undo).await.assert_status(200);
+        api.delete("/v1/users/gone").await.assert_status(204);
+    }
+}
+
+/// Returns a like of some days ago, in the group `eu`.
+pub fn like(user: &str, target: &str, days_ago: i64) -> Value {
+    json!({"user": user, "action": "like", "target": target, "at": noon(days_ago), "groups": ["eu"]})
+}
+
+/// Returns a Worker with unusual settings, in a time zone in which it is noon, so that no day ends
+/// during a test.
+pub fn builder() -> WorkerBuilder {
+    let wave = json!({"points": 1.25, "once": "standing", "undo": true, "by": "service",
+        "cooldown": 3600});
+    Worker::builder()
+        .var("TIMEZONE", &zone())
+        .json("POINT_DECIMALS", json!(2))
+        .json("RULES", json!({"wave": wave}))
+}
+
+/// Returns the start of the test run: all tests share its hour.
+fn start() -> Timestamp {
+    static START: OnceLock<Timestamp> = OnceLock::new();
+    *START.get_or_init(Timestamp::now)
+}
+
+/// Returns the offset from UTC in hours at which it is noon.
+fn noon_offset() -> i64 {
+    12 - i64::from(start().to_zoned(TimeZone::UTC).hour())
+}
+
+fn zone() -> String {
+    match noon_offset() {
+        0 => "UTC".to_owned(),
+        // The sign of these names is inverted: Etc/GMT-3 is three hours ahead of UTC.
+        east @ 1.. => format!("Etc/GMT-{east}"),
+        west => format!("Etc/GMT+{}", -west),
+    }
+}
+
+/// Returns the date of some days ago.
+pub fn day(days_ago: i64) -> String {
+    let local = start() + (noon_offset() - 24 * days_ago).hours();
+    local.to_zoned(TimeZone::UTC).date().to_string()
+}
+
+/// Returns the start of the test run, moved some days into the past.
+pub fn noon(days_ago: i64) -> String {
+    (start() - (24 * days_ago).hours()).to_string()
+}

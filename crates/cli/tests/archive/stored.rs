@@ -1,0 +1,79 @@
+//! The data of a deployment as stored in Redis.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use redis::{Connection, FromRedisValue, RedisResult};
+
+/// The value of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredValue {
+    /// A string.
+    Text(String),
+    /// A hash.
+    Hash(BTreeMap<String, String>),
+    /// A set.
+    Set(BTreeSet<String>),
+    /// A sorted set in order, members and scores. Key names in members have no prefix.
+    Sorted(Vec<(String, String)>),
+    /// The entries of a stream and its last id.
+    Stream(Vec<(String, Vec<String>)>, String),
+}
+
+/// Values and expiries (Unix ms, -1 without) by key without prefix: `3}m:42` on shard 3.
+pub type StoredData = BTreeMap<String, (StoredValue, i64)>;
+
+/// Runs a Redis command.
+pub fn redis_command<T: FromRedisValue>(
+    redis: &mut Connection,
+    command: &[&str],
+) -> RedisResult<T> {
+    let mut words = redis::Cmd::new();
+    command.iter().for_each(|word| {
+        words.arg(*word);
+    });
+    words.query(redis)
+}
+
+/// Reads all keys of a prefix.
+pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData> {
+    let tag = format!("{{{prefix}:");
+    let keys: Vec<String> = redis_command(redis, &["KEYS", &format!("{tag}*")])?;
+    let mut data = StoredData::new();
+    for key in keys {
+        let kind: String = redis_command(redis, &["TYPE", &key])?;
+        let value = match kind.as_str() {
+            "string" => StoredValue::Text(redis_command(redis, &["GET", &key])?),
+            "hash" => StoredValue::Hash(redis_command(redis, &["HGETALL", &key])?),
+            "set" => StoredValue::Set(redis_command(redis, &["SMEMBERS", &key])?),
+            "zset" => {
+                let rows: Vec<(String, String)> =
+                    redis_command(redis, &["ZRANGE", &key, "0", "-1", "WITHSCORES"])?;
+                let without_prefix =
+                    |(member, score): (String, String)| (member.replace(&tag, ""), score);
+                StoredValue::Sorted(rows.into_iter().map(without_prefix).collect())
+            }
+            _ => {
+                let info: Vec<redis::Value> = redis_command(redis, &["XINFO", "STREAM", &key])?;
+                let texts = info.iter().map(String::from_redis_value_ref);
+                let texts: Vec<_> = texts.map(Result::unwrap_or_default).collect();
+                let last = texts.iter().position(|name| name == "last-generated-id");
+                let last = last.and_then(|at| texts.get(at + 1)).cloned();
+                let entries = redis_command(redis, &["XRANGE", &key, "-", "+"])?;
+                StoredValue::Stream(entries, last.unwrap_or_default())
+            }
+        };
+        let expiry = redis_command(redis, &["PEXPIRETIME", &key])?;
+        data.insert(key.replace(&tag, ""), (value, expiry));
+    }
+    Ok(data)
+}
+
+/// Asserts that keys, values and expiries are equal.
+#[track_caller]
+pub fn assert_same(found: &StoredData, expected: &StoredData) {
+    let keys = |data: &StoredData| data.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(found), keys(expected));
+    for (key, expected) in expected {
+        assert_eq!(found.get(key), Some(expected), "{key}");
+    }
+}

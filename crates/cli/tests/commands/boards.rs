@@ -1,0 +1,122 @@
+//! `top` and `standing`.
+
+use std::process::Stdio;
+
+use crate::TestResult;
+use crate::command::{command, run};
+use crate::service::{Fault, Service};
+
+const TOP: &str = r#"{"period":{"kind":"week","id":"2026-W47","start":"2026-11-16T00:00:00Z","end":"2026-11-23T00:00:00Z","timezone":"UTC","closed":false},"total":2,"entries":[{"rank":1,"score":57,"user":{"id":"42","name":"艾达"}},{"rank":2,"score":5,"user":{"id":"7"}}]}"#;
+const STANDING: &str = r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},"user":{"id":"7"},"rank":2,"score":5,"total":2,"percentile":50.0,"next":{"rank":1,"score":57,"points":53},"around":[{"rank":1,"score":57,"user":{"id":"42"}},{"rank":2,"score":5,"user":{"id":"7"}}]}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn top_prints_a_table() -> TestResult {
+    let service = Service::start().await?.with_page(TOP);
+    let args = [
+        "top",
+        "week",
+        "--limit",
+        "2",
+        "--offset",
+        "0",
+        "--date",
+        "2026-11-20",
+        "--group",
+        "a&b",
+    ];
+    let run = run(&service, &args, "")?;
+    assert_eq!(
+        run.stdout,
+        "week 2026-W47 · 2026-11-16T00:00:00Z to 2026-11-23T00:00:00Z (UTC) · 2 members\n\n \
+         rank  score  user  name\n    1     57  42    艾达\n    2      5  7\n"
+    );
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let received = service.received();
+    let [request] = received.as_slice() else {
+        return Err("expected one request".into());
+    };
+    assert_eq!(
+        request.route,
+        "GET /v1/ranking/week?limit=2&offset=0&date=2026-11-20&group=a%26b"
+    );
+    assert_eq!(
+        request.authorization, None,
+        "the key is not sent to a public route"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn standing_prints_rank_and_neighbours() -> TestResult {
+    let service = Service::start().await?.with_page(STANDING);
+    let run = run(&service, &["standing", "a/b", "all", "--around", "1"], "")?;
+    assert_eq!(
+        run.stdout,
+        "all (UTC) · 2 members\n7: rank 2 of 2, score 5, percentile 50.0\n53 points to rank 1 (score 57)\n\n \
+         rank  score  user  name\n    1     57  42\n  > 2      5  7\n"
+    );
+    let routes: Vec<_> = service
+        .received()
+        .into_iter()
+        .map(|received| received.route)
+        .collect();
+    assert_eq!(routes, ["GET /v1/ranking/all/users/a%2Fb?around=1"]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_escapes_control_characters_only() -> TestResult {
+    let service = Service::start()
+        .await?
+        .with_page(&TOP.replace("艾达", "艾\u{9b}31m"));
+    let run = run(&service, &["top", "--json"], "")?;
+    assert_eq!(
+        run.stdout,
+        format!("{}\n", TOP.replace("艾达", "艾\\u009b31m"))
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn error_prints_title_and_detail() -> TestResult {
+    let service = Service::with([Some(Fault::Problem(404, "not-found", None))]).await?;
+    let run = run(&service, &["top", "year"], "")?;
+    assert_eq!(
+        (run.code, run.stdout.as_str(), run.stderr.as_str()),
+        (Some(3), "", "error: not found: injected by the test\n")
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn short_outage_is_retried() -> TestResult {
+    let fault = Fault::Problem(503, "store-unavailable", None);
+    let service = Service::with([Some(fault), Some(Fault::CutBefore)])
+        .await?
+        .with_page(TOP);
+    let run = run(&service, &["top"], "")?;
+    assert_eq!(
+        (run.code, run.stderr.as_str(), service.received().len()),
+        (Some(0), "", 3)
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closed_stdout_is_no_error() -> TestResult {
+    let service = Service::start().await?.with_page(TOP);
+    for args in [&["top", "week"][..], &["top", "--json"], &["--help"]] {
+        let mut child = command(&service, args).stdin(Stdio::null()).spawn()?;
+        drop(child.stdout.take());
+        let output = child.wait_with_output()?;
+        assert_eq!(
+            (
+                output.status.code(),
+                String::from_utf8_lossy(&output.stderr).as_ref()
+            ),
+            (Some(0), ""),
+            "{args:?}"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Lines refused before sending or by the service, unreadable files and invalid arguments.
+
+use crate::TestResult;
+use crate::command::{lines, run};
+use crate::service::Service;
+
+const VALID: &str = r#"{"user":"a","action":"like","target":"1"}"#;
+const UNKNOWN_ACTION: &str = r#"{"user":"a","action":"jump","target":"1"}"#;
+/// A line that makes the fake service refuse its whole array.
+const POISON: &str = r#"{"user":"a","action":"like","target":"poison"}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_lines_are_reported_and_the_rest_is_counted() -> TestResult {
+    let service = Service::start().await?;
+    let run = run(
+        &service,
+        &["import", "-"],
+        &[VALID, "", "{\"user\":", UNKNOWN_ACTION, "7", &lines(2, 2)].join("\n"),
+    )?;
+    let mut reported: Vec<_> = run.stderr.lines().collect();
+    reported.sort_unstable();
+    assert_eq!(
+        reported,
+        [
+            "line 3: not-json: Not a JSON object: EOF while parsing a value at column 8",
+            "line 4: unknown-action: unknown action: injected by the test (/action: no rule is named �[31mjump)",
+            "line 5: not-json: Not a JSON object: invalid type: integer `7`, expected a map at column 1",
+        ]
+    );
+    assert!(
+        run.stdout.ends_with(
+            "  counted                            3\n  refused: not-json                  2\n  \
+             refused: unknown-action            1\n  points                            +6\n"
+        ),
+        "{}",
+        run.stdout
+    );
+    assert_eq!((run.code, service.counted().len()), (Some(1), 3));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn line_that_fails_its_array_is_isolated() -> TestResult {
+    let service = Service::start().await?;
+    let input = [&lines(6, 1), POISON, "\n", &lines(20, 3)].concat();
+    let run = run(&service, &["import", "-", "--concurrency", "1"], &input)?;
+    assert_eq!(
+        run.stderr,
+        "line 7: invalid-request: invalid request: injected by the test\n"
+    );
+    assert_eq!((run.code, service.counted().len()), (Some(1), 20));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn import_stops_if_first_batch_is_all_refused() -> TestResult {
+    let service = Service::start().await?;
+    let run = run(
+        &service,
+        &["import", "-", "--batch", "4"],
+        &[POISON; 100].join("\n"),
+    )?;
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(3), "error: invalid request: injected by the test\n")
+    );
+    assert_eq!(service.received().len(), 7);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limit_errors_bounds_the_printed_lines() -> TestResult {
+    let service = Service::start().await?;
+    let run = run(
+        &service,
+        &["import", "-", "--limit-errors", "2"],
+        &"?\n".repeat(30),
+    )?;
+    assert_eq!(
+        run.stderr,
+        "line 1: not-json: Not a JSON object: expected value at column 1\n\
+         line 2: not-json: Not a JSON object: expected value at column 1\n\
+         further refused lines are counted but not shown\n"
+    );
+    assert!(
+        run.stdout
+            .contains("refused: not-json                 30\n"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.code, Some(1));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unreadable_file_is_named() -> TestResult {
+    let service = Service::start().await?;
+    let missing = run(&service, &["import", "no-such-file"], "")?;
+    assert_eq!(
+        (missing.code, missing.stderr.as_str()),
+        (
+            Some(2),
+            "error: no-such-file: No such file or directory (os error 2)\n"
+        )
+    );
+    let folder = run(&service, &["import", "/"], "")?;
+    assert_eq!(
+        (folder.code, folder.stderr.as_str()),
+        (Some(2), "error: /: Is a directory (os error 21)\n")
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_arguments_exit_with_2_and_send_nothing() -> TestResult {
+    let service = Service::start().await?;
+    for args in [
+        &["import"][..],
+        &["import", "-", "--batch", "501"],
+        &["import", "-", "--concurrency", "0"],
+        &["import", "-", "--url", "ftp://example.org"],
+        &["import", "-", "--url", "http://me:pw@example.org"],
+        &["import", "-", "--key", "a\nb"],
+        &["standing", ".."],
+        &["top", "decade"],
+    ] {
+        assert_eq!(run(&service, args, "")?.code, Some(2), "{args:?}");
+    }
+    assert!(service.received().is_empty());
+    Ok(())
+}

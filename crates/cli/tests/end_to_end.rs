@@ -1,0 +1,195 @@
+//! End-to-end tests: the command line, the built Worker, the gateway and a real Redis.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a missing field of a JSON value reads as null"
+)]
+
+use std::error::Error;
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use test_support::{Api, SERVICE_KEY, Worker, root};
+
+type TestResult = Result<(), Box<dyn Error>>;
+
+/// Lines taken from the demo data; enough to contain repeated activities.
+const SAMPLE_LINES: usize = 1500;
+
+fn activity_rank(worker: &Worker, args: &[&str]) -> std::io::Result<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
+    command.env_clear().args(args);
+    command
+        .env("ACTIVITY_RANK_URL", worker.url())
+        .env("ACTIVITY_RANK_KEY", SERVICE_KEY)
+        .output()
+}
+
+#[track_caller]
+fn stdout(output: Output, code: i32) -> Result<String, Box<dyn Error>> {
+    let stderr = String::from_utf8(output.stderr)?;
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(code), ""));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn sample() -> Result<tempfile::NamedTempFile, Box<dyn Error>> {
+    let all = fs::read_to_string(root().join("demo/community.jsonl"))?;
+    let file = tempfile::NamedTempFile::new()?;
+    let lines: Vec<&str> = all.lines().take(SAMPLE_LINES).collect();
+    fs::write(&file, lines.join("\n"))?;
+    Ok(file)
+}
+
+/// Returns the counted lines and the points of the sample by the default rules: a repeated user,
+/// action and target does not count.
+fn expected(file: &tempfile::NamedTempFile) -> Result<(usize, i64), Box<dyn Error>> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut points = 0;
+    for line in fs::read_to_string(file)?.lines() {
+        let line: Value = serde_json::from_str(line)?;
+        if seen.insert([&line["user"], &line["action"], &line["target"]].map(Value::to_string)) {
+            points += match line["action"].as_str() {
+                Some("publish") => 10,
+                Some("comment") => 3,
+                _ => 2,
+            };
+        }
+    }
+    Ok((seen.len(), points))
+}
+
+#[test]
+fn second_import_counts_nothing() -> TestResult {
+    let (worker, file) = (Worker::start(), sample()?);
+    let path = file.path().to_string_lossy();
+    let (counted, points) = expected(&file)?;
+    assert!(
+        counted < SAMPLE_LINES,
+        "the sample has no repeated activity"
+    );
+
+    let import = ["import", &path, "--json"];
+    let first: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(
+        first["outcomes"],
+        json!({"counted": counted, "duplicate": SAMPLE_LINES - counted})
+    );
+    assert_eq!(
+        (&first["lines"], &first["refused"]),
+        (&json!(SAMPLE_LINES), &json!(0))
+    );
+    assert_eq!(first["points"].as_f64(), Some(points as f64));
+
+    let second: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(second["outcomes"], json!({"duplicate": SAMPLE_LINES}));
+    assert_eq!(second["points"].as_f64(), Some(0.0));
+    Ok(())
+}
+
+#[test]
+fn shifted_import_appears_on_board_and_standing() -> TestResult {
+    let worker = Worker::start();
+    let file = tempfile::NamedTempFile::new()?;
+    let path = file.path().to_string_lossy();
+    let lines = [
+        r#"{"at":"2018-03-12T00:00:00Z","user":"ada","action":"publish","target":"post-1"}"#,
+        r#"{"at":"2018-03-12T00:00:00.001Z","user":"grace","action":"comment","target":"post-1"}"#,
+        r#"{"at":"2018-03-12T00:00:00.001Z","user":"grace","action":"like","target":"post-1"}"#,
+        r#"{"at":"2018-03-12T00:00:00.002Z","user":"grace","action":"like","target":"post-1","undo":true}"#,
+    ];
+    fs::write(&file, lines.join("\n"))?;
+    let import = ["import", &path, "--shift-to-now", "--json"];
+    let summary: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(summary["outcomes"], json!({"counted": 3, "undone": 1}));
+
+    fs::write(&file, r#"{"id":"grace","name":"Grace 艾"}"#)?;
+    let profiles = stdout(activity_rank(&worker, &["profiles", &path])?, 0)?;
+    assert!(
+        profiles.contains("stored                             1\n"),
+        "{profiles}"
+    );
+
+    // The all-time board, because the day may change between the import and the request.
+    let top = stdout(activity_rank(&worker, &["top", "all"])?, 0)?;
+    assert_eq!(
+        top,
+        "all (UTC) · 2 members\n\n rank  score  user   name\n    1     10  ada\n    2      3  grace  Grace 艾\n"
+    );
+    let standing = stdout(activity_rank(&worker, &["standing", "grace", "all"])?, 0)?;
+    assert_eq!(
+        standing,
+        "all (UTC) · 2 members\nGrace 艾 (grace): rank 2 of 2, score 3, percentile 50.0\n8 points to rank 1 (score 10)\n"
+    );
+    Ok(())
+}
+
+#[test]
+fn refused_lines_are_reported_with_line_numbers() -> TestResult {
+    let worker = Worker::start();
+    let file = tempfile::NamedTempFile::new()?;
+    let lines = [
+        r#"{"user":"ada","action":"like","target":"post-1"}"#,
+        r#"{"user":"ada","action":"jump","target":"post-1"}"#,
+        r#"{"user":"ada","action":"like","target":""}"#,
+    ];
+    fs::write(&file, lines.join("\n"))?;
+    let output = activity_rank(&worker, &["import", &file.path().to_string_lossy()])?;
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr)?;
+    let reported: Vec<_> = stderr.lines().collect();
+    let [jump, target] = reported.as_slice() else {
+        return Err(format!("{reported:?}").into());
+    };
+    assert!(jump.starts_with("line 2: unknown-action: "), "{jump}");
+    assert!(
+        target.starts_with("line 3: invalid-request: ") && target.contains("/target"),
+        "{target}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn token_authenticates_its_user_only() -> TestResult {
+    let secret = "a secret of thirty-two bytes, ok?";
+    let variables = [
+        ("JWT_SECRET", secret),
+        ("JWT_GROUPS_CLAIM", "teams"),
+        ("JWT_ISSUER", "https://id.example.org/"),
+        ("JWT_AUDIENCE", "board"),
+    ];
+    let worker = variables
+        .iter()
+        .fold(Worker::builder(), |worker, (name, value)| {
+            worker.var(name, value)
+        })
+        .start();
+    let token = |args: &[&str]| -> Result<String, Box<dyn Error>> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
+        command.env_clear().envs(variables).arg("token").args(args);
+        Ok(stdout(command.output()?, 0)?.trim_end().to_owned())
+    };
+    let picture = "https://example.org/ada.png";
+    let args = [
+        "42",
+        "--name",
+        "Ada",
+        "--picture",
+        picture,
+        "--groups",
+        "eu",
+    ];
+    let user = Api::new(worker.url()).with_key(&token(&args)?);
+    let like = |id: &str| json!({"user": id, "action": "like", "target": "post-7"});
+    let counted = user.post("/v1/activity", &like("42")).await;
+    counted.assert_status(200);
+    assert_eq!(counted.body["outcome"], "counted");
+    user.post("/v1/activity", &like("7"))
+        .await
+        .assert_status(403);
+
+    let board = user.get("/v1/ranking/all?group=eu").await;
+    let profile = json!({"id": "42", "name": "Ada", "avatar": picture});
+    let entries = json!([{"rank": 1, "score": 2, "user": profile}]);
+    assert_eq!(board.body["entries"], entries);
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Runs the command line against a service and its store.
+
+use std::io;
+use std::process::Command;
+
+use test_support::{SERVICE_KEY, TOKEN};
+
+use crate::journal_app::JournalApp;
+use crate::run;
+use crate::run::Run;
+
+/// Prepares the command; all settings but `args` come from environment variables.
+pub fn command(app: &JournalApp, args: &[&str]) -> Command {
+    command_at(app, &app.endpoint.store, args)
+}
+
+/// Prepares the command with another URL of the store.
+pub fn command_at(app: &JournalApp, store: &str, args: &[&str]) -> Command {
+    let variables = [
+        ("ACTIVITY_RANK_URL", app.url.as_str()),
+        ("ACTIVITY_RANK_KEY", SERVICE_KEY),
+        ("UPSTASH_REDIS_REST_URL", store),
+        ("UPSTASH_REDIS_REST_TOKEN", TOKEN),
+        ("PREFIX", &app.endpoint.prefix),
+    ];
+    run::command(args, &variables)
+}
+
+/// Runs the command. Asserts that the output has no secret.
+#[track_caller]
+pub fn run(app: &JournalApp, args: &[&str]) -> io::Result<Run> {
+    finish(command(app, args))
+}
+
+/// Runs a prepared command. Asserts that the output has no secret.
+#[track_caller]
+pub fn finish(command: Command) -> io::Result<Run> {
+    let run = run::finish(command, "", TOKEN)?;
+    assert!(
+        !run.stdout.contains(SERVICE_KEY) && !run.stderr.contains(SERVICE_KEY),
+        "the output has the key: {run:?}"
+    );
+    Ok(run)
+}
+
+/// Runs `rebuild`, asserts success, and returns its output.
+#[track_caller]
+pub fn rebuild(app: &JournalApp, args: &[&str]) -> io::Result<String> {
+    let run = run(app, &[&["rebuild"], args].concat())?;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.contains("\nrebuilt from "), "{run:?}");
+    Ok(run.stdout)
+}
+
+/// Runs `verify` and returns its exit code and output.
+#[track_caller]
+pub fn verify(app: &JournalApp) -> io::Result<(Option<i32>, String)> {
+    let run = run(app, &["verify"])?;
+    Ok((run.code, run.stdout))
+}
+
+/// Runs `verify` and asserts that there are no differences.
+#[track_caller]
+pub fn assert_verified(app: &JournalApp) -> io::Result<()> {
+    let (code, output) = verify(app)?;
+    assert_eq!(code, Some(0), "{output}");
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! Rebuild and verification while the service writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use test_support::{Value, json, until};
+
+use crate::TestResult;
+use crate::app::{day, noon};
+use crate::cli::{assert_verified, rebuild, run};
+use crate::journal_app::JournalApp;
+use crate::random::Random;
+
+/// Targets of likes that were not undone, by user.
+type Likes = BTreeMap<String, BTreeSet<String>>;
+
+/// Sends new likes, repeats and undos until `done`. Returns the likes, and the number of queued
+/// activities. No activity may fail.
+async fn write_until(
+    app: &JournalApp,
+    writer: u64,
+    mut likes: Likes,
+    done: &AtomicBool,
+) -> (Likes, u64) {
+    let (mut random, mut queued, mut number) = (Random::new(writer), 0, 0);
+    while !done.load(Ordering::Relaxed) {
+        let mut items = Vec::new();
+        for _ in 0..5 {
+            let user = format!("w{writer}-{}", random.below(20));
+            let active = likes.entry(user.clone()).or_default();
+            number += 1;
+            let like = |target: &str| json!({"user": user, "action": "like", "target": target});
+            let any = random.below(active.len().max(1) as u64) as usize;
+            match (random.below(10), active.iter().nth(any).cloned()) {
+                (0 | 1, Some(target)) => items.push(like(&target)),
+                (2 | 3, Some(target)) => {
+                    let mut undo = like(&target);
+                    undo["undo"] = json!(true);
+                    active.remove(&target);
+                    items.push(undo);
+                }
+                _ => {
+                    let target = format!("{number}");
+                    items.push(like(&target));
+                    active.insert(target);
+                }
+            }
+        }
+        let response = app.send(json!(items)).await;
+        for result in response.body["results"].as_array().into_iter().flatten() {
+            assert!(result["error"].is_null(), "{result}");
+            queued += u64::from(result["outcome"] == "queued");
+        }
+    }
+    (likes, queued)
+}
+
+async fn score(app: &JournalApp, user: &str) -> Option<u64> {
+    let response = app.api.get(&format!("/v1/ranking/all/users/{user}")).await;
+    response.body["score"].as_u64()
+}
+
+/// Three writers go on during a data loss, a verification and a rebuild. At the end every like counts
+/// exactly once.
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_during_rebuild_count_exactly_once() -> TestResult {
+    let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
+    app.fill().await;
+    Random::new(1).send_activities(&app.api, 3000).await;
+    let mut likes: Vec<Likes> = Vec::new();
+    for writer in 0..3 {
+        let done = AtomicBool::new(false);
+        let write = write_until(&app, writer, Likes::new(), &done);
+        let stop = async {
+            let path = "/v1/ranking/all/users/w0-0";
+            until("likes", async || {
+                let _ = app.api.get(path).await;
+                (app.data().ok()?.len() > 200).then_some(())
+            })
+            .await;
+            done.store(true, Ordering::Relaxed);
+        };
+        let ((written, _), ()) = tokio::join!(write, stop);
+        likes.push(written);
+    }
+    app.lose_data().await?;
+
+    let done = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..3)
+        .zip(likes)
+        .map(|(writer, likes)| {
+            let (app, done) = (app.clone(), done.clone());
+            tokio::spawn(async move { write_until(&app, writer, likes, &done).await })
+        })
+        .collect();
+    let output = {
+        let app = app.clone();
+        tokio::task::spawn_blocking(move || {
+            let verified = run(&app, &["verify"])?;
+            assert_eq!(verified.code, Some(1), "{verified:?}");
+            rebuild(&app, &[])
+        })
+        .await??
+    };
+    done.store(true, Ordering::Relaxed);
+    let mut queued = 0;
+    for writer in writers {
+        let (likes, queued_by_writer) = writer.await?;
+        queued += queued_by_writer;
+        for (user, active) in likes {
+            let expected = 2 * active.len() as u64;
+            until(&format!("{expected} points of {user}"), async || {
+                (score(&app, &user).await == Some(expected)).then_some(())
+            })
+            .await;
+        }
+    }
+    assert!(queued > 0, "no activity was queued\n{output}");
+    assert_verified(&app)?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn verify_during_writes_finds_no_difference() -> TestResult {
+    let app = Arc::new(JournalApp::start(|worker| worker));
+    app.fill().await;
+    Random::new(2).send_activities(&app.api, 1000).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let writer = tokio::spawn({
+        let (app, done) = (app.clone(), done.clone());
+        async move { write_until(&app, 9, Likes::new(), &done).await }
+    });
+    for _ in 0..3 {
+        let app = app.clone();
+        tokio::task::spawn_blocking(move || assert_verified(&app)).await??;
+    }
+    done.store(true, Ordering::Relaxed);
+    writer.await?;
+    Ok(())
+}
+
+/// Activity counted again after a data loss is in the journal twice. The rebuild counts the first
+/// entry; points of the second one on another day's board are no data loss.
+#[tokio::test(flavor = "multi_thread")]
+async fn activity_repeated_after_loss_counts_once() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    let like = |user: &str, target: &str| json!({"user": user, "action": "like", "target": target});
+    let mut early = like("ada", "p");
+    early["at"] = json!(noon(5));
+    for activity in [early, like("bob", "p"), like("bob", "q")] {
+        app.send(activity).await;
+    }
+    app.lose_data().await?;
+    for repeated in [like("ada", "p"), like("bob", "p")] {
+        assert_eq!(app.send(repeated).await.body["outcome"], "counted");
+    }
+    let mut undo = like("bob", "q");
+    undo["undo"] = json!(true);
+    assert_eq!(app.send(undo).await.body["outcome"], "nothing-to-undo");
+
+    let output = rebuild(&app, &[])?;
+    assert!(
+        output.contains("\nthe journal has repeated activity of 2 users"),
+        "{output}"
+    );
+    let reader = app.without_cache();
+    let entries = async |days_ago: i64| -> Value {
+        let path = format!("/v1/ranking/day?date={}", day(days_ago));
+        reader.api.get(&path).await.body["entries"].clone()
+    };
+    let only = |user: &str| json!([{"rank": 1, "score": 2, "user": {"id": user}}]);
+    assert_eq!(entries(5).await, only("ada"));
+    assert_eq!(entries(0).await, only("bob"));
+    assert_verified(&app)?;
+    Ok(())
+}

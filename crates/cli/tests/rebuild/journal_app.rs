@@ -1,0 +1,90 @@
+//! A running service with a journal and a store of its own.
+
+use std::ops::Deref;
+
+use redis::{Connection, RedisResult};
+use test_support::{Api, Gateway, Method, RedisOptions, RedisServer, WorkerBuilder};
+
+use crate::app::{Endpoint, TestApp, builder};
+use crate::stored::{StoredData, read_data, redis_command};
+
+/// A running service with a journal.
+pub struct JournalApp {
+    app: TestApp,
+    /// URL of the service.
+    pub url: String,
+    redis: RedisServer,
+    gateway: Gateway,
+}
+
+impl Deref for JournalApp {
+    type Target = TestApp;
+
+    fn deref(&self) -> &TestApp {
+        &self.app
+    }
+}
+
+impl JournalApp {
+    /// Starts a service with additional settings.
+    pub fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
+        let redis = RedisServer::spawn(RedisOptions::default());
+        let gateway = Gateway::spawn(&redis.url());
+        let builder = configure(builder().store(&gateway.url()).journal());
+        let wrangler = builder.start_wrangler();
+        let endpoint = Endpoint {
+            store: gateway.url(),
+            prefix: wrangler.prefix().to_owned(),
+        };
+        let url = wrangler.url().to_owned();
+        Self {
+            app: TestApp::new(wrangler.api(), endpoint, wrangler),
+            url,
+            redis,
+            gateway,
+        }
+    }
+
+    /// Runs an SQL statement in the database of the journal.
+    pub async fn sql(&self, statement: &str) {
+        let api = Api::new(&self.url);
+        let response = api.send(Method::POST, "/sql", statement.to_owned(), &[]);
+        response.await.assert_status(200);
+    }
+
+    /// Returns the URL of the store.
+    pub fn store(&self) -> String {
+        self.gateway.url()
+    }
+
+    /// Starts another Worker on the same data, with empty caches.
+    pub fn without_cache(&self) -> TestApp {
+        TestApp::on(&self.endpoint)
+    }
+
+    /// Connects to Redis.
+    pub fn redis(&self) -> Connection {
+        self.redis.connection()
+    }
+
+    /// Drains the outbox to the journal, then deletes all data in Redis.
+    pub async fn lose_data(&self) -> RedisResult<()> {
+        self.api.get("/v1/journal").await.assert_status(200);
+        redis_command(&mut self.redis(), &["FLUSHALL"])
+    }
+
+    /// Reads all data in Redis.
+    pub fn data(&self) -> RedisResult<StoredData> {
+        read_data(&mut self.redis(), &self.endpoint.prefix)
+    }
+
+    /// Returns a full key, on the shard of the user it names, else of user 42.
+    pub fn key(&self, name: &str) -> String {
+        test_support::key(&self.endpoint.prefix, name)
+    }
+
+    /// Returns a full key on the shard of a user.
+    pub fn key_of(&self, user: &str, name: &str) -> String {
+        test_support::key_of(&self.endpoint.prefix, user, name)
+    }
+}

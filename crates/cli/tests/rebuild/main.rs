@@ -1,0 +1,29 @@
+//! `rebuild` and `verify`, run against the built Worker in wrangler, its journal, the gateway and one
+//! Redis per test.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a missing member of a JSON value reads as null"
+)]
+
+#[path = "../archive/app.rs"]
+mod app;
+mod cli;
+mod concurrent_writes;
+mod data_loss;
+mod expiry;
+mod interruption;
+mod journal_app;
+mod observed;
+mod random;
+mod rejections;
+#[path = "../archive/responses.rs"]
+mod responses;
+#[path = "../run/mod.rs"]
+mod run;
+mod shards;
+#[path = "../archive/stored.rs"]
+mod stored;
+mod verify;
+
+/// The result of a test.
+type TestResult = Result<(), Box<dyn std::error::Error>>;

@@ -1,0 +1,99 @@
+//! Rebuilds that are rejected, and `--discard`.
+
+use test_support::json;
+
+use crate::TestResult;
+use crate::app::like;
+use crate::cli::{command, finish, rebuild, run, verify};
+use crate::journal_app::JournalApp;
+use crate::observed::Observed;
+use crate::stored::redis_command;
+
+/// The rejected rebuild neither changes data nor locks writes. `--discard` keeps a complete audit log
+/// with its entries of erased users.
+#[tokio::test(flavor = "multi_thread")]
+async fn data_missing_from_journal_needs_discard() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.fill().await;
+    let before = Observed::read(&app).await?;
+    let mut redis = app.redis();
+    let (board, point) = (app.key_of("cyd", "ba:all"), (1_u64 << 30).to_string());
+    redis_command::<f64>(&mut redis, &["ZINCRBY", &board, &point, "cyd"])?;
+    let changed = Observed::read(&app).await?;
+
+    let rejected = run(&app, &["rebuild"])?;
+    assert_eq!(rejected.code, Some(1), "{rejected:?}");
+    let difference = "board all all, cyd: ";
+    assert!(rejected.stdout.contains(difference), "{rejected:?}");
+    let error = "nothing was changed: 1 value would be lost; use --discard to rebuild anyway";
+    assert!(rejected.stderr.contains(error), "{rejected:?}");
+    assert_eq!(
+        app.send(like("ada", "p0", 0)).await.body["outcome"],
+        "duplicate"
+    );
+    let (code, output) = verify(&app)?;
+    assert_eq!(code, Some(1), "{output}");
+    Observed::read(&app).await?.assert_same(&changed);
+
+    rebuild(&app, &["--discard"])?;
+    let mut after = Observed::read(&app).await?;
+    after.assert_same(&before);
+    let audit = app.api.get("/v1/moderation?limit=100").await;
+    let entries = audit.body["entries"].as_array().map_or(0, Vec::len);
+    let erasures = audit.text.matches("\"erase\"").count();
+    assert!(erasures >= 1 && entries > erasures, "{}", audit.text);
+    // A user hidden before the rebuild keeps the number in the audit log.
+    let unhide = json!({"hidden": false, "frozen": false, "reason": "Over"});
+    let path = "/v1/users/bob/moderation";
+    app.api.put(path, &unhide).await.assert_status(200);
+    let audit = app.api.get("/v1/moderation?limit=1").await;
+    assert_eq!(audit.body["entries"][0]["user"]["id"], "bob");
+    after = Observed::read(&app).await?;
+    app.lose_data().await?;
+    rebuild(&app, &[])?;
+    Observed::read(&app).await?.assert_same(&after);
+    Ok(())
+}
+
+/// Covers another prefix, a restore in progress, another version and an unknown key.
+#[tokio::test(flavor = "multi_thread")]
+async fn data_of_another_deployment_is_rejected() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.send(json!({"user": "a", "action": "like", "target": "x"}))
+        .await;
+    let mut redis = app.redis();
+    let mut other = command(&app, &["rebuild"]);
+    other.env("PREFIX", "other");
+    let rejected = finish(other)?;
+    assert_eq!(rejected.code, Some(2));
+    assert!(
+        rejected
+            .stderr
+            .contains("not other: set PREFIX to that of the service"),
+        "{rejected:?}"
+    );
+    let fingerprint = app.key("s");
+    let stored: String = redis_command(&mut redis, &["GET", &fingerprint])?;
+    for other in ["restoring 1234", "v1 else"] {
+        redis_command::<String>(&mut redis, &["SET", &fingerprint, other])?;
+        // The service rejects the request for the journal.
+        let rejected = run(&app, &["rebuild"])?;
+        assert_eq!(rejected.code, Some(3), "{rejected:?}");
+        let error = format!("was written by another version ({other})");
+        assert!(rejected.stderr.contains(&error), "{rejected:?}");
+    }
+    redis_command::<String>(&mut redis, &["SET", &fingerprint, &stored])?;
+    let unknown = app.key("zzz:1");
+    redis_command::<String>(&mut redis, &["SET", &unknown, "1"])?;
+    let rejected = run(&app, &["rebuild"])?;
+    assert_eq!(rejected.code, Some(3), "{rejected:?}");
+    assert!(
+        rejected
+            .stderr
+            .contains("zzz:1 is not a key of this version"),
+        "{rejected:?}"
+    );
+    redis_command::<i64>(&mut redis, &["DEL", &unknown])?;
+    rebuild(&app, &[])?;
+    Ok(())
+}

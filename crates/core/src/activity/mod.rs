@@ -1,0 +1,14 @@
+//! An activity: one thing a user did, parsed from JSON together with the rule it counts by.
+
+mod order;
+mod outcome;
+mod read;
+
+pub use order::date_in_order;
+pub use outcome::{Counted, Outcome, StandingView};
+pub use read::{Activity, read_at, read_groups, read_item, read_undo};
+
+use crate::config::Rule;
+
+/// A parsed activity with the rule it counts by.
+pub type RuledActivity = (Activity, Rule);

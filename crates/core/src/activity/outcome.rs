@@ -1,0 +1,116 @@
+//! The result of counting an activity, as the API reports it.
+
+use crate::object::Object;
+use crate::score::Points;
+use serde::Serialize;
+
+/// The result of counting or undoing one activity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It counted, with these points in smallest steps.
+    Counted(i64),
+    /// It had counted before.
+    Duplicate,
+    /// It was undone, with these points in smallest steps: zero or less.
+    Undone(i64),
+    /// There was nothing to undo.
+    NothingToUndo,
+    /// Its points do not fit under the rule's daily cap.
+    DailyCap,
+    /// The rule's cooldown has not passed.
+    Cooldown,
+    /// A later change of the same record, or the age of the activity, rules it out.
+    Stale,
+}
+
+impl Outcome {
+    /// Returns the value of `outcome` in responses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Counted(_) => "counted",
+            Self::Duplicate => "duplicate",
+            Self::Undone(_) => "undone",
+            Self::NothingToUndo => "nothing-to-undo",
+            Self::DailyCap | Self::Cooldown => "capped",
+            Self::Stale => "stale",
+        }
+    }
+
+    /// Returns the value of `reason` in responses; `None` unless the activity was capped.
+    #[must_use]
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::DailyCap => Some("daily-cap"),
+            Self::Cooldown => Some("cooldown"),
+            Self::Counted(_)
+            | Self::Duplicate
+            | Self::Undone(_)
+            | Self::NothingToUndo
+            | Self::Stale => None,
+        }
+    }
+
+    /// Returns the signed change of points, in smallest steps.
+    #[must_use]
+    pub fn steps(self) -> i64 {
+        match self {
+            Self::Counted(steps) | Self::Undone(steps) => steps,
+            Self::Duplicate
+            | Self::NothingToUndo
+            | Self::DailyCap
+            | Self::Cooldown
+            | Self::Stale => 0,
+        }
+    }
+}
+
+/// The response to one activity.
+#[derive(Clone, Debug, Serialize)]
+pub struct Counted {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    points: Points,
+    /// By period; absent from items of an array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standings: Option<Object<&'static str, StandingView>>,
+}
+
+/// The user's standing on the board of one period.
+#[derive(Clone, Debug, Serialize)]
+pub struct StandingView {
+    /// The period instance, such as `2026-11-20`.
+    pub id: String,
+    /// The score; zero for a user who is not on the board.
+    pub score: Points,
+    /// The rank from 1; `None` for a user who is not on the board.
+    pub rank: Option<u64>,
+}
+
+impl Counted {
+    /// Returns the response to an activity with this outcome, without standings.
+    #[must_use]
+    pub fn new(outcome: Outcome, decimals: u32) -> Self {
+        Self {
+            outcome: outcome.name(),
+            reason: outcome.reason(),
+            points: Points {
+                steps: outcome.steps(),
+                decimals,
+            },
+            standings: None,
+        }
+    }
+
+    /// Returns the response to an activity that the queue holds until the store is available.
+    #[must_use]
+    pub fn queued(decimals: u32) -> Self {
+        Self {
+            outcome: "queued",
+            reason: None,
+            points: Points { steps: 0, decimals },
+            standings: None,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The part of a board that a request reads, wherever it comes from.
+
+use crate::profile::Profile;
+use crate::score::Score;
+
+/// The part of a board that a request reads.
+#[derive(Clone, Copy, Debug)]
+pub enum BoardQuery<'a> {
+    /// A range of rows, best first.
+    Page {
+        /// Rows to skip, 0 or more.
+        offset: u32,
+        /// Rows to read at most, 1 or more.
+        limit: u32,
+    },
+    /// The row of one user and the rows around it.
+    Standing {
+        /// The user.
+        user: &'a str,
+        /// Rows to read on either side, 1 or more.
+        neighbors: u32,
+    },
+    /// The rows of several users.
+    Users(&'a [String]),
+}
+
+/// The answer to a [`BoardQuery`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoardSlice {
+    /// Number of visible users on the whole board.
+    pub total: u64,
+    /// The rows read, best first; in any order for [`BoardQuery::Users`].
+    pub rows: Vec<Row>,
+    /// The users named by the query who have no rank, with their profiles.
+    pub unranked: Vec<(String, Option<Profile>)>,
+}
+
+/// One user's row on a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The rank, from 1.
+    pub rank: u64,
+    /// The packed score.
+    pub score: Score,
+    /// The user's id.
+    pub user: String,
+    /// The user's profile, if there is one.
+    pub profile: Option<Profile>,
+}
+
+impl BoardSlice {
+    /// Returns the row of a user.
+    #[must_use]
+    pub fn row_of(&self, user: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.user == user)
+    }
+
+    /// Returns the profile of a user without a rank.
+    #[must_use]
+    pub fn unranked_profile(&self, user: &str) -> Option<&Profile> {
+        let found = self.unranked.iter().find(|(known, _)| known == user);
+        found.and_then(|(_, profile)| profile.as_ref())
+    }
+
+    /// Answers a query from this slice, which holds the first rows of a board.
+    ///
+    /// Returns `None` if the slice does not reach far enough. Rows below a standing may be missing.
+    #[must_use]
+    pub fn narrow(&self, query: &BoardQuery<'_>) -> Option<Self> {
+        let complete = self.rows.len() as u64 >= self.total;
+        let index_of = |user: &str| self.rows.iter().position(|row| row.user == user);
+        let unranked = |user: &str| (user.to_owned(), None);
+        match *query {
+            BoardQuery::Page { offset, limit } => {
+                let end = offset as usize + limit as usize;
+                (complete || end <= self.rows.len()).then(|| self.range(offset as usize, end))
+            }
+            BoardQuery::Standing { user, neighbors } => match index_of(user) {
+                Some(index) => {
+                    let neighbors = neighbors as usize;
+                    let first = index.saturating_sub(neighbors);
+                    Some(self.range(first, index + neighbors + 1))
+                }
+                None => complete.then(|| Self {
+                    total: self.total,
+                    rows: Vec::new(),
+                    unranked: vec![unranked(user)],
+                }),
+            },
+            BoardQuery::Users(users) => {
+                let mut slice = self.range(0, 0);
+                for user in users {
+                    match self.row_of(user) {
+                        Some(row) => slice.rows.push(row.clone()),
+                        None if complete => slice.unranked.push(unranked(user)),
+                        None => return None,
+                    }
+                }
+                Some(slice)
+            }
+        }
+    }
+
+    fn range(&self, first: usize, end: usize) -> Self {
+        Self {
+            total: self.total,
+            rows: self.rows.iter().take(end).skip(first).cloned().collect(),
+            unranked: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Narrows the first three rows of a board with `total` users: ranks, then unranked users.
+    fn narrowed(total: u64, query: &BoardQuery<'_>) -> Option<(Vec<u64>, Vec<String>)> {
+        let row = |(rank, user): (u64, &str)| Row {
+            rank,
+            score: Score(10 - rank),
+            user: user.to_owned(),
+            profile: None,
+        };
+        let top = BoardSlice {
+            total,
+            rows: (1..).zip(["a", "b", "c"]).map(row).collect(),
+            unranked: Vec::new(),
+        };
+        let slice = top.narrow(query)?;
+        assert_eq!(slice.total, total);
+        let unranked = slice.unranked.into_iter().map(|(user, _)| user);
+        Some((
+            slice.rows.iter().map(|row| row.rank).collect(),
+            unranked.collect(),
+        ))
+    }
+
+    #[test]
+    fn narrowed_slice_reaches_as_far_as_its_rows() {
+        let ids = ["c", "x", "a"].map(str::to_owned);
+        let page = |offset, limit| BoardQuery::Page { offset, limit };
+        let standing = |user| BoardQuery::Standing { user, neighbors: 1 };
+        let ranks = |ranks: &[u64]| Some((ranks.to_vec(), Vec::new()));
+        let absent = |ranks: &[u64]| Some((ranks.to_vec(), vec!["x".to_owned()]));
+        for (total, query, expected) in [
+            (3, page(1, 9), ranks(&[2, 3])),
+            (9, page(1, 2), ranks(&[2, 3])),
+            (9, page(1, 3), None),
+            (3, page(7, 3), ranks(&[])),
+            (9, standing("c"), ranks(&[2, 3])),
+            (3, standing("x"), absent(&[])),
+            (9, standing("x"), None),
+            (3, BoardQuery::Users(&ids), absent(&[3, 1])),
+            (9, BoardQuery::Users(&ids), None),
+        ] {
+            assert_eq!(narrowed(total, &query), expected, "{total} {query:?}");
+        }
+    }
+}

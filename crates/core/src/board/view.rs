@@ -1,0 +1,94 @@
+//! The parts that responses about boards and users share.
+
+use super::Row;
+use crate::calendar::{Calendar, Date, Instant, Period};
+use crate::profile::Profile;
+use crate::score::Points;
+use serde::Serialize;
+
+/// A period instance in a response.
+#[derive(Clone, Debug, Serialize)]
+pub struct PeriodView {
+    kind: &'static str,
+    id: String,
+    start: Option<String>,
+    end: Option<String>,
+    timezone: String,
+    /// Whether the period has ended.
+    pub closed: bool,
+}
+
+impl PeriodView {
+    /// Returns the instance of a period that contains a day, as of the instant `now`.
+    #[must_use]
+    pub fn new(period: Period, date: Date, calendar: &Calendar, now: Instant) -> Self {
+        let bounds = period.days(date);
+        let bounds = bounds.map(|(first, end)| (calendar.start_of(first), calendar.start_of(end)));
+        Self {
+            kind: period.name(),
+            id: period.id(date),
+            start: bounds.map(|(start, _)| start.to_string()),
+            end: bounds.map(|(_, end)| end.to_string()),
+            timezone: calendar.name().to_owned(),
+            closed: bounds.is_some_and(|(_, end)| end <= now),
+        }
+    }
+}
+
+/// A user in a response: the id and what the profile shows.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct UserView<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    avatar: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden: Option<bool>,
+}
+
+impl<'a> UserView<'a> {
+    /// Returns a user with a profile, or with the id alone.
+    #[must_use]
+    pub fn new(id: &'a str, profile: Option<&'a Profile>) -> Self {
+        let part = |part: fn(&Profile) -> &Option<String>| part(profile?).as_deref();
+        Self {
+            id,
+            name: part(|profile| &profile.name),
+            avatar: part(|profile| &profile.avatar),
+            url: part(|profile| &profile.url),
+            hidden: None,
+        }
+    }
+
+    /// Adds `"hidden": true` if the user opted out of boards.
+    #[must_use]
+    pub fn with_hidden(self, hidden: bool) -> Self {
+        Self {
+            hidden: hidden.then_some(true),
+            ..self
+        }
+    }
+}
+
+/// A row of a board in a response.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EntryView<'a> {
+    rank: u64,
+    score: Points,
+    user: UserView<'a>,
+}
+
+impl<'a> EntryView<'a> {
+    /// Returns the entry of a row.
+    #[must_use]
+    pub fn new(row: &'a Row, decimals: u32) -> Self {
+        Self {
+            rank: row.rank,
+            score: Points::new(row.score.points(), decimals),
+            user: UserView::new(&row.user, row.profile.as_ref()),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Callers and their permissions.
+
+use crate::config::{Scope, Scopes};
+use crate::error::Error;
+use crate::id;
+use crate::token::Member;
+
+/// An authenticated caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A trusted service with the scopes of its key.
+    Service(Scopes),
+    /// The user of a token; `None` if its `sub` is not a valid user id.
+    User(Option<Member>),
+}
+
+impl Caller {
+    /// Requires a service key with a scope.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] for users, and for services without the scope.
+    pub fn must_be_service(&self, scope: Scope) -> Result<(), Error> {
+        self.require_service("do this")?;
+        self.must_have(scope)
+    }
+
+    /// Requires a scope of services. Users need no scope.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] for services without the scope.
+    pub fn must_have(&self, scope: Scope) -> Result<(), Error> {
+        match self {
+            Self::Service(scopes) if !scopes.has(scope) => Err(Error::Forbidden(format!(
+                "This service key lacks the scope {}.",
+                scope.name()
+            ))),
+            Self::Service(_) | Self::User(_) => Ok(()),
+        }
+    }
+
+    /// Requires the given user, or a service key with a scope.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] for other users, and for services without the scope.
+    pub fn must_be(&self, user: &str, scope: Scope) -> Result<(), Error> {
+        Err(Error::Forbidden(match self {
+            Self::Service(_) => return self.must_have(scope),
+            Self::User(Some(own)) if own.id == user => return Ok(()),
+            Self::User(Some(own)) => {
+                format!(
+                    "This user token only grants access to the data of user {}.",
+                    own.id
+                )
+            }
+            Self::User(None) => format!("The sub claim of this user token {}.", id::ID),
+        }))
+    }
+
+    /// Requires a service, whatever its scopes, for an operation such as `send at`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] for users.
+    pub fn require_service(&self, operation: &str) -> Result<(), Error> {
+        match self {
+            Self::Service(_) => Ok(()),
+            Self::User(_) => Err(Error::Forbidden(format!(
+                "Only trusted services may {operation}."
+            ))),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The configuration, parsed from the variables of the deployment.
+
+mod bound;
+mod origins;
+mod rules;
+mod scopes;
+mod service_keys;
+mod tokens;
+mod vars;
+
+pub use bound::Bound;
+pub use origins::Origins;
+pub use rules::{ADJUST, Once, Rule, Rules};
+pub use scopes::{Scope, Scopes};
+pub use service_keys::ServiceKeys;
+pub use tokens::Tokens;
+pub use vars::Vars;
+
+use crate::calendar::Period;
+use crate::error::Error;
+use crate::shard;
+
+/// The validated settings of a deployment.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The URL of the store, without a trailing `/`.
+    pub store_url: String,
+    /// The bearer token of the store.
+    pub store_token: String,
+    /// Timeout of one request to the store, in milliseconds: 1 to 30,000.
+    pub store_timeout: u32,
+    /// The keys of trusted services.
+    pub service_keys: ServiceKeys,
+    /// How user tokens are verified.
+    pub tokens: Tokens,
+    /// Origins of the pages that may call the API.
+    pub allowed_origins: Origins,
+    /// The IANA name of the time zone.
+    pub timezone: String,
+    /// The enabled periods, shortest first; at least one.
+    pub periods: Vec<Period>,
+    /// The rule of each action.
+    pub rules: Rules,
+    /// Decimal places of points: 0 to 2.
+    pub decimals: u32,
+    /// The lifetimes of stored data.
+    pub keep: Keep,
+    /// Maximum age of an open board in a cache, in seconds: 1 to 3,600.
+    pub board_max_age: u32,
+    /// The prefix of every key.
+    pub prefix: String,
+    /// The optional bindings.
+    pub bound: Bound,
+    /// Number of shards: 1 to 64.
+    pub shards: u32,
+}
+
+/// Lifetimes in days, from the first write: 1 to 36,500.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Boards of a day.
+    pub day: u64,
+    /// Boards of a week.
+    pub week: u64,
+    /// Boards of a month.
+    pub month: u64,
+    /// Boards of a year.
+    pub year: u64,
+    /// Active records, from the user's last counted activity.
+    pub marks: u64,
+}
+
+const DAY_SECONDS: u64 = 86_400;
+
+impl Keep {
+    /// Returns the lifetime of a board in seconds; `None` if it never expires.
+    #[must_use]
+    pub fn board_seconds(&self, period: Period) -> Option<u64> {
+        let days = match period {
+            Period::Day => self.day,
+            Period::Week => self.week,
+            Period::Month => self.month,
+            Period::Year => self.year,
+            Period::All => return None,
+        };
+        Some(days * DAY_SECONDS)
+    }
+
+    /// Returns the lifetime of active records in seconds, from the user's last counted activity.
+    #[must_use]
+    pub fn records_seconds(&self) -> u64 {
+        self.marks * DAY_SECONDS
+    }
+}
+
+impl Config {
+    /// Parses and validates every variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names the first variable that is missing or invalid.
+    pub fn parse(vars: &Vars) -> Result<Self, Error> {
+        let decimals = vars.integer("POINT_DECIMALS", 0..=2)?.unwrap_or(0);
+        Ok(Self {
+            store_url: store_url(vars)?,
+            store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
+            store_timeout: vars.integer("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(800),
+            service_keys: ServiceKeys::parse(vars)?,
+            tokens: Tokens::parse(vars)?,
+            allowed_origins: Origins::parse(vars)?,
+            timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
+            periods: periods(vars)?,
+            rules: Rules::parse(vars, decimals)?,
+            decimals,
+            keep: keep(vars)?,
+            board_max_age: vars.integer("BOARD_MAX_AGE", 1..=3600)?.unwrap_or(5),
+            prefix: prefix(vars)?,
+            bound: Bound::default(),
+            shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
+        })
+    }
+
+    /// Returns the shard of a user.
+    #[must_use]
+    pub fn shard_of(&self, user: &str) -> u32 {
+        shard::of(user, self.shards)
+    }
+
+    /// Returns the indexes of users in a list, grouped by shard; shards without users are omitted.
+    #[must_use]
+    pub fn indexes_by_shard(&self, users: &[&str]) -> Vec<(u32, Vec<usize>)> {
+        let mut shards: Vec<(u32, Vec<usize>)> = Vec::new();
+        for (index, user) in users.iter().enumerate() {
+            let shard = self.shard_of(user);
+            match shards.iter_mut().find(|(known, _)| *known == shard) {
+                Some((_, indexes)) => indexes.push(index),
+                None => shards.push((shard, vec![index])),
+            }
+        }
+        shards
+    }
+}
+
+fn store_url(vars: &Vars) -> Result<String, Error> {
+    const NAME: &str = "UPSTASH_REDIS_REST_URL";
+    let url = vars.required(NAME)?;
+    if !url.starts_with("https://") && !url.starts_with("http://") {
+        let remedy = "must begin with https:// or http://".to_owned();
+        return Err(Error::Misconfigured(NAME, remedy));
+    }
+    Ok(url.trim_end_matches('/').to_owned())
+}
+
+fn periods(vars: &Vars) -> Result<Vec<Period>, Error> {
+    const NAME: &str = "PERIODS";
+    let Some(names) = vars.words(NAME)? else {
+        return Ok(Period::ALL.to_vec());
+    };
+    if let Some(unknown) = names.iter().find(|name| Period::parse(name).is_none()) {
+        let remedy = format!("'{unknown}' is none of day, week, month, year, all");
+        return Err(Error::Misconfigured(NAME, remedy));
+    }
+    let enabled = |period: &Period| names.iter().any(|name| name == period.name());
+    let periods: Vec<Period> = Period::ALL.into_iter().filter(enabled).collect();
+    if periods.is_empty() {
+        let remedy = "name at least one of day, week, month, year, all".to_owned();
+        return Err(Error::Misconfigured(NAME, remedy));
+    }
+    Ok(periods)
+}
+
+fn keep(vars: &Vars) -> Result<Keep, Error> {
+    const NAME: &str = "KEEP_DAYS";
+    let mut keep = Keep {
+        day: 31,
+        week: 91,
+        month: 366,
+        year: 731,
+        marks: 400,
+    };
+    for (name, value) in vars.table(NAME)?.unwrap_or_default() {
+        let days = value
+            .as_u64()
+            .filter(|days| (1..=36_500).contains(days))
+            .ok_or_else(|| {
+                Error::Misconfigured(NAME, format!("'{name}' must be an integer from 1 to 36500"))
+            })?;
+        match name.as_str() {
+            "day" => keep.day = days,
+            "week" => keep.week = days,
+            "month" => keep.month = days,
+            "year" => keep.year = days,
+            "marks" => keep.marks = days,
+            _ => {
+                let remedy = format!("'{name}' is none of day, week, month, year, marks");
+                return Err(Error::Misconfigured(NAME, remedy));
+            }
+        }
+    }
+    Ok(keep)
+}
+
+fn prefix(vars: &Vars) -> Result<String, Error> {
+    const NAME: &str = "PREFIX";
+    let prefix = vars.text(NAME)?.unwrap_or_else(|| "ar".to_owned());
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
+    if prefix.len() > 64 || !prefix.chars().all(allowed) {
+        let remedy = "takes 1 to 64 of A-Z a-z 0-9 _ . : -".to_owned();
+        return Err(Error::Misconfigured(NAME, remedy));
+    }
+    Ok(prefix)
+}

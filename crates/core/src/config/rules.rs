@@ -1,0 +1,186 @@
+//! `RULES`: the points of each action, how often it counts, and whether it can be undone.
+
+use super::Vars;
+use crate::error::Error;
+use crate::score::{self, MAX_POINTS};
+use serde_json::{Map, Value};
+
+/// The action under which a day's history lists adjustments. No rule may use this name.
+pub const ADJUST: &str = "adjust";
+
+const NAME: &str = "RULES";
+
+/// The frequency at which an action counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Once {
+    /// Once per user, target and day.
+    Day,
+    /// Once per user and target, until it is undone.
+    Standing,
+}
+
+/// How one action counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Points in smallest steps: 1 to [`MAX_POINTS`].
+    pub points: u64,
+    /// The frequency at which it counts.
+    pub once: Once,
+    /// Whether it can be undone.
+    pub undo: bool,
+    /// Whether only trusted services may send it.
+    pub service_only: bool,
+    /// Maximum net points of the action per user and day, in smallest steps.
+    pub daily_cap: Option<u64>,
+    /// Minimum time between two counted activities of a user with the action, in seconds.
+    pub cooldown: Option<u64>,
+}
+
+/// The rules by action, in alphabetical order.
+#[derive(Clone, Debug)]
+pub struct Rules(Vec<(String, Rule)>);
+
+impl Rules {
+    /// Parses the variable `RULES`, which changes and extends the default rules.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names the invalid action and field.
+    pub fn parse(vars: &Vars, decimals: u32) -> Result<Self, Error> {
+        let mut rules = Self(Vec::new());
+        for (action, rule) in defaults(decimals) {
+            rules.set(action, rule);
+        }
+        for (action, changes) in vars.table(NAME)?.unwrap_or_default() {
+            let rule = parse_rule(&action, rules.get(&action).copied(), &changes, decimals)?;
+            rules.set(&action, rule);
+        }
+        Ok(rules)
+    }
+
+    /// Returns the rule of an action.
+    #[must_use]
+    pub fn get(&self, action: &str) -> Option<&Rule> {
+        let rule = self.0.iter().find(|(known, _)| known == action);
+        rule.map(|(_, rule)| rule)
+    }
+
+    /// Returns the actions that have a rule, in alphabetical order.
+    pub fn actions(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(action, _)| action.as_str())
+    }
+
+    fn set(&mut self, action: &str, rule: Rule) {
+        let index = self.0.partition_point(|(known, _)| known.as_str() < action);
+        match self.0.get_mut(index) {
+            Some((known, existing)) if known == action => *existing = rule,
+            Some(_) | None => self.0.insert(index, (action.to_owned(), rule)),
+        }
+    }
+}
+
+fn defaults(decimals: u32) -> [(&'static str, Rule); 6] {
+    let rule = |points: u64, once, undo, service_only| Rule {
+        points: points * 10u64.pow(decimals),
+        once,
+        undo,
+        service_only,
+        daily_cap: None,
+        cooldown: None,
+    };
+    [
+        ("visit", rule(1, Once::Day, false, false)),
+        ("like", rule(2, Once::Standing, true, false)),
+        ("bookmark", rule(2, Once::Standing, true, false)),
+        ("follow", rule(2, Once::Standing, true, false)),
+        ("comment", rule(3, Once::Standing, true, false)),
+        ("publish", rule(10, Once::Standing, true, true)),
+    ]
+}
+
+fn parse_rule(
+    action: &str,
+    base: Option<Rule>,
+    changes: &Value,
+    decimals: u32,
+) -> Result<Rule, Error> {
+    let error = |remedy: &str| Error::Misconfigured(NAME, format!("{action}{remedy}"));
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+    if action.is_empty() || action.len() > 32 || !action.chars().all(allowed) {
+        return Err(error(" is not an action: 1 to 32 of a-z 0-9 _ -"));
+    }
+    if action == ADJUST {
+        return Err(error(
+            " is what moderators do; name the action something else",
+        ));
+    }
+    let Value::Object(changes) = changes else {
+        return Err(error(" must be a table"));
+    };
+    let known = ["points", "once", "undo", "by", "daily_cap", "cooldown"];
+    if let Some(unknown) = changes
+        .keys()
+        .find(|field| !known.contains(&field.as_str()))
+    {
+        return Err(error(&format!(
+            ".{unknown} is not a field: {}",
+            known.join(", ")
+        )));
+    }
+    let points = steps(changes, "points", decimals).map_err(|remedy| error(&remedy))?;
+    let once = match changes.get("once").map(Value::as_str) {
+        None => base.map_or(Once::Standing, |base| base.once),
+        Some(Some("day")) => Once::Day,
+        Some(Some("standing")) => Once::Standing,
+        Some(_) => return Err(error(".once must be \"day\" or \"standing\"")),
+    };
+    let undo = match changes.get("undo") {
+        None => base.map_or(once == Once::Standing, |base| {
+            base.undo && once == Once::Standing
+        }),
+        Some(Value::Bool(undo)) => *undo,
+        Some(_) => return Err(error(".undo must be true or false")),
+    };
+    if undo && once == Once::Day {
+        return Err(error(".undo: what counts once per day cannot be undone"));
+    }
+    let service_only = match changes.get("by").map(Value::as_str) {
+        None => base.is_some_and(|base| base.service_only),
+        Some(Some("user")) => false,
+        Some(Some("service")) => true,
+        Some(_) => return Err(error(".by must be \"user\" or \"service\"")),
+    };
+    let cooldown = match changes.get("cooldown").map(Value::as_u64) {
+        None => base.and_then(|base| base.cooldown),
+        Some(Some(seconds @ 1..=31_536_000)) => Some(seconds),
+        Some(_) => return Err(error(".cooldown must be whole seconds, 1 to 31536000")),
+    };
+    let daily_cap = steps(changes, "daily_cap", decimals).map_err(|remedy| error(&remedy))?;
+    Ok(Rule {
+        points: points
+            .or(base.map(|base| base.points))
+            .ok_or_else(|| error(".points is required for a new action"))?,
+        once,
+        undo,
+        service_only,
+        daily_cap: daily_cap.or(base.and_then(|base| base.daily_cap)),
+        cooldown,
+    })
+}
+
+/// Parses points, in smallest steps.
+fn steps(changes: &Map<String, Value>, field: &str, decimals: u32) -> Result<Option<u64>, String> {
+    let Some(value) = changes.get(field) else {
+        return Ok(None);
+    };
+    let number = value
+        .as_f64()
+        .ok_or_else(|| format!(".{field} must be a number"))?;
+    let steps = score::steps(number, decimals)
+        .ok_or_else(|| format!(".{field} is finer than POINT_DECIMALS = {decimals} allows"))?;
+    if !(1.0..=MAX_POINTS as f64).contains(&steps) {
+        let max = MAX_POINTS / 10u64.pow(decimals);
+        return Err(format!(".{field} must be above 0 and at most {max}"));
+    }
+    Ok(Some(steps as u64))
+}

@@ -1,0 +1,129 @@
+//! Variables as the platform supplies them: strings, and tables as JSON.
+
+use crate::error::Error;
+use crate::json;
+use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+
+/// The variables and secrets of a deployment by name.
+///
+/// An empty string counts as not set: dashboards and shells leave empty variables behind.
+pub struct Vars(Map<String, Value>);
+
+impl Vars {
+    /// The names of the variables that [`crate::config::Config::parse`] reads.
+    pub const NAMES: [&str; 18] = [
+        "UPSTASH_REDIS_REST_URL",
+        "UPSTASH_REDIS_REST_TOKEN",
+        "SERVICE_KEYS",
+        "JWT_SECRET",
+        "JWKS_URL",
+        "JWT_ISSUER",
+        "JWT_AUDIENCE",
+        "JWT_GROUPS_CLAIM",
+        "ALLOWED_ORIGINS",
+        "TIMEZONE",
+        "PERIODS",
+        "RULES",
+        "POINT_DECIMALS",
+        "KEEP_DAYS",
+        "BOARD_MAX_AGE",
+        "STORE_TIMEOUT_MS",
+        "PREFIX",
+        "SHARDS",
+    ];
+
+    /// Wraps variables by name.
+    #[must_use]
+    pub fn new(vars: Map<String, Value>) -> Self {
+        Self(vars)
+    }
+
+    /// Returns a trimmed string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is a boolean, a table or a list.
+    pub fn text(&self, name: &'static str) -> Result<Option<String>, Error> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.trim().to_owned())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
+                Err(Error::Misconfigured(name, "must be a text".to_owned()))
+            }
+        }
+    }
+
+    /// Returns a required string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is not set or not a string.
+    pub fn required(&self, name: &'static str) -> Result<String, Error> {
+        let missing = || Error::Misconfigured(name, "is required and not set".to_owned());
+        self.text(name)?.ok_or_else(missing)
+    }
+
+    /// Returns an integer within a range, given as a number or a string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is anything else.
+    pub fn integer(
+        &self,
+        name: &'static str,
+        range: RangeInclusive<u32>,
+    ) -> Result<Option<u32>, Error> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        let (min, max) = range.into_inner();
+        let remedy = || format!("must be an integer from {min} to {max}");
+        number
+            .map(Some)
+            .ok_or_else(|| Error::Misconfigured(name, remedy()))
+    }
+
+    /// Returns words separated by commas, or a list of strings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is anything else.
+    pub fn words(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
+        if let Some(Value::Array(items)) = self.0.get(name) {
+            let words: Option<Vec<_>> = items.iter().map(|item| item.as_str()).collect();
+            let words = words
+                .ok_or_else(|| Error::Misconfigured(name, "must be a list of texts".to_owned()))?;
+            return Ok(Some(words.into_iter().map(str::to_owned).collect()));
+        }
+        let text = self.text(name)?;
+        Ok(text.map(|text| {
+            let words = text
+                .split(',')
+                .map(str::trim)
+                .filter(|word| !word.is_empty());
+            words.map(str::to_owned).collect()
+        }))
+    }
+
+    /// Returns a table, given as such or as a JSON string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is anything else.
+    pub fn table(&self, name: &'static str) -> Result<Option<Map<String, Value>>, Error> {
+        if let Some(Value::Object(table)) = self.0.get(name) {
+            return Ok(Some(table.clone()));
+        }
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        match json::read(text.as_bytes()) {
+            Ok(Value::Object(table)) => Ok(Some(table)),
+            Ok(_) | Err(_) => Err(Error::Misconfigured(name, "must be a table".to_owned())),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The domain of activity-rank, without I/O.
+//!
+//! Everything here is plain computation: the same code runs in the Worker, on the command line and
+//! in tests. The modules in reading order:
+//!
+//! 1. [`activity`]: what a user did, parsed from a request.
+//! 2. [`config`]: the deployment's settings, among them the [`rules`](config::Rules) that give
+//!    each action its points.
+//! 3. [`calendar`]: instants, days and periods of one time zone.
+//! 4. [`score`]: points and order of arrival packed into one exact number.
+//! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
+//! 6. [`profile`], [`history`] and [`moderation`]: what is known and shown about one user.
+//! 7. [`token`] and [`caller`]: who sends a request, and what that caller may do.
+//! 8. [`id`], [`json`], [`query`] and [`object`]: parsers and a serializer that the others share.
+//! 9. [`shard`]: the shard of a user.
+//! 10. [`error`]: every error a caller can receive, as a problem document.
+
+pub mod activity;
+pub mod board;
+pub mod calendar;
+pub mod caller;
+pub mod config;
+pub mod error;
+pub mod history;
+pub mod id;
+pub mod json;
+pub mod moderation;
+pub mod object;
+pub mod profile;
+pub mod query;
+pub mod score;
+pub mod shard;
+pub mod token;
+
+/// Maximum size of a request body in bytes.
+pub const MAX_BODY_BYTES: usize = 256 * 1024;
+
+/// Tolerated clock difference in milliseconds: an activity may be dated this far in the future.
+pub const CLOCK_TOLERANCE: i64 = 60_000;

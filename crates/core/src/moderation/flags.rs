@@ -1,0 +1,26 @@
+//! The flags of a user.
+
+/// Flags that moderators and the user set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// A moderator hid the user from all boards.
+    pub hidden: bool,
+    /// The user opted out of all boards.
+    pub self_hidden: bool,
+    /// Nothing the user does counts.
+    pub frozen: bool,
+}
+
+impl Flags {
+    /// Parses flags as the store holds them: the letters `h`, `s` and `f`, then `,` and the
+    /// subject's id in the audit log.
+    #[must_use]
+    pub fn parse(stored: &str) -> Self {
+        let flags = stored.split(',').next().unwrap_or_default();
+        Self {
+            hidden: flags.contains('h'),
+            self_hidden: flags.contains('s'),
+            frozen: flags.contains('f'),
+        }
+    }
+}

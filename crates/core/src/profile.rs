@@ -1,0 +1,287 @@
+//! Profiles: the name, picture and link that boards show for a user.
+
+use crate::error::{Error, FieldErrors};
+use crate::id;
+use crate::json;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// A public profile. Every field is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Profile {
+    /// The display name: 1 to 80 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The `https` URL of a picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<String>,
+    /// The `https` URL of the user's page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// A profile and its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedProfile {
+    /// The id of the user.
+    pub id: String,
+    /// The profile.
+    pub profile: Profile,
+    /// Whether the user hides from boards. `None` keeps the current setting, so that a name update
+    /// does not make a hidden user visible.
+    pub hidden: Option<bool>,
+}
+
+const MAX_NAME_CHARACTERS: usize = 80;
+const MAX_LINK_BYTES: usize = 2048;
+
+impl Profile {
+    /// Parses a profile that replaces the user's profile; the user comes from the path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field, and the user if it is invalid.
+    pub fn parse(user: &str, value: &Value) -> Result<NamedProfile, Error> {
+        parse_named(
+            id::checked(user),
+            "/user",
+            value,
+            &["name", "avatar", "url", "hidden"],
+        )
+    }
+
+    /// Returns the profile in the claims `name` and `picture` of a user token.
+    ///
+    /// Skips claims that are not valid in a profile; returns `None` if no claim remains.
+    #[must_use]
+    pub fn from_claims(claims: &Map<String, Value>) -> Option<Self> {
+        let valid = |claim: &str, check: fn(&str) -> Result<(), String>| {
+            let text = claims.get(claim)?.as_str()?;
+            check(text).is_ok().then(|| text.to_owned())
+        };
+        let profile = Self {
+            name: valid("name", check_name),
+            avatar: valid("picture", check_link),
+            ..Self::default()
+        };
+        (profile != Self::default()).then_some(profile)
+    }
+
+    /// Parses a stored profile; `None` if the text is not a profile.
+    #[must_use]
+    pub fn from_json(json: &str) -> Option<Self> {
+        Self::from_plain(json).or_else(|| Self::from_any(json))
+    }
+
+    /// Parses JSON as this crate serializes it, without escapes.
+    ///
+    /// A page has up to 100 profiles, and a complete JSON parser takes ten times as long.
+    fn from_plain(json: &str) -> Option<Self> {
+        let mut profile = Self::default();
+        let mut rest = json.strip_prefix('{')?.strip_suffix('}')?;
+        for (start, part) in [
+            ("\"name\":\"", &mut profile.name),
+            ("\"avatar\":\"", &mut profile.avatar),
+            ("\"url\":\"", &mut profile.url),
+        ] {
+            if let Some(after) = rest.strip_prefix(start) {
+                let (text, after) = after.split_once('"')?;
+                *part = Some(text.to_owned());
+                rest = after.strip_prefix(',').unwrap_or(after);
+            }
+        }
+        (rest.is_empty() && !json.contains('\\')).then_some(profile)
+    }
+
+    /// Parses any JSON.
+    fn from_any(json: &str) -> Option<Self> {
+        let Ok(Value::Object(mut fields)) = json::read(json.as_bytes()) else {
+            return None;
+        };
+        let mut text = |field| match fields.remove(field) {
+            Some(Value::String(text)) => Some(Some(text)),
+            None | Some(Value::Null) => Some(None),
+            Some(_) => None,
+        };
+        Some(Self {
+            name: text("name")?,
+            avatar: text("avatar")?,
+            url: text("url")?,
+        })
+    }
+}
+
+impl NamedProfile {
+    /// Parses an item of an array of profiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field.
+    pub fn parse(value: &Value) -> Result<Self, Error> {
+        let id = value.get("id").and_then(id::user);
+        let id = id.ok_or_else(|| id::ID.to_owned());
+        parse_named(id, "/id", value, &["id", "name", "avatar", "url", "hidden"])
+    }
+}
+
+fn parse_named(
+    id: Result<String, String>,
+    id_pointer: &str,
+    value: &Value,
+    known: &[&str],
+) -> Result<NamedProfile, Error> {
+    let Value::Object(fields) = value else {
+        return Err(Error::invalid("A profile is a JSON object."));
+    };
+    let mut errors = FieldErrors::default();
+    errors.reject_unknown(fields.keys(), known);
+    let id = errors.check(id_pointer, id);
+    let name = errors.check("/name", optional(fields, "name", check_name));
+    let avatar = errors.check("/avatar", optional(fields, "avatar", check_link));
+    let url = errors.check("/url", optional(fields, "url", check_link));
+    let hidden = match fields.get("hidden").map(Value::as_bool) {
+        Some(None) => Err("must be true or false".to_owned()),
+        Some(Some(hidden)) => Ok(Some(hidden)),
+        None => Ok(None),
+    };
+    let hidden = errors.check("/hidden", hidden);
+    let named_profile = || {
+        let profile = Profile {
+            name: name?,
+            avatar: avatar?,
+            url: url?,
+        };
+        Some(NamedProfile {
+            id: id?,
+            profile,
+            hidden: hidden?,
+        })
+    };
+    errors.finish(named_profile())
+}
+
+fn optional(
+    fields: &Map<String, Value>,
+    field: &str,
+    check: impl Fn(&str) -> Result<(), String>,
+) -> Result<Option<String>, String> {
+    let Some(value) = fields.get(field) else {
+        return Ok(None);
+    };
+    let text = value.as_str().ok_or("must be a text")?;
+    check(text).map(|()| Some(text.to_owned()))
+}
+
+fn check_name(text: &str) -> Result<(), String> {
+    let characters = text.chars().count();
+    if !(1..=MAX_NAME_CHARACTERS).contains(&characters) || text.trim().is_empty() {
+        return Err(format!("must be 1 to {MAX_NAME_CHARACTERS} characters"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("must not contain control characters".to_owned());
+    }
+    Ok(())
+}
+
+fn check_link(text: &str) -> Result<(), String> {
+    let host = text
+        .strip_prefix("https://")
+        .filter(|rest| !rest.starts_with(['/', '?', '#']));
+    let forbidden = |c: char| c.is_whitespace() || c.is_control() || "\"<>\\^`{|}[]".contains(c);
+    if host.is_none_or(str::is_empty) || text.chars().any(forbidden) {
+        return Err("must be a link that begins with https://".to_owned());
+    }
+    if text.len() > MAX_LINK_BYTES {
+        return Err(format!("must be at most {MAX_LINK_BYTES} bytes"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    proptest! {
+        #[test]
+        fn serialized_profile_parses_back(
+            name in prop::option::of(".{1,80}"),
+            avatar in prop::option::of("https://[a-z\"\\\\,}]{1,9}"),
+            url in prop::option::of("https://[a-z/,{]{1,9}"),
+        ) {
+            let profile = Profile { name, avatar, url };
+            let json = serde_json::to_string(&profile).unwrap();
+            prop_assert_eq!(Profile::from_any(&json), Some(profile.clone()));
+            prop_assert_eq!(Profile::from_plain(&json).is_some(), !json.contains('\\'));
+            prop_assert_eq!(Profile::from_json(&json), Some(profile));
+        }
+    }
+
+    #[test]
+    fn invalid_profile_is_rejected() {
+        for text in [
+            "",
+            "{",
+            "[]",
+            r#"{"name":7}"#,
+            r#"{"name":"Ada"#,
+            r#"{"name":"Ada"}}"#,
+        ] {
+            assert_eq!(Profile::from_json(text), None, "{text}");
+        }
+        let unknown_field = Profile::from_json(r#"{"since": 7, "url": null}"#);
+        assert_eq!(unknown_field, Some(Profile::default()));
+    }
+
+    fn from_claims(claims: Value) -> Option<(Option<String>, Option<String>)> {
+        let profile = Profile::from_claims(claims.as_object().unwrap());
+        profile.map(|profile| (profile.name, profile.avatar))
+    }
+
+    #[test]
+    fn claims_make_profile_from_valid_parts() {
+        let (name, picture) = ("Ada ✓", "https://example.com/ada.png");
+        let (has_name, has_picture) = (Some(name.to_owned()), Some(picture.to_owned()));
+        let parse =
+            |name: Value, picture: Value| from_claims(json!({"name": name, "picture": picture}));
+        let both = Some((has_name.clone(), has_picture.clone()));
+        assert_eq!(parse(json!(name), json!(picture)), both);
+        for invalid in [
+            json!(null),
+            json!(""),
+            json!("  "),
+            json!("a\nb"),
+            json!("a".repeat(81)),
+            json!(7),
+            json!(["Ada"]),
+        ] {
+            assert_eq!(
+                parse(invalid, json!(picture)),
+                Some((None, has_picture.clone()))
+            );
+        }
+        for invalid in [
+            json!(null),
+            json!("http://example.com/ada.png"),
+            json!("javascript:alert(1)"),
+            json!("https://"),
+            json!("https://example.com/\"onload=\""),
+            json!(format!("https://example.com/{}", "a".repeat(2048))),
+            json!({"data": {"url": picture}}),
+        ] {
+            assert_eq!(parse(json!(name), invalid), Some((has_name.clone(), None)));
+        }
+    }
+
+    #[test]
+    fn claims_without_valid_parts_make_no_profile() {
+        for claims in [
+            json!({}),
+            json!({"name": "", "picture": "ada.png"}),
+            json!({"nickname": "Ada", "avatar": "https://example.com/", "url": "https://x.example"}),
+        ] {
+            assert_eq!(from_claims(claims), None);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The user that a token identifies.
+
+use crate::id::{self, MAX_GROUPS};
+use crate::profile::Profile;
+use serde_json::{Map, Value};
+
+/// The user of a verified token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The user's id.
+    pub id: String,
+    /// The groups on whose boards the user's activity also counts: at most [`MAX_GROUPS`].
+    pub groups: Vec<String>,
+    /// The profile in the claims, shown while the user has no stored profile.
+    pub profile: Option<Profile>,
+}
+
+impl Member {
+    /// Reads the claims of a valid token; `None` if `sub` is not a valid user id.
+    #[must_use]
+    pub fn read(claims: &Map<String, Value>, groups_claim: Option<&str>) -> Option<Self> {
+        Some(Self {
+            id: claims.get("sub").and_then(id::user)?,
+            groups: groups(groups_claim.and_then(|claim| claims.get(claim))),
+            profile: Profile::from_claims(claims),
+        })
+    }
+}
+
+/// Returns the groups in a claim, which is a string or an array of strings.
+///
+/// Skips invalid group ids: an issuer may define groups for other applications, and their members
+/// must not be locked out.
+fn groups(claim: Option<&Value>) -> Vec<String> {
+    let claimed = match claim {
+        Some(Value::Array(values)) => values.as_slice(),
+        Some(value) => std::slice::from_ref(value),
+        None => &[],
+    };
+    let mut groups = Vec::new();
+    for group in claimed.iter().filter_map(Value::as_str) {
+        let is_new = || !groups.iter().any(|known| known == group);
+        if groups.len() < MAX_GROUPS && id::is_id(group) && is_new() {
+            groups.push(group.to_owned());
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(claims: Value, groups_claim: Option<&str>) -> Option<Member> {
+        Member::read(claims.as_object().unwrap(), groups_claim)
+    }
+
+    #[test]
+    fn invalid_sub_is_no_member() {
+        let id = |sub: Value| read(json!({"sub": sub}), None).map(|member| member.id);
+        assert_eq!(id(json!(42)), Some("42".to_owned()));
+        for sub in [
+            json!("4 2"),
+            json!(""),
+            json!(4.5),
+            json!(null),
+            json!(["42"]),
+            json!(".."),
+        ] {
+            assert_eq!(id(sub), None);
+        }
+        assert_eq!(read(json!({}), None), None);
+    }
+
+    #[test]
+    fn first_four_valid_groups_are_kept() {
+        let groups = |claim: Value| {
+            let claims = json!({"sub": "42", "https://example.com/groups": claim});
+            read(claims, Some("https://example.com/groups"))
+                .unwrap()
+                .groups
+        };
+        assert_eq!(groups(json!("eu")), ["eu"]);
+        assert_eq!(groups(json!(["us", "eu"])), ["us", "eu"]);
+        assert_eq!(groups(json!(["eu", "eu", "us", "eu"])), ["eu", "us"]);
+        assert_eq!(
+            groups(json!(["a", "b", "c", "d", "e"])),
+            ["a", "b", "c", "d"]
+        );
+        let mixed = json!([
+            "",
+            "a b",
+            "..",
+            "a,b",
+            7,
+            null,
+            ["x"],
+            "a".repeat(65),
+            "e",
+            "e",
+            "ok"
+        ]);
+        assert_eq!(groups(mixed), ["e", "ok"]);
+        for none in [
+            json!(null),
+            json!([]),
+            json!(7),
+            json!(true),
+            json!({"eu": 1}),
+            json!("a b"),
+        ] {
+            assert_eq!(groups(none), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn unconfigured_claims_give_no_groups() {
+        let claims = json!({"sub": "42", "groups": ["eu"]});
+        assert_eq!(read(claims.clone(), None).unwrap().groups, [""; 0]);
+        assert_eq!(read(claims, Some("roles")).unwrap().groups, [""; 0]);
+    }
+}

@@ -1,0 +1,185 @@
+//! User tokens: JWTs (RFC 7519) with their keys and claims.
+//!
+//! The Worker verifies signatures with WebCrypto.
+
+mod base64url;
+mod claims;
+pub mod keys;
+mod member;
+
+pub use member::Member;
+
+use crate::calendar::Instant;
+use crate::config::Tokens;
+use crate::json;
+use serde_json::{Map, Value};
+
+/// Maximum length of a token.
+const MAX_BYTES: usize = 8 * 1024;
+
+/// The parts of a token. None of them can be trusted before the signature is verified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token<'a> {
+    /// The algorithm in the header. It selects a configured key, but not the algorithm of that key.
+    pub algorithm: String,
+    /// The key id in the header.
+    pub key_id: Option<String>,
+    /// The signed text: header and claims.
+    pub signed: &'a str,
+    /// The signature, in base64url.
+    pub signature: &'a str,
+    claims: &'a str,
+}
+
+impl<'a> Token<'a> {
+    /// Splits a token into its parts and decodes its header.
+    ///
+    /// # Errors
+    ///
+    /// Why the text is not a token.
+    pub fn parse(text: &'a str) -> Result<Self, &'static str> {
+        if text.len() > MAX_BYTES {
+            return Err("A user token is at most 8192 bytes.");
+        }
+        let parts = text.rsplit_once('.');
+        let parts = parts.and_then(|(signed, signature)| {
+            let (header, claims) = signed.split_once('.')?;
+            (!claims.contains('.')).then_some((signed, header, claims, signature))
+        });
+        let Some((signed, header, claims, signature)) = parts else {
+            return Err("This is neither a known service key nor a user token.");
+        };
+        let header = decode_object(header).ok_or("The header of the user token is malformed.")?;
+        // A recipient must reject extensions that it does not implement (RFC 7515, 4.1.11).
+        if header.contains_key("crit") {
+            return Err("The user token requires unsupported extensions (crit).");
+        }
+        if base64url::decode(signature).is_none() {
+            return Err("The signature of the user token is malformed.");
+        }
+        Ok(Self {
+            algorithm: string_field(&header, "alg").unwrap_or_default(),
+            key_id: string_field(&header, "kid"),
+            signed,
+            signature,
+            claims,
+        })
+    }
+
+    /// Checks the claims of a token with a verified signature and returns its user; `None` if `sub`
+    /// is not a valid user id.
+    ///
+    /// # Errors
+    ///
+    /// Why the token is not valid now.
+    pub fn member(&self, tokens: &Tokens, now: Instant) -> Result<Option<Member>, &'static str> {
+        let claims =
+            decode_object(self.claims).ok_or("The claims of the user token are malformed.")?;
+        claims::check(&claims, tokens, now)?;
+        Ok(Member::read(&claims, tokens.groups_claim.as_deref()))
+    }
+}
+
+/// Decodes a part of a token: a JSON object in base64url.
+fn decode_object(part: &str) -> Option<Map<String, Value>> {
+    match json::read(&base64url::decode(part)?) {
+        Ok(Value::Object(fields)) => Some(fields),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+fn string_field(object: &Map<String, Value>, name: &str) -> Option<String> {
+    object.get(name)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // {"alg":"HS256"} . {"sub":"42","exp":1900000000} . 0x01
+    const HEADER: &str = "eyJhbGciOiJIUzI1NiJ9";
+    const CLAIMS: &str = "eyJzdWIiOiI0MiIsImV4cCI6MTkwMDAwMDAwMH0";
+
+    #[test]
+    fn token_splits_into_its_parts() {
+        let text = format!("{HEADER}.{CLAIMS}.AQ");
+        let token = Token::parse(&text).unwrap();
+        assert_eq!((token.algorithm.as_str(), token.signature), ("HS256", "AQ"));
+        assert_eq!(token.signed, format!("{HEADER}.{CLAIMS}"));
+        let member = token.member(&Tokens::default(), Instant(1_800_000_000_000));
+        assert_eq!(member.unwrap().unwrap().id, "42");
+    }
+
+    #[test]
+    fn other_numbers_of_parts_are_rejected() {
+        let error = "This is neither a known service key nor a user token.";
+        let more = format!("{HEADER}.{CLAIMS}.AQ.AQ");
+        let five = format!("{HEADER}.{CLAIMS}.AQ.AQ.AQ");
+        for text in ["", "a", "a.b", &more, &five] {
+            assert_eq!(Token::parse(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_headers_are_rejected() {
+        let error = Err("The header of the user token is malformed.");
+        // Empty, padded, incomplete JSON, [], "HS256", an object with a trailing character,
+        // {"alg":"none","alg":"HS256"}.
+        for header in [
+            "",
+            "eyJhbGciOiJIUzI1NiJ9=",
+            "e30x",
+            "W10",
+            "IkhTMjU2Ig",
+            "e317fQ",
+            "eyJhbGciOiJub25lIiwiYWxnIjoiSFMyNTYifQ",
+        ] {
+            assert_eq!(
+                Token::parse(&format!("{header}.{CLAIMS}.AQ")),
+                error,
+                "{header}"
+            );
+        }
+        // {} and {"alg":1} have no algorithm.
+        for header in ["e30", "eyJhbGciOjF9"] {
+            let text = format!("{header}.{CLAIMS}.AQ");
+            assert_eq!(Token::parse(&text).unwrap().algorithm, "");
+        }
+    }
+
+    #[test]
+    fn extensions_and_long_tokens_are_rejected() {
+        // {"alg":"HS256","crit":[]}
+        let text = format!("eyJhbGciOiJIUzI1NiIsImNyaXQiOltdfQ.{CLAIMS}.AQ");
+        let error = "The user token requires unsupported extensions (crit).";
+        assert_eq!(Token::parse(&text), Err(error));
+        let text = format!("{HEADER}.{}.AQ", "A".repeat(8192));
+        assert_eq!(
+            Token::parse(&text),
+            Err("A user token is at most 8192 bytes.")
+        );
+    }
+
+    #[test]
+    fn invalid_claims_are_rejected() {
+        for claims in [
+            "",
+            "W10",
+            "NDI",
+            "eyJzdWIiOiI0MiIsImV4cCI6MTkwMDAwMDAwMH0=",
+            "e31",
+            // {"sub":"42","sub":"7"}
+            "eyJzdWIiOiI0MiIsInN1YiI6IjcifQ",
+        ] {
+            let text = format!("{HEADER}.{claims}.AQ");
+            let member = Token::parse(&text)
+                .unwrap()
+                .member(&Tokens::default(), Instant(0));
+            assert_eq!(
+                member,
+                Err("The claims of the user token are malformed."),
+                "{claims}"
+            );
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Properties of activities: each is accepted or refused as the API documents it, for every caller and
+//! with every rule.
+
+use std::sync::LazyLock;
+
+use activity_rank_core::activity::{Activity, read_item};
+use activity_rank_core::calendar::{Calendar, Instant, Utc};
+use activity_rank_core::caller::Caller;
+use activity_rank_core::config::{Config, Rule, Scopes, Vars};
+use activity_rank_core::error::Error;
+use activity_rank_core::token::Member;
+use activity_rank_store::count::Plan;
+use activity_rank_store::redis::Pipeline;
+use serde_json::{Value, json};
+
+use super::{checked_arguments, is_id};
+
+/// 2026-11-20T08:00:00Z
+const NOW: Instant = Instant(1_795_161_600_000);
+
+/// Parses any bytes as the body of `POST /v1/activity`.
+pub fn check(body: &[u8]) {
+    match parse(body) {
+        Some(Value::Array(items)) => items.iter().take(8).for_each(check_item),
+        Some(item) => check_item(&item),
+        None => {}
+    }
+}
+
+fn parse(body: &[u8]) -> Option<Value> {
+    activity_rank_core::json::read(body).ok()
+}
+
+/// The default rules, and other rules with a prefix that contains separators.
+static CONFIGS: LazyLock<[Config; 2]> = LazyLock::new(|| {
+    let rules = json!({
+        "visit": {"once": "standing", "undo": true, "by": "service"},
+        "like": {"once": "day", "undo": false, "points": 0.5, "daily_cap": 2.5},
+        "a": {"points": 1, "cooldown": 60},
+    });
+    let vars = |prefix: &str, rules: Value| {
+        let vars = json!({
+            "UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
+            "POINT_DECIMALS": 2, "PREFIX": prefix, "RULES": rules,
+        });
+        Config::parse(&Vars::new(vars.as_object().expect("a table").clone())).expect("valid")
+    };
+    [vars("ar", json!({})), vars("a:r.0", rules)]
+});
+
+fn check_item(item: &Value) {
+    let own = user_id(item).unwrap_or_else(|| "42".to_owned());
+    let users = [Some(own), Some("another".to_owned()), None];
+    for config in CONFIGS.iter() {
+        let read = |caller: &Caller| read_item(item, caller, &config.rules, NOW);
+        let service = read(&Caller::Service(Scopes::ALL));
+        assert_eq!(
+            matches!(service, Err(Error::InvalidRequest(..))),
+            !is_valid(item),
+            "{item}: {service:?}"
+        );
+        check_service(item, &service, config);
+        for user in &users {
+            let member = |id: &String| Member {
+                id: id.clone(),
+                groups: Vec::new(),
+                profile: None,
+            };
+            let outcome = read(&Caller::User(user.as_ref().map(member)));
+            check_user(item, user.as_deref(), &outcome, &service);
+        }
+    }
+}
+
+/// Returns whether an activity is valid by the documentation.
+fn is_valid(item: &Value) -> bool {
+    let known = ["user", "action", "target", "undo", "at", "groups"];
+    let Value::Object(fields) = item else {
+        return false;
+    };
+    let action = item["action"].as_str();
+    let target = item["target"].as_str().unwrap_or_default();
+    let at = fields.get("at").is_none_or(|at| {
+        at.as_str()
+            .and_then(Instant::parse)
+            .is_some_and(|at| at.0 <= NOW.0 + 60_000)
+    });
+    let groups = fields.get("groups").is_none_or(|groups| {
+        let groups = groups.as_array().map(Vec::as_slice);
+        groups.is_some_and(|groups| {
+            let is_repeated = |(index, group)| groups[..index].contains(group);
+            groups.len() <= 4
+                && groups.iter().all(|group| group.as_str().is_some_and(is_id))
+                && !groups.iter().enumerate().any(is_repeated)
+        })
+    });
+    fields.keys().all(|field| known.contains(&field.as_str()))
+        && user_id(item).is_some_and(|user| is_id(&user))
+        && action.is_some()
+        && (1..=512).contains(&target.len())
+        && !target.contains(|c: char| c < ' ' || ('\u{7f}'..='\u{9f}').contains(&c))
+        && (action != Some("visit") || target.starts_with('/'))
+        && fields.get("undo").is_none_or(Value::is_boolean)
+        && at
+        && groups
+}
+
+/// Returns the user: a string, or an integer as its decimal text.
+fn user_id(item: &Value) -> Option<String> {
+    let user = item.get("user")?;
+    match user {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) if !number.is_f64() => Some(number.to_string()),
+        // `42.0` is an integer too, as long as it is exact.
+        Value::Number(number) => {
+            let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
+            (number.abs() < 2f64.powi(53)).then(|| (number as i64).to_string())
+        }
+        _ => None,
+    }
+}
+
+/// Checks the result of a service's request.
+fn check_service(item: &Value, outcome: &Result<(Activity, Rule), Error>, config: &Config) {
+    let action = item["action"].as_str().unwrap_or_default();
+    let rule = config.rules.get(action);
+    match outcome {
+        Ok((activity, found)) => {
+            assert_eq!(Some(found), rule);
+            assert!(
+                !activity.undo || found.undo,
+                "{item}: the rule does not allow undo"
+            );
+            check_parsed(item, activity);
+            check_round_trip(activity, *found, config);
+            check_command(activity, *found, config);
+        }
+        Err(Error::InvalidRequest(_, errors)) => {
+            assert!(
+                errors
+                    .iter()
+                    .all(|error| error.pointer.starts_with('/') && !error.detail.is_empty())
+            );
+            assert!(item.is_object() != errors.is_empty(), "{item}: {errors:?}");
+        }
+        Err(Error::UnknownAction(_)) => assert_eq!(rule, None),
+        Err(Error::NotUndoable(_)) => assert!(rule.is_some_and(|rule| !rule.undo)),
+        Err(other) => panic!("{item}: {other:?}"),
+    }
+}
+
+fn check_parsed(item: &Value, activity: &Activity) {
+    let Activity {
+        user,
+        action,
+        target,
+        undo,
+        at,
+        dated,
+        queued,
+        groups,
+    } = activity;
+    assert!(is_id(user) && groups.iter().all(|group| is_id(group)));
+    assert_eq!(Some(user), user_id(item).as_ref());
+    assert_eq!(item["action"], **action);
+    assert_eq!(item.get("undo").is_some_and(|undo| undo == true), *undo);
+    assert_eq!(item.get("at").is_some(), *dated);
+    assert!(*dated || *at == NOW);
+    assert!(!queued);
+    assert_eq!(
+        item.get("groups").cloned().unwrap_or(json!([])),
+        json!(groups)
+    );
+    let sent = item["target"].as_str().expect("a text");
+    if action == "visit" {
+        assert_eq!(target, super::path::check_visited_path(sent));
+    } else {
+        assert_eq!(target, sent);
+    }
+}
+
+/// Checks that an activity rendered as JSON parses to the same activity.
+fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
+    let Activity {
+        user,
+        action,
+        target,
+        undo,
+        at,
+        dated,
+        queued: _,
+        groups,
+    } = activity;
+    // Parsing removes one trailing slash from a path.
+    let slash = action == "visit" && target != "/" && target.ends_with('/');
+    let target = if slash {
+        format!("{target}/")
+    } else {
+        target.clone()
+    };
+    let mut rendered =
+        json!({"user": user, "action": action, "target": target, "undo": undo, "groups": groups});
+    if *dated {
+        rendered["at"] = json!(at.to_string());
+    }
+    let rendered = parse(rendered.to_string().as_bytes()).expect("JSON");
+    let reparsed = read_item(&rendered, &Caller::Service(Scopes::ALL), &config.rules, NOW);
+    assert_eq!(reparsed, Ok((activity.clone(), rule)), "{rendered}");
+}
+
+/// Checks that the command uses only keys with the prefix, and contains the deduplication record.
+fn check_command(activity: &Activity, rule: Rule, config: &Config) {
+    let calendar = Calendar::new("UTC", Box::new(Utc));
+    let mut plan = Plan::new(config, &calendar, NOW, 0);
+    plan.add(activity, rule);
+    let pipeline = Pipeline::new(vec![plan.call(true)]);
+    let arguments = checked_arguments(&config.prefix, &pipeline);
+    let record = format!("{}:{}", activity.action, activity.target);
+    assert!(
+        arguments.iter().any(|command| command.contains(&record)),
+        "{record:?} is missing"
+    );
+}
+
+/// Checks that a user may do less than a service, and nothing for another user.
+fn check_user(
+    item: &Value,
+    user: Option<&str>,
+    outcome: &Result<(Activity, Rule), Error>,
+    service: &Result<(Activity, Rule), Error>,
+) {
+    match (outcome, service) {
+        (Ok((activity, rule)), _) => {
+            assert_eq!(outcome, service);
+            assert_eq!(
+                user,
+                Some(&*activity.user),
+                "{item}: counted for another user"
+            );
+            assert!(!activity.dated && activity.groups.is_empty() && !rule.service_only);
+        }
+        (Err(Error::Forbidden(_)), service) => {
+            assert!(
+                !matches!(service, Err(Error::InvalidRequest(..))),
+                "{item}: validation comes before authorisation"
+            );
+        }
+        (Err(_), _) => assert_eq!(outcome, service, "{item}"),
+    }
+}

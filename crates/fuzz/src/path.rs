@@ -1,0 +1,306 @@
+//! Properties of paths and queries: accepted values are within their limits in any encoding.
+
+use std::sync::LazyLock;
+
+use activity_rank::journal::JournalRequest;
+use activity_rank::routes::table::Route;
+use activity_rank_core::board::{
+    BoardId, BoardRequest, ComparisonRequest, PageRequest, StandingRequest, WinnersRequest,
+};
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::config::{Config, Vars};
+use activity_rank_core::error::Error;
+use activity_rank_core::history::HistoryRequest;
+use activity_rank_core::id::visited_path;
+use activity_rank_core::moderation::AuditRequest;
+use activity_rank_core::query::Query;
+use activity_rank_store::boards::{call, winners_call};
+use activity_rank_store::keys::Keys;
+use activity_rank_store::redis::{Command, Pipeline};
+use activity_rank_store::{erasure, history, moderation};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::json;
+
+use super::{checked_arguments, is_id};
+
+/// 2026-11-20T08:00:00Z, a Friday
+const NOW: Instant = Instant(1_795_161_600_000);
+
+static CONFIG: LazyLock<Config> = LazyLock::new(|| {
+    let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
+        "PERIODS": "day,month,all"});
+    Config::parse(&Vars::new(vars.as_object().expect("a table").clone())).expect("valid")
+});
+
+/// Parses any text as a path with a query, both as the URL of a request and as the target of a visit.
+pub fn check(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else {
+        return;
+    };
+    if text.starts_with('/') {
+        check_visited_path(text);
+    }
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    check_query(query);
+    check_route(path, query);
+}
+
+/// Returns the normal form of a visit's target, and asserts that all links to the page have it.
+pub fn check_visited_path(target: &str) -> &str {
+    let form = visited_path(target);
+    assert!(
+        target.starts_with(form) && form.starts_with('/'),
+        "{target:?}: {form:?}"
+    );
+    assert!(!form.contains(['?', '#']), "{target:?}: {form:?}");
+    // Only one trailing slash is removed: `/a//` is a different page than `/a/`.
+    for link in ["/", "/?a=/", "/#/"] {
+        let link = format!("{form}{link}");
+        assert_eq!(visited_path(&link), form, "{link:?}");
+    }
+    if form == "/" || !form.ends_with('/') {
+        for link in ["", "?", "#", "?/#a"] {
+            let link = format!("{form}{link}");
+            assert_eq!(visited_path(&link), form, "{link:?}");
+        }
+    }
+    form
+}
+
+fn check_route(path: &str, query: &str) {
+    let route = match Route::parse(path) {
+        Ok(route) => route,
+        Err(error) => return assert_eq!(error.status(), 404, "{path:?}"),
+    };
+    let rendered = match &route {
+        Route::Home => "/".to_owned(),
+        Route::Docs => "/docs".to_owned(),
+        Route::Health => "/healthz".to_owned(),
+        Route::OpenApi => "/openapi.json".to_owned(),
+        Route::Activity => "/v1/activity".to_owned(),
+        Route::Ranking(period) => format!("/v1/ranking/{}", encoded(period)),
+        Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
+        Route::Live(period) => format!("/v1/ranking/{}/live", encoded(period)),
+        Route::Comparison(period) => format!("/v1/ranking/{}/users", encoded(period)),
+        Route::Standing(period, user) => {
+            format!("/v1/ranking/{}/users/{}", encoded(period), encoded(user))
+        }
+        Route::Profiles => "/v1/users".to_owned(),
+        Route::Profile(user) => format!("/v1/users/{}", encoded(user)),
+        Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
+        Route::Moderation(user) => format!("/v1/users/{}/moderation", encoded(user)),
+        Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
+        Route::AuditLog => "/v1/moderation".to_owned(),
+        Route::Journal => "/v1/journal".to_owned(),
+    };
+    assert_eq!(Route::parse(&rendered), Ok(route.clone()), "{path:?}");
+    // An encoded slash does not separate segments.
+    let slashes = |path: &str| path.matches('/').count();
+    assert_eq!(slashes(path), slashes(&rendered), "{path:?}");
+    for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "get", ""] {
+        let allowed = route.allow().split(", ").any(|name| name == method);
+        assert_eq!(
+            route.check_method(method).is_ok(),
+            allowed,
+            "{method} {path:?}"
+        );
+    }
+    match &route {
+        Route::Ranking(period)
+        | Route::Winners(period)
+        | Route::Live(period)
+        | Route::Comparison(period) => check_ranking(period, "42", query),
+        Route::Standing(period, user) => check_ranking(period, user, query),
+        Route::Profile(user)
+        | Route::History(user)
+        | Route::Moderation(user)
+        | Route::Adjustments(user) => check_users(user, query),
+        Route::AuditLog => check_audit_log(query),
+        Route::Journal => check_journal(query),
+        // The page has no query, so its query is used for a board.
+        Route::Home => check_ranking("day", "42", query),
+        Route::Health | Route::OpenApi | Route::Docs | Route::Activity | Route::Profiles => {}
+    }
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// Asserts that each parameter is within its range, even if the query as a whole is refused.
+fn check_query(text: &str) {
+    let today = today();
+    let known = ["limit", "date", "group", "ids"];
+    let mut query = Query::parse(text, &known);
+    assert!(
+        (1..=100).contains(&query.integer("limit", 1..=100, 30)),
+        "{text:?}"
+    );
+    assert!(query.date(today) <= today, "{text:?}");
+    assert!(query.group().is_none_or(|group| is_id(&group)), "{text:?}");
+    let ids = query.ids();
+    let is_repeated = |(index, id): (usize, &String)| ids[..index].contains(id);
+    assert!(
+        ids.len() <= 100 && ids.iter().all(|id| is_id(id)),
+        "{text:?}"
+    );
+    assert!(!ids.iter().enumerate().any(is_repeated), "{text:?}");
+    if query.finish().is_ok() {
+        let count = text.split('&').filter(|pair| !pair.is_empty()).count();
+        assert!(count <= known.len(), "{text:?}");
+    }
+}
+
+/// Returns the query in reverse order, which must mean the same.
+fn reversed(query: &str) -> String {
+    query.split('&').rev().collect::<Vec<_>>().join("&")
+}
+
+fn check_ranking(period: &str, user: &str, query: &str) {
+    let (config, today) = (&*CONFIG, today());
+    let board = PageRequest::parse(period, query, config, today);
+    assert_documented_error(period, board.as_ref().err());
+    if let Ok(board) = &board {
+        check_board_id(board.board());
+        let arguments = checked_arguments("ar", &Pipeline::new(vec![board_command(board)]));
+        let number = |index: usize| arguments[0][index].parse::<u32>().expect("a number");
+        let (offset, limit) = (number(0), number(1));
+        assert_numbers_are_digits(query);
+        assert!((1..=100).contains(&limit) && offset <= 100_000, "{query:?}");
+        assert_eq!(
+            PageRequest::parse(period, &reversed(query), config, today).as_ref(),
+            Ok(board)
+        );
+        // The normal form, which is the cache key, has the same meaning.
+        let normal = board.normal_form();
+        let (_, normal_query) = normal.split_once('?').expect("a query");
+        let normal_query = format!("{normal_query}&date={}", board.board.date);
+        let reparsed = PageRequest::parse(board.board.period.name(), &normal_query, config, today);
+        assert_eq!(reparsed.as_ref(), Ok(board), "{query:?}");
+        assert_eq!(reparsed.map(|reparsed| reparsed.normal_form()), Ok(normal));
+    }
+    let live = PageRequest::parse_live(period, query, config, today);
+    assert_documented_error(period, live.as_ref().err());
+    if let Ok(live) = &live {
+        check_board_id(live.board());
+        assert!((1..=100).contains(&live.limit()), "{query:?}");
+        // The URL for the Durable Object has the same meaning.
+        let url = live.live_normal_form();
+        let (path, live_query) = url.split_once('?').expect("a query");
+        assert_eq!(Route::parse(path), Ok(Route::Live(period.to_owned())));
+        let reparsed = PageRequest::parse_live(period, live_query, config, today);
+        assert_eq!(reparsed.as_ref(), Ok(live), "{query:?}");
+    }
+    let winners = WinnersRequest::parse(period, query, config, today);
+    assert_documented_error(period, winners.as_ref().err());
+    if let Ok(winners) = &winners {
+        let arguments =
+            checked_arguments("ar", &Pipeline::new(vec![winners_call(config, winners, 0)]));
+        assert_eq!(arguments[0], ["3"]);
+        let normal = winners.normal_form();
+        assert!(
+            normal.starts_with(&format!("/v1/ranking/{period}/")),
+            "{query:?}"
+        );
+    }
+    let standing = StandingRequest::parse(period, user, query, config, today);
+    assert_documented_error(period, standing.as_ref().err());
+    if let Ok(standing) = &standing {
+        check_board_id(standing.board());
+        assert!(is_id(user), "{user:?}");
+        let arguments = checked_arguments("ar", &Pipeline::new(vec![board_command(standing)]));
+        assert_eq!(arguments[0][0], user);
+    }
+    let comparison = ComparisonRequest::parse(period, query, config, today);
+    assert_documented_error(period, comparison.as_ref().err());
+    if let Ok(comparison) = &comparison {
+        check_board_id(comparison.board());
+        let arguments = checked_arguments("ar", &Pipeline::new(vec![board_command(comparison)]));
+        assert!((1..=100).contains(&arguments[0].len()), "{query:?}");
+        assert!(arguments[0].iter().all(|id| is_id(id)), "{query:?}");
+    }
+}
+
+fn board_command(request: &dyn BoardRequest) -> Command {
+    call(&CONFIG, request.board(), &request.query(), 0)
+}
+
+fn assert_numbers_are_digits(query: &str) {
+    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        let value: Vec<u8> = percent_decode_str(value).collect();
+        let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+        assert!(digits || !["limit", "offset"].contains(&name), "{query:?}");
+    }
+}
+
+fn check_board_id(board: &BoardId) {
+    assert!(CONFIG.periods.contains(&board.period));
+    assert!(board.date <= today());
+    assert_eq!(Date::parse(&board.date.to_string()), Some(board.date));
+    assert!(board.group.as_deref().is_none_or(is_id));
+}
+
+fn assert_documented_error(period: &str, error: Option<&Error>) {
+    match error {
+        None | Some(Error::InvalidRequest(..)) => {}
+        // A disabled period.
+        Some(Error::NotFound(_)) => assert!(Period::parse(period).is_some(), "{period:?}"),
+        Some(other) => panic!("{other:?}"),
+    }
+}
+
+fn check_users(user: &str, query: &str) {
+    let history = HistoryRequest::parse(user, query, today());
+    assert_documented_error("", history.as_ref().err());
+    if let Ok(history) = history {
+        assert!(is_id(user), "{user:?}");
+        // The profile, and the two spans of 31 days.
+        let commands = Pipeline::new(history::commands(&Keys::of_user(&CONFIG, user), &history));
+        assert_eq!(checked_arguments("ar", &commands).len(), 3);
+    }
+    if is_id(user) {
+        let names = ["{ar:0}bd:2026-11-20", "2026-11-20"].map(str::to_owned);
+        let call = erasure::call(&CONFIG, user, NOW, &names);
+        let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
+        assert_eq!(arguments[0][2], user);
+    }
+}
+
+fn check_audit_log(query: &str) {
+    let audit = AuditRequest::parse(query);
+    assert_documented_error("", audit.as_ref().err());
+    if let Ok(audit) = audit {
+        let arguments = checked_arguments(
+            "ar",
+            &Pipeline::new(vec![moderation::audit_call(&CONFIG, &audit, 0)]),
+        );
+        let [from, limit] = arguments[0].as_slice() else {
+            panic!("{arguments:?}");
+        };
+        let id = |from: &str| from.chars().all(|c| c.is_ascii_digit() || c == '-');
+        assert!(
+            from == "+" || from.strip_prefix('(').is_some_and(id),
+            "{query:?}"
+        );
+        assert!(
+            (1..=100).contains(&limit.parse::<u32>().expect("a number")),
+            "{query:?}"
+        );
+    }
+}
+
+fn check_journal(query: &str) {
+    let page = JournalRequest::parse(query);
+    assert_documented_error("", page.as_ref().err());
+    if let Ok(page) = page {
+        let values = page.statement(&CONFIG).values;
+        let (after, limit) = (&values[1], &values[2]);
+        assert!(after.as_u64() <= Some(u64::from(u32::MAX)), "{query:?}");
+        let limit = limit.as_u64().expect("a number");
+        assert!((1..=5000).contains(&limit), "{query:?}");
+    }
+}
+
+fn today() -> Date {
+    Date::of_local_millis(NOW.0)
+}

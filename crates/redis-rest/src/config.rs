@@ -1,0 +1,134 @@
+//! Configuration: command-line flags, environment variables and their validation.
+
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::backend::{NodeOptions, ReplicaAcks};
+
+const MIB: usize = 1024 * 1024;
+
+/// The Upstash Redis REST protocol over any Redis or Valkey, one server or a cluster.
+// No `Debug` implementation: it would make it easy to log a token.
+#[derive(Clone, Parser)]
+#[command(name = "redis-rest", version, about)]
+pub struct Config {
+    /// Address of Redis: `redis://[user:password@]host:port[/db]`, `rediss://` for TLS,
+    /// `unix:///path`, `redis+cluster://[user:password@]host:port,host:port` for a cluster
+    #[arg(
+        long,
+        env = "REDIS_URL",
+        default_value = "redis://127.0.0.1:6379",
+        hide_env_values = true
+    )]
+    pub redis_url: String,
+
+    /// Address and port to listen on; port 0 selects a free port, `[::]:8079` also listens on IPv6
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8079")]
+    pub listen: String,
+
+    /// Token that every request must carry (required; prefer the environment: flags are visible in ps)
+    #[arg(
+        long,
+        env = "REDIS_REST_TOKEN",
+        default_value = "",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
+    pub token: String,
+
+    /// Second token, which grants read-only access
+    #[arg(
+        long,
+        env = "REDIS_REST_READONLY_TOKEN",
+        default_value = "",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
+    pub readonly_token: String,
+
+    /// Accept the token in `?_token=` as well as in the header (query strings end up in access logs)
+    #[arg(long, env = "REDIS_REST_QUERY_TOKEN", default_value_t = true, action = clap::ArgAction::Set)]
+    pub query_token: bool,
+
+    /// Connections to Redis, or to each primary of a cluster, shared by all requests
+    #[arg(long, env = "REDIS_CONNECTIONS", default_value_t = 2)]
+    pub connections: usize,
+
+    /// Timeout in milliseconds, first for the request body to arrive, then for Redis to answer
+    #[arg(long, env = "TIMEOUT_MS", default_value_t = 10_000)]
+    pub timeout_ms: u64,
+
+    /// Number of replicas that must confirm a write before the gateway responds; 0 disables waiting
+    #[arg(long, env = "WAIT_REPLICAS", default_value_t = 0)]
+    pub wait_replicas: usize,
+
+    /// Timeout in milliseconds for replicas to confirm a write
+    #[arg(long, env = "WAIT_TIMEOUT_MS", default_value_t = 500)]
+    pub wait_timeout_ms: u64,
+
+    /// Maximum size of a command, and of the reply to a command, in bytes
+    #[arg(long, env = "MAX_COMMAND_BYTES", default_value_t = 10 * MIB)]
+    pub max_command_bytes: usize,
+
+    /// Maximum size of a request body in bytes
+    #[arg(long, env = "MAX_BODY_BYTES", default_value_t = 64 * MIB)]
+    pub max_body_bytes: usize,
+
+    /// Maximum number of commands in a pipeline or transaction
+    #[arg(long, env = "MAX_COMMANDS", default_value_t = 10_000)]
+    pub max_commands: usize,
+
+    /// Maximum number of concurrent subscriptions and monitors; 0 disables them
+    #[arg(long, env = "MAX_STREAMS", default_value_t = 1000)]
+    pub max_streams: usize,
+}
+
+impl Config {
+    /// Validates the configuration and returns it unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that names the invalid variable and its valid values.
+    pub fn check(self) -> Result<Self, String> {
+        if self.token.trim().is_empty() {
+            return Err(
+                "REDIS_REST_TOKEN is not set: without a token anyone could use this Redis. \
+                 Set it to a long random string."
+                    .into(),
+            );
+        }
+        if self.readonly_token.trim() == self.token.trim() {
+            return Err("REDIS_REST_READONLY_TOKEN must differ from REDIS_REST_TOKEN.".into());
+        }
+        if self.connections == 0 {
+            return Err("REDIS_CONNECTIONS must be at least 1.".into());
+        }
+        if self.timeout_ms == 0 {
+            return Err("TIMEOUT_MS must be at least 1.".into());
+        }
+        if self.wait_replicas > 0 && !(1..self.timeout_ms).contains(&self.wait_timeout_ms) {
+            // WAIT blocks without limit for a timeout of 0.
+            return Err("WAIT_TIMEOUT_MS must be at least 1 and less than TIMEOUT_MS.".into());
+        }
+        Ok(self)
+    }
+
+    /// Returns the options for connections to each Redis node.
+    pub(crate) fn node_options(&self) -> NodeOptions {
+        NodeOptions {
+            connections: self.connections,
+            timeout: self.timeout(),
+            replica_acks: (self.wait_replicas > 0).then(|| ReplicaAcks {
+                required: self.wait_replicas,
+                timeout: Duration::from_millis(self.wait_timeout_ms),
+            }),
+        }
+    }
+
+    /// Returns the timeout of a request body, and of the reply of Redis.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}

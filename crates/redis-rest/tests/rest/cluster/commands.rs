@@ -1,0 +1,172 @@
+//! Commands that involve several nodes behave as on a single Redis server.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{gateway, shared_cluster};
+use crate::support::{Gateway, PRIMARIES, failed, ok, prefix};
+
+/// Sets `count` keys, which are in slots of all nodes.
+async fn set_keys(gateway: &Gateway, key: &str, count: usize) -> Vec<String> {
+    let keys: Vec<String> = (0..count).map(|each| format!("{key}:{each}")).collect();
+    let commands: Vec<Value> = keys
+        .iter()
+        .map(|key| json!(["SETEX", key, 100, key]))
+        .collect();
+    let (status, _) = gateway.pipeline(json!(commands)).await;
+    assert_eq!(status, 200);
+    keys
+}
+
+fn command(name: &str, keys: &[String]) -> Value {
+    let words: Vec<&str> = std::iter::once(name)
+        .chain(keys.iter().map(String::as_str))
+        .collect();
+    json!(words)
+}
+
+#[tokio::test]
+async fn multi_key_commands_span_slots() {
+    let gateway = gateway().await;
+    let keys = set_keys(&gateway, &prefix(), 50).await;
+    let mut requested = keys.clone();
+    requested.insert(7, "missing".to_owned());
+    requested.push(keys[0].clone());
+    let mut values: Vec<Value> = requested.iter().map(|key| json!(key)).collect();
+    values[7] = Value::Null;
+    assert_eq!(
+        gateway.single(command("MGET", &requested)).await,
+        ok(values)
+    );
+    assert_eq!(gateway.single(command("EXISTS", &requested)).await, ok(51));
+    assert_eq!(gateway.single(command("touch", &keys)).await, ok(50));
+    assert_eq!(gateway.single(command("UNLINK", &keys[..20])).await, ok(20));
+    assert_eq!(gateway.single(command("DEL", &requested)).await, ok(30));
+}
+
+#[tokio::test]
+async fn atomic_commands_across_slots_return_crossslot() {
+    let gateway = gateway().await;
+    let error = json!({"error": "CROSSSLOT Keys in request don't hash to the same slot"});
+    for command in [
+        json!(["MSET", "foo", 1, "bar", 2]),
+        json!(["RENAME", "foo", "bar"]),
+        json!(["EVAL", "return 1", 2, "foo", "bar"]),
+    ] {
+        assert_eq!(gateway.single(command).await, (400, error.clone()));
+    }
+    let key = prefix();
+    assert_eq!(
+        gateway
+            .pipeline(json!([
+                ["SETEX", key, 100, 1],
+                ["SUNION", "foo", "bar"],
+                ["GET", key]
+            ]))
+            .await,
+        (200, json!([{"result": "OK"}, error, {"result": "1"}]))
+    );
+}
+
+/// Returns all keys that a complete SCAN finds.
+async fn scan(gateway: &Gateway, pattern: &str) -> Vec<String> {
+    let mut cursor = "0".to_owned();
+    let mut all = Vec::new();
+    loop {
+        let command = json!(["SCAN", cursor, "MATCH", pattern, "COUNT", 20]);
+        let (status, response) = gateway.single(command).await;
+        assert_eq!(status, 200, "{response}");
+        let keys = response["result"][1].as_array().unwrap();
+        all.extend(keys.iter().map(|key| key.as_str().unwrap().to_owned()));
+        response["result"][0]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut cursor);
+        if cursor == "0" {
+            return all;
+        }
+    }
+}
+
+#[tokio::test]
+async fn scan_and_keys_cover_all_nodes() {
+    let gateway = gateway().await;
+    let key = prefix();
+    let keys: BTreeSet<String> = set_keys(&gateway, &key, 1000).await.into_iter().collect();
+    let found = scan(&gateway, &format!("{key}:*")).await;
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), keys);
+    let (_, listed) = gateway.single(json!(["KEYS", format!("{key}:*")])).await;
+    let listed: BTreeSet<String> = serde_json::from_value(listed["result"].clone()).unwrap();
+    assert_eq!(listed, keys);
+    let sizes = (0..PRIMARIES).map(|node| -> i64 { shared_cluster().run(node, &["DBSIZE"]) });
+    for size in sizes {
+        assert!(size > 200, "one node has only {size} keys");
+    }
+}
+
+#[tokio::test]
+async fn invalid_scan_cursor_returns_400() {
+    let gateway = gateway().await;
+    for (cursor, error) in [
+        ("x", "ERR invalid cursor"),
+        (
+            "1",
+            "ERR hash slots have moved since this SCAN started; start again with cursor 0",
+        ),
+    ] {
+        assert_eq!(
+            gateway.single(json!(["SCAN", cursor])).await,
+            failed(400, error)
+        );
+    }
+}
+
+#[tokio::test]
+async fn dbsize_randomkey_and_flushdb_cover_all_nodes() {
+    let cluster = crate::support::Cluster::start();
+    let gateway = super::gateway_for(&cluster).await;
+    assert_eq!(gateway.single(json!(["RANDOMKEY"])).await, ok(Value::Null));
+    let key = prefix();
+    assert_eq!(gateway.single(json!(["SET", key, 1])).await.0, 200);
+    for _ in 0..PRIMARIES {
+        assert_eq!(gateway.single(json!(["RANDOMKEY"])).await, ok(&key));
+    }
+    set_keys(&gateway, &key, 99).await;
+    assert_eq!(gateway.single(json!(["DBSIZE"])).await, ok(100));
+    assert_eq!(
+        gateway.pipeline(json!([["FLUSHDB"], ["DBSIZE"]])).await,
+        (200, json!([{"result": "OK"}, {"result": 0}]))
+    );
+}
+
+#[tokio::test]
+async fn redis_errors_are_returned_verbatim() {
+    let gateway = gateway().await;
+    for (command, error) in [
+        (
+            json!(["NOSUCH", "a"]),
+            "ERR unknown command 'NOSUCH', with args beginning with: 'a' ",
+        ),
+        (
+            json!(["GET"]),
+            "ERR wrong number of arguments for 'get' command",
+        ),
+        (
+            json!(["EVAL", "return 1", "x"]),
+            "ERR value is not an integer or out of range",
+        ),
+        (
+            json!(["SELECT", 1]),
+            "ERR Command \"SELECT\" is not allowed in REST or it has a special context path",
+        ),
+    ] {
+        assert_eq!(gateway.single(command).await, failed(400, error));
+    }
+    // Commands that read the state of the cluster are allowed.
+    assert_eq!(
+        gateway.single(json!(["CLUSTER", "KEYSLOT", "foo"])).await,
+        ok(12182)
+    );
+    assert_eq!(gateway.get("/healthz").await, ok("PONG"));
+}

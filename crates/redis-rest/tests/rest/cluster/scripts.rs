@@ -1,0 +1,116 @@
+//! A script that one node knows runs on all nodes.
+
+use serde_json::{Value, json};
+
+use super::gateway;
+use crate::support::{ok, prefix};
+
+/// Returns keys that are spread over all three primaries.
+fn keys(prefix: &str) -> Vec<String> {
+    (0..12).map(|each| format!("{prefix}:{each}")).collect()
+}
+
+/// Returns a pipeline that runs a script for each key, and its expected results.
+fn run_for_each_key(sha: &Value, prefix: &str) -> (Value, Value) {
+    let keys = keys(prefix);
+    let commands: Vec<Value> = keys
+        .iter()
+        .map(|key| json!(["EVALSHA", sha, 1, key]))
+        .collect();
+    let results: Vec<Value> = keys.iter().map(|key| json!({ "result": key })).collect();
+    (json!(commands), json!(results))
+}
+
+#[tokio::test]
+async fn loaded_script_runs_on_every_node() {
+    let gateway = gateway().await;
+    let key = prefix();
+    let text = format!("return KEYS[1] -- {key}");
+    let (status, loaded) = gateway.single(json!(["SCRIPT", "LOAD", text])).await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        gateway
+            .single(json!([
+                "SCRIPT",
+                "EXISTS",
+                loaded["result"],
+                "0".repeat(40)
+            ]))
+            .await,
+        ok(json!([1, 0]))
+    );
+    let (commands, results) = run_for_each_key(&loaded["result"], &key);
+    assert_eq!(gateway.pipeline(commands).await, (200, results));
+}
+
+#[tokio::test]
+async fn missing_script_is_loaded_from_cache() {
+    let gateway = gateway().await;
+    let key = prefix();
+    let text = format!("return KEYS[1] -- cached {key}");
+    // EVAL loads the script on one node only. SCRIPT FLUSH then removes it without the gateway.
+    let (status, _) = gateway.single(json!(["EVAL", text, 1, key])).await;
+    assert_eq!(status, 200);
+    let sha = json!(sha1_hex(&text));
+    assert_eq!(
+        gateway.single(json!(["SCRIPT", "EXISTS", sha])).await,
+        ok(json!([1]))
+    );
+    let (commands, results) = run_for_each_key(&sha, &key);
+    assert_eq!(
+        gateway.pipeline(commands.clone()).await,
+        (200, results.clone())
+    );
+    for node in 0..crate::support::PRIMARIES {
+        super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
+    }
+    assert_eq!(
+        gateway.pipeline(commands.clone()).await,
+        (200, results.clone())
+    );
+    for node in 0..crate::support::PRIMARIES {
+        super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
+    }
+    let run = json!([["EVALSHA", sha, 1, key], ["GET", key]]);
+    assert_eq!(
+        gateway.multi_exec(run).await,
+        (200, json!([{ "result": key }, { "result": null }]))
+    );
+}
+
+#[tokio::test]
+async fn uncached_script_returns_noscript() {
+    let gateway = gateway().await;
+    let unknown = json!({"error": "NOSCRIPT No matching script. Please use EVAL."});
+    let sha = "f".repeat(40);
+    assert_eq!(
+        gateway
+            .pipeline(json!([
+                ["EVALSHA", sha, 1, "foo"],
+                ["EVALSHA", sha, 1, "bar"],
+                ["EVALSHA", sha, 0]
+            ]))
+            .await,
+        (200, json!([unknown, unknown, unknown]))
+    );
+}
+
+#[tokio::test]
+async fn script_flush_clears_script_cache() {
+    let cluster = crate::support::Cluster::start();
+    let gateway = super::gateway_for(&cluster).await;
+    let (_, loaded) = gateway
+        .single(json!(["SCRIPT", "LOAD", "return KEYS[1]"]))
+        .await;
+    assert_eq!(gateway.single(json!(["SCRIPT", "FLUSH"])).await, ok("OK"));
+    let unknown = json!({"error": "NOSCRIPT No matching script. Please use EVAL."});
+    let run = json!(["EVALSHA", loaded["result"], 1, "foo"]);
+    assert_eq!(gateway.single(run).await, (400, unknown));
+}
+
+/// Returns the SHA-1 of a script, which is its name in Redis.
+fn sha1_hex(text: &str) -> String {
+    use sha1::{Digest, Sha1};
+    let digest = Sha1::digest(text.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,218 @@
+//! Event streams: `/subscribe`, `/psubscribe` and `/monitor`.
+
+use std::time::Duration;
+
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+use crate::support::{Gateway, Redis, TOKEN, failed, ok, prefix, send};
+
+/// An open event stream.
+struct Stream {
+    response: Response,
+    /// Text received after the last complete event.
+    text: String,
+}
+
+impl Stream {
+    async fn open(gateway: &Gateway, path: &str) -> Self {
+        // Sends the body and headers of the SDK. The gateway ignores them.
+        let request = gateway
+            .request(Method::POST, path)
+            .header("upstash-encoding", "base64")
+            .body("[]");
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["cache-control"], "no-cache");
+        Self {
+            response,
+            text: String::new(),
+        }
+    }
+
+    /// Returns the next event, or `None` after the end of the stream.
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let event = event.to_owned();
+                self.text = rest.to_owned();
+                return Some(event);
+            }
+            let chunk = tokio::time::timeout(Duration::from_secs(10), self.response.chunk())
+                .await
+                .expect("an event");
+            self.text
+                .push_str(std::str::from_utf8(&chunk.ok().flatten()?).unwrap());
+        }
+    }
+
+    async fn expect(&mut self, event: &str) {
+        assert_eq!(self.next().await.as_deref(), Some(event));
+    }
+}
+
+async fn publish(gateway: &Gateway, channel: &str, message: &str) {
+    assert_eq!(
+        gateway.single(json!(["PUBLISH", channel, message])).await,
+        ok(1)
+    );
+}
+
+#[tokio::test]
+async fn subscription_confirms_and_delivers_messages() {
+    let gateway = Gateway::start().await;
+    let channel = prefix();
+    let mut stream = Stream::open(&gateway, &format!("/subscribe/{channel}")).await;
+    stream.expect(&format!("data: subscribe,{channel},1")).await;
+    publish(&gateway, &channel, "hello, world").await;
+    stream
+        .expect(&format!("data: message,{channel},hello, world"))
+        .await;
+    publish(&gateway, &channel, "").await;
+    stream.expect(&format!("data: message,{channel},")).await;
+}
+
+#[tokio::test]
+async fn multiline_message_has_several_data_fields() {
+    let gateway = Gateway::start().await;
+    let channel = prefix();
+    let mut stream = Stream::open(&gateway, &format!("/subscribe/{channel}")).await;
+    stream.next().await;
+    publish(&gateway, &channel, "one\ntwo").await;
+    stream
+        .expect(&format!("data: message,{channel},one\ndata: two"))
+        .await;
+}
+
+#[tokio::test]
+async fn several_channels_share_one_stream() {
+    let gateway = Gateway::start().await;
+    let (first, second) = (prefix(), prefix());
+    let mut stream = Stream::open(&gateway, &format!("/subscribe/{first}/{second}")).await;
+    stream.expect(&format!("data: subscribe,{first},1")).await;
+    stream.expect(&format!("data: subscribe,{second},2")).await;
+    publish(&gateway, &second, "b").await;
+    stream.expect(&format!("data: message,{second},b")).await;
+}
+
+#[tokio::test]
+async fn pattern_message_names_pattern_and_channel() {
+    let gateway = Gateway::start().await;
+    let channel = prefix();
+    let mut stream = Stream::open(&gateway, &format!("/PSUBSCRIBE/{channel}:*")).await;
+    stream
+        .expect(&format!("data: psubscribe,{channel}:*,1"))
+        .await;
+    publish(&gateway, &format!("{channel}:x"), "hi").await;
+    stream
+        .expect(&format!("data: pmessage,{channel}:*,{channel}:x,hi"))
+        .await;
+}
+
+#[tokio::test]
+async fn monitor_reports_commands() {
+    let redis = Redis::start();
+    let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
+    let mut stream = Stream::open(&gateway, "/monitor").await;
+    stream.expect("data: \"OK\"").await;
+    gateway.single(json!(["GET", "watched"])).await;
+    let line = loop {
+        let line = stream.next().await.unwrap();
+        if line.contains("watched") {
+            break line;
+        }
+    };
+    assert!(
+        line.starts_with("data: 1") && line.ends_with(r#"] "GET" "watched""#),
+        "{line}"
+    );
+}
+
+async fn subscribers(gateway: &Gateway, channel: &str) -> Value {
+    gateway.single(json!(["PUBSUB", "NUMSUB", channel])).await.1["result"][1].clone()
+}
+
+#[tokio::test]
+async fn disconnect_ends_subscription() {
+    let gateway = Gateway::start().await;
+    let channel = prefix();
+    let mut stream = Stream::open(&gateway, &format!("/subscribe/{channel}")).await;
+    stream.next().await;
+    assert_eq!(subscribers(&gateway, &channel).await, json!(1));
+    drop(stream);
+    let unsubscribed = async { while subscribers(&gateway, &channel).await != json!(0) {} };
+    tokio::time::timeout(Duration::from_secs(10), unsubscribed)
+        .await
+        .expect("the subscription ends");
+}
+
+#[tokio::test]
+async fn stream_ends_when_redis_stops() {
+    let redis = Redis::start();
+    let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
+    let mut stream = Stream::open(&gateway, "/subscribe/a").await;
+    stream.next().await;
+    redis.kill();
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
+async fn stream_limit_returns_503() {
+    let gateway = Gateway::with(|config| config.max_streams = 1).await;
+    let path = format!("/subscribe/{}", prefix());
+    let mut stream = Stream::open(&gateway, &path).await;
+    stream.next().await;
+    let error = json!({"error": "ERR max number of streams exceeded. Limit: 1"});
+    assert_eq!(gateway.post(&path, "[]").await, (503, error));
+    drop(stream);
+    let reopened =
+        async { while send(gateway.request(Method::HEAD, &path)).await.status != 200 {} };
+    tokio::time::timeout(Duration::from_secs(10), reopened)
+        .await
+        .expect("a closed stream no longer counts");
+}
+
+#[tokio::test]
+async fn failed_stream_returns_json_error() {
+    let gateway = Gateway::start().await;
+    for name in ["subscribe", "psubscribe"] {
+        let error = format!("ERR wrong number of arguments for '{name}' command");
+        assert_eq!(
+            gateway.post(&format!("/{name}"), "[]").await,
+            failed(400, &error)
+        );
+    }
+    let redis = Redis::start();
+    let url = redis.url();
+    redis.kill();
+    let gateway = Gateway::with(|config| config.redis_url = url).await;
+    for path in ["/subscribe/a", "/psubscribe/a", "/monitor"] {
+        let (status, body) = gateway.post(path, "[]").await;
+        assert_eq!(status, 503);
+        assert!(
+            body["error"]
+                .as_str()
+                .unwrap()
+                .starts_with("ERR redis is not reachable: "),
+            "{body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn get_with_query_token_subscribes() {
+    let gateway = Gateway::start().await;
+    let channel = prefix();
+    let path = format!("/subscribe/{channel}?_token={TOKEN}");
+    let response = gateway
+        .request_without_token(Method::GET, &path)
+        .send()
+        .await
+        .unwrap();
+    let mut stream = Stream {
+        response,
+        text: String::new(),
+    };
+    stream.expect(&format!("data: subscribe,{channel},1")).await;
+}

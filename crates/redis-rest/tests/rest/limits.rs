@@ -1,0 +1,199 @@
+//! Limits of size, number and time. Every error is JSON.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::support::{Gateway, Redis, TOKEN, failed, ok, prefix, send};
+
+fn too_large(limit: usize, actual: usize) -> serde_json::Value {
+    let docs =
+        "See https://upstash.com/docs/redis/troubleshooting/max_request_size_exceeded for details";
+    json!({"error": format!("ERR max request size exceeded. Limit: {limit} bytes, Actual: {actual} bytes. {docs}")})
+}
+
+/// In a pipeline, only the oversized command fails.
+#[tokio::test]
+async fn oversized_command_returns_413() {
+    let gateway = Gateway::with(|config| config.max_command_bytes = 100).await;
+    let oversized = json!(["ECHO", "x".repeat(97)]);
+    let fits = json!(["ECHO", "x".repeat(96)]);
+    let echoed = json!({"result": "x".repeat(96)});
+    assert_eq!(gateway.single(fits.clone()).await, (200, echoed.clone()));
+    assert_eq!(
+        gateway.single(oversized.clone()).await,
+        (413, too_large(100, 101))
+    );
+    assert_eq!(
+        gateway.pipeline(json!([fits, oversized, fits])).await,
+        (200, json!([echoed, too_large(100, 101), echoed]))
+    );
+    assert_eq!(
+        gateway.multi_exec(json!([fits, oversized])).await,
+        (413, too_large(100, 101))
+    );
+}
+
+#[tokio::test]
+async fn default_command_limit_is_10_mib() {
+    let gateway = Gateway::start().await;
+    let limit = 10 * 1024 * 1024;
+    assert_eq!(
+        gateway.post("/strlen", vec![b'x'; limit]).await,
+        (413, too_large(limit, limit + 6))
+    );
+    assert_eq!(gateway.post("/strlen", vec![b'x'; limit - 6]).await, ok(0));
+}
+
+#[tokio::test]
+async fn oversized_reply_is_an_error() {
+    let gateway = Gateway::with(|config| config.max_command_bytes = 100).await;
+    let long = json!(["EVAL", "return {string.rep('a',60),string.rep('b',60)}", 0]);
+    assert_eq!(
+        gateway.single(long.clone()).await,
+        (400, too_large(100, 120))
+    );
+    let results = json!([{"result": "PONG"}, too_large(100, 120)]);
+    assert_eq!(
+        gateway.pipeline(json!([["PING"], long])).await,
+        (200, results.clone())
+    );
+    assert_eq!(
+        gateway.multi_exec(json!([["PING"], long])).await,
+        (200, results)
+    );
+}
+
+/// The gateway reads the body to its end, so that the client receives the response.
+#[tokio::test]
+async fn oversized_body_returns_413() {
+    let gateway = Gateway::with(|config| config.max_body_bytes = 1000).await;
+    for path in ["/", "/pipeline", "/multi-exec", "/set/a"] {
+        assert_eq!(
+            gateway.post(path, vec![b'x'; 5_000_000]).await,
+            (413, too_large(1000, 5_000_000)),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn oversized_chunked_body_returns_413() {
+    let gateway = Gateway::with(|config| config.max_body_bytes = 1000).await;
+    let chunks = |count: usize| {
+        let chunk: Result<Vec<u8>, std::io::Error> = Ok(vec![b' '; 100]);
+        reqwest::Body::wrap_stream(futures_util::stream::iter((0..count).map(move |_| {
+            chunk
+                .as_ref()
+                .map(Clone::clone)
+                .map_err(|_| std::io::Error::other("never"))
+        })))
+    };
+    assert_eq!(
+        gateway.post("/", chunks(11)).await,
+        (413, too_large(1000, 1100))
+    );
+    assert_eq!(gateway.post("/", chunks(10)).await, failed(400, "EOF"));
+}
+
+#[tokio::test]
+async fn too_many_commands_return_413() {
+    let gateway = Gateway::with(|config| config.max_commands = 2).await;
+    let error = json!({"error": "ERR max number of commands exceeded. Limit: 2, Actual: 3"});
+    let three = json!([["PING"], ["PING"], ["PING"]]);
+    assert_eq!(gateway.pipeline(three.clone()).await, (413, error.clone()));
+    assert_eq!(gateway.multi_exec(three).await, (413, error));
+}
+
+/// The gateway serves the next command as soon as Redis replies again.
+#[tokio::test]
+async fn slow_command_returns_504() {
+    // Not the shared Redis, because the script blocks it.
+    let redis = Redis::start();
+    let gateway = Gateway::with(|config| {
+        config.redis_url = redis.url();
+        config.timeout_ms = 50;
+    })
+    .await;
+    let busy = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
+        repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 1";
+    let error = "ERR redis did not answer within 50 ms; the command may still run";
+    assert_eq!(
+        gateway.single(json!(["EVAL", busy, 0])).await,
+        failed(504, error)
+    );
+    let next = async { while gateway.single(json!(["PING"])).await != ok("PONG") {} };
+    tokio::time::timeout(Duration::from_secs(10), next)
+        .await
+        .expect("Redis replies again");
+}
+
+#[tokio::test]
+async fn large_pipeline_within_limits_succeeds() {
+    let gateway = Gateway::start().await;
+    let key = prefix();
+    let value = "x".repeat(1_000_000);
+    let sets: Vec<_> = (0..20)
+        .map(|each| json!(["SETEX", format!("{key}{each}"), 100, value]))
+        .collect();
+    assert_eq!(
+        gateway.pipeline(json!(sets)).await,
+        (200, json!(vec![json!({"result": "OK"}); 20]))
+    );
+    let gets: Vec<_> = (0..20)
+        .map(|each| json!(["GETDEL", format!("{key}{each}")]))
+        .collect();
+    let request = gateway
+        .request(Method::POST, "/pipeline")
+        .header("upstash-encoding", "base64");
+    let response = send(request.body(json!(gets).to_string())).await;
+    assert_eq!(
+        (response.status, response.body.len() > 26_000_000),
+        (200, true)
+    );
+}
+
+/// Sends a request with an incomplete body and returns the response. With `close`, closes the
+/// sending side of the connection.
+async fn send_incomplete_body(gateway: &Gateway, close: bool) -> String {
+    let address = gateway.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nauthorization: {TOKEN}\r\ncontent-length: 99\r\n\r\n["
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    if close {
+        stream.shutdown().await.unwrap();
+    }
+    let mut response = vec![0; 4096];
+    let length = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut response))
+        .await
+        .expect("a response");
+    String::from_utf8(response[..length.unwrap()].to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn stalled_body_returns_408() {
+    let gateway = Gateway::with(|config| config.timeout_ms = 50).await;
+    let response = send_incomplete_body(&gateway, false).await;
+    assert!(
+        response.starts_with("HTTP/1.1 408 Request Timeout\r\n"),
+        "{response}"
+    );
+    assert!(
+        response.ends_with("\r\n\r\n{\"error\":\"ERR the request body did not arrive in time\"}"),
+        "{response}"
+    );
+}
+
+#[tokio::test]
+async fn aborted_request_does_not_affect_others() {
+    let gateway = Gateway::start().await;
+    send_incomplete_body(&gateway, true).await;
+    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+}

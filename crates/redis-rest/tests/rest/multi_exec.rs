@@ -1,0 +1,66 @@
+//! `/multi-exec`: transactions.
+
+use serde_json::json;
+
+use crate::support::{Gateway, failed, ok, prefix};
+
+#[tokio::test]
+async fn transaction_reports_errors_per_command() {
+    let gateway = Gateway::start().await;
+    let key = prefix();
+    let commands = json!([
+        ["SETEX", key, 100, "a"],
+        ["INCR", key],
+        ["GET", key],
+        ["LRANGE", "none", 0, 1]
+    ]);
+    let results = json!([
+        {"result": "OK"},
+        {"error": "ERR value is not an integer or out of range"},
+        {"result": "a"},
+        {"result": []}
+    ]);
+    assert_eq!(gateway.multi_exec(commands).await, (200, results));
+}
+
+#[tokio::test]
+async fn queueing_error_discards_transaction() {
+    let gateway = Gateway::start().await;
+    let key = prefix();
+    let commands = json!([["SET", key, "a"], ["NOSUCH"], ["SET"], ["GET", key]]);
+    let error = "ERR unknown command 'NOSUCH', with args beginning with: ";
+    assert_eq!(gateway.multi_exec(commands).await, failed(400, error));
+    assert_eq!(gateway.single(json!(["EXISTS", key])).await, ok(0));
+}
+
+#[tokio::test]
+async fn refused_or_empty_command_discards_transaction() {
+    let gateway = Gateway::start().await;
+    let key = prefix();
+    for (bad, error) in [
+        (
+            json!(["SELECT", 1]),
+            "ERR Command \"SELECT\" is not allowed in REST or it has a special context path",
+        ),
+        (
+            json!(["exec"]),
+            "ERR Command \"EXEC\" is not allowed in REST or it has a special context path",
+        ),
+        (json!([]), "ERR empty pipeline command"),
+    ] {
+        let commands = json!([["SET", key, "a"], bad]);
+        assert_eq!(gateway.multi_exec(commands).await, failed(400, error));
+    }
+    assert_eq!(gateway.single(json!(["EXISTS", key])).await, ok(0));
+}
+
+#[tokio::test]
+async fn discarded_transaction_leaves_connection_usable() {
+    let gateway = Gateway::with(|config| config.connections = 1).await;
+    gateway.multi_exec(json!([["NOSUCH"]])).await;
+    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+    assert_eq!(
+        gateway.multi_exec(json!([["PING"]])).await,
+        (200, json!([{"result": "PONG"}]))
+    );
+}

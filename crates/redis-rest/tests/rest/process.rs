@@ -1,0 +1,213 @@
+//! The `redis-rest` process: configuration errors, log lines and shutdown.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, Command, Output, Stdio},
+};
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{TOKEN, client, ok, send, shared_redis};
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
+    command
+        .env_clear()
+        .env("LISTEN", "127.0.0.1:0")
+        .env("REDIS_URL", shared_redis().url());
+    command
+}
+
+fn output(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("the program runs");
+    (
+        status.code(),
+        String::from_utf8(stdout).unwrap(),
+        String::from_utf8(stderr).unwrap(),
+    )
+}
+
+/// Starts the program and returns its URL from the readiness line.
+fn start(command: &mut Command) -> (Child, String) {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let url = line
+        .strip_prefix("redis-rest listening on ")
+        .expect("the readiness line")
+        .trim_end()
+        .to_owned();
+    assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+    (child, url)
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn missing_token_prevents_start() {
+    let message = "redis-rest: REDIS_REST_TOKEN is not set: without a token anyone could use this Redis. \
+               Set it to a long random string.\n";
+    assert_eq!(
+        output(&mut program()),
+        (Some(2), String::new(), message.to_owned())
+    );
+    assert_eq!(
+        output(program().env("REDIS_REST_TOKEN", "")),
+        (Some(2), String::new(), message.to_owned())
+    );
+}
+
+#[test]
+fn invalid_settings_are_named() {
+    for (name, value, message) in [
+        (
+            "LISTEN",
+            "nonsense",
+            "redis-rest: LISTEN=nonsense cannot be used: ",
+        ),
+        (
+            "REDIS_URL",
+            "http://user:hunter2@host",
+            "redis-rest: REDIS_URL cannot be used: ",
+        ),
+        (
+            "REDIS_CONNECTIONS",
+            "0",
+            "redis-rest: REDIS_CONNECTIONS must be at least 1.",
+        ),
+        (
+            "REDIS_REST_READONLY_TOKEN",
+            TOKEN,
+            "redis-rest: REDIS_REST_READONLY_TOKEN must differ from REDIS_REST_TOKEN.",
+        ),
+        (
+            "TIMEOUT_MS",
+            "0",
+            "redis-rest: TIMEOUT_MS must be at least 1.",
+        ),
+    ] {
+        let (code, stdout, stderr) =
+            output(program().env("REDIS_REST_TOKEN", TOKEN).env(name, value));
+        assert_eq!((code, stdout.as_str()), (Some(2), ""));
+        assert!(stderr.starts_with(message), "{stderr}");
+        assert!(
+            !stderr.contains("hunter2") && !stderr.contains(TOKEN),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn help_and_version_reveal_no_secret() {
+    let (code, help, _) = output(program().arg("--help").env("REDIS_REST_TOKEN", TOKEN));
+    assert_eq!(code, Some(0));
+    for name in [
+        "REDIS_URL",
+        "LISTEN",
+        "REDIS_REST_TOKEN",
+        "MAX_BODY_BYTES",
+        "TIMEOUT_MS",
+    ] {
+        assert!(help.contains(name), "{name} is missing in:\n{help}");
+    }
+    assert!(
+        !help.contains(TOKEN) && !help.contains(&shared_redis().url()),
+        "{help}"
+    );
+    let version = format!("redis-rest {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        output(program().arg("--version")),
+        (Some(0), version, String::new())
+    );
+}
+
+#[tokio::test]
+async fn log_does_not_contain_token() {
+    let (mut child, url) = start(program().env("REDIS_REST_TOKEN", TOKEN));
+    let request = client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
+    assert_eq!(send(request).await.json(), ok("PONG"));
+    signal(&child, "-TERM");
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(stdout, "");
+    assert!(!stderr.contains(TOKEN), "{stderr}");
+}
+
+#[tokio::test]
+async fn stop_signal_waits_for_requests_in_flight() {
+    let slow = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
+        repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 'done'";
+    // Not the shared Redis, because the script blocks it.
+    let redis = crate::support::Redis::start();
+    for name in ["-TERM", "-INT"] {
+        let (mut child, url) = start(
+            program()
+                .env("REDIS_REST_TOKEN", TOKEN)
+                .env("REDIS_URL", redis.url()),
+        );
+        let body = json!(["EVAL", slow, 0]).to_string();
+        let request = client()
+            .request(Method::POST, &url)
+            .bearer_auth(TOKEN)
+            .body(body);
+        let in_flight = tokio::spawn(send(request));
+        wait_until_busy(&url).await;
+        signal(&child, name);
+        assert_eq!(in_flight.await.unwrap().json(), ok("done"), "{name}");
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// Waits until Redis stops replying, because the slow script is running.
+async fn wait_until_busy(url: &str) {
+    let ping = || send(client().request(Method::GET, format!("{url}/ping?_token={TOKEN}")));
+    while tokio::time::timeout(std::time::Duration::from_millis(30), ping())
+        .await
+        .is_ok()
+    {}
+}
+
+#[tokio::test]
+async fn open_stream_does_not_delay_stop() {
+    let (mut child, url) = start(program().env("REDIS_REST_TOKEN", TOKEN));
+    let request = client()
+        .request(Method::POST, format!("{url}/subscribe/a"))
+        .bearer_auth(TOKEN);
+    let mut response = request.send().await.unwrap();
+    assert_eq!(
+        response.chunk().await.unwrap().as_deref(),
+        Some(&b"data: subscribe,a,1\n\n"[..])
+    );
+    signal(&child, "-TERM");
+    assert_eq!(response.chunk().await.unwrap(), None);
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,228 @@
+//! Runs a Redis Cluster: three primaries with one replica each.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use redis::{Client, Connection, FromRedisValue, cmd};
+
+use super::redis::{Redis, RedisConfig, free_port};
+
+pub const PRIMARIES: usize = 3;
+const NODES: usize = 2 * PRIMARIES;
+/// `cluster-node-timeout` in milliseconds, after which a replica is promoted.
+const NODE_TIMEOUT: &str = "1000";
+
+struct Node {
+    config: RedisConfig,
+    /// `None` while the node is killed.
+    server: Option<Redis>,
+}
+
+/// Six servers, which are killed on drop. Nodes 0 to 2 start as primaries, nodes 3 to 5 as their
+/// replicas.
+pub struct Cluster {
+    nodes: Vec<Node>,
+    folder: PathBuf,
+}
+
+impl Cluster {
+    pub fn start() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!(
+            "cluster-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        let nodes = (0..NODES).map(|_| Self::start_node(&folder)).collect();
+        let cluster = Self { nodes, folder };
+        cluster.form();
+        cluster
+    }
+
+    fn start_node(folder: &Path) -> Node {
+        let server = Redis::start_with(|| Self::options(folder));
+        Node {
+            config: server.config().clone(),
+            server: Some(server),
+        }
+    }
+
+    fn options(folder: &Path) -> Vec<String> {
+        let bus = free_port();
+        let options = [
+            ("--cluster-enabled", "yes".to_owned()),
+            ("--cluster-port", bus.to_string()),
+            ("--cluster-config-file", format!("nodes-{bus}.conf")),
+            ("--cluster-node-timeout", NODE_TIMEOUT.to_owned()),
+            // The other slots stay available while one has no primary.
+            ("--cluster-require-full-coverage", "no".to_owned()),
+            ("--repl-diskless-sync-delay", "0".to_owned()),
+            ("--dir", folder.display().to_string()),
+        ];
+        options
+            .into_iter()
+            .flat_map(|(name, value)| [name.to_owned(), value])
+            .collect()
+    }
+
+    /// Assigns the slots, connects the nodes and waits until they agree.
+    fn form(&self) {
+        for (node, (first, last)) in [(0, 5460), (5461, 10922), (10923, 16383)]
+            .into_iter()
+            .enumerate()
+        {
+            self.run::<()>(
+                node,
+                &[
+                    "CLUSTER",
+                    "ADDSLOTSRANGE",
+                    &format!("{first}"),
+                    &format!("{last}"),
+                ],
+            );
+        }
+        for node in 0..NODES {
+            self.run::<()>(
+                node,
+                &["CLUSTER", "SET-CONFIG-EPOCH", &format!("{}", node + 1)],
+            );
+        }
+        let bus = |node: usize| -> String {
+            let (_, port): (String, String) = self.run(node, &["CONFIG", "GET", "cluster-port"]);
+            port
+        };
+        for node in 1..NODES {
+            let port = self.port(node).to_string();
+            self.run::<()>(0, &["CLUSTER", "MEET", "127.0.0.1", &port, &bus(node)]);
+        }
+        wait_until("all nodes know each other", || {
+            (0..NODES).all(|node| self.info(node).contains("cluster_known_nodes:6"))
+        });
+        for node in PRIMARIES..NODES {
+            let primary: String = self.run(node - PRIMARIES, &["CLUSTER", "MYID"]);
+            wait_until("the replica knows its primary", || {
+                self.try_run::<()>(node, &["CLUSTER", "REPLICATE", &primary])
+                    .is_ok()
+            });
+        }
+        // Every node has to know the roles of the others: otherwise the gateway may read a topology in
+        // which a replica is still a primary.
+        wait_until("the cluster is complete", || {
+            (0..NODES).all(|node| {
+                let info = self.info(node);
+                info.contains("cluster_state:ok")
+                    && info.contains("cluster_size:3")
+                    && self.known_replicas(node) == NODES - PRIMARIES
+            }) && (PRIMARIES..NODES).all(|node| self.is_synced(node))
+        });
+    }
+
+    /// Returns whether a replica is connected to its primary.
+    fn is_synced(&self, node: usize) -> bool {
+        let replication: Result<String, _> = self.try_run(node, &["INFO", "replication"]);
+        replication.is_ok_and(|info| info.contains("master_link_status:up"))
+    }
+
+    pub fn url(&self) -> String {
+        let nodes: Vec<String> = (0..PRIMARIES)
+            .map(|node| format!("127.0.0.1:{}", self.port(node)))
+            .collect();
+        format!("redis+cluster://{}", nodes.join(","))
+    }
+
+    pub fn port(&self, node: usize) -> u16 {
+        self.nodes[node].config.port
+    }
+
+    /// Runs a command on one node, without the gateway.
+    pub fn run<T: FromRedisValue>(&self, node: usize, words: &[&str]) -> T {
+        self.try_run(node, words)
+            .unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    }
+
+    fn try_run<T: FromRedisValue>(&self, node: usize, words: &[&str]) -> redis::RedisResult<T> {
+        let mut command = cmd(words[0]);
+        command.arg(&words[1..]);
+        command.query(&mut self.connection(node)?)
+    }
+
+    fn connection(&self, node: usize) -> redis::RedisResult<Connection> {
+        Client::open(format!("redis://127.0.0.1:{}", self.port(node)))?.get_connection()
+    }
+
+    /// Returns the number of replicas that a node knows.
+    fn known_replicas(&self, node: usize) -> usize {
+        let nodes: String = self.run(node, &["CLUSTER", "NODES"]);
+        let flags = nodes.lines().filter_map(|line| line.split(' ').nth(2));
+        flags.filter(|flags| flags.contains("slave")).count()
+    }
+
+    fn info(&self, node: usize) -> String {
+        self.run(node, &["CLUSTER", "INFO"])
+    }
+
+    /// Kills a node.
+    pub fn kill(&mut self, node: usize) {
+        self.nodes[node].server = None;
+    }
+
+    /// Starts a killed node again, without its data. It becomes a replica if another node was
+    /// promoted in the meantime.
+    pub fn restart(&mut self, node: usize) {
+        let node = &mut self.nodes[node];
+        node.server = Some(Redis::restart(node.config.clone()));
+    }
+
+    /// Returns whether a node is a primary.
+    pub fn is_primary(&self, node: usize) -> bool {
+        let replication: Result<String, _> = self.try_run(node, &["INFO", "replication"]);
+        replication.is_ok_and(|info| info.contains("role:master"))
+    }
+
+    /// Moves slots from one primary to another, key by key, as `redis-cli --cluster reshard` does.
+    pub fn reshard(&self, slots: impl Iterator<Item = u16>, from: usize, to: usize) {
+        let [source, target]: [String; 2] =
+            [from, to].map(|node| self.run(node, &["CLUSTER", "MYID"]));
+        let port = self.port(to).to_string();
+        for slot in slots {
+            let slot = slot.to_string();
+            self.run::<()>(to, &["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source]);
+            self.run::<()>(from, &["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
+            loop {
+                let keys: Vec<String> = self.run(from, &["CLUSTER", "GETKEYSINSLOT", &slot, "1"]);
+                let Some(key) = keys.first() else {
+                    break;
+                };
+                self.run::<()>(from, &["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
+            }
+            self.run::<()>(to, &["CLUSTER", "SETSLOT", &slot, "NODE", &target]);
+            self.run::<()>(from, &["CLUSTER", "SETSLOT", &slot, "NODE", &target]);
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.nodes.clear();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Waits until `condition` holds. Panics after a minute.
+#[track_caller]
+pub fn wait_until(description: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(
+            Instant::now() < deadline,
+            "not within a minute: {description}"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

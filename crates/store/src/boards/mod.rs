@@ -1,0 +1,125 @@
+//! Reads boards: one page, one standing or several users, from one shard or from all of them.
+//!
+//! `top.lua`, `standing.lua` and `compare.lua` answer a [`BoardQuery`] on one shard. With several
+//! shards, `shards.rs` merges their replies.
+
+mod page;
+mod ranks;
+mod rows;
+mod shards;
+mod winners;
+
+pub use ranks::{Ranked, rank_among_all};
+pub use winners::{read_winners, winners_call};
+
+use crate::deployment::Deployment;
+use crate::keys::Keys;
+use crate::profiles::decode_profile;
+use crate::redis::{Command, Reply, StoreError};
+use crate::scripts::{COMPARE, STANDING, Script, TOP};
+use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice, Row};
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::score::Score;
+use rows::{ShardRow, take_rows};
+
+/// The answer of the store to a [`BoardQuery`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredBoard {
+    /// The data; empty if no shard holds the board.
+    pub slice: BoardSlice,
+    /// Whether any shard holds the board. A board does not exist before its first write and after
+    /// it has expired.
+    pub exists: bool,
+    /// Whether every shard holds the board.
+    pub complete: bool,
+}
+
+/// Reads a board.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read(
+    deployment: &Deployment,
+    board: &BoardId,
+    query: &BoardQuery<'_>,
+) -> Result<StoredBoard, Error> {
+    if deployment.config.shards > 1 {
+        return shards::read(deployment, board, query).await;
+    }
+    let call = call(&deployment.config, board, query, 0);
+    let reply = deployment.run_script(call).await?;
+    Ok(decode(reply, query)?)
+}
+
+/// Returns the script call that answers a query on one shard.
+#[must_use]
+pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32) -> Command {
+    let on_board = |script| board_call(config, board, shard, script);
+    match *query {
+        BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
+        BoardQuery::Standing { user, neighbors } => on_board(&STANDING).arg(user).number(neighbors),
+        BoardQuery::Users(users) => on_board(&COMPARE).args(users),
+    }
+}
+
+/// Returns the call of a script that reads the board of a shard, without its own arguments.
+fn board_call(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
+    let keys = Keys::of_shard(config, shard);
+    let board = keys.board_named(&board.name());
+    Command::script(script, &[keys.fingerprint(), board, keys.profiles()])
+}
+
+/// Decodes the reply to [`call`].
+fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreError> {
+    let total = reply.at(1)?.optional_unsigned()?;
+    let mut slice = BoardSlice {
+        total: total.unwrap_or(0),
+        ..BoardSlice::default()
+    };
+    match *query {
+        BoardQuery::Page { offset, .. } => {
+            slice.rows = ranked(take_rows(reply, 2)?, u64::from(offset))?;
+        }
+        BoardQuery::Standing { user, .. } => match reply.at(3)?.some() {
+            None => {
+                let profile = decode_profile(reply.at(2)?)?;
+                slice.unranked.push((user.to_owned(), profile));
+            }
+            Some(_) => {
+                let first = reply.at(4)?.unsigned()?;
+                slice.rows = ranked(take_rows(reply, 5)?, first)?;
+            }
+        },
+        BoardQuery::Users(users) => {
+            for (index, user) in users.iter().enumerate() {
+                let column = |column: usize| reply.at(column)?.at(index);
+                let profile = decode_profile(column(4)?)?;
+                match (
+                    column(2)?.optional_unsigned()?,
+                    column(3)?.optional_unsigned()?,
+                ) {
+                    (Some(score), Some(rank)) => slice.rows.push(Row {
+                        rank: rank + 1,
+                        score: Score(score),
+                        user: user.clone(),
+                        profile,
+                    }),
+                    _ => slice.unranked.push((user.clone(), profile)),
+                }
+            }
+        }
+    }
+    Ok(StoredBoard {
+        slice,
+        exists: total.is_some(),
+        complete: total.is_some(),
+    })
+}
+
+/// Numbers consecutive rows: the first one follows `above` others.
+fn ranked(rows: Vec<ShardRow>, above: u64) -> Result<Vec<Row>, StoreError> {
+    let rows = rows.into_iter().zip(above + 1..);
+    rows.map(|(row, rank)| row.ranked(rank)).collect()
+}

@@ -1,0 +1,93 @@
+//! Rows as the reading scripts reply them, in columns.
+
+use crate::redis::{Reply, StoreError};
+use activity_rank_core::board::Row;
+use activity_rank_core::profile::Profile;
+use activity_rank_core::score::Score;
+use std::mem;
+
+/// A row of one shard's board. The profile stays JSON until the row is known to be returned.
+#[derive(Clone, Debug, Default)]
+pub struct ShardRow {
+    /// The user's id.
+    pub user: String,
+    /// The packed score.
+    pub score: u64,
+    /// The profile as JSON.
+    pub profile: Option<String>,
+}
+
+impl ShardRow {
+    /// Converts the row, parsing the profile.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] if the profile is not valid.
+    pub fn ranked(self, rank: u64) -> Result<Row, StoreError> {
+        let invalid = || StoreError::Unavailable("not a profile".to_owned());
+        let profile = self.profile.as_deref();
+        let profile = profile.map(|json| Profile::from_json(json).ok_or_else(invalid));
+        Ok(Row {
+            rank,
+            score: Score(self.score),
+            profile: profile.transpose()?,
+            user: self.user,
+        })
+    }
+}
+
+/// Decodes the columns of users, scores and profiles that begin at an index of a reply.
+///
+/// # Errors
+///
+/// [`StoreError::Unavailable`] for any other reply.
+pub fn take_rows(reply: Reply, first: usize) -> Result<Vec<ShardRow>, StoreError> {
+    let mut values = reply.into_list()?;
+    let Some([users, scores, profiles]) = values.get_mut(first..first + 3) else {
+        let cause = "unexpected reply: too short".to_owned();
+        return Err(StoreError::Unavailable(cause));
+    };
+    let users = mem::take(users).into_list()?.into_iter();
+    let profiles = mem::take(profiles).into_list()?.into_iter();
+    let rows = users.zip(scores.list()?).zip(profiles);
+    rows.map(|((user, score), profile)| {
+        Ok(ShardRow {
+            user: user.into_text()?.unwrap_or_default(),
+            score: score.unsigned()?,
+            profile: profile.into_text()?,
+        })
+    })
+    .collect()
+}
+
+/// Merges the rows of several shards, best first and equal scores by shard: skips some rows and
+/// returns at most `take` of the next ones.
+#[must_use]
+pub fn merge(shards: Vec<Vec<ShardRow>>, skip: usize, take: usize) -> Vec<ShardRow> {
+    let mut shards: Vec<_> = shards
+        .into_iter()
+        .map(|rows| rows.into_iter().peekable())
+        .collect();
+    let mut merged = Vec::new();
+    for index in 0..skip + take {
+        let heads = shards.iter_mut().enumerate();
+        let heads = heads.filter_map(|(shard, rows)| Some((shard, rows.peek()?.score)));
+        let Some(shard) = first_of(heads) else { break };
+        let row = shards.get_mut(shard).and_then(Iterator::next);
+        if index >= skip {
+            merged.extend(row);
+        }
+    }
+    merged
+}
+
+/// Returns the shard of the highest score, the first one among equal scores.
+pub fn first_of(heads: impl Iterator<Item = (usize, u64)>) -> Option<usize> {
+    let mut first: Option<(usize, u64)> = None;
+    for (shard, score) in heads {
+        if first.is_none_or(|(_, highest)| score > highest) {
+            first = Some((shard, score));
+        }
+    }
+    first.map(|(shard, _)| shard)
+}

@@ -1,0 +1,201 @@
+//! Writes operations as the keys and arguments of `count.lua`, in the order in which it reads them.
+
+use super::operations::{IndexedOperation, Operations, RuleSnapshot};
+use super::record::BoardTargets;
+use crate::keys::Keys;
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::config::{Keep, Once};
+
+/// The arguments of a call before its lists.
+pub struct CallHeader {
+    /// The keys to write.
+    pub keys: Keys,
+    /// The deployment's schema fingerprint.
+    pub fingerprint: String,
+    /// The current instant.
+    pub now: Instant,
+    /// The instant at which the operations take effect: `now`, except in a rebuild.
+    pub effective: Instant,
+    /// The lifetimes of written keys.
+    pub lifetimes: Lifetimes,
+    /// Whether the reply contains standings.
+    pub standings: bool,
+    /// `1` if changes are written to the outbox, else `0`.
+    pub journal_flag: &'static str,
+}
+
+/// Lifetimes in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Of histories and daily records.
+    pub days: u64,
+    /// Of active records.
+    pub records: u64,
+    /// Of undo records.
+    pub undos: u64,
+    /// Of boards, in the order of [`Period::ALL`]; 0 for no limit.
+    pub boards: [u64; 5],
+}
+
+impl Lifetimes {
+    /// Returns the lifetimes of a deployment.
+    #[must_use]
+    pub fn new(keep: &Keep) -> Self {
+        Self {
+            days: Keys::SPAN_SECONDS,
+            records: keep.records_seconds(),
+            undos: Keys::SPAN_SECONDS,
+            boards: Period::ALL.map(|period| keep.board_seconds(period).unwrap_or(0)),
+        }
+    }
+}
+
+impl Operations {
+    /// Returns the keys and arguments of a call.
+    #[must_use]
+    pub fn call(&self, header: &CallHeader) -> (Vec<String>, Vec<String>) {
+        let mut call = ScriptCall {
+            keys: Vec::new(),
+            arguments: Vec::new(),
+            spans: Vec::new(),
+            header,
+        };
+        let (keys, lifetimes) = (&header.keys, &header.lifetimes);
+        call.key(keys.fingerprint());
+        call.key(keys.index());
+        call.key(keys.flags());
+        call.key(keys.archived());
+        call.key(keys.outbox());
+        call.key(keys.tombstones());
+        call.arg(&header.fingerprint);
+        call.arg(header.now.0);
+        call.arg(lifetimes.days);
+        call.arg(lifetimes.records);
+        call.arg(lifetimes.undos);
+        let mut boards = String::new();
+        for (period, seconds) in Period::ALL.iter().zip(lifetimes.boards) {
+            boards.push(period.letter());
+            boards.push_str(&seconds.to_string());
+            boards.push(' ');
+        }
+        call.arg(boards);
+        call.arg(u8::from(header.standings));
+        call.arg(header.journal_flag);
+        call.list(&self.rules, ScriptCall::rule);
+        call.list(&self.targets, ScriptCall::targets);
+        call.list(&self.users, ScriptCall::user);
+        call.list(&self.days, |call, (user, date)| {
+            let id = self.users.get(*user).map_or("", String::as_str);
+            call.day(*user, id, *date);
+        });
+        call.list(&self.operations, ScriptCall::operation);
+        call.list(self.reason.as_slice(), ScriptCall::audit);
+        (call.keys, call.arguments)
+    }
+}
+
+/// The keys and arguments of one call while they are collected.
+struct ScriptCall<'a> {
+    keys: Vec<String>,
+    arguments: Vec<String>,
+    /// User index and span, and the number of the history key.
+    spans: Vec<((usize, i32), usize)>,
+    header: &'a CallHeader,
+}
+
+impl ScriptCall<'_> {
+    fn arg(&mut self, argument: impl ToString) {
+        self.arguments.push(argument.to_string());
+    }
+
+    /// Adds a key and returns its number, from 1.
+    fn key(&mut self, key: String) -> usize {
+        self.keys.push(key);
+        self.keys.len()
+    }
+
+    fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        self.arg(items.len());
+        for item in items {
+            write(self, item);
+        }
+    }
+
+    fn rule(&mut self, rule: &RuleSnapshot) {
+        self.arg(&rule.action);
+        self.arg(match rule.once {
+            Once::Day => 'd',
+            Once::Standing => 's',
+        });
+        self.arg(rule.points);
+        self.arg(rule.daily_cap);
+        self.arg(rule.cooldown);
+    }
+
+    fn targets(&mut self, targets: &BoardTargets) {
+        let letters = targets.periods.iter().map(|period| period.letter());
+        self.arg(targets.date);
+        self.arg(targets.date.number());
+        self.arg(letters.collect::<String>());
+        self.arg(targets.groups.join(","));
+        self.arg(self.keys.len() + 1);
+        let groups = targets.groups.iter().map(|group| Some(group.as_str()));
+        for group in [None].into_iter().chain(groups) {
+            for period in &targets.periods {
+                self.key(self.header.keys.board(*period, targets.date, group));
+            }
+        }
+    }
+
+    fn user(&mut self, user: &String) {
+        let keys = &self.header.keys;
+        let (records, undos) = (
+            keys.active_records(user),
+            keys.undo_records(user, self.header.effective),
+        );
+        self.arg(user);
+        let records = self.key(records);
+        self.arg(records);
+        self.arg(self.keys.len() + 1);
+        self.arg(undos.len());
+        self.keys.extend(undos);
+    }
+
+    fn day(&mut self, user: usize, id: &str, date: Date) {
+        self.arg(user + 1);
+        self.arg(date.number());
+        let span = Keys::span(date);
+        let known = self.spans.iter().find(|(of, _)| *of == (user, span));
+        let history = match known {
+            Some((_, history)) => *history,
+            None => {
+                let history = self.key(self.header.keys.history(span, id));
+                self.key(self.header.keys.daily_records(span, id));
+                self.spans.push(((user, span), history));
+                history
+            }
+        };
+        self.arg(history);
+        self.arg(history + 1);
+    }
+
+    fn operation(&mut self, operation: &IndexedOperation) {
+        self.arg(operation.rule + 1);
+        self.arg(operation.targets + 1);
+        self.arg(operation.day + 1);
+        self.arg(operation.verb);
+        self.arg(&operation.record);
+        self.arg(operation.at.0);
+        self.arg(operation.timestamp as u8);
+    }
+
+    fn audit(&mut self, reason: &String) {
+        let keys = &self.header.keys;
+        let (log, subjects) = (keys.audit_log(), keys.audit_subjects());
+        let (log, subjects) = (self.key(log), self.key(subjects));
+        self.arg(log);
+        self.arg(subjects);
+        self.arg(self.header.effective.0);
+        self.arg(reason);
+    }
+}

@@ -1,0 +1,231 @@
+//! `count.lua`: counts activities and undoes them.
+//!
+//! A [`Plan`] collects the operations of one shard. One call applies all of them in one atomic step,
+//! in their order. An undo of an activity that counted on other boards needs a second call, because a
+//! script must declare every key: the first call changes nothing and replies with the record.
+
+mod call;
+mod operations;
+mod plan;
+mod record;
+mod reply;
+
+pub use call::{CallHeader, Lifetimes};
+pub use operations::{Operation, Operations, RuleSnapshot, TimestampSource};
+pub use plan::Plan;
+pub use record::{ActiveRecord, BoardTargets};
+
+use crate::boards::{Ranked, rank_among_all};
+use crate::deployment::{Deployment, MAX_CALLS};
+use crate::redis::{Command, Reply};
+use activity_rank_core::activity::{Counted, Outcome, RuledActivity, StandingView};
+use activity_rank_core::board::board_name;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+use activity_rank_core::moderation::Adjustment;
+use activity_rank_core::object::Object;
+use activity_rank_core::score::{Points, Score};
+use reply::{CountReply, ShardStanding};
+
+/// The outcomes of a plan's operations, and the standings of the first one's user.
+type Applied = (Vec<Result<Outcome, Error>>, Vec<ShardStanding>);
+
+/// Counts one activity. The request also runs `also`, another command for the same user.
+///
+/// # Errors
+///
+/// [`Error::ScoreOverflow`], [`Error::Forbidden`] for a frozen user, and those of
+/// [`Deployment::run_script`].
+pub async fn count_one(
+    deployment: &Deployment,
+    (activity, rule): &RuledActivity,
+    also: Option<Command>,
+    now: Instant,
+) -> Result<Counted, Error> {
+    let config = &deployment.config;
+    let shard = config.shard_of(&activity.user);
+    let mut plan = Plan::new(config, &deployment.calendar, now, shard);
+    plan.add(activity, *rule);
+    apply_one(deployment, plan, also).await
+}
+
+/// Adjusts a user's points, or undoes an adjustment.
+///
+/// # Errors
+///
+/// As [`count_one`].
+pub async fn adjust(
+    deployment: &Deployment,
+    adjustment: Adjustment,
+    now: Instant,
+) -> Result<Counted, Error> {
+    let plan = Plan::of_adjustment(deployment, now, adjustment);
+    apply_one(deployment, plan, None).await
+}
+
+/// Counts several activities in their order. Items that are errors stay as they are.
+///
+/// If there is anything to count, the request also runs `also`.
+///
+/// # Errors
+///
+/// Those of [`Deployment::run_script`]; then it is unknown which activities were counted.
+pub async fn count_all(
+    deployment: &Deployment,
+    items: &[Result<RuledActivity, Error>],
+    also: Option<Command>,
+    now: Instant,
+) -> Result<Vec<Result<Counted, Error>>, Error> {
+    let config = &deployment.config;
+    let ruled: Vec<&RuledActivity> = items.iter().flatten().collect();
+    let users: Vec<&str> = ruled.iter().map(|(one, _)| one.user.as_str()).collect();
+    let shards = config.indexes_by_shard(&users);
+    let mut plans = Vec::new();
+    for (shard, indexes) in &shards {
+        let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
+        for (activity, rule) in indexes.iter().filter_map(|index| ruled.get(*index)) {
+            plan.add(activity, *rule);
+        }
+        plans.push(plan);
+    }
+    let applied = apply(deployment, &mut plans, also, false).await?;
+    let mut outcomes: Vec<Option<Result<Outcome, Error>>> = Vec::new();
+    outcomes.resize_with(ruled.len(), || None);
+    for ((_, indexes), (of_shard, _)) in shards.iter().zip(applied) {
+        for (index, outcome) in indexes.iter().zip(of_shard) {
+            if let Some(slot) = outcomes.get_mut(*index) {
+                *slot = Some(outcome);
+            }
+        }
+    }
+    let mut outcomes = outcomes.into_iter().flatten();
+    let mut counted = Vec::new();
+    for item in items {
+        counted.push(match item {
+            Ok(_) => {
+                let outcome = outcomes.next().ok_or_else(unexpected_count)?;
+                outcome.map(|outcome| Counted::new(outcome, config.decimals))
+            }
+            Err(error) => Err(error.clone()),
+        });
+    }
+    Ok(counted)
+}
+
+/// Applies the plan of one operation, and adds standings to its outcome.
+async fn apply_one(
+    deployment: &Deployment,
+    plan: Plan<'_>,
+    also: Option<Command>,
+) -> Result<Counted, Error> {
+    let decimals = deployment.config.decimals;
+    let mut plans = [plan];
+    let mut applied = apply(deployment, &mut plans, also, true).await?;
+    let [plan] = &plans;
+    let (outcomes, mut standings) = applied.pop().unwrap_or_default();
+    let outcome = outcomes.into_iter().next();
+    let outcome = outcome.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
+    let mut counted = Counted::new(outcome, decimals);
+    let Some(BoardTargets { date, periods, .. }) = plan.operations.first_targets() else {
+        return Ok(counted);
+    };
+    if deployment.config.shards > 1 {
+        let boards = periods
+            .iter()
+            .map(|period| board_name(*period, *date, None));
+        let boards: Vec<String> = boards.collect();
+        rank_standings(deployment, plan.shard, &mut standings, &boards).await?;
+    }
+    let views = periods.iter().zip(&standings).map(|(period, standing)| {
+        let view = StandingView {
+            id: period.id(*date),
+            score: Points::new(standing.score.map_or(0, Score::points), decimals),
+            rank: standing.rank,
+        };
+        (period.name(), view)
+    });
+    counted.standings = Some(Object(views.collect()));
+    Ok(counted)
+}
+
+/// Ranks standings of one shard among the users of all shards.
+async fn rank_standings(
+    deployment: &Deployment,
+    shard: u32,
+    standings: &mut [ShardStanding],
+    boards: &[String],
+) -> Result<(), Error> {
+    let mut ranks = Vec::new();
+    for (board, standing) in standings.iter().enumerate() {
+        if let (Some(score), Some(rank)) = (standing.score, standing.rank) {
+            ranks.push(Ranked {
+                board,
+                shard,
+                score,
+                rank,
+            });
+        }
+    }
+    rank_among_all(deployment, &mut ranks, boards).await?;
+    for ranked in ranks {
+        if let Some(standing) = standings.get_mut(ranked.board) {
+            standing.rank = Some(ranked.rank);
+        }
+    }
+    Ok(())
+}
+
+/// Applies the plans of several shards: all in one request, and a second request for the ones that
+/// need the boards of a record.
+async fn apply(
+    deployment: &Deployment,
+    plans: &mut [Plan<'_>],
+    mut also: Option<Command>,
+    standings: bool,
+) -> Result<Vec<Applied>, Error> {
+    let mut applied: Vec<Option<Applied>> = Vec::new();
+    applied.resize_with(plans.len(), || None);
+    for _ in 0..MAX_CALLS {
+        let pending = plans.iter().zip(&applied);
+        let pending = pending.filter(|(_, applied)| applied.is_none());
+        let mut calls: Vec<Command> = pending.map(|(plan, _)| plan.call(standings)).collect();
+        if calls.is_empty() {
+            break;
+        }
+        calls.extend(also.take());
+        deployment.claim().await?;
+        let mut replies = deployment.run_scripts(calls).await?.into_iter();
+        let pending = plans.iter_mut().zip(&mut applied);
+        for (plan, applied) in pending.filter(|(_, applied)| applied.is_none()) {
+            *applied = receive(plan, &replies.next().unwrap_or(Reply::Nil))?;
+        }
+    }
+    let all: Option<Vec<Applied>> = applied.into_iter().collect();
+    let changed = || {
+        Error::StoreUnavailable("a deduplication record changed between every two calls".to_owned())
+    };
+    all.ok_or_else(changed)
+}
+
+/// Returns what a call applied; `None` if the plan must be sent again, with boards added to it.
+fn receive(plan: &mut Plan<'_>, reply: &Reply) -> Result<Option<Applied>, Error> {
+    match CountReply::decode(reply)? {
+        CountReply::Applied { outcomes, .. } if outcomes.len() != plan.operations.len() => {
+            Err(unexpected_count())
+        }
+        CountReply::Applied {
+            outcomes,
+            standings,
+        } => Ok(Some((outcomes, standings))),
+        CountReply::MissingTargets(records) => {
+            for (number, record) in records {
+                plan.operations.add_targets_of_record(number, &record)?;
+            }
+            Ok(None)
+        }
+    }
+}
+
+fn unexpected_count() -> Error {
+    Error::StoreUnavailable("unexpected number of outcomes".to_owned())
+}

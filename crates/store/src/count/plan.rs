@@ -1,0 +1,126 @@
+//! The call that counts activities of one shard.
+
+use super::call::{CallHeader, Lifetimes};
+use super::operations::{Operation, Operations, RuleSnapshot, TimestampSource};
+use super::record::BoardTargets;
+use crate::deployment::Deployment;
+use crate::fingerprint::fingerprint;
+use crate::keys::Keys;
+use crate::redis::Command;
+use crate::scripts::COUNT;
+use activity_rank_core::activity::Activity;
+use activity_rank_core::calendar::{Calendar, Instant};
+use activity_rank_core::config::{ADJUST, Config, Once, Rule};
+use activity_rank_core::history;
+use activity_rank_core::moderation::Adjustment;
+
+/// The operations of one call, all of users of one shard.
+pub struct Plan<'a> {
+    config: &'a Config,
+    calendar: &'a Calendar,
+    now: Instant,
+    /// The shard.
+    pub shard: u32,
+    /// The operations.
+    pub operations: Operations,
+}
+
+impl<'a> Plan<'a> {
+    /// Returns a plan without operations. `now` is the instant of the request.
+    #[must_use]
+    pub fn new(config: &'a Config, calendar: &'a Calendar, now: Instant, shard: u32) -> Self {
+        Self {
+            config,
+            calendar,
+            now,
+            shard,
+            operations: Operations::default(),
+        }
+    }
+
+    /// Returns the plan of one adjustment.
+    #[must_use]
+    pub fn of_adjustment(deployment: &'a Deployment, now: Instant, adjustment: Adjustment) -> Self {
+        let config = &deployment.config;
+        let shard = config.shard_of(&adjustment.user);
+        let mut plan = Self::new(config, &deployment.calendar, now, shard);
+        let rule = RuleSnapshot {
+            action: ADJUST.to_owned(),
+            once: Once::Standing,
+            points: adjustment.points,
+            daily_cap: 0,
+            cooldown: 0,
+        };
+        let (at, timestamp) = match adjustment.at {
+            Some(at) => (at, TimestampSource::Caller),
+            None => (now, TimestampSource::Now),
+        };
+        plan.operations.push(Operation {
+            user: &adjustment.user,
+            record: format!("{}:{}", rule.action, adjustment.id),
+            rule,
+            targets: plan.targets(at, adjustment.groups),
+            verb: if adjustment.undo { "undo" } else { "adjust" },
+            at,
+            timestamp,
+        });
+        plan.operations.reason = Some(adjustment.reason);
+        plan
+    }
+
+    /// Appends an activity.
+    pub fn add(&mut self, activity: &Activity, rule: Rule) {
+        let date = self.calendar.date_at(activity.at);
+        let today = self.calendar.date_at(self.now);
+        // Daily records of that day may have expired.
+        let forgotten = rule.once == Once::Day && today.days_since(date) >= history::DAYS;
+        let verb = match (activity.undo, forgotten) {
+            (true, _) => "undo",
+            (false, true) => "old",
+            (false, false) => "do",
+        };
+        let timestamp = match (activity.queued, activity.dated) {
+            (true, _) => TimestampSource::Queue,
+            (false, true) => TimestampSource::Caller,
+            (false, false) => TimestampSource::Now,
+        };
+        self.operations.push(Operation {
+            user: &activity.user,
+            rule: RuleSnapshot {
+                action: activity.action.clone(),
+                once: rule.once,
+                points: rule.points.cast_signed(),
+                daily_cap: rule.daily_cap.unwrap_or(0),
+                cooldown: rule.cooldown.unwrap_or(0) * 1000,
+            },
+            targets: self.targets(activity.at, activity.groups.clone()),
+            verb,
+            record: format!("{}:{}", activity.action, activity.target),
+            at: activity.at,
+            timestamp,
+        });
+    }
+
+    fn targets(&self, at: Instant, groups: Vec<String>) -> BoardTargets {
+        BoardTargets {
+            date: self.calendar.date_at(at),
+            periods: self.config.periods.clone(),
+            groups,
+        }
+    }
+
+    /// Returns the script call, with or without the standings of the first operation's user.
+    #[must_use]
+    pub fn call(&self, standings: bool) -> Command {
+        let (keys, arguments) = self.operations.call(&CallHeader {
+            keys: Keys::of_shard(self.config, self.shard),
+            fingerprint: fingerprint(self.config),
+            now: self.now,
+            effective: self.now,
+            lifetimes: Lifetimes::new(&self.config.keep),
+            standings,
+            journal_flag: self.config.bound.journal_flag(),
+        });
+        Command::script(&COUNT, &keys).args(arguments)
+    }
+}

@@ -1,0 +1,121 @@
+//! An active record as the counting script stores it; the header of `count.lua` describes its forms.
+
+use activity_rank_core::calendar::{Date, Period};
+
+/// The boards that points go to: those of a day's periods, of all users and of groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardTargets {
+    /// The day.
+    pub date: Date,
+    /// The periods that contain it.
+    pub periods: Vec<Period>,
+    /// The groups.
+    pub groups: Vec<String>,
+}
+
+/// The deduplication record of an activity that counts until it is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActiveRecord {
+    /// The instant of the last change, in Unix ms.
+    pub changed: i64,
+    /// The points in smallest steps: one amount for every board, or for an adjustment one for each
+    /// board and then one for the day.
+    pub amounts: Vec<i64>,
+    /// The boards that hold the points.
+    pub targets: BoardTargets,
+}
+
+impl ActiveRecord {
+    /// Parses a stored record.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (head, groups) = text.split_once(',').unwrap_or((text, ""));
+        let head = head.split_once(':').map_or(head, |(head, _)| head);
+        let (changed, amounts, date, periods) = match head.contains(' ') {
+            true => Self::parse_words(head)?,
+            false => Self::parse_digits(head)?,
+        };
+        let amounts = amounts.split('/').map(str::parse);
+        let groups = groups.split(',').filter(|group| !group.is_empty());
+        Some(Self {
+            changed,
+            amounts: amounts.collect::<Result<_, _>>().ok()?,
+            targets: BoardTargets {
+                date,
+                periods,
+                groups: groups.map(str::to_owned).collect(),
+            },
+        })
+    }
+
+    /// Parses `changed points day periods`.
+    fn parse_words(head: &str) -> Option<(i64, &str, Date, Vec<Period>)> {
+        let mut words = head.split(' ');
+        let (changed, amounts) = (words.next()?.parse().ok()?, words.next()?);
+        let date = Date::numbered(words.next()?.parse().ok()?)?;
+        let periods = words.next()?.chars().map(Period::from_letter);
+        Some((changed, amounts, date, periods.collect::<Option<_>>()?))
+    }
+
+    /// Parses the points, two digits for periods and day, and 13 digits for the instant.
+    fn parse_digits(head: &str) -> Option<(i64, &str, Date, Vec<Period>)> {
+        let (rest, changed) = head.split_at_checked(head.len().checked_sub(13)?)?;
+        let (amounts, code) = rest.split_at_checked(rest.len().checked_sub(2)?)?;
+        let (changed, code): (i64, i32) = (changed.parse().ok()?, code.parse().ok()?);
+        let date = Date::of_local_millis(changed).plus(code % 3 - 1);
+        let bits = Period::ALL.into_iter().enumerate();
+        let periods = bits.filter(|(bit, _)| ((code / 3) >> bit) & 1 == 1);
+        let periods = periods.map(|(_, period)| period).collect();
+        Some((changed, amounts, date, periods))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str) -> Option<String> {
+        let record = ActiveRecord::parse(text)?;
+        let periods: String = record
+            .targets
+            .periods
+            .iter()
+            .map(|period| period.letter())
+            .collect();
+        let (changed, amounts) = (record.changed, record.amounts);
+        let BoardTargets { date, groups, .. } = record.targets;
+        Some(format!("{changed} {amounts:?} {date} {periods} {groups:?}"))
+    }
+
+    #[test]
+    fn record_parses_in_each_form() {
+        for (text, expected) in [
+            ("2941795132800000", "1795132800000 [2] 2026-11-20 dwmya []"),
+            (
+                "1250951795132800000",
+                "1795132800000 [1250] 2026-11-21 dwmya []",
+            ),
+            ("2031795132800000", "1795132800000 [2] 2026-11-19 d []"),
+            (
+                "2941795132800000:1795132800005",
+                "1795132800000 [2] 2026-11-20 dwmya []",
+            ),
+            (
+                "2941795132800000,eu,a|b",
+                "1795132800000 [2] 2026-11-20 dwmya [\"eu\", \"a|b\"]",
+            ),
+            ("-5:7,eu", ""),
+            ("-5 2 -1 da:7,eu", "-5 [2] 1969-12-31 da [\"eu\"]"),
+            (
+                "1795132800000 -2/0/-2 20777 dw",
+                "1795132800000 [-2, 0, -2] 2026-11-20 dw []",
+            ),
+            ("1795132800000 2 20777 dx", ""),
+            ("2", ""),
+            ("", ""),
+            ("94ä795132800000", ""),
+        ] {
+            assert_eq!(rendered(text).unwrap_or_default(), expected, "{text}");
+        }
+    }
+}

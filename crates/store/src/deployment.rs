@@ -1,0 +1,240 @@
+//! One deployment: its configuration and calendar, and how it calls the store.
+
+use crate::fingerprint;
+use crate::keys::Keys;
+use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
+use activity_rank_core::calendar::{Calendar, Zone};
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Maximum number of calls of a script that needs more input after its first call. Two have always
+/// been enough so far.
+pub const MAX_CALLS: usize = 4;
+
+/// The configuration, calendar and store that the requests of one isolate share.
+pub struct Deployment {
+    /// The settings.
+    pub config: Config,
+    /// The days of the deployment's time zone.
+    pub calendar: Calendar,
+    /// The client of the store.
+    pub store: Client,
+    /// Whether every shard is known to hold this deployment's fingerprint.
+    fingerprints_match: AtomicBool,
+}
+
+/// Whether commands run while a rebuild locks their shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuringRebuild {
+    /// They fail with [`Error::StoreUnavailable`].
+    Fail,
+    /// They run.
+    Run,
+}
+
+impl Deployment {
+    /// Returns a deployment with these settings, in the time zone they name. `clock` returns
+    /// milliseconds since 1970.
+    #[must_use]
+    pub fn new(
+        config: Config,
+        zone: Box<dyn Zone>,
+        transport: Box<dyn Transport>,
+        clock: fn() -> i64,
+    ) -> Self {
+        let calendar = Calendar::new(&config.timezone, zone);
+        let store = Client::new(transport, config.store_timeout, clock);
+        // With one shard, every script checks and writes the fingerprint itself.
+        let fingerprints_match = AtomicBool::new(config.shards == 1);
+        Self {
+            config,
+            calendar,
+            store,
+            fingerprints_match,
+        }
+    }
+
+    /// Returns the keys of a shard.
+    #[must_use]
+    pub fn keys(&self, shard: u32) -> Keys {
+        Keys::of_shard(&self.config, shard)
+    }
+
+    /// Returns the keys of the shard of a user.
+    #[must_use]
+    pub fn keys_of(&self, user: &str) -> Keys {
+        Keys::of_user(&self.config, user)
+    }
+
+    /// Calls one script, and returns its reply. The reply begins with the stored fingerprint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] if the store does not respond, [`Error::Misconfigured`] if it
+    /// refuses the call or holds the data of another deployment.
+    pub async fn run_script(&self, call: Command) -> Result<Reply, Error> {
+        let replies = self.run_scripts(vec![call]).await?;
+        let missing = || StoreError::Unavailable("no reply".to_owned());
+        Ok(replies.into_iter().next().ok_or_else(missing)?)
+    }
+
+    /// Calls scripts in one request, and returns their replies. Each reply begins with the stored
+    /// fingerprint.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn run_scripts(&self, calls: Vec<Command>) -> Result<Vec<Reply>, Error> {
+        self.check_fingerprints().await?;
+        let replies = self.store.run(&Pipeline::new(calls)).await?;
+        for reply in &replies {
+            fingerprint::check(&self.config, reply.at(0)?)?;
+        }
+        Ok(replies)
+    }
+
+    /// Runs commands that are no scripts, in one request together with a check of the shard's
+    /// fingerprint, and returns their replies.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn run_commands(
+        &self,
+        keys: &Keys,
+        commands: Vec<Command>,
+        during_rebuild: DuringRebuild,
+    ) -> Result<Vec<Reply>, Error> {
+        if during_rebuild == DuringRebuild::Fail {
+            self.check_fingerprints().await?;
+        }
+        let fingerprint = Command::new("GET").arg(&keys.fingerprint());
+        let commands = [fingerprint].into_iter().chain(commands).collect();
+        let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
+        match replies.next() {
+            Some(Reply::Text(stored))
+                if during_rebuild == DuringRebuild::Run
+                    && fingerprint::is_write_locked(&self.config, &stored) => {}
+            stored => fingerprint::check(&self.config, &stored.unwrap_or(Reply::Nil))?,
+        }
+        Ok(replies.collect())
+    }
+
+    /// Runs one command as [`Self::run_commands`] does, failing during a rebuild.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn run_command(&self, keys: &Keys, command: Command) -> Result<Reply, Error> {
+        let commands = vec![command];
+        let mut replies = self
+            .run_commands(keys, commands, DuringRebuild::Fail)
+            .await?;
+        Ok(replies.pop().unwrap_or(Reply::Nil))
+    }
+
+    /// Calls on each of some shards a script that needs every name in the shard's index, and
+    /// returns their last replies.
+    ///
+    /// The first call passes no names. A script that needs names changes nothing and replies with
+    /// all of them as the second element; so it does if the index grew since the call before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn run_on_shards(
+        &self,
+        shards: &[u32],
+        call: &dyn Fn(u32, &[String]) -> Command,
+    ) -> Result<Vec<Reply>, Error> {
+        let mut pending: Vec<ShardCall> =
+            shards.iter().map(|shard| ShardCall::new(*shard)).collect();
+        for _ in 0..MAX_CALLS {
+            let mut calls = Vec::new();
+            for shard in pending.iter().filter(|shard| shard.reply.is_none()) {
+                calls.push(call(shard.shard, &shard.names));
+            }
+            if calls.is_empty() {
+                break;
+            }
+            let mut replies = self.run_scripts(calls).await?.into_iter();
+            for shard in pending.iter_mut().filter(|shard| shard.reply.is_none()) {
+                shard.receive(replies.next().unwrap_or(Reply::Nil))?;
+            }
+        }
+        let replies: Option<Vec<Reply>> = pending.into_iter().map(|shard| shard.reply).collect();
+        replies.ok_or_else(|| {
+            Error::StoreUnavailable("boards were created between every two calls".to_owned())
+        })
+    }
+
+    /// Makes sure that every shard holds the fingerprint before one of them is written: with a
+    /// smaller `SHARDS`, data on other shards would silently disappear.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn claim(&self) -> Result<(), Error> {
+        if self.check_fingerprints().await? {
+            return Ok(());
+        }
+        let fingerprint = fingerprint::fingerprint(&self.config);
+        let claims = self.on_fingerprints("SET", &[&fingerprint, "NX"]);
+        self.store.run(&claims).await?;
+        // Another deployment may have written its own first.
+        self.check_fingerprints().await.map(|_| ())
+    }
+
+    /// Makes sure that no shard was written with other settings: a user whose shard seems empty
+    /// would start again from zero. Returns whether every shard holds the fingerprint.
+    async fn check_fingerprints(&self) -> Result<bool, Error> {
+        if self.fingerprints_match.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let mut all = true;
+        for stored in self.store.run(&self.on_fingerprints("GET", &[])).await? {
+            fingerprint::check(&self.config, &stored)?;
+            all = all && stored != Reply::Nil;
+        }
+        self.fingerprints_match.store(all, Ordering::Relaxed);
+        Ok(all)
+    }
+
+    /// Returns a command on the fingerprint of each shard.
+    fn on_fingerprints(&self, name: &'static str, arguments: &[&str]) -> Pipeline {
+        let command = |shard| {
+            let command = Command::new(name).arg(&self.keys(shard).fingerprint());
+            command.args(arguments)
+        };
+        Pipeline::new((0..self.config.shards).map(command).collect())
+    }
+}
+
+/// A script call that may need the names of the shard's index.
+struct ShardCall {
+    shard: u32,
+    names: Vec<String>,
+    reply: Option<Reply>,
+}
+
+impl ShardCall {
+    fn new(shard: u32) -> Self {
+        Self {
+            shard,
+            names: Vec::new(),
+            reply: None,
+        }
+    }
+
+    fn receive(&mut self, reply: Reply) -> Result<(), StoreError> {
+        self.names.clear();
+        for name in reply.at(1)?.list()? {
+            self.names.push(name.text()?.to_owned());
+        }
+        if self.names.is_empty() {
+            self.reply = Some(reply);
+        }
+        Ok(())
+    }
+}

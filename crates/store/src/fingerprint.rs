@@ -1,0 +1,72 @@
+//! The schema fingerprint: the settings that stored data depends on.
+//!
+//! Each shard holds the fingerprint of the settings it was first written with. A deployment with
+//! other settings must not read or write it.
+
+use crate::redis::Reply;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+
+/// Precedes the stored fingerprint while a rebuild locks the shard for writes.
+const REBUILDING: &str = "rebuilding";
+
+/// Returns the fingerprint of a deployment's settings.
+#[must_use]
+pub fn fingerprint(config: &Config) -> String {
+    let settings = settings(config).map(|(_, name, value)| format!("{name}={value}"));
+    format!("v2 {}", settings.join(" "))
+}
+
+/// Returns whether a stored fingerprint says that a rebuild of this deployment is running: until it
+/// ends, no writes are allowed and data may be missing.
+#[must_use]
+pub fn is_write_locked(config: &Config, stored: &str) -> bool {
+    let ours = stored.strip_prefix(REBUILDING).map(str::trim_start);
+    ours.is_some_and(|ours| ours.is_empty() || ours == fingerprint(config))
+}
+
+/// Compares a stored fingerprint, or nil, with the deployment's own.
+///
+/// # Errors
+///
+/// [`Error::Misconfigured`] if they differ, [`Error::StoreUnavailable`] during a rebuild.
+pub fn check(config: &Config, stored: &Reply) -> Result<(), Error> {
+    match stored.optional_text()? {
+        Some(stored) if stored != fingerprint(config) => Err(mismatch(config, stored)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn mismatch(config: &Config, stored: &str) -> Error {
+    if is_write_locked(config, stored) {
+        return Error::StoreUnavailable("the data is being rebuilt".to_owned());
+    }
+    let prefix = &config.prefix;
+    let stored_value = |name: &str| {
+        let mut settings = stored.split(' ');
+        settings.find_map(|setting| setting.strip_prefix(name)?.strip_prefix('='))
+    };
+    for (variable, name, ours) in settings(config) {
+        let Some(stored) = stored_value(name).filter(|stored| *stored != ours) else {
+            continue;
+        };
+        let remedy = format!(
+            "is {ours}, but the data under PREFIX {prefix} was written with {stored}; set {variable} \
+             back to {stored}, or choose another PREFIX to start anew"
+        );
+        return Error::Misconfigured(variable, remedy);
+    }
+    let remedy = format!(
+        "the data under {prefix} was written by another version ({stored}); choose another PREFIX"
+    );
+    Error::Misconfigured("PREFIX", remedy)
+}
+
+/// Returns variable, name and value of each setting in the fingerprint.
+fn settings(config: &Config) -> [(&'static str, &'static str, String); 3] {
+    [
+        ("SHARDS", "shards", config.shards.to_string()),
+        ("POINT_DECIMALS", "decimals", config.decimals.to_string()),
+        ("TIMEZONE", "timezone", config.timezone.clone()),
+    ]
+}

@@ -1,0 +1,390 @@
+//! Every Redis key, with its hash tag and lifetime. No other file builds a key.
+//!
+//! | key | type | content | lifetime |
+//! |---|---|---|---|
+//! | `{ar:0}s` | string | schema fingerprint: the settings that the data depends on | unlimited |
+//! | `{ar:0}i` | sorted set | index of boards and of history spans | unlimited; trims itself |
+//! | `{ar:0}p` | hash | profiles, user → JSON | unlimited |
+//! | `{ar:0}f` | hash | flags, user → hidden, opted out, frozen | unlimited |
+//! | `{ar:0}l` | stream | audit log | unlimited |
+//! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
+//! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
+//! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
+//! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
+//! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
+//! | `{ar:0}h:670:42` | hash | history of a user in a span, day and action → count and points | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}v:670:42` | hash | daily records of a user in a span, record → days | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` after the last counted activity |
+//! | `{ar:0}u:670:42` | hash | undo records of a user in a span | [`Keys::SPAN_SECONDS`] |
+//!
+//! A *span* is 31 days, numbered since 1970-01-01: days of the deployment's time zone for histories
+//! and daily records, days of UTC for undo records. A history field begins with the day's number in
+//! its span as one digit in base 36 (`kwave` is the 21st day); a daily record holds its days as the
+//! bits of a number.
+//!
+//! One letter replaces each action of the default rules in fields: `kL` in a history, `Lpost-7` in a
+//! record. Other actions are written out: `wave:post-7`.
+//!
+//! A rebuild writes all of this under the tag `{ar:0}~` and then moves it into place. Meanwhile
+//! `{ar:0}r` holds its progress, kept for a day where other shards are not finished. The shadow also
+//! holds `q`, SHA-1 of each user → user, and `r`, the users of whom the journal lists an activity
+//! twice.
+//!
+//! Keys need no escaping: the letters after the tag are fixed, dates and numbers contain no `:`, and
+//! the part that a user chose comes last.
+
+use activity_rank_core::CLOCK_TOLERANCE;
+use activity_rank_core::board::board_name;
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::config::Config;
+use std::fmt::Display;
+
+const DAY_SECONDS: u64 = 86_400;
+
+/// The letters that replace actions in fields, from `build.rs`.
+const ACTION_CODES: [(&str, &str); 7] = include!(concat!(env!("OUT_DIR"), "/action_codes.rs"));
+
+/// The keys of one shard.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    tag: String,
+}
+
+impl Keys {
+    /// Days that share a history, a hash of daily records or a hash of undo records.
+    pub const SPAN_DAYS: i32 = 31;
+
+    /// Lifetime of these keys in seconds: they are written for 31 days and read for 31 more. (The
+    /// last day of a history is read for 30 more. The extra day covers days of 25 hours and clocks
+    /// that differ by a minute.)
+    pub const SPAN_SECONDS: u64 = 62 * DAY_SECONDS;
+
+    /// Returns the keys of a shard under a prefix.
+    #[must_use]
+    pub fn new(prefix: &str, shard: u32) -> Self {
+        Self {
+            tag: format!("{{{prefix}:{shard}}}"),
+        }
+    }
+
+    /// Returns the keys of a shard of a deployment.
+    #[must_use]
+    pub fn of_shard(config: &Config, shard: u32) -> Self {
+        Self::new(&config.prefix, shard)
+    }
+
+    /// Returns the keys of the shard of a user.
+    #[must_use]
+    pub fn of_user(config: &Config, user: &str) -> Self {
+        Self::of_shard(config, config.shard_of(user))
+    }
+
+    /// Returns the hash tag, with which every key begins.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// Returns the keys that a rebuild writes: in the same slot, used by nothing else.
+    #[must_use]
+    pub fn shadow(&self) -> Self {
+        Self { tag: self.key("~") }
+    }
+
+    /// Returns the key of a rebuild's progress.
+    #[must_use]
+    pub fn rebuild(&self) -> String {
+        self.key("r")
+    }
+
+    /// Returns a shadow's key of the users whose data it contains.
+    #[must_use]
+    pub fn users(&self) -> String {
+        self.key("q")
+    }
+
+    /// Returns a shadow's key of the users of whom the journal lists an activity twice.
+    #[must_use]
+    pub fn recounted_users(&self) -> String {
+        self.key("r")
+    }
+
+    /// Returns the key of the schema fingerprint.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        self.key("s")
+    }
+
+    /// Returns the key of the index of boards and history spans.
+    #[must_use]
+    pub fn index(&self) -> String {
+        self.key("i")
+    }
+
+    /// Returns the key of the profiles.
+    #[must_use]
+    pub fn profiles(&self) -> String {
+        self.key("p")
+    }
+
+    /// Returns the key of the flags.
+    #[must_use]
+    pub fn flags(&self) -> String {
+        self.key("f")
+    }
+
+    /// Returns the key of the audit log.
+    #[must_use]
+    pub fn audit_log(&self) -> String {
+        self.key("l")
+    }
+
+    /// Returns the key of the subjects and reasons of the audit log.
+    #[must_use]
+    pub fn audit_subjects(&self) -> String {
+        self.key("w")
+    }
+
+    /// Returns the key of the journal's outbox.
+    #[must_use]
+    pub fn outbox(&self) -> String {
+        self.key("o")
+    }
+
+    /// Returns the key of the tombstones of erased users.
+    #[must_use]
+    pub fn tombstones(&self) -> String {
+        self.key("e")
+    }
+
+    /// Returns the first keys of every script that touches all boards: fingerprint, index, flags,
+    /// audit log and its subjects, profiles, outbox.
+    #[must_use]
+    pub fn moderation_keys(&self) -> Vec<String> {
+        vec![
+            self.fingerprint(),
+            self.index(),
+            self.flags(),
+            self.audit_log(),
+            self.audit_subjects(),
+            self.profiles(),
+            self.outbox(),
+        ]
+    }
+
+    /// Returns the key of the set of archived boards.
+    #[must_use]
+    pub fn archived(&self) -> String {
+        self.key("a")
+    }
+
+    /// Returns the key of the board of a period, of all users or of a group.
+    #[must_use]
+    pub fn board(&self, period: Period, date: Date, group: Option<&str>) -> String {
+        self.board_named(&board_name(period, date, group))
+    }
+
+    /// Returns the key of the board with a name, see [`board_name`].
+    #[must_use]
+    pub fn board_named(&self, name: &str) -> String {
+        self.key(&format!("b{name}"))
+    }
+
+    /// Returns the name in the key of a board; `None` for any other key.
+    #[must_use]
+    pub fn board_name_of<'a>(&self, key: &'a str) -> Option<&'a str> {
+        key.strip_prefix(self.tag.as_str())?.strip_prefix('b')
+    }
+
+    /// Returns the number of the span that contains a day.
+    #[must_use]
+    pub fn span(date: Date) -> i32 {
+        date.number().div_euclid(Self::SPAN_DAYS)
+    }
+
+    /// Returns the key of a user's history in a span.
+    #[must_use]
+    pub fn history(&self, span: impl Display, user: &str) -> String {
+        self.key(&format!("h:{span}:{user}"))
+    }
+
+    /// Parses a history field into its day and action.
+    #[must_use]
+    pub fn parse_history_field(span: i32, field: &str) -> Option<(Date, &str)> {
+        let mut rest = field.chars();
+        let day = rest.next()?;
+        let number = i32::try_from(day.to_digit(36)?).ok()?;
+        let valid = number < Self::SPAN_DAYS && !day.is_ascii_uppercase();
+        let first = span.checked_mul(Self::SPAN_DAYS)?;
+        let date = Date::numbered(first.checked_add(number)?)?;
+        valid.then_some((date, Self::action(rest.as_str())))
+    }
+
+    /// Returns the action for its letter; any other text is the action itself.
+    fn action(code: &str) -> &str {
+        let known = ACTION_CODES.iter().find(|(letter, _)| *letter == code);
+        known.map_or(code, |(_, action)| *action)
+    }
+
+    /// Returns the text that stands for an action in fields.
+    #[must_use]
+    pub fn action_code(action: &str) -> &str {
+        let known = ACTION_CODES.iter().find(|(_, known)| *known == action);
+        known.map_or(action, |(letter, _)| *letter)
+    }
+
+    /// Returns the field of a deduplication record such as `like:post-7`.
+    #[must_use]
+    pub fn record_field(record: &str) -> String {
+        match record.split_once(':') {
+            Some((action, target)) if Self::action_code(action) != action => {
+                format!("{}{target}", Self::action_code(action))
+            }
+            Some(_) | None => record.to_owned(),
+        }
+    }
+
+    /// Returns the deduplication record of a field.
+    #[must_use]
+    pub fn record_of_field(field: &str) -> String {
+        match field.split_at_checked(1) {
+            Some((letter, target)) if Self::action(letter) != letter => {
+                format!("{}:{target}", Self::action(letter))
+            }
+            Some(_) | None => field.to_owned(),
+        }
+    }
+
+    /// Returns the key of a user's daily records in a span.
+    #[must_use]
+    pub fn daily_records(&self, span: impl Display, user: &str) -> String {
+        self.key(&format!("v:{span}:{user}"))
+    }
+
+    /// Returns the key of a user's active records.
+    #[must_use]
+    pub fn active_records(&self, user: &str) -> String {
+        self.key(&format!("m:{user}"))
+    }
+
+    /// Returns the keys of the undo records that matter at an instant; the first one is written.
+    ///
+    /// Near the end of a span the next one is read too: a clock that is ahead may have written it.
+    #[must_use]
+    pub fn undo_records(&self, user: &str, now: Instant) -> Vec<String> {
+        let span = undo_span(now);
+        let ahead = undo_span(Instant(now.0 + CLOCK_TOLERANCE));
+        let mut spans = vec![span, span - 1];
+        if ahead > span {
+            spans.push(ahead);
+        }
+        spans
+            .into_iter()
+            .map(|span| self.undo_records_of_span(span, user))
+            .collect()
+    }
+
+    /// Returns the keys of all undo records of a user that can exist at an instant.
+    pub fn all_undo_records(&self, user: &str, now: Instant) -> impl Iterator<Item = String> {
+        // A key written late in its span lives to the end of the second span after it.
+        let span = undo_span(now);
+        (span - 2..=span + 1).map(move |span| self.undo_records_of_span(span, user))
+    }
+
+    fn undo_records_of_span(&self, span: i64, user: &str) -> String {
+        self.key(&format!("u:{span}:{user}"))
+    }
+
+    fn key(&self, rest: &str) -> String {
+        format!("{}{rest}", self.tag)
+    }
+}
+
+/// Returns the number of the span that contains an instant.
+fn undo_span(at: Instant) -> i64 {
+    at.0.div_euclid(i64::from(Keys::SPAN_DAYS) * Date::MILLIS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use activity_rank_core::board::parse_board_name;
+
+    #[test]
+    fn history_field_contains_day_and_action() {
+        let date = |text: &str| Date::parse(text).unwrap();
+        let last = date("2026-12-13");
+        assert_eq!(Keys::span(last), 670);
+        assert_eq!(Keys::span(last.next()), 671);
+        assert_eq!(Keys::span(date("1969-12-31")), -1);
+        for (span, field, expected) in [
+            (670, "0like", Some(("2026-11-13", "like"))),
+            (670, "0L", Some(("2026-11-13", "like"))),
+            (670, "0Lx", Some(("2026-11-13", "Lx"))),
+            (670, "72-b", Some(("2026-11-20", "2-b"))),
+            (670, "ulike", Some(("2026-12-13", "like"))),
+            (-1, "ulike", Some(("1969-12-31", "like"))),
+            (670, "vlike", None),
+            (670, "Blike", None),
+            (670, "~like", None),
+            (670, "", None),
+            (i32::MAX, "0like", None),
+        ] {
+            let expected = expected.map(|(day, action)| (date(day), action));
+            assert_eq!(
+                Keys::parse_history_field(span, field),
+                expected,
+                "{span} {field}"
+            );
+        }
+    }
+
+    #[test]
+    fn record_field_round_trips() {
+        for (record, field) in [
+            ("like:post-7", "Lpost-7"),
+            ("visit:/a:b", "V/a:b"),
+            ("adjust:é", "Aé"),
+            ("likes:Lx", "likes:Lx"),
+            ("l:x", "l:x"),
+            ("~like", "~like"),
+        ] {
+            assert_eq!(Keys::record_field(record), field);
+            assert_eq!(Keys::record_of_field(field), record);
+        }
+        for odd in ["", "é", "Xpost"] {
+            assert_eq!(Keys::record_of_field(odd), odd);
+        }
+    }
+
+    #[test]
+    fn board_name_round_trips() {
+        let (keys, date) = (Keys::new("ar", 0), Date::new(2026, 1, 1).unwrap());
+        for period in [Period::Day, Period::Week, Period::Month, Period::Year] {
+            for group in [None, Some("eu:1")] {
+                let key = keys.board(period, date, group);
+                let name = keys.board_name_of(&key).unwrap();
+                let (first, _) = period.days(date).unwrap();
+                let parts = (period, first, group.unwrap_or_default());
+                assert_eq!(parse_board_name(name), Some(parts), "{key}");
+                assert_eq!(keys.board_named(name), key);
+            }
+        }
+        assert_eq!(keys.board_name_of(&keys.active_records("b")), None);
+        let shadow = keys.shadow();
+        assert_eq!(shadow.outbox(), "{ar:0}~o");
+        assert_eq!(keys.board_name_of(&shadow.board_named("a:all")), None);
+        assert_eq!(shadow.board_name_of("{ar:0}~ba:all"), Some("a:all"));
+        for other in [
+            "a:all",
+            "d:2026-02-30",
+            "w:2026-W54",
+            "w:2026-W0",
+            "x:1",
+            "",
+            "d",
+        ] {
+            assert_eq!(parse_board_name(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The Redis store of activity-rank.
+//!
+//! Knows every key, every Lua script and what each of them replies; the rest of the code calls
+//! functions with typed arguments and results. The modules in reading order:
+//!
+//! 1. [`redis`]: the client of the Upstash REST protocol, its transports and circuit breaker.
+//! 2. [`keys`]: every key, with its content and lifetime.
+//! 3. [`fingerprint`]: the settings that stored data depends on.
+//! 4. [`scripts`]: the Lua scripts and their digests.
+//! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
+//! 6. [`count`]: counts and undoes activities.
+//! 7. [`boards`]: reads boards and standings.
+//! 8. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
+//! 9. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
+//! 10. [`health`]: the condition of the store.
+
+pub mod archive_source;
+pub mod boards;
+pub mod count;
+pub mod deployment;
+pub mod erasure;
+pub mod fingerprint;
+pub mod health;
+pub mod history;
+pub mod keys;
+pub mod moderation;
+pub mod outbox;
+pub mod profiles;
+pub mod redis;
+pub mod scripts;

@@ -1,0 +1,143 @@
+//! `moderate.lua` and `audited.lua`: hides and freezes users, and reads the audit log.
+
+use crate::deployment::Deployment;
+use crate::fingerprint::fingerprint;
+use crate::keys::Keys;
+use crate::profiles::{decode_flags, decode_profile};
+use crate::redis::{Command, Reply, StoreError};
+use crate::scripts::{AUDITED, MODERATE};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
+use activity_rank_core::moderation::{ErasureEntry, Flags, ModerationState};
+use activity_rank_core::profile::Profile;
+
+/// Sets the moderation state of a user. Returns the user's profile and flags afterwards.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn moderate(
+    deployment: &Deployment,
+    state: &ModerationState,
+    now: Instant,
+) -> Result<(Option<Profile>, Flags), Error> {
+    if state.restricts() {
+        deployment.claim().await?;
+    }
+    let call = |_, boards: &[String]| moderate_call(deployment, state, now, boards);
+    let shard = deployment.config.shard_of(&state.user);
+    let replies = deployment.run_on_shards(&[shard], &call).await?;
+    let reply = replies.first().unwrap_or(&Reply::Nil);
+    Ok((decode_profile(reply.at(2)?)?, decode_flags(reply.at(3)?)?))
+}
+
+fn moderate_call(
+    deployment: &Deployment,
+    state: &ModerationState,
+    now: Instant,
+    boards: &[String],
+) -> Command {
+    let mut all = deployment.keys_of(&state.user).moderation_keys();
+    all.extend(boards.iter().cloned());
+    let flag = |set: bool| if set { "1" } else { "0" };
+    Command::script(&MODERATE, &all)
+        .arg(&fingerprint(&deployment.config))
+        .number(now.0)
+        .arg(&state.user)
+        .arg(flag(state.hidden))
+        .arg(flag(state.frozen))
+        .arg(&state.reason)
+        .arg(deployment.config.bound.journal_flag())
+}
+
+/// Reads a page of the audit log from every shard: up to `limit` entries of each, in any order.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_audit_log(
+    deployment: &Deployment,
+    request: &AuditRequest,
+) -> Result<Vec<AuditEntry>, Error> {
+    let config = &deployment.config;
+    let calls = (0..config.shards).map(|shard| audit_call(config, request, shard));
+    let replies = deployment.run_scripts(calls.collect()).await?;
+    let mut entries = Vec::new();
+    for (shard, reply) in (0..).zip(&replies) {
+        let (reasons, users, profiles) = (reply.at(2)?, reply.at(3)?, reply.at(4)?);
+        for (index, entry) in reply.at(1)?.list()?.iter().enumerate() {
+            let mut entry = decode_entry(shard, entry)?;
+            entry.reason = reasons.at(index)?.optional_text()?.map(str::to_owned);
+            if let Some(user) = users.at(index)?.optional_text()? {
+                let profile = decode_profile(profiles.at(index)?)?;
+                entry.user = Some((user.to_owned(), profile));
+            }
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+/// Returns the call that reads a page of a shard's audit log.
+#[must_use]
+pub fn audit_call(config: &Config, request: &AuditRequest, shard: u32) -> Command {
+    let keys = Keys::of_shard(config, shard);
+    let all = [
+        keys.fingerprint(),
+        keys.audit_log(),
+        keys.audit_subjects(),
+        keys.profiles(),
+    ];
+    let from = request.before.map(|id| id.before(shard));
+    Command::script(&AUDITED, &all)
+        .arg(from.as_deref().unwrap_or("+"))
+        .number(request.limit)
+}
+
+/// Decodes a stream entry: its id, then names and values in turn.
+fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
+    let fields = reply.at(1)?.list()?;
+    let field = |name: &str| {
+        let mut pairs = fields.chunks(2);
+        let value = pairs.find_map(|pair| match pair {
+            [known, value] if known.text() == Ok(name) => Some(value),
+            _ => None,
+        });
+        value.map_or(Ok(""), Reply::text)
+    };
+    let number =
+        |name: &str| -> Result<i64, StoreError> { field(name)?.parse().map_err(|_| unexpected()) };
+    let count = |name: &str| number(name).map(i64::unsigned_abs);
+    let action = field("action")?.to_owned();
+    let adjustment = match field("adjustment")? {
+        "" => None,
+        id => Some(AdjustmentEntry {
+            id: id.to_owned(),
+            date: field("date")?.to_owned(),
+            steps: number("points")?,
+        }),
+    };
+    let removed = match action.as_str() {
+        "erase" => Some(ErasureEntry {
+            boards: count("boards")?,
+            keys: count("keys")?,
+            profiles: count("profiles")?,
+        }),
+        _ => None,
+    };
+    Ok(AuditEntry {
+        id: EntryId::of(shard, reply.at(0)?.text()?).ok_or_else(unexpected)?,
+        at: Instant(number("at")?),
+        action,
+        user: None,
+        reason: None,
+        adjustment,
+        removed,
+    })
+}
+
+fn unexpected() -> StoreError {
+    StoreError::Unavailable("unexpected entry of the audit log".to_owned())
+}

@@ -1,0 +1,197 @@
+//! Profiles and flags: `profiles.lua`, `first_profile.lua` and plain reads.
+
+use crate::deployment::{Deployment, DuringRebuild};
+use crate::fingerprint::fingerprint;
+use crate::keys::Keys;
+use crate::redis::{Command, Reply, StoreError};
+use crate::scripts::{FIRST_PROFILE, PROFILES};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::moderation::Flags;
+use activity_rank_core::profile::{NamedProfile, Profile};
+
+/// Decodes a stored profile.
+///
+/// # Errors
+///
+/// [`StoreError::Unavailable`] if the reply is neither nil nor a profile.
+pub fn decode_profile(reply: &Reply) -> Result<Option<Profile>, StoreError> {
+    let Some(json) = reply.optional_text()? else {
+        return Ok(None);
+    };
+    match Profile::from_json(json) {
+        Some(profile) => Ok(Some(profile)),
+        None => Err(StoreError::Unavailable("not a profile".to_owned())),
+    }
+}
+
+/// Decodes stored flags.
+///
+/// # Errors
+///
+/// [`StoreError::Unavailable`] if the reply is neither nil nor text.
+pub fn decode_flags(reply: &Reply) -> Result<Flags, StoreError> {
+    Ok(reply.optional_text()?.map(Flags::parse).unwrap_or_default())
+}
+
+/// Reads the profile and the flags of a user.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read(deployment: &Deployment, user: &str) -> Result<(Option<Profile>, Flags), Error> {
+    let keys = deployment.keys_of(user);
+    let of_user = |key: &str| Command::new("HGET").arg(key).arg(user);
+    let commands = vec![of_user(&keys.profiles()), of_user(&keys.flags())];
+    let replies = deployment
+        .run_commands(&keys, commands, DuringRebuild::Fail)
+        .await?;
+    match replies.as_slice() {
+        [profile, flags] => Ok((decode_profile(profile)?, decode_flags(flags)?)),
+        _ => Err(unexpected_count()),
+    }
+}
+
+/// Reads the profiles of users, in their order.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_profiles(
+    deployment: &Deployment,
+    users: &[&str],
+) -> Result<Vec<Option<Profile>>, Error> {
+    let replies = read_fields(deployment, Keys::profiles, users).await?;
+    let profiles = replies.iter().map(decode_profile);
+    Ok(profiles.collect::<Result<_, _>>()?)
+}
+
+/// Reads the flags of users, in their order.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_flags(deployment: &Deployment, users: &[&str]) -> Result<Vec<Flags>, Error> {
+    let replies = read_fields(deployment, Keys::flags, users).await?;
+    Ok(replies.iter().map(decode_flags).collect::<Result<_, _>>()?)
+}
+
+/// Reads the field of each user from a hash of the user's shard.
+async fn read_fields(
+    deployment: &Deployment,
+    hash: fn(&Keys) -> String,
+    users: &[&str],
+) -> Result<Vec<Reply>, Error> {
+    let mut fields = vec![Reply::Nil; users.len()];
+    let shards = deployment.config.indexes_by_shard(users);
+    let Some((first, _)) = shards.first() else {
+        return Ok(fields);
+    };
+    let mut commands = Vec::new();
+    for (shard, indexes) in &shards {
+        let users = indexes.iter().filter_map(|index| users.get(*index));
+        let hash = hash(&deployment.keys(*shard));
+        commands.push(Command::new("HMGET").arg(&hash).args(users));
+    }
+    let keys = deployment.keys(*first);
+    let replies = deployment
+        .run_commands(&keys, commands, DuringRebuild::Fail)
+        .await?;
+    for ((_, indexes), reply) in shards.iter().zip(&replies) {
+        for (index, value) in indexes.iter().zip(reply.list()?) {
+            if let Some(field) = fields.get_mut(*index) {
+                field.clone_from(value);
+            }
+        }
+    }
+    Ok(fields)
+}
+
+/// Writes profiles, and hides or shows the users whose `hidden` is set. Returns for each user
+/// whether they are opted out of boards now.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn write(
+    deployment: &Deployment,
+    profiles: &[NamedProfile],
+    now: Instant,
+) -> Result<Vec<bool>, Error> {
+    let config = &deployment.config;
+    let ids: Vec<&str> = profiles.iter().map(|named| named.id.as_str()).collect();
+    let shards = config.indexes_by_shard(&ids);
+    let call = |shard, boards: &[String]| {
+        let indexes = shards.iter().filter(|(of, _)| *of == shard);
+        let indexes = indexes.flat_map(|(_, indexes)| indexes);
+        let named = indexes.filter_map(|index| profiles.get(*index));
+        write_call(config, &Keys::of_shard(config, shard), named, now, boards)
+    };
+    let numbers: Vec<u32> = shards.iter().map(|(shard, _)| *shard).collect();
+    deployment.claim().await?;
+    let replies = deployment.run_on_shards(&numbers, &call).await?;
+    let mut hidden = vec![None; profiles.len()];
+    for ((_, indexes), reply) in shards.iter().zip(&replies) {
+        for (index, flag) in indexes.iter().zip(reply.at(2)?.list()?) {
+            if let Some(hidden) = hidden.get_mut(*index) {
+                *hidden = Some(*flag == Reply::Integer(1));
+            }
+        }
+    }
+    let hidden: Option<Vec<bool>> = hidden.into_iter().collect();
+    hidden.ok_or_else(unexpected_count)
+}
+
+fn write_call<'a>(
+    config: &Config,
+    keys: &Keys,
+    profiles: impl Iterator<Item = &'a NamedProfile>,
+    now: Instant,
+    boards: &[String],
+) -> Command {
+    let mut all = keys.moderation_keys();
+    all.extend(boards.iter().cloned());
+    let mut call = Command::script(&PROFILES, &all)
+        .arg(&fingerprint(config))
+        .number(now.0)
+        .arg(config.bound.journal_flag());
+    for named in profiles {
+        let hidden = match named.hidden {
+            Some(true) => "1",
+            Some(false) => "0",
+            None => "",
+        };
+        call = call
+            .arg(&named.id)
+            .arg(&to_json(&named.profile))
+            .arg(hidden);
+    }
+    call
+}
+
+/// Returns the call that gives a user this profile unless they have one already.
+#[must_use]
+pub fn first_profile_call(config: &Config, user: &str, profile: &Profile, now: Instant) -> Command {
+    let keys = Keys::of_user(config, user);
+    let all = [
+        keys.fingerprint(),
+        keys.profiles(),
+        keys.flags(),
+        keys.outbox(),
+    ];
+    Command::script(&FIRST_PROFILE, &all)
+        .arg(&fingerprint(config))
+        .number(now.0)
+        .arg(config.bound.journal_flag())
+        .arg(user)
+        .arg(&to_json(profile))
+}
+
+fn to_json(profile: &Profile) -> String {
+    serde_json::to_string(profile).unwrap_or_default()
+}
+
+fn unexpected_count() -> Error {
+    Error::StoreUnavailable("unexpected number of profiles".to_owned())
+}

@@ -1,0 +1,120 @@
+//! Runs pipelines.
+
+use super::circuit_breaker::{CircuitBreaker, Permit};
+use super::reply::{Slot, Slots};
+use super::transport::Transport;
+use super::{Pipeline, Reply, StoreError};
+
+/// The results of a pipeline's commands, in order.
+type Results = Vec<Result<Reply, StoreError>>;
+
+/// A client of one store.
+pub struct Client {
+    transport: Box<dyn Transport>,
+    /// The deadline of one request in milliseconds.
+    timeout: u32,
+    circuit_breaker: CircuitBreaker,
+    clock: fn() -> i64,
+}
+
+impl Client {
+    /// Returns a client. `timeout` is the transport's deadline in milliseconds; `clock` returns
+    /// milliseconds since 1970.
+    #[must_use]
+    pub fn new(transport: Box<dyn Transport>, timeout: u32, clock: fn() -> i64) -> Self {
+        Self {
+            transport,
+            timeout,
+            circuit_breaker: CircuitBreaker::default(),
+            clock,
+        }
+    }
+
+    /// Runs a pipeline and returns one reply for each command, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store does not respond, or if any command fails. Fails at once while
+    /// the circuit is open.
+    pub async fn run(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, StoreError> {
+        let Some(permit) = self.circuit_breaker.try_acquire(self.clock) else {
+            let cause = "the circuit breaker is open";
+            return Err(StoreError::Unavailable(cause.to_owned()));
+        };
+        self.run_with(pipeline, permit).await?.into_iter().collect()
+    }
+
+    /// Runs a pipeline and returns the result of each command. Ignores an open circuit.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store does not respond.
+    pub async fn run_each(&self, pipeline: &Pipeline) -> Result<Results, StoreError> {
+        self.run_with(pipeline, Permit::Closed).await
+    }
+
+    async fn run_with(&self, pipeline: &Pipeline, permit: Permit) -> Result<Results, StoreError> {
+        let sent = (self.clock)();
+        let results = self.send_all(pipeline).await;
+        match results {
+            Ok(_) | Err(StoreError::Unauthorized | StoreError::Refused(_)) => {
+                self.circuit_breaker.record_response();
+            }
+            Err(StoreError::Unavailable(_)) => {
+                let now = (self.clock)();
+                if (now - sent) * 2 >= i64::from(self.timeout) {
+                    self.circuit_breaker.record_timeout(permit, now);
+                }
+            }
+        }
+        results
+    }
+
+    /// Sends a pipeline. Commands that fail with `NOSCRIPT` are sent once more, by `EVAL`.
+    async fn send_all(&self, pipeline: &Pipeline) -> Result<Results, StoreError> {
+        let mut slots = self.send(pipeline.body(), pipeline.len()).await?;
+        let unknown: Vec<usize> = slots
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| is_unknown_script(slot))
+            .map(|(index, _)| index)
+            .collect();
+        if !unknown.is_empty() {
+            let body = pipeline.body_by_text(&unknown);
+            let retried = self.send(body, unknown.len()).await?;
+            for (index, retried) in unknown.into_iter().zip(retried) {
+                if let Some(slot) = slots.get_mut(index) {
+                    *slot = retried;
+                }
+            }
+        }
+        let result = |slot: Slot| match slot.error {
+            Some(error) => Err(StoreError::from_reply(error)),
+            None => Ok(slot.result),
+        };
+        Ok(slots.into_iter().map(result).collect())
+    }
+
+    async fn send(&self, body: String, commands: usize) -> Result<Vec<Slot>, StoreError> {
+        let response = self.transport.post(body).await;
+        let response = response.map_err(StoreError::Unavailable)?;
+        match response.status {
+            200..300 => {}
+            401 => return Err(StoreError::Unauthorized),
+            _ => return Err(StoreError::Unavailable(response.cause())),
+        }
+        let Slots(slots) = serde_json::from_slice(response.body.as_bytes()).map_err(|_| {
+            StoreError::Unavailable("not a response of the Upstash REST protocol".to_owned())
+        })?;
+        if slots.len() == commands {
+            return Ok(slots);
+        }
+        let cause = format!("{} answers to {commands} commands", slots.len());
+        Err(StoreError::Unavailable(cause))
+    }
+}
+
+fn is_unknown_script(slot: &Slot) -> bool {
+    let error = slot.error.as_ref();
+    error.is_some_and(|error| error.starts_with("NOSCRIPT"))
+}

@@ -1,0 +1,102 @@
+//! The client: Redis over the Upstash REST protocol, one HTTP request for each pipeline.
+//!
+//! A [`Pipeline`] of [`Command`]s goes to the store through a [`Transport`]; each command yields
+//! one [`Reply`]. This module does not know what commands mean.
+
+mod circuit_breaker;
+mod client;
+mod pipeline;
+mod reply;
+pub mod transport;
+
+pub use client::Client;
+pub use pipeline::{Command, Pipeline};
+pub use reply::Reply;
+pub use transport::Transport;
+
+use activity_rank_core::error::Error;
+
+/// Why the store gave no usable reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreError {
+    /// It did not respond, not in time, or not in this protocol: the cause.
+    Unavailable(String),
+    /// It rejected the token.
+    Unauthorized,
+    /// It refused a command, and would refuse it again: the text of its error.
+    Refused(String),
+}
+
+impl StoreError {
+    /// Classifies an error reply of Redis.
+    ///
+    /// A wrong type, a missing permission or an unknown command is permanent. Every other error
+    /// (loading, busy, out of memory, read-only, cluster down) is temporary.
+    #[must_use]
+    pub fn from_reply(error: String) -> Self {
+        const PERMANENT: [&str; 4] = ["WRONGTYPE", "NOPERM", "ERR unknown command", "ERR Command"];
+        let code = error.trim_start();
+        if code.starts_with("WRONGPASS") || code.starts_with("NOAUTH") {
+            Self::Unauthorized
+        } else if PERMANENT.iter().any(|known| code.contains(known)) {
+            Self::Refused(message(&error).to_owned())
+        } else {
+            Self::Unavailable(message(&error).to_owned())
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(cause) => Self::StoreUnavailable(cause),
+            StoreError::Unauthorized => {
+                let remedy = "the store rejects this token".to_owned();
+                Self::Misconfigured("UPSTASH_REDIS_REST_TOKEN", remedy)
+            }
+            StoreError::Refused(message) => {
+                let remedy = format!(
+                    "the store rejects commands on keys with this prefix ({message}); choose a PREFIX that \
+                     is not in use and that the store's user may access"
+                );
+                Self::Misconfigured("PREFIX", remedy)
+            }
+        }
+    }
+}
+
+/// Returns an error message without the parts that Redis appends: the script, which does not help
+/// an operator, and the arguments, which do not belong in a log.
+fn message(error: &str) -> &str {
+    const APPENDED: [&str; 2] = [" script: ", ", with args beginning with"];
+    let ends = APPENDED.iter().filter_map(|appended| error.find(appended));
+    error
+        .get(..ends.min().unwrap_or(error.len()))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StoreError;
+
+    #[test]
+    fn error_omits_script_and_arguments() {
+        let unknown = "ERR unknown command 'GETDEL', with args beginning with: 'ar:0:marks:42' ";
+        let wrong = "WRONGTYPE Operation against a key script: 1a2b, on @user_script:7.";
+        let busy = "LOADING Redis is loading the dataset in memory";
+        for (error, expected) in [
+            (
+                unknown,
+                StoreError::Refused("ERR unknown command 'GETDEL'".to_owned()),
+            ),
+            (
+                wrong,
+                StoreError::Refused("WRONGTYPE Operation against a key".to_owned()),
+            ),
+            (busy, StoreError::Unavailable(busy.to_owned())),
+            ("", StoreError::Unavailable(String::new())),
+        ] {
+            assert_eq!(StoreError::from_reply(error.to_owned()), expected);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Commands and script calls, and the JSON in which the protocol carries them.
+
+use crate::scripts::Script;
+
+/// One command of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Command {
+    script: Option<&'static Script>,
+    /// The JSON after the name, or after the digest or text of a script: `,"a","b"`.
+    arguments: String,
+    name: &'static str,
+}
+
+impl Command {
+    /// Returns a command without arguments; see [`Command::arg`].
+    #[must_use]
+    pub fn new(name: &'static str) -> Self {
+        Self {
+            script: None,
+            arguments: String::new(),
+            name,
+        }
+    }
+
+    /// Returns the call of a script with these keys; see [`Command::arg`] for its arguments.
+    #[must_use]
+    pub fn script(script: &'static Script, keys: &[String]) -> Self {
+        let command = Self {
+            script: Some(script),
+            ..Self::new("EVALSHA")
+        };
+        keys.iter()
+            .fold(command.arg(&keys.len().to_string()), |command, key| {
+                command.arg(key)
+            })
+    }
+
+    /// Appends an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: &str) -> Self {
+        self.arguments.push(',');
+        push_json(&mut self.arguments, argument);
+        self
+    }
+
+    /// Appends the decimal text of a number.
+    #[must_use]
+    pub fn number(self, number: impl Into<i64>) -> Self {
+        self.arg(&number.into().to_string())
+    }
+
+    /// Appends arguments.
+    #[must_use]
+    pub fn args<T: AsRef<str>>(self, arguments: impl IntoIterator<Item = T>) -> Self {
+        let mut command = self;
+        for argument in arguments {
+            command = command.arg(argument.as_ref());
+        }
+        command
+    }
+
+    fn write(&self, by_text: bool, body: &mut String) {
+        body.push('[');
+        match (self.script, by_text) {
+            (None, _) => push_json(body, self.name),
+            (Some(script), false) => {
+                push_json(body, "EVALSHA");
+                body.push(',');
+                push_json(body, script.sha);
+            }
+            (Some(script), true) => {
+                push_json(body, "EVAL");
+                body.push(',');
+                push_json(body, script.text);
+            }
+        }
+        body.push_str(&self.arguments);
+        body.push(']');
+    }
+}
+
+/// Commands that the store runs in order, sent in one request.
+#[derive(Clone, Debug, Default)]
+pub struct Pipeline(Vec<Command>);
+
+impl Pipeline {
+    /// Returns a pipeline of these commands.
+    #[must_use]
+    pub fn new(commands: Vec<Command>) -> Self {
+        Self(commands)
+    }
+
+    /// Returns the number of commands.
+    #[must_use]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the request body; scripts are named by digest.
+    #[must_use]
+    pub fn body(&self) -> String {
+        write_all(self.0.iter(), false)
+    }
+
+    /// Returns the request body of the commands at these indexes; scripts are sent as text.
+    #[must_use]
+    pub fn body_by_text(&self, indexes: &[usize]) -> String {
+        write_all(indexes.iter().filter_map(|index| self.0.get(*index)), true)
+    }
+}
+
+fn write_all<'a>(commands: impl Iterator<Item = &'a Command>, by_text: bool) -> String {
+    let mut body = String::from("[");
+    for command in commands {
+        if body.len() > 1 {
+            body.push(',');
+        }
+        command.write(by_text, &mut body);
+    }
+    body.push(']');
+    body
+}
+
+fn push_json(body: &mut String, text: &str) {
+    let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(plain) {
+        body.push('"');
+        body.push_str(text);
+        body.push('"');
+    } else {
+        body.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
+}

@@ -1,0 +1,47 @@
+-- Appends entries to the audit log. Precedes every script that moderates users.
+--
+-- The log is an append-only stream. Users and reasons are stored in a separate hash
+-- ('s7' -> user, entry id -> reason), so an erasure can delete them and keep the entries. An entry
+-- refers to its user by a subject number, which is also stored in the flags (hash: user ->
+-- 'flags,subject').
+--
+-- `audit` is { flags, log, subjects, now, reason }: three keys, Unix ms, and a text or ''.
+
+-- Formats an integer. tostring() loses digits from 1e14 on.
+local function digits(n)
+  -- Adding 0 turns -0 into 0.
+  return string.format('%.0f', n + 0)
+end
+
+-- Returns the flag letters of a user, and the subject number or ''.
+local function read_flags(audit, user)
+  local letters, subject = string.match(redis.call('HGET', audit.flags, user) or '', '^(%a*),?(%d*)$')
+  return letters or '', subject or ''
+end
+
+-- Raises an error if a key holds another type. Scripts call it before their first write.
+local function check_audit(audit)
+  if audit then
+    redis.call('HLEN', audit.flags)
+    redis.call('XLEN', audit.log)
+    redis.call('HLEN', audit.subjects)
+  end
+end
+
+-- Appends an entry about a user. `entry` is the action, then names and values of further fields.
+local function write_audit(audit, user, entry)
+  if not audit then
+    return
+  end
+  local letters, subject = read_flags(audit, user)
+  if subject == '' then
+    subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
+    redis.call('HSET', audit.flags, user, letters .. ',' .. subject)
+    redis.call('HSET', audit.subjects, 's' .. subject, user)
+  end
+  local id = redis.call('XADD', audit.log, '*', 'at', audit.now, 'subject', subject, 'action', unpack(entry))
+  if audit.reason ~= '' then
+    redis.call('HSET', audit.subjects, id, audit.reason)
+  end
+end
+

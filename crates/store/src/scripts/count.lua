@@ -1,0 +1,316 @@
+-- Counts activities, undoes them and adjusts points, in the order of the operations.
+--
+-- Redis does not roll a script back. Each operation reads and checks everything before its first
+-- write, so its record, boards, history and expiries change together or not at all.
+--
+-- KEYS    1 schema fingerprint (string)
+--         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
+--         3 flags (hash: user -> 'flags,subject'; h hidden by a moderator, s opted out, f frozen)
+--         4 archived boards (set of keys)   5 outbox of the journal (stream)
+--         6 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
+--         7.. in any order, ARGV refers to them by number: boards (sorted set), histories (hash),
+--         daily records (hash), active records (hash), undo records (hash)
+--
+-- ARGV    1 string: schema fingerprint of the caller    2 integer: now, Unix ms
+--         3 integer: lifetime of histories and daily records, s
+--         4 integer: of active records, s               5 integer: of undo records, s
+--         6 string: of boards by period, s: 'd2678400 w7862400 a0'; 0 for unlimited
+--         7 '1' to return standings                     8 '1' to write changes to the outbox
+--         9.. six lists, each preceded by its length; they refer to items of earlier lists by number
+--         rules       action; once: 'd' per day or 's' while it stands; points; daily cap or 0;
+--                     cooldown in ms or 0. Points are integers in smallest steps.
+--         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
+--                     groups ('eu,us'); number of the first board key. The board keys are consecutive:
+--                     the periods for all users, then the periods for each group.
+--         users       user; active records key; first undo records key; number of undo records keys,
+--                     of which the first is written
+--         days        user; day number; history key; daily records key; both keys of the day's span
+--         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
+--                     source of the instant: '0' now, '1' the caller, '2' the queue
+--                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
+--                     'adjust', by a moderator, with points that may be negative
+--         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
+--                     reason
+--
+-- Returns { stored fingerprint, missing, results, standings }
+--         missing    { operation, active record } for each undo of a record with other targets than
+--                    those of the call. Nothing was changed: send the call again with these targets.
+--         results    { outcome, points } for each operation, points signed. The outcome is that of the
+--                    API, or 'daily-cap', 'cooldown' (capped), 'score-overflow', 'frozen' (refused),
+--                    or 'failed' with the error of Redis as the third element: this operation changed
+--                    nothing, the others took effect.
+--         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
+--                    each period of its targets. A hidden user has a score and no rank.
+--         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
+--
+-- State   Score: points * 2^30 + (2^30 - 1 - order), so of equal points the earlier order ranks higher.
+--         Scores of hidden users are stored negated, so they appear in no rank and no page.
+--         Order counter: member '#' of the board, so that both expire together. It stays below 2^30 and
+--         ranks below all visible users. At 2^30 - 1 it stops: later equal scores tie by user id.
+--         Record field: action and target, 'wave:w', or 'Lpost-7' for an action with a letter (those of
+--         the default rules, and adjustments). No action is named like one of these letters.
+--         Active record: 'head[:repeated][,group...]'; repeated is the instant of the latest
+--         repetition. The head is one number: the points, two digits, and 13 digits of the instant of
+--         the last change. The two digits are periods * 3 + 1 + offset: the periods as bits, from 'd'
+--         on; the offset -1, 0 or 1 is the day minus the UTC day of the instant. Any other head is
+--         'changed points day periods'. The points of an adjustment are its amounts on each board in
+--         their order and then in the history, joined by '/'.
+--         Cooldown: field '~action' of the active records, the instant of the last counted activity.
+--         History: 'count points' by day and action, 'kL' or 'kwave'; the day of the span, from 0, is
+--         one digit in base 36. Daily record: the days of the span as bits of a number.
+--         Undo record: the instant of the last change of a record that is not active.
+--         Expiry: set on keys that have none, and renewed only for active records.
+--         An archived board that has expired is not written again.
+--
+-- Example EVALSHA sha 13 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
+--         {ar:0}m:42 {ar:0}u:670:42 {ar:0}u:669:42 {ar:0}h:670:42 {ar:0}v:670:42
+--         'v2 ...' 1795132800000 5356800 34560000 5356800 'd2678400 a0' 1 0  1 like s 2 0 0
+--         1 2026-11-20 20777 da '' 7  1 42 9 10 2  1 1 20777 12 13  1 1 1 1 do like:post-7 1795132800000 0  0
+
+-- Adds points to boards, and sets the expiry of new ones.
+local function add_points(boards, user, amounts)
+  for i, board in ipairs(boards) do
+    local amount = amounts[i] or amounts[1]
+    if amount ~= 0 and not board.archived then
+      write_board(board, user, board.points + amount)
+      if board.lifetime > 0 then
+        set_missing_expiry(board.key, board.lifetime)
+      end
+      if board.new then
+        register(board.key, board.lifetime)
+      end
+    end
+  end
+end
+
+-- Writes the active record of an operation and deletes its undo records.
+local function write_active_record(operation, changed, amounts)
+  local targets, user = operation.targets, operation.day.user
+  local parts = { record_head(math.max(operation.at, changed), amounts, targets), unpack(targets.groups) }
+  redis.call('HSET', user.records, operation.field, table.concat(parts, ','))
+  if changed > -math.huge then
+    for _, key in ipairs(user.undo_records) do
+      redis.call('HDEL', key, operation.field)
+    end
+  end
+end
+
+-- Writes the instant of a repetition, so that an older undo that was queued until now does not undo
+-- the activity.
+local function write_repetition(operation, record)
+  if operation.at > record.latest then
+    local text = string.gsub(record.text, '^([^:,]+)[^,]*', '%1:' .. digits(operation.at))
+    redis.call('HSET', operation.day.user.records, operation.field, text)
+  end
+end
+
+-- Writes a change to the outbox: its targets { date, periods, groups }, and their boards.
+local function write_journal(change, operation, targets, boards)
+  if not outbox then
+    return
+  end
+  local rule, skipped = operation.rule, {}
+  for i, board in ipairs(boards) do
+    if board.archived then
+      table.insert(skipped, i)
+    end
+  end
+  write_outbox(outbox, change, 'now', ARGV[2], 'user', operation.day.user.id, 'action', rule.action,
+    'once', rule.once, 'points', digits(rule.points), 'cooldown', rule.cooldown > 0 and '1' or '0',
+    'mark', operation.record, 'at', digits(operation.at),
+    'dated', operation.queued and '2' or operation.dated and '1' or '0', 'date', targets.date,
+    'kinds', targets.periods, 'groups', table.concat(targets.groups, ','),
+    'skipped', table.concat(skipped, ','), 'reason', audit and audit.reason or '')
+end
+
+local function count(operation)
+  local rule, targets, day, user = operation.rule, operation.targets, operation.day, operation.day.user
+  local changed, bits = -math.huge, 0
+  if rule.once == 'd' then
+    local counted
+    bits, counted = read_daily_record(day, operation.field)
+    if counted then
+      return { 'duplicate', 0 }
+    elseif operation.verb == 'old' then
+      return { 'stale', 0 }
+    end
+  else
+    local record
+    record, changed = read_active_record(user, operation.field)
+    if operation.dated and operation.at < changed then
+      return { 'stale', 0 }
+    elseif record then
+      write_repetition(operation, record)
+      return { 'duplicate', 0 }
+    end
+  end
+  local cooldown_field = '~' .. rule.action
+  local last = rule.cooldown > 0 and tonumber(redis.call('HGET', user.records, cooldown_field) or -math.huge)
+  if last and math.abs(operation.at - last) < rule.cooldown then
+    return { 'cooldown', 0 }
+  end
+  local times, earned = read_history(day, rule.action)
+  if rule.cap > 0 and earned + rule.points > rule.cap then
+    return { 'daily-cap', 0 }
+  end
+  local boards = boards_of(targets, targets.periods, targets.groups)
+  read_boards(boards, user.id)
+  for _, board in ipairs(boards) do
+    if board.points + rule.points > MAX_POINTS then
+      return { 'score-overflow', 0 }
+    end
+  end
+  redis.call('ZCARD', index)
+
+  -- Every check has passed; writes begin.
+  write_fingerprint()
+  if rule.once == 'd' then
+    redis.call('HSET', day.records, operation.field, digits(bits + 2 ^ day.of_span))
+    expire_span(day.records, day)
+  else
+    write_active_record(operation, changed, digits(rule.points))
+  end
+  if last then
+    redis.call('HSET', user.records, cooldown_field, digits(math.max(operation.at, last)))
+  end
+  redis.call('EXPIRE', user.records, record_lifetime)
+  add_points(boards, user, { rule.points })
+  write_history(day, rule.action, times + 1, earned + rule.points)
+  expire_span(day.history, day)
+  write_journal('count', operation, targets, boards)
+  return { 'counted', rule.points }
+end
+
+local function audit_adjustment(operation, action, points, date)
+  local id = string.sub(operation.record, #ADJUST + 2)
+  local entry = { action, 'points', digits(points), 'date', date, 'adjustment', id }
+  write_audit(audit, operation.day.user.id, entry)
+end
+
+-- Adds or removes points. A removal stops at zero points, on each board and in the history.
+local function adjust(operation)
+  local points, targets, day, user = operation.rule.points, operation.targets, operation.day, operation.day.user
+  local record, changed = read_active_record(user, operation.field)
+  if operation.dated and operation.at < changed then
+    return { 'stale', 0 }
+  elseif record then
+    return { 'duplicate', 0 }
+  end
+  local times, adjusted = read_history(day, ADJUST)
+  local boards = boards_of(targets, targets.periods, targets.groups)
+  read_boards(boards, user.id)
+  local amounts, texts = {}, {}
+  for i, board in ipairs(boards) do
+    if board.points + points > MAX_POINTS then
+      return { 'score-overflow', 0 }
+    end
+    amounts[i] = board.archived and 0 or math.max(points, -board.points)
+    texts[i] = digits(amounts[i])
+  end
+  local of_day = math.max(points, -points_of_day(day))
+  redis.call('ZCARD', index)
+  check_audit(audit)
+
+  -- Every check has passed; writes begin.
+  write_fingerprint()
+  write_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
+  redis.call('EXPIRE', user.records, record_lifetime)
+  add_points(boards, user, amounts)
+  write_history(day, ADJUST, times + 1, adjusted + of_day)
+  expire_span(day.history, day)
+  local effect = largest(amounts, boards)
+  audit_adjustment(operation, 'adjust', effect, targets.date)
+  write_journal('adjust', operation, targets, boards)
+  return { 'counted', effect }
+end
+
+local function undo(operation)
+  local user = operation.day.user
+  if ARGV[7] == '1' then
+    -- The standings are read after the writes, from boards that may not be those of the record: a
+    -- key of another type must fail here.
+    read_boards(boards_of(operation.targets, operation.targets.periods, {}), user.id)
+  end
+  local record, changed = read_active_record(user, operation.field)
+  if operation.dated and operation.at < changed or operation.queued and record and operation.at < record.latest then
+    return { 'stale', 0 }
+  end
+  changed = math.max(changed, operation.at)
+  if not record then
+    write_fingerprint()
+    write_undo_record(user, operation.field, changed)
+    write_journal('undo', operation, operation.targets, {})
+    return { 'nothing-to-undo', 0 }
+  end
+  local boards, day, date = find_targets(record, user)
+  local amounts = record.amounts
+  read_boards(boards, user.id)
+  for i, board in ipairs(boards) do
+    if board.points - (amounts[i] or amounts[1]) > MAX_POINTS then
+      return { 'score-overflow', 0 }
+    end
+  end
+  read_history(day, operation.rule.action)
+  check_audit(audit)
+
+  -- Every check has passed; writes begin.
+  redis.call('HDEL', user.records, operation.field)
+  write_undo_record(user, operation.field, changed)
+  for i, board in ipairs(boards) do
+    local amount = amounts[i] or amounts[1]
+    -- An expired board is not written again, and a user without points has none to lose.
+    if not board.new and (board.points > 0 and amount > 0 or amount < 0) then
+      write_board(board, user, math.max(0, board.points - amount))
+    end
+  end
+  remove_from_history(day, operation.rule.action, amounts[#boards + 1] or amounts[1])
+  local effect = -largest(amounts, boards)
+  audit_adjustment(operation, 'undo-adjust', effect, date)
+  write_journal('undo', operation, { date = date, periods = record.periods, groups = record.groups }, boards)
+  return { 'undone', effect }
+end
+
+local verbs = { ['do'] = count, old = count, adjust = adjust, undo = undo }
+local function apply(operation)
+  if operation.dated and operation.at <= erased_at(operation.day.user) then
+    return { 'stale', 0 }
+  end
+  return verbs[operation.verb](operation)
+end
+
+-- An undo removes points from the boards that received them. The targets of a record that this call
+-- writes are always among those of the call.
+local missing = {}
+for i, operation in ipairs(operations) do
+  if operation.verb == 'undo' then
+    local readable, record = pcall(read_active_record, operation.day.user, operation.field)
+    if readable and record and not find_targets(record, operation.day.user) then
+      missing[#missing + 1] = { i, record.text }
+    end
+  end
+end
+if #missing > 0 then
+  return { ARGV[1], missing, {}, {} }
+end
+
+local results = {}
+for i, operation in ipairs(operations) do
+  local user = operation.day.user
+  local ok, result = true, { 'frozen', 0 }
+  if not user.frozen or audit then
+    ok, result = pcall(apply, operation)
+  end
+  results[i] = ok and result or { 'failed', 0, type(result) == 'table' and result.err or result }
+end
+
+local standings = {}
+if ARGV[7] == '1' then
+  local targets, user = operations[1].targets, operations[1].day.user
+  for i = 1, #targets.periods do
+    local board = KEYS[targets.first_key + i - 1]
+    local score = redis.call('ZSCORE', board, user.id)
+    standings[#standings + 1] = score and math.abs(score)
+    standings[#standings + 1] = not user.hidden and redis.call('ZREVRANK', board, user.id)
+  end
+end
+return { ARGV[1], missing, results, standings }

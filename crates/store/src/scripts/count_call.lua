@@ -1,0 +1,100 @@
+-- Parses KEYS and ARGV of count.lua, whose header specifies them. Precedes count_state.lua.
+
+-- Days that share a key.
+local SPAN = 31
+-- Letters that replace actions in fields; build.rs inserts the table.
+local LETTERS = { ACTION_CODES }
+
+local fingerprint, index, flags, archived, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6]
+local stored_fingerprint = redis.call('GET', fingerprint)
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+end
+
+local outbox = ARGV[8] == '1' and KEYS[5] or nil
+check_outbox(outbox)
+local now = tonumber(ARGV[2])
+local span_lifetime = tonumber(ARGV[3])
+local record_lifetime, undo_lifetime = ARGV[4], ARGV[5]
+local board_lifetime = {}
+for period, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
+  board_lifetime[period] = tonumber(seconds)
+end
+
+local cursor = 8
+local function take()
+  cursor = cursor + 1
+  return ARGV[cursor]
+end
+local function take_number()
+  return tonumber(take())
+end
+-- Takes a length, and then that many items.
+local function take_list(take_item)
+  local items = {}
+  for i = 1, take_number() do
+    items[i] = take_item()
+  end
+  return items
+end
+local function split(text)
+  local items = {}
+  for item in string.gmatch(text, '[^,]+') do
+    table.insert(items, item)
+  end
+  return items
+end
+
+local rules = take_list(function()
+  return {
+    action = take(), once = take(), points = take_number(), cap = take_number(), cooldown = take_number(),
+  }
+end)
+local targets_by_day = {}
+local all_targets = take_list(function()
+  local targets = {
+    date = take(), day = take_number(), periods = take(), groups = split(take()), first_key = take_number(),
+  }
+  targets_by_day[targets.day] = targets_by_day[targets.day] or {}
+  table.insert(targets_by_day[targets.day], targets)
+  return targets
+end)
+local users = take_list(function()
+  local user = { id = take(), records = KEYS[take_number()], undo_records = {}, days = {} }
+  local first_key = take_number()
+  for i = 1, take_number() do
+    user.undo_records[i] = KEYS[first_key + i - 1]
+  end
+  local letters = string.match(redis.call('HGET', flags, user.id) or '', '^%a*')
+  user.hidden = string.find(letters, '[hs]') ~= nil
+  user.frozen = string.find(letters, 'f') ~= nil
+  return user
+end)
+local days = take_list(function()
+  local user = users[take_number()]
+  local day = {
+    user = user, number = take_number(), history = KEYS[take_number()], records = KEYS[take_number()],
+  }
+  day.of_span = day.number % SPAN
+  day.digit = string.sub('0123456789abcdefghijklmnopqrstu', day.of_span + 1, day.of_span + 1)
+  user.days[day.number] = day
+  return day
+end)
+local operations = take_list(function()
+  local operation = {
+    rule = rules[take_number()], targets = all_targets[take_number()], day = days[take_number()],
+    verb = take(), record = take(), at = take_number(),
+  }
+  local action = operation.rule.action
+  operation.field = LETTERS[action] and LETTERS[action] .. string.sub(operation.record, #action + 2)
+    or operation.record
+  local timestamp = take()
+  operation.dated, operation.queued = timestamp ~= '0', timestamp == '2'
+  return operation
+end)
+local audit = take_list(function()
+  return {
+    flags = flags, log = KEYS[take_number()], subjects = KEYS[take_number()], now = take(), reason = take(),
+  }
+end)[1]
+

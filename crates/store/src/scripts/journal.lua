@@ -1,0 +1,17 @@
+-- Appends entries to the outbox of the journal. Precedes every script that changes data.
+-- `outbox` is the key of the stream, or nil in a deployment without a journal. src/journal/mod.rs
+-- lists the fields of each entry.
+
+-- Raises an error if the key holds another type. Scripts call it before their first write.
+local function check_outbox(outbox)
+  if outbox then
+    redis.call('XLEN', outbox)
+  end
+end
+
+local function write_outbox(outbox, ...)
+  if outbox then
+    redis.call('XADD', outbox, '*', 'did', ...)
+  end
+end
+

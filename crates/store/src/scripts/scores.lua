@@ -1,0 +1,20 @@
+-- Reads a page of the scores of a board, best first.
+--
+-- KEYS    1 schema fingerprint (string)   2 board (sorted set)
+-- ARGV    1 integer: offset, 0 or more   2 integer: limit, 1 or more
+-- Returns { fingerprint or nil, total, scores (packed) }
+--         total  visible users, or nil if the board does not exist
+-- State   read only. The order counter '#' ranks below all visible users and above hidden users.
+-- Example EVALSHA sha 2 {ar:3}s {ar:3}bd:2026-11-20 12500 600
+
+local total = redis.call('ZREVRANK', KEYS[2], '#')
+local first = tonumber(ARGV[1])
+local last = math.min(first + ARGV[2], total or 0) - 1
+local scores = {}
+if first <= last then
+  local rows = redis.call('ZREVRANGE', KEYS[2], first, last, 'WITHSCORES')
+  for i = 2, #rows, 2 do
+    scores[#scores + 1] = tonumber(rows[i])
+  end
+end
+return { redis.call('GET', KEYS[1]), total, scores }

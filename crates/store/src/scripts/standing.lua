@@ -1,0 +1,29 @@
+-- Reads the standing of a user on a board, and the users around them.
+--
+-- KEYS    1 schema fingerprint (string)   2 board (sorted set)   3 profiles (hash: user -> JSON)
+-- ARGV    1 string: user   2 integer: neighbours to read on each side, 1 or more
+-- Returns { fingerprint or nil, total, profile or nil, rank, first rank of the page, users,
+--         scores (packed), profiles (JSON or nil) }
+--         total  visible users, or nil if the board does not exist
+--         rank   from 0, as is the first rank. nil, and the last element of the reply, for a user who
+--                is hidden or not on the board.
+--         users  include the user
+-- State   read only. The order counter '#' ranks below all visible users and above hidden users.
+-- Example EVALSHA sha 3 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p 42 2
+
+local board, profiles = KEYS[2], KEYS[3]
+local total = redis.call('ZREVRANK', board, '#')
+local rank = redis.call('ZREVRANK', board, ARGV[1])
+if rank and rank > (total or -1) then
+  rank = false
+end
+local reply = { redis.call('GET', KEYS[1]), total, redis.call('HGET', profiles, ARGV[1]), rank }
+if not rank then
+  return reply
+end
+
+local first = math.max(rank - ARGV[2], 0)
+local last = math.min(rank + ARGV[2], total - 1)
+reply[5] = first
+reply[6], reply[7], reply[8] = read_rows(board, profiles, first, last)
+return reply

@@ -1,0 +1,340 @@
+//! A recording HTTP forwarder between Worker and gateway that injects faults on demand.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Frame, Incoming};
+use hyper::header::{CONTENT_LENGTH, HOST, LOCATION};
+use hyper::http::request::Parts;
+use hyper::http::response::Builder;
+use hyper::{Request, Response, service::service_fn};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::api::http_client;
+
+/// A fault that the [`Forwarder`] injects into one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Closes the connection before the store receives the request.
+    CutBefore,
+    /// Closes the connection after the store has executed the request.
+    CutAfter,
+    /// Never responds; the store does not receive the request.
+    HangBefore,
+    /// Never responds, although the store has executed the request.
+    HangAfter,
+    /// Sends half of the store's response, then closes the connection.
+    PartialResponse,
+    /// Sends half of the store's response, then hangs.
+    HangInResponse,
+    /// Responds with this status and body; the store does not receive the request.
+    Respond(u16, String),
+    /// Redirects to this URL; the store does not receive the request.
+    Redirect(String),
+}
+
+/// One request that the Worker sent to its store.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The path, such as `/pipeline`.
+    pub path: String,
+    /// The body as sent.
+    pub body: Bytes,
+}
+
+impl Recorded {
+    /// Returns the commands of a `/pipeline` or `/multi-exec`, each an array of arguments.
+    ///
+    /// # Panics
+    ///
+    /// Panics when the body is not an array of arrays.
+    #[must_use]
+    pub fn commands(&self) -> Vec<Vec<Value>> {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{} with {:?}: {error}", self.path, self.body))
+    }
+}
+
+/// Chooses the fault of each request.
+type Plan = Box<dyn FnMut(&Recorded) -> Option<Fault> + Send>;
+
+#[derive(Default)]
+struct State {
+    requests: Vec<Recorded>,
+    plan: Option<Plan>,
+    /// Its reference count is the number of forwarded requests without a response, plus one.
+    in_flight: Arc<()>,
+}
+
+/// A forwarder on its own thread of this process; ends on drop.
+pub struct Forwarder {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    /// Dropping it ends the thread.
+    _stop: oneshot::Sender<Infallible>,
+}
+
+impl Forwarder {
+    /// Starts a forwarder to the server at `target`.
+    ///
+    /// # Panics
+    ///
+    /// Panics when no port is free.
+    #[must_use]
+    pub fn to(target: &str) -> Self {
+        let state = Arc::new(Mutex::new(State::default()));
+        let (stop, stopped) = oneshot::channel();
+        let (sender, address) = std::sync::mpsc::channel();
+        let (target, shared) = (target.to_owned(), Arc::clone(&state));
+        // Not a task of the test's runtime, which blocks while the test itself computes or waits
+        // for a process.
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime.block_on(async {
+                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+                let listener = listener.expect("a free port");
+                let _ = sender.send(listener.local_addr().expect("an address"));
+                tokio::select! {
+                    () = serve(listener, target, shared) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self {
+            address: address.recv().expect("the forwarder's thread started"),
+            state,
+            _stop: stop,
+        }
+    }
+
+    /// Returns `http://127.0.0.1:<port>`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns all requests since the start or the last [`reset`](Self::reset), failed ones
+    /// included.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.state().requests.clone()
+    }
+
+    /// Returns the number of [`requests`](Self::requests).
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.state().requests.len()
+    }
+
+    /// Returns the number of forwarded requests that have no response yet.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        Arc::strong_count(&self.state().in_flight) - 1
+    }
+
+    /// Clears the recorded requests.
+    pub fn reset(&self) {
+        self.state().requests.clear();
+    }
+
+    /// Injects the fault that `plan` returns for each request from now on.
+    pub fn fail(&self, plan: impl FnMut(&Recorded) -> Option<Fault> + Send + 'static) {
+        self.state().plan = Some(Box::new(plan));
+    }
+
+    /// Injects a fault into the next request only.
+    pub fn fail_next(&self, fault: Fault) {
+        let mut fault = Some(fault);
+        self.fail(move |_| fault.take());
+    }
+
+    /// Injects a fault into the next request that runs a script, and only into that one.
+    pub fn fail_next_script(&self, fault: Fault) {
+        let mut fault = Some(fault);
+        self.fail(move |request| {
+            let commands = request.commands();
+            let runs_script = commands.iter().any(|command| command[0] == "EVALSHA");
+            runs_script.then(|| fault.take()).flatten()
+        });
+    }
+
+    /// Stops injecting faults.
+    pub fn heal(&self) {
+        self.state().plan = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+/// Ignores poisoning: after a panic in a plan the test should report that panic, not this one.
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+async fn serve(listener: TcpListener, target: String, state: Arc<Mutex<State>>) {
+    let client = http_client();
+    while let Ok((stream, _)) = listener.accept().await {
+        let _ = stream.set_nodelay(true);
+        let (client, target, state) = (client.clone(), target.clone(), Arc::clone(&state));
+        let service = service_fn(move |request| {
+            respond(client.clone(), target.clone(), Arc::clone(&state), request)
+        });
+        let connection = hyper::server::conn::http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), service);
+        // Errors are connections closed by an injected fault or by the Worker.
+        tokio::spawn(async move { connection.await.ok() });
+    }
+}
+
+async fn respond(
+    client: reqwest::Client,
+    target: String,
+    state: Arc<Mutex<State>>,
+    request: Request<Incoming>,
+) -> Result<Response<FaultyBody>, Cut> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.map_err(|_| Cut)?.to_bytes();
+    let recorded = Recorded {
+        path: head.uri.to_string(),
+        body: body.clone(),
+    };
+    let (fault, in_flight) = {
+        let mut state = lock(&state);
+        let fault = state.plan.as_mut().and_then(|plan| plan(&recorded));
+        state.requests.push(recorded);
+        (fault, Arc::clone(&state.in_flight))
+    };
+    match &fault {
+        Some(Fault::CutBefore) => return Err(Cut),
+        Some(Fault::HangBefore) => return std::future::pending().await,
+        Some(Fault::Respond(status, text)) => {
+            let body = FaultyBody::complete(text.clone().into());
+            return Response::builder()
+                .status(*status)
+                .body(body)
+                .map_err(|_| Cut);
+        }
+        Some(Fault::Redirect(url)) => {
+            let response = Response::builder().status(307).header(LOCATION, url);
+            let body = FaultyBody::complete(Bytes::new());
+            return response.body(body).map_err(|_| Cut);
+        }
+        Some(
+            Fault::CutAfter | Fault::HangAfter | Fault::PartialResponse | Fault::HangInResponse,
+        )
+        | None => {}
+    }
+    let (response, body) = forward(client, &target, head, body).await?;
+    drop(in_flight);
+    let body = match fault {
+        Some(Fault::CutAfter) => return Err(Cut),
+        Some(Fault::HangAfter) => return std::future::pending().await,
+        Some(Fault::PartialResponse) => FaultyBody::half(&body, End::Cut),
+        Some(Fault::HangInResponse) => FaultyBody::half(&body, End::Hang),
+        Some(Fault::CutBefore | Fault::HangBefore | Fault::Respond(..) | Fault::Redirect(_))
+        | None => FaultyBody::complete(body),
+    };
+    response.body(body).map_err(|_| Cut)
+}
+
+/// Forwards a request and returns the head and the body of the complete response.
+///
+/// # Errors
+///
+/// Returns [`Cut`] without a response: a gateway that is down must look so to the Worker too.
+async fn forward(
+    client: reqwest::Client,
+    target: &str,
+    mut head: Parts,
+    body: Bytes,
+) -> Result<(Builder, Bytes), Cut> {
+    // The client sets both itself.
+    head.headers.remove(HOST);
+    head.headers.remove(CONTENT_LENGTH);
+    let request = client
+        .request(head.method, format!("{target}{}", head.uri))
+        .headers(head.headers)
+        .body(body);
+    let received = request.send().await.map_err(|_| Cut)?;
+    let mut response = Response::builder().status(received.status());
+    for (name, value) in received.headers() {
+        response = response.header(name, value);
+    }
+    let body = received.bytes().await.map_err(|_| Cut)?;
+    Ok((response, body))
+}
+
+/// An error that makes hyper close the connection immediately.
+#[derive(Debug)]
+struct Cut;
+
+impl fmt::Display for Cut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("injected fault: the connection is closed")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// A response body that can end in an injected fault.
+struct FaultyBody {
+    bytes: Option<Bytes>,
+    end: End,
+}
+
+#[derive(Clone, Copy)]
+enum End {
+    Regular,
+    Cut,
+    Hang,
+}
+
+impl FaultyBody {
+    fn complete(bytes: Bytes) -> Self {
+        Self {
+            bytes: Some(bytes),
+            end: End::Regular,
+        }
+    }
+
+    fn half(bytes: &Bytes, end: End) -> Self {
+        Self {
+            bytes: Some(bytes.slice(..bytes.len() / 2)),
+            end,
+        }
+    }
+}
+
+impl Body for FaultyBody {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match (self.bytes.take(), self.end) {
+            (Some(bytes), _) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+            (None, End::Regular) => Poll::Ready(None),
+            (None, End::Cut) => Poll::Ready(Some(Err(Cut))),
+            // No waker is stored: the body hangs until the client gives up.
+            (None, End::Hang) => Poll::Pending,
+        }
+    }
+}

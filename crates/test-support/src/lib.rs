@@ -1,0 +1,55 @@
+//! Starts the real components a test needs, each within moments, and ends them with the test.
+//!
+//! ```text
+//! Api ──► Worker (workerd, the built wasm) ──► [Forwarder] ──► Gateway ──► RedisServer
+//!         or Wrangler (adds the Cache API and the other bindings)
+//! ```
+//!
+//! Most tests need two lines. All tests of one process share a redis-server and a gateway; each
+//! Worker belongs to one test and has its own key prefix:
+//!
+//! ```no_run
+//! # use test_support::{Worker, json};
+//! # async fn test() {
+//! let worker = Worker::start();
+//! worker.api().get("/healthz").await.assert(200, json!({ "status": "ok" }));
+//! # }
+//! ```
+//!
+//! Every server listens on its own port and ends with the test process, however that ends.
+//! The environment variable `SHARDS` sets the number of shards of every Worker; a test that needs
+//! users of one shard takes them from [`peers`]. With `CLUSTER=1` the shared Redis is a cluster of
+//! six nodes.
+//!
+//! The binaries come from this checkout: run `make build` after a change of the Worker and
+//! `cargo build -p redis-rest` after a change of the gateway (`make test` does both).
+
+mod api;
+mod capnp;
+mod cluster;
+mod forwarder;
+mod gateway;
+mod redis_server;
+pub mod reference;
+mod repository;
+mod server_process;
+mod sharding;
+mod shared;
+mod stream;
+mod until;
+mod worker;
+mod wrangler;
+
+pub use api::{Answer, Api, SERVICE_KEY};
+pub use forwarder::{Fault, Forwarder, Recorded};
+pub use gateway::{Gateway, TOKEN};
+pub use redis_server::{RedisOptions, RedisServer};
+pub use repository::{npm, root, target};
+pub use reqwest::Method;
+pub use serde_json::{Value, json};
+pub use sharding::{key, key_of, owner, peer, peers, rest, shard_among, shard_of, shards};
+pub use shared::{gateway, redis};
+pub use stream::{Event, Stream};
+pub use until::until;
+pub use worker::{Worker, WorkerBuilder};
+pub use wrangler::Wrangler;

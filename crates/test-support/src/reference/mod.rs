@@ -1,0 +1,12 @@
+//! An independent model of counting to compare the service with: activities applied in plain
+//! memory, periods of a calendar, and a decoder of the same state as stored in Redis.
+
+mod activity;
+mod calendar;
+mod model;
+mod store;
+
+pub use activity::{Activity, DedupKey, InstantRange, Rule};
+pub use calendar::{Calendar, PERIODS, noon_zone, now, period_id, rfc3339};
+pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key};
+pub use store::{Store, StoredRecord, daily_records_key, history_key, record_name, span_of};

@@ -1,0 +1,464 @@
+//! A model of counting in plain memory, without Redis, packed scores or expiry.
+//!
+//! A cooldown is measured from the latest instant that counted, so that a delayed old activity is
+//! capped only by activities close to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+
+use super::activity::{Activity, DedupKey, InstantRange, Rule};
+use super::calendar::{Calendar, PERIODS, period_id};
+use crate::sharding::shard_of;
+
+/// The maximum score of a board in smallest steps.
+const MAX_POINTS: u64 = (1 << 23) - 1;
+
+/// The number of days for which daily records are kept, today included.
+const DAILY_RECORD_DAYS: i32 = 31;
+
+/// The record of an activity that counts until it is undone.
+#[derive(Clone, Debug)]
+pub struct ActiveRecord {
+    /// The instant of its last change.
+    pub changed: InstantRange,
+    /// The instant of its latest repetition, counted or not.
+    pub last: InstantRange,
+    /// The points, the same for every board and the day; for an adjustment one amount per board, in
+    /// order, then one for the day.
+    pub amounts: Vec<i64>,
+    /// The day on which it counted.
+    pub date: Date,
+    /// The groups in which it counted.
+    pub groups: Vec<String>,
+}
+
+/// The result of an activity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Counted, with the change of points.
+    Counted(i64),
+    /// A repetition.
+    Duplicate,
+    /// Undone, with the change of points.
+    Undone(i64),
+    /// An undo without an active record.
+    NothingToUndo,
+    /// Exceeds a limit of its rule, with the reason.
+    Capped(&'static str),
+    /// Older than the last change.
+    Stale,
+    /// Rejected, with the problem's slug.
+    Refused(&'static str),
+}
+
+impl Outcome {
+    /// Returns the name, or the reason or slug of a capped or refused activity.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Counted(_) => "counted",
+            Self::Duplicate => "duplicate",
+            Self::Undone(_) => "undone",
+            Self::NothingToUndo => "nothing-to-undo",
+            Self::Capped(reason) | Self::Refused(reason) => reason,
+            Self::Stale => "stale",
+        }
+    }
+}
+
+/// A user's history of one day: count and points by action.
+pub type DayHistory = BTreeMap<String, (u64, i64)>;
+
+/// The complete state of a deployment.
+pub struct Model {
+    /// The calendar of its time zone.
+    pub calendar: Calendar,
+    /// The periods that have boards.
+    pub periods: Vec<&'static str>,
+    /// The rules by action.
+    pub rules: BTreeMap<String, Rule>,
+    /// All boards with at least one change.
+    pub boards: BTreeMap<BoardId, Board>,
+    /// Active records.
+    pub active: BTreeMap<DedupKey, ActiveRecord>,
+    /// The instants of undos without a later activity.
+    pub undone: BTreeMap<DedupKey, InstantRange>,
+    /// Daily records.
+    pub daily: BTreeSet<(Date, DedupKey)>,
+    /// The latest instant that counted, by user and action, for rules with a cooldown.
+    pub cooldowns: BTreeMap<(String, String), InstantRange>,
+    /// The histories by day and user.
+    pub histories: BTreeMap<(Date, String), DayHistory>,
+    /// Users hidden from all boards.
+    pub hidden: BTreeSet<String>,
+    /// Users whose activity is refused.
+    pub frozen: BTreeSet<String>,
+}
+
+impl Model {
+    /// Creates an empty model.
+    #[must_use]
+    pub fn new(
+        calendar: Calendar,
+        periods: Vec<&'static str>,
+        rules: BTreeMap<String, Rule>,
+    ) -> Self {
+        Self {
+            calendar,
+            periods,
+            rules,
+            boards: BTreeMap::new(),
+            active: BTreeMap::new(),
+            undone: BTreeMap::new(),
+            daily: BTreeSet::new(),
+            cooldowns: BTreeMap::new(),
+            histories: BTreeMap::new(),
+            hidden: BTreeSet::new(),
+            frozen: BTreeSet::new(),
+        }
+    }
+
+    /// Applies one activity.
+    pub fn apply(&mut self, activity: &Activity, now: InstantRange) -> Outcome {
+        let Some(rule) = self.rules.get(&activity.action).cloned() else {
+            return Outcome::Refused("unknown-action");
+        };
+        match (activity.undo, rule.undo) {
+            (true, false) => Outcome::Refused("not-undoable"),
+            _ if self.frozen.contains(&activity.user) => Outcome::Refused("forbidden"),
+            (true, true) => self.undo(activity, now),
+            (false, _) => self.count(activity, &rule, now),
+        }
+    }
+
+    fn count(&mut self, activity: &Activity, rule: &Rule, now: InstantRange) -> Outcome {
+        let (key, user) = (activity.dedup_key(), &activity.user);
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let date = self.calendar.date(at.first);
+        let changed = self.last_change(&key);
+        if rule.daily {
+            if self.daily.contains(&(date, key.clone())) {
+                return Outcome::Duplicate;
+            }
+            let age = date
+                .until(self.calendar.date(now.first))
+                .expect("days of one calendar");
+            if age.get_days() >= DAILY_RECORD_DAYS {
+                return Outcome::Stale;
+            }
+        } else {
+            if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
+                return Outcome::Stale;
+            }
+            if let Some(record) = self.active.get_mut(&key) {
+                record.last = record.last.later(at);
+                return Outcome::Duplicate;
+            }
+        }
+        let user_action = (user.clone(), activity.action.clone());
+        let last = self.cooldowns.get(&user_action).copied();
+        let cooldown = rule.cooldown.unwrap_or(0);
+        if last.is_some_and(|last| (at.first - last.first).abs() < cooldown) {
+            return Outcome::Capped("cooldown");
+        }
+        let day = self.histories.get(&(date, user.clone()));
+        let earned = day
+            .and_then(|day| day.get(&activity.action))
+            .map_or(0, |(_, points)| *points as u64);
+        if rule.daily_cap.is_some_and(|cap| earned + rule.points > cap) {
+            return Outcome::Capped("daily-cap");
+        }
+        let boards = self.boards_of(date, &activity.groups);
+        if boards
+            .iter()
+            .any(|board| self.points(board, user) + rule.points > MAX_POINTS)
+        {
+            return Outcome::Refused("score-overflow");
+        }
+
+        if rule.daily {
+            self.daily.insert((date, key));
+        } else {
+            let changed = changed.map_or(at, |changed| changed.later(at));
+            let record = ActiveRecord {
+                changed,
+                last: changed,
+                amounts: vec![rule.points as i64],
+                date,
+                groups: activity.groups.clone(),
+            };
+            self.undone.remove(&key);
+            self.active.insert(key, record);
+        }
+        if rule.cooldown.is_some() {
+            let latest = last.map_or(at, |last| last.later(at));
+            self.cooldowns.insert(user_action, latest);
+        }
+        for id in boards {
+            let board = self.boards.entry(id).or_insert_with(|| Board::new(date));
+            board.set(user, board.points(user) + rule.points);
+        }
+        let day = self.histories.entry((date, user.clone())).or_default();
+        let (count, points) = day.entry(activity.action.clone()).or_default();
+        *count += 1;
+        *points += rule.points as i64;
+        Outcome::Counted(rule.points as i64)
+    }
+
+    fn undo(&mut self, activity: &Activity, now: InstantRange) -> Outcome {
+        let (key, user) = (activity.dedup_key(), &activity.user);
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let changed = self.last_change(&key);
+        if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
+            return Outcome::Stale;
+        }
+        if let Some(record) = self.active.get(&key)
+            && self.undo_would_overflow(record, user)
+        {
+            return Outcome::Refused("score-overflow");
+        }
+        self.undone
+            .insert(key.clone(), changed.map_or(at, |changed| changed.later(at)));
+        let Some(record) = self.active.remove(&key) else {
+            return Outcome::NothingToUndo;
+        };
+        let boards = self.boards_of(record.date, &record.groups);
+        let amounts = board_amounts(&record.amounts, boards.len());
+        for (id, amount) in boards.into_iter().zip(&amounts) {
+            let Some(board) = self.boards.get_mut(&id) else {
+                continue;
+            };
+            let points = board.points(user);
+            if (points > 0 && *amount > 0) || *amount < 0 {
+                board.set(user, (points as i64 - amount).max(0) as u64);
+            }
+        }
+        let day_amount = *record.amounts.last().expect("an amount for the day");
+        let day = (record.date, user.clone());
+        let day = self.histories.get_mut(&day).expect("the day");
+        let (count, points) = day.get_mut(&activity.action).expect("the action");
+        *count -= 1;
+        *points -= day_amount;
+        let sum: i64 = day.values().map(|(_, points)| points).sum();
+        if sum < 0 {
+            day.entry("adjust".to_owned()).or_default().1 -= sum;
+        }
+        day.retain(|_, totals| *totals != (0, 0));
+        self.histories.retain(|_, day| !day.is_empty());
+        Outcome::Undone(-largest_change(&amounts))
+    }
+
+    fn undo_would_overflow(&self, record: &ActiveRecord, user: &str) -> bool {
+        let boards = self.boards_of(record.date, &record.groups);
+        let amounts = board_amounts(&record.amounts, boards.len());
+        boards
+            .iter()
+            .zip(amounts)
+            .any(|(board, amount)| self.points(board, user) as i64 - amount > MAX_POINTS as i64)
+    }
+
+    /// Applies an adjustment by a number of smallest steps.
+    pub fn adjust(&mut self, adjustment: &Activity, steps: i64, now: InstantRange) -> Outcome {
+        if adjustment.undo {
+            return self.undo(adjustment, now);
+        }
+        let (key, user) = (adjustment.dedup_key(), &adjustment.user);
+        let at = adjustment.at.map_or(now, InstantRange::exact);
+        let date = self.calendar.date(at.first);
+        let changed = self.last_change(&key);
+        if adjustment.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
+            return Outcome::Stale;
+        }
+        if self.active.contains_key(&key) {
+            return Outcome::Duplicate;
+        }
+        let boards = self.boards_of(date, &adjustment.groups);
+        let scores: Vec<i64> = boards
+            .iter()
+            .map(|board| self.points(board, user) as i64)
+            .collect();
+        if scores.iter().any(|score| score + steps > MAX_POINTS as i64) {
+            return Outcome::Refused("score-overflow");
+        }
+        let mut amounts: Vec<i64> = scores.iter().map(|score| steps.max(-score)).collect();
+        let change = largest_change(&amounts);
+        for (id, amount) in boards.into_iter().zip(&amounts) {
+            if *amount != 0 {
+                let board = self.boards.entry(id).or_insert_with(|| Board::new(date));
+                board.set(user, board.points(user).strict_add_signed(*amount));
+            }
+        }
+        let day = self.histories.entry((date, user.clone())).or_default();
+        let day_amount = steps.max(-day.values().map(|(_, points)| points).sum::<i64>());
+        amounts.push(day_amount);
+        let (count, points) = day.entry("adjust".to_owned()).or_default();
+        *count += 1;
+        *points += day_amount;
+        self.undone.remove(&key);
+        let changed = changed.map_or(at, |changed| changed.later(at));
+        let record = ActiveRecord {
+            changed,
+            last: changed,
+            amounts,
+            date,
+            groups: adjustment.groups.clone(),
+        };
+        self.active.insert(key, record);
+        Outcome::Counted(change)
+    }
+
+    /// Sets whether a user is hidden and frozen.
+    pub fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) {
+        for (users, member) in [(&mut self.hidden, hidden), (&mut self.frozen, frozen)] {
+            users.remove(user);
+            if member {
+                users.insert(user.to_owned());
+            }
+        }
+    }
+
+    /// Erases a user. All others keep their points and order.
+    pub fn erase(&mut self, user: &str) {
+        for board in self.boards.values_mut() {
+            board.scores.remove(user);
+        }
+        self.active.retain(|key, _| key.0 != user);
+        self.undone.retain(|key, _| key.0 != user);
+        self.daily.retain(|(_, key)| key.0 != user);
+        self.cooldowns.retain(|(owner, _), _| owner != user);
+        self.histories.retain(|(_, owner), _| owner != user);
+        self.moderate(user, false, false);
+    }
+
+    /// Returns when the record of an activity last changed, also by an undo.
+    #[must_use]
+    pub fn last_change(&self, key: &DedupKey) -> Option<InstantRange> {
+        let changed = self.active.get(key).map(|record| record.changed);
+        changed.or(self.undone.get(key).copied())
+    }
+
+    /// Returns the boards on which an activity of this day with these groups counts.
+    #[must_use]
+    pub fn boards_of(&self, date: Date, groups: &[String]) -> Vec<BoardId> {
+        let groups = [None].into_iter().chain(groups.iter().cloned().map(Some));
+        let boards = |group: Option<String>| {
+            let board =
+                move |period: &&'static str| (*period, period_id(period, date), group.clone());
+            self.periods.iter().map(board).collect::<Vec<_>>()
+        };
+        groups.flat_map(boards).collect()
+    }
+
+    /// Returns users and points of a board, best first: the visible users, then the hidden ones.
+    #[must_use]
+    pub fn ranking(&self, board: &BoardId) -> [Vec<(String, u64)>; 2] {
+        let board = self.boards.get(board);
+        [false, true].map(|hidden| {
+            let filter = |user: &str| self.hidden.contains(user) == hidden;
+            board.map(|board| board.ranking(filter)).unwrap_or_default()
+        })
+    }
+
+    /// Returns a user's points and rank on one board.
+    #[must_use]
+    pub fn standing(&self, board: &BoardId, user: &str) -> (u64, Option<usize>) {
+        let [visible, _] = self.ranking(board);
+        let rank = visible.iter().position(|(ranked, _)| ranked == user);
+        (self.points(board, user), rank.map(|index| index + 1))
+    }
+
+    fn points(&self, board: &BoardId, user: &str) -> u64 {
+        self.boards.get(board).map_or(0, |board| board.points(user))
+    }
+}
+
+/// Returns the amount of each board: a single amount applies to all of them.
+fn board_amounts(amounts: &[i64], boards: usize) -> Vec<i64> {
+    let amount = |board| amounts[if amounts.len() > 1 { board } else { 0 }];
+    (0..boards).map(amount).collect()
+}
+
+/// Returns the amount with the largest absolute value, of equals the first.
+fn largest_change(amounts: &[i64]) -> i64 {
+    let larger = |largest: i64, amount: &i64| {
+        if amount.abs() > largest.abs() {
+            *amount
+        } else {
+            largest
+        }
+    };
+    amounts.iter().fold(0, larger)
+}
+
+/// A board: period, id of the period instance, and the group unless it is a global board.
+pub type BoardId = (&'static str, String, Option<String>);
+
+/// Returns the key of a board, without the hash tag.
+///
+/// # Panics
+///
+/// Panics when the period does not exist.
+#[must_use]
+pub fn board_key((period, id, group): &BoardId) -> String {
+    let (_, letter) = PERIODS
+        .iter()
+        .find(|(name, _)| name == period)
+        .expect("a period");
+    let group = group
+        .as_ref()
+        .map(|group| format!(":{group}"))
+        .unwrap_or_default();
+    format!("b{letter}:{id}{group}")
+}
+
+/// Points, the number of their arrival on the user's shard, and the shard.
+type Score = (u64, u64, u32);
+
+/// A board. Each shard numbers its own arrivals.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// A day of its period.
+    pub date: Date,
+    scores: BTreeMap<String, Score>,
+    arrivals: BTreeMap<u32, u64>,
+}
+
+impl Board {
+    fn new(date: Date) -> Self {
+        Self {
+            date,
+            scores: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the users that pass the filter with their points, best first.
+    #[must_use]
+    pub fn ranking(&self, filter: impl Fn(&str) -> bool) -> Vec<(String, u64)> {
+        let mut all: Vec<_> = self
+            .scores
+            .iter()
+            .filter(|(user, _)| filter(user))
+            .collect();
+        all.sort_by_key(|(_, (points, arrival, shard))| (u64::MAX - points, *arrival, *shard));
+        all.into_iter()
+            .map(|(user, (points, ..))| (user.clone(), *points))
+            .collect()
+    }
+
+    fn points(&self, user: &str) -> u64 {
+        self.scores.get(user).map_or(0, |(points, ..)| *points)
+    }
+
+    fn set(&mut self, user: &str, points: u64) {
+        self.scores.remove(user);
+        if points > 0 {
+            let shard = shard_of(user);
+            let arrivals = self.arrivals.entry(shard).or_default();
+            *arrivals += 1;
+            self.scores
+                .insert(user.to_owned(), (points, *arrivals, shard));
+        }
+    }
+}

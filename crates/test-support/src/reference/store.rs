@@ -1,0 +1,296 @@
+//! A reader of the stored data of one prefix, independent of everything under test. Days are stored
+//! in spans of 31, records in a packed form.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::ToSpan;
+use jiff::civil::{Date, date};
+use redis::{Connection, FromRedisValue, cmd, pipe};
+
+use super::calendar::PERIODS;
+use crate::redis_server::RedisServer;
+use crate::sharding::{self, rest, shards};
+
+/// A stored score is points × 2^30 + order number.
+const ORDER_NUMBERS: u64 = 1 << 30;
+
+/// The keys of one prefix. Its methods panic when a command fails.
+pub struct Store {
+    /// A direct connection to Redis.
+    pub connection: Connection,
+    prefix: String,
+}
+
+impl Store {
+    /// Connects to a Redis.
+    ///
+    /// # Panics
+    ///
+    /// Panics when the server has been killed.
+    #[must_use]
+    pub fn new(redis: &RedisServer, prefix: &str) -> Self {
+        Self {
+            connection: redis.connection(),
+            prefix: prefix.to_owned(),
+        }
+    }
+
+    /// Returns a full key, on the shard of the user it belongs to, else of `42`.
+    #[must_use]
+    pub fn key(&self, rest: &str) -> String {
+        sharding::key(&self.prefix, rest)
+    }
+
+    /// Returns the keys with this beginning, without their hash tags.
+    pub fn keys(&mut self, beginning: &str) -> BTreeSet<String> {
+        let keys = self.full_keys(beginning).into_iter();
+        keys.map(|key| rest(&key).to_owned()).collect()
+    }
+
+    /// Returns the full keys of all shards with this beginning after the hash tag.
+    pub fn full_keys(&mut self, beginning: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let (mut cursor, pattern) = (0u64, format!("{{{}:*}}{beginning}*", self.prefix));
+        loop {
+            let mut scan = cmd("SCAN");
+            scan.arg(cursor)
+                .arg("MATCH")
+                .arg(&pattern)
+                .arg("COUNT")
+                .arg(1000);
+            let (next, keys): (u64, Vec<String>) = scan.query(&mut self.connection).expect("SCAN");
+            found.extend(keys);
+            if next == 0 {
+                return found;
+            }
+            cursor = next;
+        }
+    }
+
+    /// Runs a command on one key: `run("TTL", "ba", &[])`.
+    pub fn run<T: FromRedisValue>(&mut self, name: &str, key: &str, arguments: &[&str]) -> T {
+        let key = self.key(key);
+        cmd(name)
+            .arg(key)
+            .arg(arguments)
+            .query(&mut self.connection)
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Returns users and points of several boards, best first: the visible users, then the hidden
+    /// ones.
+    pub fn boards(&mut self, keys: &[String]) -> Vec<[Vec<(String, u64)>; 2]> {
+        if keys.is_empty() {
+            return Vec::new();
+        }
+        let mut pipeline = pipe();
+        for key in keys {
+            for shard in 0..shards() {
+                pipeline
+                    .cmd("ZREVRANGE")
+                    .arg(format!("{{{}:{shard}}}{key}", self.prefix))
+                    .arg(0)
+                    .arg(-1)
+                    .arg("WITHSCORES");
+            }
+        }
+        let boards: Vec<Vec<(String, f64)>> =
+            pipeline.query(&mut self.connection).expect("ZREVRANGE");
+        boards.chunks(shards() as usize).map(merge_shards).collect()
+    }
+
+    /// Returns all fields of a hash.
+    pub fn hash(&mut self, key: &str) -> BTreeMap<String, String> {
+        self.run("HGETALL", key, &[])
+    }
+
+    /// Returns when a key expires, in Unix milliseconds; -1 if never, -2 if the key does not exist.
+    pub fn expiry(&mut self, key: &str) -> i64 {
+        self.run("PEXPIRETIME", key, &[])
+    }
+
+    /// Returns the value (as DUMP) and the expiry of every key.
+    pub fn snapshot(&mut self) -> BTreeMap<String, (Vec<u8>, i64)> {
+        let keys = self.full_keys("");
+        let connection = &mut self.connection;
+        let value = |key: String| {
+            let dump: Vec<u8> = cmd("DUMP").arg(&key).query(connection).expect("a value");
+            let expiry: i64 = cmd("PEXPIRETIME")
+                .arg(&key)
+                .query(connection)
+                .expect("a value");
+            (key, (dump, expiry))
+        };
+        keys.into_iter().map(value).collect()
+    }
+
+    /// Returns the history of each day and user: count and points by action, in their stored form.
+    pub fn histories(&mut self) -> BTreeMap<(Date, String), BTreeMap<String, String>> {
+        let mut days: BTreeMap<_, BTreeMap<String, String>> = BTreeMap::new();
+        for key in self.keys("h:") {
+            let (span, user) = span_and_user(&key);
+            for (field, value) in self.hash(&key) {
+                let (digit, action) = field.split_at(1);
+                let index = u32::from_str_radix(digit, 36).expect("a digit");
+                let day = days.entry((day_in_span(span, index), user.clone()));
+                // A known action is one letter, any other its name.
+                let action = record_name(action);
+                let action = action.strip_suffix(':').unwrap_or(&action);
+                day.or_default().insert(action.to_owned(), value);
+            }
+        }
+        days
+    }
+
+    /// Returns all daily records: day, user, and `action:target`.
+    pub fn daily_records(&mut self) -> BTreeSet<(Date, String, String)> {
+        let mut records = BTreeSet::new();
+        for key in self.keys("v:") {
+            let (span, user) = span_and_user(&key);
+            for (field, days) in self.hash(&key) {
+                let bits: u32 = days.parse().expect("a number");
+                for index in (0..31).filter(|index| (bits >> index) & 1 == 1) {
+                    records.insert((day_in_span(span, index), user.clone(), record_name(&field)));
+                }
+            }
+        }
+        records
+    }
+}
+
+/// Merges the shards of a board, without their order counters, into visible and hidden users. Scores
+/// of hidden users are negative. Scores with equal points and order number are ordered by shard.
+fn merge_shards(shards: &[Vec<(String, f64)>]) -> [Vec<(String, u64)>; 2] {
+    let (mut visible, mut hidden) = (Vec::new(), Vec::new());
+    for (user, score) in shards.iter().flatten().filter(|(user, _)| user != "#") {
+        let side = if *score < 0.0 {
+            &mut hidden
+        } else {
+            &mut visible
+        };
+        side.push((user.clone(), score.abs() as u64));
+    }
+    [visible, hidden].map(|mut side| {
+        side.sort_by_key(|(_, score)| Reverse(*score));
+        let points = side.into_iter();
+        points
+            .map(|(user, score)| (user, score / ORDER_NUMBERS))
+            .collect()
+    })
+}
+
+/// Returns the span of a day, numbered since 1970, and the index of the day in it, 0 to 30.
+///
+/// # Panics
+///
+/// Panics outside jiff's range of dates, like all functions below.
+#[must_use]
+pub fn span_of(day: Date) -> (i32, u32) {
+    let number = date(1970, 1, 1).until(day).expect("days").get_days();
+    (number.div_euclid(31), number.rem_euclid(31).unsigned_abs())
+}
+
+/// Returns the key of the user's history that contains a day, without the hash tag.
+#[must_use]
+pub fn history_key(day: Date, user: &str) -> String {
+    format!("h:{}:{user}", span_of(day).0)
+}
+
+/// Returns the key of the user's daily records that contain a day, without the hash tag.
+#[must_use]
+pub fn daily_records_key(day: Date, user: &str) -> String {
+    format!("v:{}:{user}", span_of(day).0)
+}
+
+/// Actions that are stored as one letter.
+const ACTION_LETTERS: [(char, &str); 7] = [
+    ('A', "adjust"),
+    ('B', "bookmark"),
+    ('C', "comment"),
+    ('F', "follow"),
+    ('L', "like"),
+    ('P', "publish"),
+    ('V', "visit"),
+];
+
+/// Decodes the field name of a record into `action:target`.
+#[must_use]
+pub fn record_name(field: &str) -> String {
+    let letter = ACTION_LETTERS
+        .iter()
+        .find(|(letter, _)| field.starts_with(*letter));
+    letter.map_or(field.to_owned(), |(_, action)| {
+        format!("{action}:{}", &field[1..])
+    })
+}
+
+fn day_in_span(span: i32, index: u32) -> Date {
+    let days = span * 31 + index.cast_signed();
+    date(1970, 1, 1).checked_add(days.days()).expect("a day")
+}
+
+/// An active record as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// The instant of its last change, in Unix milliseconds.
+    pub changed: i64,
+    /// The instant of its latest repetition, if later.
+    pub repeated: Option<i64>,
+    /// The points, the same for every board and the day; for an adjustment one amount per board, in
+    /// order, then one for the day.
+    pub amounts: Vec<i64>,
+    /// The day on which it counted.
+    pub date: Date,
+    /// The letters of the periods on whose boards it counted.
+    pub periods: String,
+    /// The groups in which it counted.
+    pub groups: Vec<String>,
+}
+
+impl StoredRecord {
+    /// Parses the value of a record's field in `m:`.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it is malformed.
+    #[must_use]
+    #[track_caller]
+    pub fn parse(text: &str) -> Self {
+        let mut parts = text.split(',');
+        let head = parts.next().unwrap_or_default();
+        let groups = parts.map(str::to_owned).collect();
+        let (head, repeated) = match head.split_once(':') {
+            Some((head, at)) => (head, Some(at.parse().expect("an instant"))),
+            None => (head, None),
+        };
+        let number = |text: &str| -> i64 { text.parse().expect("a number") };
+        let words: Vec<&str> = head.split(' ').collect();
+        let (changed, amounts, day, periods) = if let [changed, amounts, day, periods] = words[..] {
+            (number(changed), amounts, number(day), periods.to_owned())
+        } else {
+            let (rest, changed) = head.split_at(head.len().checked_sub(13).expect("an instant"));
+            let (points, code) = rest.split_at(rest.len().checked_sub(2).expect("two digits"));
+            let (changed, code) = (number(changed), number(code));
+            let bits = PERIODS.iter().enumerate();
+            let periods = bits.filter(|(bit, _)| ((code / 3) >> bit) & 1 == 1);
+            let periods = periods.map(|(_, (_, letter))| *letter).collect();
+            let day = changed.div_euclid(86_400_000) + code % 3 - 1;
+            (changed, points, day, periods)
+        };
+        Self {
+            changed,
+            repeated,
+            amounts: amounts.split('/').map(number).collect(),
+            date: day_in_span(0, 0).checked_add(day.days()).expect("a day"),
+            periods,
+            groups,
+        }
+    }
+}
+
+/// Splits a key into span and user.
+fn span_and_user(key: &str) -> (i32, String) {
+    let parts: Vec<&str> = key.splitn(3, ':').collect();
+    (parts[1].parse().expect("a span"), parts[2].to_owned())
+}

@@ -1,0 +1,84 @@
+//! Shards of users and keys.
+
+/// Returns the number of shards of every Worker under test: the environment variable `SHARDS`,
+/// default 1.
+///
+/// # Panics
+///
+/// Panics when `SHARDS` is not a number.
+#[must_use]
+pub fn shards() -> u32 {
+    let shards = std::env::var("SHARDS").unwrap_or_default();
+    if shards.is_empty() {
+        return 1;
+    }
+    shards.parse().expect("SHARDS is a number")
+}
+
+/// Returns the shard of a user among [`shards`].
+#[must_use]
+pub fn shard_of(user: &str) -> u32 {
+    shard_among(user, shards())
+}
+
+/// Returns the shard of a user among `shards`: the FNV-1a hash of the id, modulo the number of
+/// shards. Implemented here again, because every version of the Worker must find stored data.
+#[must_use]
+pub fn shard_among(user: &str, shards: u32) -> u32 {
+    let mut hash = 2_166_136_261_u32;
+    for byte in user.bytes() {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    }
+    hash % shards
+}
+
+/// Returns users on the shard of `42`: each name as it is, or with a number appended if it would be
+/// on another shard. Order of arrival ranks equal scores only within a shard.
+#[must_use]
+pub fn peers<const N: usize>(names: [&str; N]) -> [String; N] {
+    names.map(peer)
+}
+
+/// Returns one user on the shard of `42`, as [`peers`] does.
+#[must_use]
+pub fn peer(name: &str) -> String {
+    let home = shard_of(HOME);
+    let numbered = (1..).map(|number| format!("{name}.{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    // The iterator is infinite.
+    names
+        .find(|name| shard_of(name) == home)
+        .unwrap_or_default()
+}
+
+/// The user whose shard keys without an owner are on.
+const HOME: &str = "42";
+
+/// Returns the full key for what follows the hash tag, on the shard of the key's [`owner`], else
+/// of `42`.
+#[must_use]
+pub fn key(prefix: &str, rest: &str) -> String {
+    key_of(prefix, owner(rest).unwrap_or(HOME), rest)
+}
+
+/// Returns the full key on the shard of a user.
+#[must_use]
+pub fn key_of(prefix: &str, user: &str, rest: &str) -> String {
+    format!("{{{prefix}:{}}}{rest}", shard_of(user))
+}
+
+/// Returns the part of a key after its hash tag.
+#[must_use]
+pub fn rest(key: &str) -> &str {
+    key.split_once('}').map_or(key, |(_, rest)| rest)
+}
+
+/// Returns the user a key belongs to, given the part after its hash tag; `None` for shared keys.
+#[must_use]
+pub fn owner(rest: &str) -> Option<&str> {
+    match rest.splitn(3, ':').collect::<Vec<_>>()[..] {
+        ["h" | "v" | "u", _, user] => Some(user),
+        ["m", ..] => rest.split_once(':').map(|(_, user)| user),
+        _ => None,
+    }
+}

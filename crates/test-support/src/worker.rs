@@ -1,0 +1,340 @@
+//! The built Worker in its own workerd, and its configuration.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::api::{Api, SERVICE_KEY};
+use crate::capnp::{self, Services};
+use crate::gateway::TOKEN;
+use crate::repository;
+use crate::server_process::ServerProcess;
+use crate::sharding::shards;
+use crate::shared::gateway;
+use crate::wrangler::{Bindings, Queues, Wrangler};
+
+/// The store timeout suits a busy machine, where no request should fail because it is slow.
+const STORE_TIMEOUT_MS: &str = "20000";
+
+/// A running Worker; ends on drop.
+pub struct Worker {
+    child: ServerProcess,
+    url: String,
+    prefix: String,
+    /// The bundle and the configuration, removed on drop.
+    _folder: TempDir,
+}
+
+impl Worker {
+    /// Starts a Worker with the defaults of the [`builder`](Self::builder).
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`WorkerBuilder::start`] does.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::builder().start()
+    }
+
+    /// Returns a builder with the defaults.
+    #[must_use]
+    pub fn builder() -> WorkerBuilder {
+        WorkerBuilder::new()
+    }
+
+    pub(crate) fn run(
+        bundle: &Path,
+        (vars, prefix): (Map<String, Value>, String),
+        services: Services,
+    ) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for workerd");
+        let mut modules = repository::copy_bundle(bundle, folder.path());
+        if services.ahead > 0 {
+            modules.push(shift_clock(folder.path(), services.ahead));
+        }
+        let settings = repository::wrangler_toml();
+        let date = settings["compatibility_date"].as_str();
+        let flags = settings.get("compatibility_flags").cloned();
+        let flags: Vec<String> =
+            flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
+        let compatibility = (date.expect("a date"), flags.as_slice());
+        // workerd resolves paths relative to its working directory.
+        let web = repository::root().join("web").canonicalize();
+        let web = web.expect("the folder web");
+        let config = capnp::config(compatibility, &modules, &vars, &web, services);
+        if services.cached {
+            std::fs::write(
+                folder.path().join(capnp::CACHE),
+                include_str!("memory_cache.js"),
+            )
+            .expect("the cache");
+        }
+        let path = folder.path().join("worker.capnp");
+        std::fs::write(&path, config).expect("the configuration");
+
+        let mut command = Command::new(repository::npm("workerd"));
+        command.args(["serve", "--control-fd=1"]).arg(path);
+        command.current_dir(folder.path());
+        let (child, port) = ServerProcess::start("workerd", "KILL", &command, listening_port)
+            .unwrap_or_else(|reason| panic!("{reason}"));
+        Self {
+            child,
+            url: format!("http://127.0.0.1:{port}"),
+            prefix,
+            _folder: folder,
+        }
+    }
+
+    /// Returns `http://127.0.0.1:<port>`.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the prefix of its keys in Redis.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Returns a client with the service key.
+    #[must_use]
+    pub fn api(&self) -> Api {
+        Api::new(&self.url).with_key(SERVICE_KEY)
+    }
+
+    /// Returns the process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// Kills it (`kill -9`) and waits for its end.
+    pub fn kill(&mut self) {
+        self.child.kill();
+    }
+
+    /// Returns the log so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.child.log()
+    }
+}
+
+/// The configuration of a Worker. By default it has the shared [`gateway()`], the [`SERVICE_KEY`]
+/// and a unique key prefix.
+#[derive(Clone, Debug)]
+pub struct WorkerBuilder {
+    vars: Map<String, Value>,
+    limits: Vec<(String, u32)>,
+    bindings: Bindings,
+    services: Services,
+    bundle: PathBuf,
+}
+
+impl WorkerBuilder {
+    pub(crate) fn new() -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let vars = [
+            ("UPSTASH_REDIS_REST_TOKEN", TOKEN.to_owned()),
+            ("STORE_TIMEOUT_MS", STORE_TIMEOUT_MS.to_owned()),
+            ("SERVICE_KEYS", SERVICE_KEY.to_owned()),
+            ("PREFIX", format!("t{}-{number}", std::process::id())),
+        ];
+        let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
+        let mut vars = Map::from_iter(vars);
+        if shards() > 1 {
+            vars.insert("SHARDS".to_owned(), json!(shards()));
+        }
+        Self {
+            vars,
+            limits: Vec::new(),
+            bindings: Bindings::default(),
+            services: Services {
+                files: true,
+                ..Services::default()
+            },
+            bundle: repository::root().join("build"),
+        }
+    }
+
+    /// Sets a text variable or a secret: `var("TIMEZONE", "Asia/Shanghai")`.
+    #[must_use]
+    pub fn var(self, name: &str, value: &str) -> Self {
+        self.json(name, json!(value))
+    }
+
+    /// Sets a variable that is a table or a number in `wrangler.toml`:
+    /// `json("KEEP_DAYS", json!({ "day": 2 }))`.
+    #[must_use]
+    pub fn json(mut self, name: &str, value: Value) -> Self {
+        self.vars.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Removes a variable, also a default.
+    #[must_use]
+    pub fn without(self, name: &str) -> Self {
+        // Null means "not set": start() does not fill in the default.
+        self.json(name, Value::Null)
+    }
+
+    /// Sets the URL of the store: a private gateway, a forwarder, or a closed port.
+    #[must_use]
+    pub fn store(self, url: &str) -> Self {
+        self.var("UPSTASH_REDIS_REST_URL", url)
+    }
+
+    /// Sets the limit of a `[[ratelimits]]` binding and keeps its period, for
+    /// [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn limit(mut self, name: &str, limit: u32) -> Self {
+        self.limits.push((name.to_owned(), limit));
+        self
+    }
+
+    /// Binds the archive, with its tables, and the snapshots, for
+    /// [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn archive(mut self) -> Self {
+        self.bindings.archive = true;
+        self
+    }
+
+    /// Binds the journal, with its table, for [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn journal(mut self) -> Self {
+        self.bindings.journal = true;
+        self
+    }
+
+    /// Binds the queues, for [`start_wrangler`](Self::start_wrangler), with immediate delivery. A
+    /// message goes to the dead-letter queue after this number of attempts.
+    #[must_use]
+    pub fn queued(mut self, attempts: u32) -> Self {
+        self.bindings.queues = Some(Queues::Immediate { attempts });
+        self
+    }
+
+    /// Binds the queues with the settings of wrangler.toml, for
+    /// [`start_wrangler`](Self::start_wrangler).
+    #[must_use]
+    pub fn shipped_queues(mut self) -> Self {
+        self.bindings.queues = Some(Queues::Shipped);
+        self
+    }
+
+    /// Removes the binding `ASSETS`, for [`start`](Self::start).
+    #[must_use]
+    pub fn without_files(mut self) -> Self {
+        self.services.files = false;
+        self
+    }
+
+    /// Adds an in-memory Cache API, for [`start`](Self::start); `wrangler dev` always has one.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        self.services.cached = true;
+        self
+    }
+
+    /// Binds rate limiters that never reach their limit, for [`start`](Self::start): each call of a
+    /// limiter takes its time.
+    #[must_use]
+    pub fn limited(mut self) -> Self {
+        self.services.limited = true;
+        self
+    }
+
+    /// Sets the Worker's clock ahead, for [`start`](Self::start).
+    #[must_use]
+    pub fn ahead(mut self, milliseconds: u64) -> Self {
+        self.services.ahead = milliseconds;
+        self
+    }
+
+    /// Binds the Durable Object of live boards, in plain workerd and in `wrangler dev`.
+    #[must_use]
+    pub fn live(mut self) -> Self {
+        self.services.live = true;
+        self.bindings.live = true;
+        self
+    }
+
+    /// Uses the modules of this folder, with `index.js` as the entry point, instead of `build/`.
+    #[must_use]
+    pub fn bundle(mut self, folder: &Path) -> Self {
+        self.bundle = folder.to_owned();
+        self
+    }
+
+    /// Returns the key prefix.
+    ///
+    /// # Panics
+    ///
+    /// Panics when it has been removed.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        let prefix = self.vars.get("PREFIX").and_then(Value::as_str);
+        prefix.expect("PREFIX is set")
+    }
+
+    /// Starts the Worker in plain workerd, which takes milliseconds. Its only platform services are
+    /// the files, the Cache API if [`cached`](Self::cached) and live boards if [`live`](Self::live).
+    ///
+    /// # Panics
+    ///
+    /// Panics when the Worker has not been built or workerd does not start.
+    #[must_use]
+    pub fn start(self) -> Worker {
+        let services = self.services;
+        Worker::run(&self.bundle.clone(), self.vars_and_prefix(), services)
+    }
+
+    /// Starts the Worker in `wrangler dev`, which takes a second or two, with all bindings of
+    /// wrangler.toml. Archive, snapshots, journal, queues and live boards are opt-in.
+    ///
+    /// # Panics
+    ///
+    /// Panics when the Worker has not been built or wrangler does not start.
+    #[must_use]
+    pub fn start_wrangler(mut self) -> Wrangler {
+        let limits = std::mem::take(&mut self.limits);
+        let (bundle, bindings) = (self.bundle.clone(), self.bindings);
+        Wrangler::run(&bundle, self.vars_and_prefix(), &limits, bindings)
+    }
+
+    /// Returns the final variables, and the prefix among them.
+    fn vars_and_prefix(mut self) -> (Map<String, Value>, String) {
+        // Not earlier, so that a Worker with another store does not start the shared one.
+        if !self.vars.contains_key("UPSTASH_REDIS_REST_URL") {
+            self = self.store(&gateway().url());
+        }
+        self.vars.retain(|_, value| !value.is_null());
+        let prefix = self.vars.get("PREFIX").and_then(Value::as_str);
+        let prefix = prefix.unwrap_or_default().to_owned();
+        (self.vars, prefix)
+    }
+}
+
+/// Renames the entry point, puts one that shifts the clock in its place, and returns the new name.
+fn shift_clock(folder: &Path, milliseconds: u64) -> String {
+    let name = "rank.js";
+    std::fs::rename(folder.join("index.js"), folder.join(name)).expect("the entry point");
+    let entry = format!(
+        "const clock = Date.now; Date.now = () => clock() + {milliseconds};\n\
+         export * from './{name}'; export {{ default }} from './{name}';\n"
+    );
+    std::fs::write(folder.join("index.js"), entry).expect("an entry point");
+    name.to_owned()
+}
+
+/// Returns the port in `{"event":"listen","socket":"http","port":1234}`.
+fn listening_port(line: &str) -> Option<u64> {
+    let event: Value = serde_json::from_str(line).ok()?;
+    event.get("port")?.as_u64()
+}

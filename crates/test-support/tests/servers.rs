@@ -1,0 +1,107 @@
+//! Tests of the harness: each server starts, responds, ends and restarts.
+
+use test_support::{
+    Gateway, Method, RedisOptions, RedisServer, Worker, gateway, json, redis, until,
+};
+
+#[test]
+fn redis_is_shared_within_a_process() {
+    let (first, second) = std::thread::scope(|scope| {
+        let second = scope.spawn(|| redis().url());
+        (redis().url(), second.join().unwrap())
+    });
+    assert_eq!(first, second);
+    let pong: String = ::redis::cmd("PING")
+        .query(&mut redis().connection())
+        .unwrap();
+    assert_eq!(pong, "PONG");
+}
+
+#[test]
+fn append_only_redis_keeps_data_after_kill() {
+    let mut server = RedisServer::spawn(RedisOptions::default().append_only());
+    let url = server.url();
+    let _: () = ::redis::cmd("SET")
+        .arg("kept")
+        .arg(7)
+        .query(&mut server.connection())
+        .unwrap();
+
+    server.kill();
+    assert!(
+        ::redis::Client::open(url.clone())
+            .unwrap()
+            .get_connection()
+            .is_err()
+    );
+    server.restart();
+
+    assert_eq!(server.url(), url);
+    let kept: u32 = ::redis::cmd("GET")
+        .arg("kept")
+        .query(&mut server.connection())
+        .unwrap();
+    assert_eq!(kept, 7);
+}
+
+#[test]
+fn acl_restricts_only_its_user() {
+    let options = RedisOptions::default().acl("user ours on >secret ~ours:* +@all");
+    let server = RedisServer::spawn(options);
+    let client = ::redis::Client::open(server.url_as("ours", "secret")).unwrap();
+    let mut ours = client.get_connection().unwrap();
+    let set = |key: &str| ::redis::cmd("SET").arg(key).arg(1).to_owned();
+
+    assert_eq!(set("ours:1").query(&mut ours), Ok(()));
+    let refused = set("theirs:1").query::<()>(&mut ours).unwrap_err();
+    assert_eq!(refused.code(), Some("NOPERM"));
+    assert_eq!(set("theirs:1").query(&mut server.connection()), Ok(()));
+}
+
+#[tokio::test]
+async fn worker_runs_in_workerd_and_wrangler() {
+    let workerd = Worker::start();
+    workerd.api().get("/").await.assert_status(200);
+    let wrangler = Worker::builder().start_wrangler();
+    wrangler.api().get("/").await.assert_status(200);
+    assert_ne!(workerd.prefix(), wrangler.prefix());
+}
+
+#[tokio::test]
+async fn killed_worker_refuses_connections() {
+    let mut worker = Worker::start();
+    let api = worker.api();
+    worker.kill();
+    let response = api.try_send(Method::GET, "/", "", &[]).await;
+    assert!(response.unwrap_err().is_connect());
+}
+
+#[tokio::test]
+async fn wrangler_replaces_killed_workerd_with_its_queue() {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&redis.url());
+    let worker = Worker::builder().store(&gateway.url()).shipped_queues();
+    let wrangler = worker.start_wrangler();
+    let like = json!({ "user": "42", "action": "like", "target": "post-7" });
+    let api = wrangler.api();
+    api.post("/v1/activity", &like).await.assert_status(200);
+
+    gateway.pause();
+    let queued = json!({ "outcome": "queued", "points": 0 });
+    api.post("/v1/activity", &like).await.assert(202, queued);
+    wrangler.kill_workerd(|| ());
+    gateway.resume();
+
+    let again = until("another Worker", async || {
+        let response = api.post("/v1/activity", &like).await;
+        (response.status == 200).then_some(response)
+    });
+    assert_eq!(again.await.body["outcome"], "duplicate");
+    let log = wrangler.log();
+    assert!(!wrangler.log_from(log.len()).contains("Ready"), "{log}");
+}
+
+#[test]
+fn shared_gateway_listens_on_loopback() {
+    assert!(gateway().url().starts_with("http://127.0.0.1:"));
+}

@@ -1,4 +1,0 @@
-//! Any path and query.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|input: &[u8]| activity_rank_fuzz::path::check(input));

@@ -1,0 +1,160 @@
+//! The configuration, store and bindings that the requests of an isolate share.
+
+use crate::platform::assets::Assets;
+use crate::platform::bridge;
+use crate::platform::clock;
+use crate::platform::d1::Database;
+use crate::platform::env::{is_bound, vars};
+use crate::platform::queue::Producer;
+use crate::platform::rate_limit::RateLimits;
+use crate::platform::snapshots::Snapshots;
+use crate::platform::time_zone;
+use crate::request::Request;
+use activity_rank_core::calendar::Date;
+use activity_rank_core::config::{Bound, Config, Origins, Vars};
+use activity_rank_core::error::Error;
+use activity_rank_store::deployment::Deployment;
+use activity_rank_store::redis::Transport;
+use activity_rank_store::redis::transport::Endpoint;
+use std::cell::OnceCell;
+use std::rc::Rc;
+use worker::Env;
+
+/// The application.
+pub struct App {
+    /// The origins of `ALLOWED_ORIGINS`: available even if another variable is invalid, so that a
+    /// page can read which one.
+    pub origins: Origins,
+    /// The configuration and the store, or the error of the configuration.
+    pub deployment: Result<Deployment, Error>,
+    /// The optional bindings.
+    pub bindings: Bindings,
+    /// The rate limiters.
+    pub rate_limits: RateLimits,
+    /// The static files.
+    pub assets: Assets,
+    /// The environment, for bindings that are looked up by name.
+    pub env: Env,
+}
+
+/// The optional bindings of a deployment.
+pub struct Bindings {
+    /// The archive of closed boards: a D1 database with the tables of `migrations/archive`.
+    pub archive: Option<Database>,
+    /// The journal: a D1 database with the table of `migrations/journal`.
+    pub journal: Option<Database>,
+    /// Snapshots of current boards: a KV namespace.
+    pub snapshots: Option<Snapshots>,
+    /// The queue for activity that the store does not accept.
+    pub queue: Option<Producer>,
+    /// The dead-letter queue for messages that cannot be parsed.
+    pub dead_letters: Option<Producer>,
+    /// Whether the Durable Object namespace of live boards is bound.
+    pub live: bool,
+}
+
+thread_local! {
+    /// Variables and bindings do not change while an isolate lives.
+    static APP: OnceCell<Rc<App>> = const { OnceCell::new() };
+}
+
+impl App {
+    /// Returns the application of this isolate.
+    #[must_use]
+    pub fn get() -> Rc<Self> {
+        APP.with(|app| Rc::clone(app.get_or_init(|| Rc::new(Self::new(bridge::env())))))
+    }
+
+    fn new(env: Env) -> Self {
+        let vars = vars(&env);
+        Self {
+            origins: Origins::parse(&vars).unwrap_or_default(),
+            deployment: deployment(&vars, &env),
+            bindings: Bindings {
+                archive: Database::bound(&env, "ARCHIVE"),
+                journal: Database::bound(&env, "JOURNAL"),
+                snapshots: Snapshots::bound(&env),
+                queue: Producer::bound(&env, "HELD"),
+                dead_letters: Producer::bound(&env, "DEAD"),
+                live: is_bound(&env, "LIVE"),
+            },
+            rate_limits: RateLimits::new(&env),
+            assets: Assets::new(&env),
+            env,
+        }
+    }
+
+    /// Returns the configuration and the store.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn deployment(&self) -> Result<&Deployment, Error> {
+        self.deployment.as_ref().map_err(Error::clone)
+    }
+}
+
+/// A request to a configured deployment.
+#[derive(Clone, Copy)]
+pub struct RequestContext<'a> {
+    /// The application.
+    pub app: &'a App,
+    /// The configuration and the store.
+    pub deployment: &'a Deployment,
+    /// The request.
+    pub request: &'a Request,
+}
+
+impl<'a> RequestContext<'a> {
+    /// Returns the context of a request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn new(app: &'a App, request: &'a Request) -> Result<Self, Error> {
+        Ok(Self {
+            app,
+            deployment: app.deployment()?,
+            request,
+        })
+    }
+
+    /// Returns the date of the request in the time zone of the deployment.
+    #[must_use]
+    pub fn today(&self) -> Date {
+        self.deployment.calendar.date_at(self.request.now)
+    }
+}
+
+fn deployment(vars: &Vars, env: &Env) -> Result<Deployment, Error> {
+    let config = Config {
+        bound: Bound {
+            queue: is_bound(env, "HELD"),
+            archive: is_bound(env, "ARCHIVE"),
+            journal: is_bound(env, "JOURNAL"),
+            snapshots: is_bound(env, "SNAPSHOTS"),
+            live: is_bound(env, "LIVE"),
+        },
+        ..Config::parse(vars)?
+    };
+    let zone = time_zone::named(&config.timezone)?;
+    let (url, token) = (&config.store_url, &config.store_token);
+    let endpoint = Endpoint::new(url, token, config.store_timeout);
+    Ok(Deployment::new(
+        config,
+        zone,
+        transport(endpoint),
+        clock::millis,
+    ))
+}
+
+#[cfg(not(feature = "reqwest"))]
+fn transport(endpoint: Endpoint) -> Box<dyn Transport> {
+    Box::new(crate::platform::store::FetchTransport::new(endpoint))
+}
+
+#[cfg(feature = "reqwest")]
+fn transport(endpoint: Endpoint) -> Box<dyn Transport> {
+    use activity_rank_store::redis::transport::ReqwestTransport;
+    Box::new(ReqwestTransport::new(endpoint))
+}

@@ -1,0 +1,184 @@
+//! Reads archived boards.
+
+use super::shard_ids;
+use crate::platform::d1::{Database, Rows, Statement};
+use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice, Row};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::score::Score;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The complete boards of a name, one of each shard that has it.
+const BOARDS: &str = "FROM boards WHERE site IN (SELECT value FROM json_each(?1)) \
+    AND name = ?2 AND done = 1";
+
+/// The order of the index on one shard.
+const ORDER: &str = "ORDER BY score DESC, user DESC";
+
+/// The order of several shards: equal scores by shard.
+const ORDER_OF_SHARDS: &str = "ORDER BY score DESC, \
+    (SELECT site FROM boards WHERE id = board), user DESC";
+
+#[derive(Deserialize)]
+struct Board {
+    total: u64,
+    made: i64,
+}
+
+#[derive(Deserialize)]
+struct Placement {
+    user: String,
+    score: u64,
+    /// The rank from 0, for a comparison.
+    place: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Count {
+    count: u64,
+}
+
+/// Reads a board without profiles, and when it was read from Redis. Returns `None` if the archive does
+/// not have it.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read(
+    archive: &Database,
+    config: &Config,
+    board: &BoardId,
+    query: &BoardQuery<'_>,
+) -> Result<Option<(BoardSlice, Instant)>, Error> {
+    let results = archive.run(&statements(config, board, query)).await?;
+    let boards: Vec<Board> = decode(&results, 0)?;
+    let Some(Board { total, made }) = boards.into_iter().next() else {
+        return Ok(None);
+    };
+    let mut slice = BoardSlice {
+        total,
+        ..BoardSlice::default()
+    };
+    match *query {
+        BoardQuery::Page { offset, .. } => {
+            slice.rows = ranked(decode(&results, 1)?, u64::from(offset));
+        }
+        BoardQuery::Standing { user, .. } => {
+            let counts: Vec<Count> = decode(&results, 1)?;
+            let above = counts.first().map_or(0, |row| row.count);
+            let mut places: Vec<Placement> = decode(&results, 2)?;
+            places.reverse();
+            let first = above.saturating_sub(places.len() as u64);
+            places.extend(decode::<Placement>(&results, 3)?);
+            slice.rows = ranked(places, first);
+            if slice.row_of(user).is_none() {
+                slice.rows.clear();
+                slice.unranked.push((user.to_owned(), None));
+            }
+        }
+        BoardQuery::Users(users) => {
+            for place in decode::<Placement>(&results, 1)? {
+                let rank = place.place.unwrap_or(0) + 1;
+                slice.rows.push(row(place, rank));
+            }
+            for user in users {
+                if slice.row_of(user).is_none() {
+                    slice.unranked.push((user.clone(), None));
+                }
+            }
+        }
+    }
+    Ok(Some((slice, Instant(made))))
+}
+
+/// Decodes the rows of the statement at an index.
+fn decode<T: DeserializeOwned>(results: &[Rows<'_>], index: usize) -> Result<Vec<T>, Error> {
+    results.get(index).map_or(Ok(Vec::new()), Rows::decode)
+}
+
+fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<Statement> {
+    let common = [Value::from(shard_ids(config)), Value::from(board.name())];
+    let statement = |sql: &str, values: &[Value]| {
+        let values = common.iter().chain(values).cloned();
+        Statement::new(sql, values.collect())
+    };
+    let (is, order) = match config.shards {
+        1 => ("=", ORDER),
+        _ => ("IN", ORDER_OF_SHARDS),
+    };
+    let visible = format!("FROM places WHERE score > 0 AND board {is} (SELECT id {BOARDS})");
+    let ranked =
+        format!("(SELECT user, score, ROW_NUMBER() OVER ({order}) - 1 AS place {visible})");
+    let rows = match *query {
+        BoardQuery::Page { offset, limit } => {
+            let sql = format!("SELECT user, score {visible} {order} LIMIT ?3 OFFSET ?4");
+            vec![statement(&sql, &[limit.into(), offset.into()])]
+        }
+        BoardQuery::Standing { user, neighbors } => {
+            let values = [Value::from(user), neighbors.into()];
+            let [rank, above, from] = match config.shards {
+                1 => standing(&visible),
+                _ => standing_of_shards(&ranked),
+            };
+            vec![
+                statement(&rank, values.get(..1).unwrap_or_default()),
+                statement(&above, &values),
+                statement(&from, &values),
+            ]
+        }
+        BoardQuery::Users(users) => {
+            let sql = format!(
+                "SELECT user, score, place FROM {ranked} \
+                 WHERE user IN (SELECT value FROM json_each(?3))"
+            );
+            let users = serde_json::to_string(users).unwrap_or_default();
+            vec![statement(&sql, &[users.into()])]
+        }
+    };
+    let board =
+        format!("SELECT SUM(total) AS total, MIN(made) AS made {BOARDS} HAVING COUNT(*) > 0");
+    [statement(&board, &[])].into_iter().chain(rows).collect()
+}
+
+/// Returns the queries of a standing on one shard, which use the index: the number of users above,
+/// the nearest of them, and the user's own row with some below.
+fn standing(visible: &str) -> [String; 3] {
+    let own = format!("(SELECT score, user {visible} AND user = ?3)");
+    let above = format!("{visible} AND (score, user) > {own}");
+    [
+        format!("SELECT COUNT(*) AS count {above}"),
+        format!("SELECT user, score {above} ORDER BY score, user LIMIT ?4"),
+        format!("SELECT user, score {visible} AND (score, user) <= {own} {ORDER} LIMIT ?4 + 1"),
+    ]
+}
+
+/// Returns the same queries for several shards, which rank every user.
+fn standing_of_shards(ranked: &str) -> [String; 3] {
+    let own = format!("(SELECT place FROM {ranked} WHERE user = ?3)");
+    [
+        format!("SELECT COALESCE({own}, 0) AS count"),
+        format!(
+            "SELECT user, score FROM {ranked} WHERE place < {own} ORDER BY place DESC LIMIT ?4"
+        ),
+        format!(
+            "SELECT user, score FROM {ranked} WHERE place >= {own} ORDER BY place LIMIT ?4 + 1"
+        ),
+    ]
+}
+
+fn ranked(places: Vec<Placement>, above: u64) -> Vec<Row> {
+    let places = places.into_iter().zip(above + 1..);
+    places.map(|(place, rank)| row(place, rank)).collect()
+}
+
+fn row(place: Placement, rank: u64) -> Row {
+    Row {
+        rank,
+        score: Score(place.score),
+        user: place.user,
+        profile: None,
+    }
+}

@@ -1,0 +1,72 @@
+//! Reads the first users of archived boards.
+
+use super::shard_ids;
+use crate::platform::d1::{Database, Statement};
+use activity_rank_core::board::{BoardSlice, PastBoard, Row, WINNERS, WinnersRequest};
+use activity_rank_core::calendar::Date;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::score::Score;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Board {
+    day: String,
+    total: u64,
+    /// `[[user, score], …]` as JSON.
+    places: String,
+}
+
+/// Reads the past boards of the archive, newest first, without profiles.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_winners(
+    archive: &Database,
+    config: &Config,
+    request: &WinnersRequest,
+) -> Result<Vec<PastBoard>, Error> {
+    let sql = "SELECT day, SUM(total) AS total, \
+         (SELECT json_group_array(json_array(user, score)) FROM \
+         (SELECT user, score FROM places JOIN boards AS one ON one.id = board \
+         WHERE one.name = boards.name AND one.site IN (SELECT value FROM json_each(?1)) \
+         AND one.done = 1 AND score > 0 ORDER BY score DESC, one.site, user DESC LIMIT ?6)) \
+         AS places FROM boards WHERE site IN (SELECT value FROM json_each(?1)) AND kind = ?2 \
+         AND crowd = ?3 AND day < ?4 AND total > 0 AND done = 1 \
+         GROUP BY name ORDER BY day DESC LIMIT ?5";
+    let before = &request.before;
+    let days = before.period.days(before.date);
+    let first_day = days.map_or(before.date, |(first, _)| first);
+    let values = vec![
+        shard_ids(config).into(),
+        before.period.letter().to_string().into(),
+        before.group.as_deref().unwrap_or_default().into(),
+        first_day.to_string().into(),
+        request.limit.into(),
+        WINNERS.into(),
+    ];
+    let rows: Vec<Board> = archive.query(Statement::new(sql, values)).await?;
+    let boards = rows.into_iter().map(decode);
+    let unexpected = || Error::StoreUnavailable("unexpected archived board".to_owned());
+    boards.collect::<Option<_>>().ok_or_else(unexpected)
+}
+
+fn decode(board: Board) -> Option<PastBoard> {
+    let places: Vec<(String, u64)> = serde_json::from_slice(board.places.as_bytes()).ok()?;
+    let rows = (1..).zip(places).map(|(rank, (user, score))| Row {
+        rank,
+        score: Score(score),
+        user,
+        profile: None,
+    });
+    Some(PastBoard {
+        first_day: Date::parse(&board.day)?,
+        slice: BoardSlice {
+            total: board.total,
+            rows: rows.collect(),
+            unranked: Vec::new(),
+        },
+        needs_profiles: true,
+    })
+}

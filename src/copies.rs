@@ -1,0 +1,133 @@
+//! The copies of boards outside of Redis: edge cache, snapshots and archive.
+//!
+//! When a user is hidden or erased, copies made before must not be shown any more. The instant until
+//! which copies may show such a user is recorded in the edge cache and beside the snapshots; the
+//! archive is updated.
+
+use crate::app::RequestContext;
+use crate::archive;
+use crate::jobs::outbox;
+use crate::log;
+use crate::platform::{clock, edge_cache};
+use crate::request::Request;
+use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+use activity_rank_store::deployment::MAX_CALLS;
+use activity_rank_store::profiles;
+
+/// The path of the edge cache's entry for the last hiding. No route has it.
+const HIDING_PATH: &str = "/hiding";
+
+/// Milliseconds by which clocks may differ, and for which one record covers the next ones.
+const MARGIN: i64 = 3000;
+
+/// Returns the first instant whose copies show no user who has been hidden or erased since, as far
+/// as this location knows.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the snapshots fail.
+pub async fn oldest_allowed(context: RequestContext<'_>) -> Result<Instant, Error> {
+    let cached = edge_cache::find(&hiding_url(context.request), Instant(0)).await;
+    let mut last = cached.map_or(Instant(0), |cached| cached.made);
+    if let Some(snapshots) = &context.app.bindings.snapshots {
+        let id = archive::deployment_id(&context.deployment.config);
+        last = last.max(snapshots.hidden_until(&id).await?);
+    }
+    Ok(Instant(last.0 + 1))
+}
+
+/// Returns a copy of a board and when it was read: from its snapshot, or for a closed board from the
+/// archive, which has no profiles.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if a source fails.
+pub async fn find(
+    context: RequestContext<'_>,
+    (board, closed): (&BoardId, bool),
+    query: &BoardQuery<'_>,
+    oldest: Instant,
+) -> Result<Option<(BoardSlice, Instant)>, Error> {
+    let config = &context.deployment.config;
+    if let Some(snapshots) = &context.app.bindings.snapshots {
+        let id = archive::deployment_id(config);
+        let found = snapshots.find(&id, &board.name()).await?;
+        if let Some((made, top)) = found.filter(|(made, _)| *made >= oldest)
+            && let Some(slice) = top.narrow(query)
+        {
+            return Ok(Some((slice, made)));
+        }
+    }
+    match &context.app.bindings.archive {
+        Some(archive) if closed => archive::read(archive, config, board, query).await,
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Updates the copies after users were hidden or shown again.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if a copy cannot be updated. The change in Redis is made; sending the
+/// request again is safe.
+pub async fn update_visibility(context: RequestContext<'_>, users: &[&str]) -> Result<(), Error> {
+    invalidate(context).await?;
+    let Some(archive) = &context.app.bindings.archive else {
+        return Ok(());
+    };
+    let mut written = None;
+    // Two requests that change the same user arrive here in any order: the last one finds that the
+    // store agrees with what it wrote.
+    for _ in 0..MAX_CALLS {
+        let flags = profiles::read_flags(context.deployment, users).await?;
+        let hidden = flags.iter().map(|flags| flags.hidden || flags.self_hidden);
+        let visibility: Vec<(&str, bool)> = users.iter().copied().zip(hidden).collect();
+        if written.as_ref() == Some(&visibility) {
+            break;
+        }
+        archive::set_visibility(archive, &context.deployment.config, &visibility).await?;
+        written = Some(visibility);
+    }
+    Ok(())
+}
+
+/// Removes an erased user from the copies.
+///
+/// # Errors
+///
+/// As [`update_visibility`].
+pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error> {
+    invalidate(context).await?;
+    // If this fails, cron drains the outbox.
+    if let Some(journal) = &context.app.bindings.journal
+        && let Err(error) = outbox::drain(context.deployment, journal).await
+    {
+        log::warning(context.request, &error.cause().unwrap_or_default());
+    }
+    match &context.app.bindings.archive {
+        Some(archive) => archive::erase(archive, &context.deployment.config, user).await,
+        None => Ok(()),
+    }
+}
+
+/// Records that every copy made until now is invalid.
+async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
+    let now = clock::now();
+    let until = Instant(now.0 + MARGIN);
+    if let Err(cause) = edge_cache::store(&hiding_url(context.request), until, "").await {
+        log::debug(&format!("cache: {cause}"));
+    }
+    match &context.app.bindings.snapshots {
+        Some(snapshots) => {
+            let id = archive::deployment_id(&context.deployment.config);
+            snapshots.set_hidden_until(&id, now, until).await
+        }
+        None => Ok(()),
+    }
+}
+
+fn hiding_url(request: &Request) -> String {
+    format!("{}{HIDING_PATH}", request.origin)
+}

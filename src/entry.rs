@@ -1,0 +1,77 @@
+//! The functions that `entry.js` calls, one for each kind of event.
+
+use crate::app::App;
+use crate::jobs::replay::Message;
+use crate::jobs::{self, replay};
+use crate::platform::queue::{Batch, QueueMessage, RetryOptions};
+use crate::platform::{bridge, clock};
+use crate::request::Request;
+use crate::routes;
+use activity_rank_core::MAX_BODY_BYTES;
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::{Env, ScheduleContext, ScheduledEvent, event};
+
+/// Runs when the wasm is instantiated.
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|panic| {
+        let message = panic.to_string();
+        bridge::panicked(&message);
+        worker::console_error!("{message}");
+    }));
+}
+
+/// Returns the size of a body in bytes at which `request.js` stops reading.
+#[wasm_bindgen(js_name = "maxBodyBytes")]
+#[must_use]
+pub fn max_body_bytes() -> usize {
+    MAX_BODY_BYTES
+}
+
+/// Responds to a request, as the texts of `request.js` and `response.js`.
+#[wasm_bindgen]
+pub fn respond(event: u32, request: String) {
+    bridge::run(event, async {
+        routes::respond(&App::get(), Request::parse(request)).await
+    });
+}
+
+/// Reads a board for the object that watches it, see `live.js`: `limits` are numbers of rows
+/// between commas.
+#[wasm_bindgen(js_name = "readLive")]
+pub fn read_live(event: u32, request: String, limits: String) {
+    bridge::run(event, async move {
+        routes::live::read(&App::get(), Request::parse(request), &limits).await
+    });
+}
+
+/// Runs the jobs of a cron trigger.
+#[event(scheduled)]
+async fn scheduled(event: ScheduledEvent, _env: Env, _context: ScheduleContext) {
+    jobs::run_scheduled(&App::get(), &event.cron()).await;
+}
+
+/// Counts queued activity. Each message is acknowledged or retried on its own: an error would
+/// redeliver the whole batch.
+#[wasm_bindgen]
+pub async fn queue(batch: Batch) {
+    let batch = batch.messages();
+    let messages: Vec<Message> = batch.iter().map(Message::from).collect();
+    let delays = replay::run(&App::get(), &messages, clock::now()).await;
+    for (message, delay) in batch.iter().zip(delays) {
+        match delay {
+            None => message.ack(),
+            Some(seconds) => message.retry(&RetryOptions::new(seconds)),
+        }
+    }
+}
+
+impl From<&QueueMessage> for Message {
+    fn from(message: &QueueMessage) -> Self {
+        Self {
+            id: message.id(),
+            tries: message.attempts(),
+            text: message.body().as_string(),
+        }
+    }
+}

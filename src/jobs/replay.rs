@@ -1,0 +1,208 @@
+//! Counts queued activity: a batch of messages, in their order.
+
+use super::message;
+use crate::app::App;
+use crate::log;
+use activity_rank_core::activity::RuledActivity;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+use activity_rank_core::json::MAX_ITEMS;
+use activity_rank_store::count::count_all;
+use activity_rank_store::deployment::Deployment;
+use serde_json::json;
+
+/// One message, as the platform delivers it.
+pub struct Message {
+    /// The platform's id.
+    pub id: String,
+    /// Number of deliveries, including this one.
+    pub tries: u32,
+    /// The text; `None` for a body that is no text.
+    pub text: Option<String>,
+}
+
+/// The disposition of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// Acknowledge it. Some of its activities may have been refused: the reasons.
+    Ack(Vec<String>),
+    /// Retry it: the cause.
+    Retry(String),
+    /// Send it to the dead-letter queue, because it cannot be parsed: the reason.
+    DeadLetter(String),
+}
+
+/// The longest delay before a retry, in seconds.
+const MAX_DELAY: u32 = 900;
+
+/// Counts a batch. Returns for each message the delay of its retry in seconds, or `None` to
+/// acknowledge it.
+pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u32>> {
+    let dispositions = match &app.deployment {
+        Ok(deployment) => {
+            let texts: Vec<Option<&str>> = messages.iter().map(|one| one.text.as_deref()).collect();
+            replay(deployment, &texts, now).await
+        }
+        Err(error) => {
+            let cause = error.cause().unwrap_or_default();
+            vec![Disposition::Retry(cause); messages.len()]
+        }
+    };
+    let mut delays = Vec::new();
+    for (message, disposition) in messages.iter().zip(dispositions) {
+        let log = |cause: &str| log::message(&message.id, message.tries, cause);
+        delays.push(match disposition {
+            Disposition::Ack(refused) => {
+                for reason in refused {
+                    log(&format!("dropped: {reason}"));
+                }
+                None
+            }
+            Disposition::Retry(cause) => {
+                log(&cause);
+                Some(retry_delay(message.tries))
+            }
+            Disposition::DeadLetter(reason) => {
+                let reason = format!("unreadable: {reason}");
+                log(&reason);
+                // If this fails, the platform moves the message after its last retry, without the
+                // reason.
+                let sent = send_to_dead_letters(app, message, &reason).await;
+                (!sent).then(|| retry_delay(message.tries))
+            }
+        });
+    }
+    delays
+}
+
+async fn send_to_dead_letters(app: &App, message: &Message, reason: &str) -> bool {
+    let Some(dead_letters) = &app.bindings.dead_letters else {
+        return false;
+    };
+    let letter = json!({"reason": reason, "message": message.text});
+    let letter = serde_json::to_string(&letter).unwrap_or_default();
+    dead_letters.send(&letter).await.is_ok()
+}
+
+/// Returns the delay before the next delivery in seconds, which doubles with each one: 100 tries take
+/// about a day.
+fn retry_delay(tries: u32) -> u32 {
+    let doubled = 1u32.checked_shl(tries.saturating_sub(1));
+    doubled.map_or(MAX_DELAY, |seconds| seconds.clamp(1, MAX_DELAY))
+}
+
+/// A parsed message: its number of items.
+type Parsed = Result<usize, Error>;
+
+/// Counts messages in their order; `None` is a message that is no text.
+///
+/// They go to the store together, as many at once as an array may have items. A retried message is
+/// counted from its beginning: the activities that had been counted are duplicates or stale.
+async fn replay(deployment: &Deployment, texts: &[Option<&str>], now: Instant) -> Vec<Disposition> {
+    let mut items: Vec<Result<RuledActivity, Error>> = Vec::new();
+    let mut messages: Vec<Parsed> = Vec::new();
+    for text in texts {
+        let parsed = message::parse(text.unwrap_or_default(), &deployment.config.rules, now);
+        messages.push(parsed.map(|parsed| {
+            let length = parsed.len();
+            items.extend(parsed);
+            length
+        }));
+    }
+    let mut dispositions = Vec::new();
+    let (mut rest, mut items) = (messages.as_slice(), items.as_slice());
+    while !rest.is_empty() {
+        let (group, later) = rest.split_at(group_length(rest));
+        let (given, left) = items.split_at(group.iter().flatten().sum());
+        match count_all(deployment, given, None, now).await {
+            Ok(counted) => {
+                let mut errors = counted.into_iter().map(Result::err);
+                let settled = group
+                    .iter()
+                    .map(|message| disposition(message, &mut errors));
+                dispositions.extend(settled);
+                (rest, items) = (later, left);
+            }
+            // The next messages would fail in the same way.
+            Err(error) => {
+                let retry = |message| or_dead_letter(message, Disposition::Retry(cause(&error)));
+                dispositions.extend(rest.iter().map(retry));
+                rest = &[];
+            }
+        }
+    }
+    dispositions
+}
+
+/// Returns the number of messages that go in one request: at least one.
+fn group_length(messages: &[Parsed]) -> usize {
+    let mut items = 0;
+    let fits = |message: &&Parsed| {
+        items += message.as_ref().unwrap_or(&0);
+        items <= MAX_ITEMS
+    };
+    messages.iter().take_while(fits).count().max(1)
+}
+
+/// Returns what to do with a message; takes the results of its items.
+fn disposition(message: &Parsed, errors: &mut impl Iterator<Item = Option<Error>>) -> Disposition {
+    let mut refused = Vec::new();
+    let mut temporary = None;
+    for error in errors.take(*message.as_ref().unwrap_or(&0)).flatten() {
+        if error.status() >= 500 {
+            temporary = Some(cause(&error));
+        } else {
+            refused.push(cause(&error));
+        }
+    }
+    let disposition = temporary.map_or(Disposition::Ack(refused), Disposition::Retry);
+    or_dead_letter(message, disposition)
+}
+
+fn or_dead_letter(message: &Parsed, disposition: Disposition) -> Disposition {
+    match message {
+        Ok(_) => disposition,
+        Err(error) => Disposition::DeadLetter(cause(error)),
+    }
+}
+
+fn cause(error: &Error) -> String {
+    error.cause().unwrap_or_else(|| error.problem().detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_delay_doubles_up_to_15_minutes() {
+        let delays = [0, 1, 2, 3, 10, 11, 12, 33, 100, u32::MAX].map(retry_delay);
+        assert_eq!(delays, [1, 1, 2, 4, 512, 900, 900, 900, 900, 900]);
+    }
+
+    #[test]
+    fn group_holds_at_most_one_array() {
+        let invalid = || Err(Error::invalid(""));
+        assert_eq!(group_length(&[Ok(500), Ok(1)]), 1);
+        assert_eq!(group_length(&[Ok(499), Ok(1), Ok(1)]), 2);
+        assert_eq!(group_length(&[Ok(499), invalid(), Ok(1)]), 3);
+        assert_eq!(group_length(&[Ok(0), invalid()]), 2);
+    }
+
+    #[test]
+    fn disposition_follows_own_items() {
+        let frozen = || Some(Error::Forbidden("frozen".to_owned()));
+        let full = || Some(Error::Misconfigured("PREFIX", "full".to_owned()));
+        let mut results = [None, frozen(), None, frozen(), full(), None].into_iter();
+        let mut next = |message: Parsed| disposition(&message, &mut results);
+        assert_eq!(next(Ok(2)), Disposition::Ack(vec!["frozen".to_owned()]));
+        let invalid = Err(Error::invalid("what is it"));
+        assert_eq!(
+            next(invalid),
+            Disposition::DeadLetter("what is it".to_owned())
+        );
+        assert_eq!(next(Ok(1)), Disposition::Ack(Vec::new()));
+        assert_eq!(next(Ok(2)), Disposition::Retry("PREFIX: full".to_owned()));
+        assert_eq!(next(Ok(1)), Disposition::Ack(Vec::new()));
+    }
+}

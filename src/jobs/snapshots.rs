@@ -1,0 +1,37 @@
+//! Saves a snapshot of the current boards, for while the store is unavailable.
+
+use crate::archive::deployment_id;
+use crate::platform::clock;
+use crate::platform::snapshots::Snapshots;
+use activity_rank_core::board::{BoardId, BoardQuery};
+use activity_rank_core::error::Error;
+use activity_rank_store::boards;
+use activity_rank_store::deployment::Deployment;
+
+/// Rows saved of each board.
+const ROWS: BoardQuery<'_> = BoardQuery::Page {
+    offset: 0,
+    limit: 1000,
+};
+
+/// Saves the boards of all users, one of each period.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the store or the namespace fails.
+pub async fn run(deployment: &Deployment, snapshots: &Snapshots) -> Result<(), Error> {
+    let now = clock::now();
+    let date = deployment.calendar.date_at(now);
+    let mut saved = Vec::new();
+    for period in &deployment.config.periods {
+        let board = BoardId {
+            period: *period,
+            date,
+            group: None,
+        };
+        let stored = boards::read(deployment, &board, &ROWS).await?;
+        saved.push((board.name(), stored.slice));
+    }
+    let id = deployment_id(&deployment.config);
+    snapshots.save(&id, now, &saved).await
+}

@@ -1,0 +1,175 @@
+//! Copies outbox entries to the table.
+//!
+//! A batch is removed from the outbox only when it is in the table. A process that dies in between,
+//! or one of two concurrent ones, inserts rows that exist already, and those stay as they are.
+//! Batches begin at the start of the outbox, so rows keep its order.
+
+use crate::archive::deployment_id;
+use crate::platform::d1::{Database, Statement};
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::object::Object;
+use activity_rank_store::outbox::OutboxEntry;
+use serde::Serialize;
+
+/// Approximate maximum size of the rows in one statement, in bytes: D1 accepts 2 MB.
+const MAX_BYTES: usize = 1_000_000;
+
+/// A batch of rows.
+#[derive(Debug, Default)]
+struct Batch {
+    /// The ids of the entries in the outbox.
+    ids: Vec<String>,
+    /// `[id, user, fields]` of each entry, as a JSON array.
+    rows: String,
+    /// User and id of each erasure.
+    erased: Vec<(String, String)>,
+}
+
+/// Id, user and fields.
+#[derive(Serialize)]
+struct Row<'a>(&'a str, &'a str, Object<&'a str, &'a str>);
+
+/// Writes the first entries of a shard's outbox, as many as fit in one statement, and returns their
+/// ids.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; then nothing was written.
+pub async fn write(
+    journal: &Database,
+    config: &Config,
+    shard: u32,
+    entries: &[OutboxEntry],
+) -> Result<Vec<String>, Error> {
+    let batch = Batch::new(entries);
+    let statements = batch.statements(&deployment_id(config), shard);
+    journal.run(&statements).await?;
+    Ok(batch.ids)
+}
+
+impl Batch {
+    /// Returns the first entries that fit in one statement.
+    fn new(entries: &[OutboxEntry]) -> Self {
+        let mut batch = Self {
+            rows: "[".to_owned(),
+            ..Self::default()
+        };
+        for entry in entries {
+            if batch.rows.len() > MAX_BYTES {
+                break;
+            }
+            batch.add(entry);
+        }
+        batch.rows.push(']');
+        batch
+    }
+
+    fn add(&mut self, entry: &OutboxEntry) {
+        let field = |name: &str| {
+            let mut fields = entry.fields.iter();
+            let found = fields.find(|(known, _)| known == name);
+            found.map_or("", |(_, value)| value.as_str())
+        };
+        let erases = field("did") == "erase";
+        // The table keeps only the hash of an erased user.
+        let kept = entry
+            .fields
+            .iter()
+            .filter(|(name, _)| !erases || name != "user");
+        let fields = kept.map(|(name, value)| (name.as_str(), value.as_str()));
+        let user = if erases { "" } else { field("user") };
+        let row = Row(&entry.id, user, Object(fields.collect()));
+        if !self.ids.is_empty() {
+            self.rows.push(',');
+        }
+        self.rows
+            .push_str(&serde_json::to_string(&row).unwrap_or_default());
+        self.ids.push(entry.id.clone());
+        if erases {
+            self.erased
+                .push((field("user").to_owned(), entry.id.clone()));
+        }
+    }
+
+    /// Returns the statements that write the batch. They empty the earlier rows of erased users
+    /// instead of deleting them: a slower process could insert a deleted row again.
+    fn statements(&self, deployment: &str, shard: u32) -> Vec<Statement> {
+        let rows = self.rows.as_str();
+        let insert = Statement::new(
+            "INSERT INTO journal (site, shard, id, user, entry) \
+             SELECT ?1, ?2, json_extract(value, '$[0]'), json_extract(value, '$[1]'), \
+             json_extract(value, '$[2]') FROM json_each(?3) WHERE true ORDER BY key \
+             ON CONFLICT (site, shard, id) DO NOTHING",
+            vec![deployment.into(), shard.into(), rows.into()],
+        );
+        if self.erased.is_empty() {
+            return vec![insert];
+        }
+        let erased = serde_json::to_string(&self.erased).unwrap_or_default();
+        let empty = Statement::new(
+            "UPDATE journal SET user = '', entry = '{}' FROM \
+             (SELECT json_extract(value, '$[0]') AS gone, (SELECT n FROM journal WHERE site = ?1 \
+             AND shard = ?2 AND id = json_extract(value, '$[1]')) AS until FROM json_each(?3)) \
+             WHERE site = ?1 AND user <> '' AND user = gone AND n < until",
+            vec![deployment.into(), shard.into(), erased.into()],
+        );
+        vec![insert, empty]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn entry(id: &str, fields: &[(&str, &str)]) -> OutboxEntry {
+        let fields = fields.iter();
+        let fields = fields.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        OutboxEntry {
+            id: id.to_owned(),
+            fields: fields.collect(),
+        }
+    }
+
+    #[test]
+    fn erasure_row_holds_hash_instead_of_user() {
+        let batch = Batch::new(&[
+            entry(
+                "1-0",
+                &[("did", "count"), ("user", "42"), ("mark", "like:\"a\"")],
+            ),
+            entry(
+                "2-0",
+                &[
+                    ("did", "erase"),
+                    ("now", "7"),
+                    ("user", "42"),
+                    ("hash", "ab"),
+                ],
+            ),
+        ]);
+        assert_eq!(batch.ids, ["1-0", "2-0"]);
+        let rows = r#"[["1-0","42",{"did":"count","user":"42","mark":"like:\"a\""}],["2-0","",{"did":"erase","now":"7","hash":"ab"}]]"#;
+        let [insert, empty] = batch.statements("ar v1", 3).try_into().unwrap();
+        let rows = vec![json!("ar v1"), json!(3), json!(rows)];
+        assert_eq!(insert.values, rows);
+        let erased = vec![json!("ar v1"), json!(3), json!(r#"[["42","2-0"]]"#)];
+        assert_eq!(empty.values, erased);
+    }
+
+    #[test]
+    fn batch_ends_at_size_limit() {
+        let batch = |count: usize, bytes: usize| {
+            let long = "x".repeat(bytes);
+            let fields = [("did", "profile"), ("json", long.as_str())];
+            let entries = (0..count).map(|number| entry(&format!("{number}-0"), &fields));
+            Batch::new(&entries.collect::<Vec<_>>())
+        };
+        assert_eq!(batch(0, 0).ids.len(), 0);
+        assert_eq!(batch(1000, 100).ids.len(), 1000);
+        let large = batch(900, 4500);
+        assert!(large.ids.len() < 900);
+        assert!(large.rows.len() < MAX_BYTES + 5000, "{}", large.rows.len());
+    }
+}

@@ -1,0 +1,103 @@
+//! Authenticates the caller: a service by its key, a user by a token.
+
+use super::{key_set, rate_limit};
+use crate::app::{App, RequestContext};
+use crate::platform::crypto;
+use crate::request::Request;
+use activity_rank_core::caller::Caller;
+use activity_rank_core::config::{Config, Tokens};
+use activity_rank_core::error::Error;
+use activity_rank_core::token::Token;
+
+/// Returns the caller that the header `Authorization` proves.
+///
+/// Counts writes against the user's rate limit, and reads and failed attempts against that of the
+/// address.
+///
+/// # Errors
+///
+/// [`Error::Unauthenticated`] without credentials, [`Error::InvalidToken`] for an invalid user
+/// token, [`Error::KeysUnavailable`] if its key cannot be fetched; [`Error::RateLimited`] instead of
+/// these over a limit.
+pub async fn authenticate(context: RequestContext<'_>) -> Result<Caller, Error> {
+    let RequestContext { app, request, .. } = context;
+    let caller = identify(request, &context.deployment.config).await;
+    match &caller {
+        Ok(Caller::User(member)) if !request.is_read() => {
+            // Tokens without a valid user share one limit; all of them are refused anyway.
+            let user = member.as_ref().map_or("", |member| &member.id);
+            rate_limit::check_write(app, request, user).await?;
+        }
+        Ok(Caller::User(_)) | Err(Error::Unauthenticated(_) | Error::InvalidToken(_)) => {
+            rate_limit::check_read(app, request).await?;
+        }
+        // Services have no limit; other errors are not the caller's.
+        Ok(Caller::Service(_)) | Err(_) => {}
+    }
+    caller
+}
+
+/// Counts a public read against the address, unless a service sends it.
+///
+/// # Errors
+///
+/// [`Error::RateLimited`].
+pub async fn limit_public_read(app: &App, request: &Request) -> Result<(), Error> {
+    let config = app
+        .deployment
+        .as_ref()
+        .ok()
+        .map(|deployment| &deployment.config);
+    if let (Some(key), Some(config)) = (request.bearer(), config)
+        && config.service_keys.scopes_of(key).is_some()
+    {
+        return Ok(());
+    }
+    rate_limit::check_read(app, request).await
+}
+
+async fn identify(request: &Request, config: &Config) -> Result<Caller, Error> {
+    let services = !config.service_keys.is_empty();
+    let users = config.tokens.are_enabled();
+    let expected = match (services, users) {
+        (true, true) => "Send the header Authorization: Bearer <service key or user token>.",
+        (true, false) => "Send the header Authorization: Bearer <service key>.",
+        (false, true) => "Send the header Authorization: Bearer <user token>.",
+        (false, false) => {
+            "Neither service keys nor user tokens are configured, so this request is never allowed."
+        }
+    };
+    let credentials = request.bearer().filter(|_| services || users);
+    let credentials = credentials.ok_or(Error::Unauthenticated(expected))?;
+    if let Some(scopes) = config.service_keys.scopes_of(credentials) {
+        return Ok(Caller::Service(scopes));
+    }
+    if !users {
+        return Err(Error::Unauthenticated("Unknown service key."));
+    }
+    let token = Token::parse(credentials).map_err(Error::InvalidToken)?;
+    verify(&token, &config.tokens, request).await?;
+    let member = token.member(&config.tokens, request.now);
+    Ok(Caller::User(member.map_err(Error::InvalidToken)?))
+}
+
+/// Verifies the signature of a token.
+async fn verify(token: &Token<'_>, tokens: &Tokens, request: &Request) -> Result<(), Error> {
+    // Each algorithm has its own kind of key. A token chooses among the configured keys, but a key
+    // is never used for another algorithm: a public key cannot serve as a secret.
+    let key = match (token.algorithm.as_str(), &tokens.secret, &tokens.jwks_url) {
+        ("HS256", Some(secret), _) => secret.clone(),
+        ("RS256" | "ES256" | "EdDSA", _, Some(url)) => {
+            key_set::find(token, url, request).await?.jwk
+        }
+        _ => {
+            let other = "The algorithm of the user token is not supported.";
+            return Err(Error::InvalidToken(other));
+        }
+    };
+    if crypto::is_signed(&token.algorithm, &key, token.signature, token.signed).await {
+        return Ok(());
+    }
+    let invalid = "The signature of the user token is invalid.";
+    Err(Error::InvalidToken(invalid))
+}

@@ -1,0 +1,128 @@
+// The bridge of the events that most requests are: bridge.rs is its other half and says why it exists.
+//
+// An event enters the wasm with a number and leaves it by `finish`. An operation of the platform that
+// Rust awaits is a host call: it has a number too, to which its result is passed.
+
+import { __wbg_reset_state, fail, settle } from 'wasm'
+import { verify } from './crypto.js'
+import { find } from './edge_cache.js'
+import { allow } from './rate_limit.js'
+import { post } from './store.js'
+
+/** @typedef {{ resolve(result: any): void, reject(error: unknown): void }} Settle */
+
+/** @type {Map<number, Settle>} the events that have not finished */
+const pending = new Map()
+let lastEvent = 0
+
+// After a panic the wasm's memory may be inconsistent: no response is made from it, and the next
+// event gets a new instance. A result for an instance that is gone is dropped.
+let instance = 0
+let isResetDue = false
+
+/** @type {Env} the same for as long as an isolate lives */
+let environment
+
+/** Returns the variables and bindings. */
+export const env = () => environment
+
+/**
+ * Runs an event and returns the text that the wasm finishes it with.
+ *
+ * @param {Env} env
+ * @param {(number: number) => void} event calls the wasm with the number of the event
+ * @returns {Promise<string>} rejected if the wasm panics
+ */
+export function run(env, event) {
+  environment ??= env
+  if (isResetDue) {
+    isResetDue = false
+    __wbg_reset_state()
+  }
+  return new Promise((resolve, reject) => {
+    const number = ++lastEvent
+    pending.set(number, { resolve, reject })
+    enter(() => event(number))
+  })
+}
+
+/**
+ * Runs an event that the wasm answers with a promise.
+ *
+ * @param {Env} env
+ * @param {() => Promise<void>} event
+ */
+export async function runAsync(env, event) {
+  await run(env, (number) => {
+    event().then(
+      () => finish(number, ''),
+      (error) => end(number)?.reject(error),
+    )
+  })
+}
+
+/** Ends an event; called by the wasm. */
+export function finish(number, text) {
+  end(number)?.resolve(text)
+}
+
+function end(number) {
+  const event = pending.get(number)
+  pending.delete(number)
+  return event
+}
+
+/** Rejects the pending events; called by the panic hook. */
+export function panicked(message) {
+  crash(new Error(message))
+}
+
+function crash(error) {
+  if (isResetDue) return
+  instance += 1
+  isResetDue = true
+  for (const { reject } of pending.values()) reject(error)
+  pending.clear()
+}
+
+// Calls the wasm. It throws after a panic, and for a trap such as a stack overflow.
+function enter(call) {
+  try {
+    call()
+  } catch (error) {
+    crash(error)
+  }
+}
+
+/**
+ * Returns a function that starts an operation as a host call.
+ *
+ * @template {any[]} Arguments
+ * @template Result
+ * @param {(...parameters: Arguments) => Promise<Result>} operation rejects with an `Error` or a text
+ * @param {(result: Result) => [number: number, text: string]} toReply
+ */
+function hostCall(operation, toReply) {
+  return (/** @type {number} */ number, /** @type {Arguments} */ ...parameters) => {
+    const started = instance
+    operation(...parameters).then(
+      (result) => {
+        if (started === instance) enter(() => settle(number, ...toReply(result)))
+      },
+      (error) => {
+        if (started === instance) enter(() => fail(number, String(error?.message ?? error)))
+      },
+    )
+  }
+}
+
+export const startPost = hostCall(post, ({ status, body }) => [status, body])
+
+export const startFind = hostCall(find, (entry) => (entry ? [entry.made, entry.body] : [NaN, '']))
+
+export const startAllow = hostCall(
+  (binding, key) => allow(environment, binding, key),
+  (isAllowed) => [Number(isAllowed), ''],
+)
+
+export const startVerify = hostCall(verify, (isValid) => [Number(isValid), ''])

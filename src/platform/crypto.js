@@ -1,0 +1,36 @@
+// Verifies signatures with the platform's WebCrypto.
+
+const ALGORITHMS = {
+  HS256: { name: 'HMAC', hash: 'SHA-256' },
+  RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  ES256: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+  EdDSA: { name: 'Ed25519' },
+}
+
+// Imported keys by algorithm and text. There are few, unless a key server invents new ones.
+const imported = new Map()
+const MAX_IMPORTED = 64
+
+const encoder = new TextEncoder()
+
+async function keyOf(algorithm, text) {
+  const id = algorithm + text
+  let key = imported.get(id)
+  if (!key) {
+    const secret = algorithm === 'HS256'
+    const data = secret ? encoder.encode(text) : JSON.parse(text)
+    const format = secret ? 'raw' : 'jwk'
+    key = await crypto.subtle.importKey(format, data, ALGORITHMS[algorithm], false, ['verify'])
+    if (imported.size >= MAX_IMPORTED) imported.clear()
+    imported.set(id, key)
+  }
+  return key
+}
+
+/** Returns whether a base64url signature of a text is valid. */
+export async function verify(algorithm, text, signature, signed) {
+  const key = await keyOf(algorithm, text)
+  const binary = atob(signature.replaceAll('-', '+').replaceAll('_', '/'))
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  return crypto.subtle.verify(ALGORITHMS[algorithm], key, bytes, encoder.encode(signed))
+}

@@ -1,0 +1,24 @@
+// The platform's rate limiters.
+
+/** Counts one call of a key and returns whether it is within the limit. */
+export async function allow(env, binding, key) {
+  const { success } = await env[binding].limit({ key })
+  return success
+}
+
+/**
+ * Returns the network of an address: an IPv4 address itself, the /64 network of an IPv6 address. A
+ * client with one address of a /64 has all of them, and could use another one for each request.
+ */
+export function networkOf(address) {
+  // A URL has one spelling for every spelling of an IPv6 address, and rejects anything else.
+  const host = URL.parse(`http://[${address}]/`)?.hostname
+  if (!host) return address
+  const [head, tail] = host.slice(1, -1).split('::')
+  const start = head ? head.split(':') : []
+  const end = tail ? tail.split(':') : []
+  const groups = [...start, ...Array(8 - start.length - end.length).fill('0'), ...end]
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return groups.slice(0, 4).join(':')
+  const words = groups.slice(6).map((group) => parseInt(group, 16))
+  return words.flatMap((word) => [word >> 8, word & 255]).join('.')
+}

@@ -1,0 +1,43 @@
+// Makes the platform's response from the text that response.rs writes.
+
+import { store as storeAtEdge } from './edge_cache.js'
+import { store as storeInIsolate } from './isolate_cache.js'
+import { streamOf } from './live.js'
+import { respond } from './not_modified.js'
+
+/**
+ * @param {Request} request
+ * @param {ExecutionContext} context
+ * @param {string} text a line with status and delivery, name and value of each header in a line
+ *   each, an empty line, and the body
+ */
+export function response(request, context, text) {
+  const end = text.indexOf('\n\n')
+  const [first, ...lines] = text.slice(0, end).split('\n')
+  /** @type {Record<string, string>} */
+  const headers = {}
+  for (let index = 0; index < lines.length; index += 2) headers[lines[index]] = lines[index + 1]
+  const [code, delivery, ...details] = first.split(' ')
+  const status = Number(code)
+  if (delivery === 'stream') {
+    return new Response(streamOf(Number(details[0])), { status, headers })
+  }
+  const body = text.slice(end + 2) || null
+  if (delivery === 'edge') context.waitUntil(cacheAtEdge(details, body))
+  if (delivery === 'isolate') {
+    const [made, until] = details.map(Number)
+    storeInIsolate(request, { made, until, headers, body })
+  }
+  return respond(request, body, { status, headers })
+}
+
+/** @param {string[]} details */
+async function cacheAtEdge([made, url], body) {
+  try {
+    await storeAtEdge(url, Number(made), body)
+  } catch (error) {
+    // Plain workerd has no cache; anywhere else this is worth knowing.
+    const { message } = /** @type {Error} */ (error)
+    console.debug(JSON.stringify({ level: 'debug', cause: message }))
+  }
+}

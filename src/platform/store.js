@@ -1,0 +1,29 @@
+// One request to the store.
+
+/**
+ * Sends a pipeline and reads the complete response.
+ *
+ * @param {string} url
+ * @param {string} authorization
+ * @param {number} timeout in milliseconds, for the complete response
+ * @param {string} body
+ * @returns {Promise<{ status: number, body: string }>}
+ * @throws {string} the cause, without secrets
+ */
+export async function post(url, authorization, timeout, body) {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body,
+      // Only the configured store may receive the token.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeout),
+    })
+    return { status: response.status, body: await response.text() }
+  } catch (error) {
+    // The text after a colon can contain the URL, and that a password.
+    const { message } = /** @type {Error} */ (error)
+    throw String(message).split(':', 1)[0]
+  }
+}

@@ -1,0 +1,186 @@
+//! A response, before `response.js` turns it into one of the platform.
+
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+use serde::Serialize;
+use std::hash::{DefaultHasher, Hasher};
+
+/// Status, headers and body.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// The body; empty for none.
+    pub body: String,
+    /// The work of `response.js` besides sending it.
+    pub delivery: Delivery,
+    headers: Vec<(&'static str, String)>,
+}
+
+/// The work of `response.js` besides sending a response.
+#[derive(Clone, Debug, Default)]
+pub enum Delivery {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// The body comes from the edge cache: keeps it in the isolate's cache.
+    CacheInIsolate {
+        /// When the body was made.
+        made: Instant,
+        /// When it stops being fresh.
+        until: Instant,
+    },
+    /// Stores the body in the edge cache.
+    CacheAtEdge {
+        /// When the body was made.
+        made: Instant,
+        /// The URL of the cache entry.
+        url: String,
+    },
+    /// Sends an open stream as the body: its number in `live.js`.
+    Stream(u32),
+}
+
+impl Response {
+    /// Returns 200 with a value as JSON that no cache may store.
+    #[must_use]
+    pub fn json(value: &impl Serialize) -> Self {
+        Self::json_text(serde_json::to_string(value).unwrap_or_default())
+    }
+
+    /// Returns 200 with JSON that no cache may store.
+    #[must_use]
+    pub fn json_text(body: String) -> Self {
+        Self::text("application/json", body).with("cache-control", "no-store")
+    }
+
+    /// Returns 202 with a value as JSON: the request was accepted but not carried out yet.
+    #[must_use]
+    pub fn accepted(value: &impl Serialize) -> Self {
+        Self {
+            status: 202,
+            ..Self::json(value)
+        }
+    }
+
+    /// Returns 200 with a body of a media type.
+    #[must_use]
+    pub fn text(media_type: &str, body: impl Into<String>) -> Self {
+        Self {
+            status: 200,
+            body: body.into(),
+            delivery: Delivery::Plain,
+            headers: Vec::new(),
+        }
+        .with("content-type", media_type)
+    }
+
+    /// Returns 200 with a stream of a media type that no cache may store.
+    #[must_use]
+    pub fn stream(media_type: &str, stream: u32) -> Self {
+        Self {
+            delivery: Delivery::Stream(stream),
+            ..Self::text(media_type, "").with("cache-control", "no-store")
+        }
+    }
+
+    /// Returns 204.
+    #[must_use]
+    pub fn no_content() -> Self {
+        Self {
+            status: 204,
+            body: String::new(),
+            delivery: Delivery::Plain,
+            headers: Vec::new(),
+        }
+        .with("cache-control", "no-store")
+    }
+
+    /// Returns the problem document of an error.
+    #[must_use]
+    pub fn problem(error: &Error) -> Self {
+        let mut response = Self::json(&error.problem());
+        response.status = error.status();
+        let response = response.with("content-type", "application/problem+json");
+        match error {
+            Error::MethodNotAllowed(allow) => response.with("allow", *allow),
+            Error::Unauthenticated(_) => response.with("www-authenticate", "Bearer"),
+            Error::InvalidToken(_) => {
+                response.with("www-authenticate", "Bearer error=\"invalid_token\"")
+            }
+            Error::StoreUnavailable(_) | Error::KeysUnavailable(_) => {
+                response.with("retry-after", "1")
+            }
+            // The longest period of the platform's limiters, which do not report their own.
+            Error::RateLimited(_) => response.with("retry-after", "60"),
+            Error::InvalidRequest(..)
+            | Error::Forbidden(_)
+            | Error::NotFound(_)
+            | Error::TooLarge(_)
+            | Error::UnsupportedMediaType
+            | Error::UnknownAction(_)
+            | Error::NotUndoable(_)
+            | Error::ScoreOverflow(_)
+            | Error::Misconfigured(..) => response,
+        }
+    }
+
+    /// Sets a header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(known, _)| *known != name);
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Returns a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let (_, value) = headers.find(|(known, _)| *known == name)?;
+        Some(value)
+    }
+
+    /// Sets `ETag` to a hash of the body. `response.js` compares it with `If-None-Match`.
+    #[must_use]
+    pub fn with_etag(self) -> Self {
+        let tag = format!("\"{}\"", body_hash(&self.body));
+        self.with("etag", tag)
+    }
+
+    /// Returns the text from which `response.js` makes the platform's response: a line with the
+    /// status and the delivery, the name and value of each header in a line each, an empty line,
+    /// and the body.
+    ///
+    /// The platform itself leaves out the body of a response to `HEAD`, but reports its length.
+    #[must_use]
+    pub fn serialize(&self) -> String {
+        let mut text = String::with_capacity(self.body.len() + 600);
+        text.push_str(&self.status.to_string());
+        match &self.delivery {
+            Delivery::Plain => (),
+            Delivery::CacheInIsolate { made, until } => {
+                text += &format!(" isolate {} {}", made.0, until.0);
+            }
+            Delivery::CacheAtEdge { made, url } => text += &format!(" edge {} {url}", made.0),
+            Delivery::Stream(number) => text += &format!(" stream {number}"),
+        }
+        for (name, value) in &self.headers {
+            for line in [*name, value.as_str()] {
+                text.push('\n');
+                text.push_str(line);
+            }
+        }
+        text.push_str("\n\n");
+        text.push_str(&self.body);
+        text
+    }
+}
+
+/// Returns a hash of a body in hexadecimal digits.
+#[must_use]
+pub fn body_hash(body: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body.as_bytes());
+    format!("{:016x}", hasher.finish())
+}

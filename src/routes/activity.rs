@@ -1,0 +1,89 @@
+//! `POST /v1/activity`.
+
+use super::array::Results;
+use crate::app::RequestContext;
+use crate::jobs::message;
+use crate::log;
+use crate::middleware::authentication::authenticate;
+use crate::response::Response;
+use activity_rank_core::activity::{Activity, Counted, RuledActivity, date_in_order, read_item};
+use activity_rank_core::caller::Caller;
+use activity_rank_core::config::Scope;
+use activity_rank_core::error::Error;
+use activity_rank_store::count::{count_all, count_one};
+use activity_rank_store::profiles::first_profile_call;
+use activity_rank_store::redis::Command;
+use serde_json::Value;
+
+/// Counts one activity, or an array of them. Queues them while the store is unavailable.
+pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
+    let RequestContext {
+        deployment,
+        request,
+        ..
+    } = context;
+    let (config, now) = (&deployment.config, request.now);
+    let body = request.body()?;
+    let caller = authenticate(context).await?;
+    request.reject_parameters()?;
+    let profile = first_profile(context, &caller);
+    let parse = |item: &Value| read_item(item, &caller, &config.rules, now);
+    let queued = Counted::queued(config.decimals);
+    let json = body.json()?;
+    let Value::Array(items) = &json else {
+        let item = parse(&json)?;
+        let error = match count_one(deployment, &item, profile, now).await {
+            Ok(counted) => return Ok(Response::json(&counted)),
+            Err(error) => error,
+        };
+        enqueue(context, error, &[&item.0]).await?;
+        return Ok(Response::accepted(&queued));
+    };
+    // An empty array has no item that would be refused.
+    caller.must_have(Scope::Activity)?;
+    let mut items: Vec<_> = items.iter().map(parse).collect();
+    date_in_order(&mut items);
+    let error = match count_all(deployment, &items, profile, now).await {
+        Ok(counted) => return Ok(Response::json(&Results::new(counted))),
+        Err(error) => error,
+    };
+    let valid: Vec<_> = items.iter().flatten().map(|(item, _)| item).collect();
+    enqueue(context, error, &valid).await?;
+    let queued = |item: Result<RuledActivity, Error>| item.map(|_| queued.clone());
+    let results = items.into_iter().map(queued).collect();
+    Ok(Response::json(&Results::new(results)))
+}
+
+/// Returns the call that gives a user their first profile, if the token contains one.
+fn first_profile(context: RequestContext<'_>, caller: &Caller) -> Option<Command> {
+    let Caller::User(Some(member)) = caller else {
+        return None;
+    };
+    let profile = member.profile.as_ref()?;
+    let (config, now) = (&context.deployment.config, context.request.now);
+    Some(first_profile_call(config, &member.id, profile, now))
+}
+
+/// Sends activities to the queue after the store failed to count them.
+///
+/// # Errors
+///
+/// The error of the store, if it is permanent or no queue accepts the activities.
+async fn enqueue(
+    context: RequestContext<'_>,
+    error: Error,
+    activities: &[&Activity],
+) -> Result<(), Error> {
+    let (Error::StoreUnavailable(cause), Some(queue)) = (&error, &context.app.bindings.queue)
+    else {
+        return Err(error);
+    };
+    for text in message::write(activities) {
+        if let Err(failure) = queue.send(&text).await {
+            log::warning(context.request, &format!("HELD: {failure}"));
+            return Err(error);
+        }
+    }
+    log::warning(context.request, &format!("queued: {cause}"));
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! `GET /healthz`: whether the store responds, the configuration, and warnings for the operator.
+
+use crate::app::App;
+use crate::log;
+use crate::request::Request;
+use crate::response::Response;
+use activity_rank_core::calendar::Period;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_store::deployment::Deployment;
+use activity_rank_store::health::{self, StoreHealth};
+use serde_json::{Value, json};
+
+/// Number of outbox entries that causes a warning. Cron drains 25,000 a minute.
+const OUTBOX_WARNING: i64 = 100_000;
+
+/// 200 if the store responds, else 503. Reports a misconfiguration too.
+pub async fn get(app: &App, request: &Request) -> Response {
+    if let Err(error) = request.reject_parameters() {
+        return Response::problem(&error);
+    }
+    let deployment = match app.deployment() {
+        Ok(deployment) => deployment,
+        Err(error) => return unhealthy(request, "misconfigured", &error, None),
+    };
+    let configured = configured(&deployment.config);
+    let today = deployment.calendar.date_at(request.now);
+    match health::check(deployment, today).await {
+        Ok(health) => {
+            let warnings = warnings(deployment, &health);
+            let body = json!({"status": "ok", "configured": configured, "warnings": warnings});
+            Response::json(&body)
+        }
+        Err(error @ Error::Misconfigured(..)) => {
+            unhealthy(request, "misconfigured", &error, Some(configured))
+        }
+        Err(error) => unhealthy(request, "store-unavailable", &error, Some(configured)),
+    }
+}
+
+fn unhealthy(
+    request: &Request,
+    status: &str,
+    error: &Error,
+    configured: Option<Value>,
+) -> Response {
+    log::failure(request, error);
+    let problem = error.problem();
+    let body =
+        json!({"status": status, "problem": problem, "configured": configured, "warnings": []});
+    let mut response = Response::json(&body);
+    response.status = 503;
+    response.with("retry-after", "1")
+}
+
+fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(policy) = &health.eviction_policy
+        && policy != "noeviction"
+    {
+        warnings.push(format!(
+            "The store's maxmemory-policy is {policy}: a full store would evict boards and deduplication records. Set noeviction."
+        ));
+    }
+    if health.outbox_length > OUTBOX_WARNING {
+        warnings.push(
+            "More than 100,000 entries wait in the outbox of the journal. Check its cron trigger and its database."
+                .to_owned(),
+        );
+    }
+    for period in &health.nearly_full {
+        warnings.push(format!(
+            "The {} board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.",
+            period.name()
+        ));
+    }
+    let config = &deployment.config;
+    if config.service_keys.is_empty() && !config.tokens.are_enabled() {
+        warnings.push(
+            "None of SERVICE_KEYS, JWT_SECRET and JWKS_URL is configured: nothing can be counted."
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+fn configured(config: &Config) -> Value {
+    let names = |period: &Period| period.name();
+    json!({
+        "timezone": config.timezone,
+        "periods": config.periods.iter().map(names).collect::<Vec<_>>(),
+        "actions": config.rules.actions().collect::<Vec<_>>(),
+        "decimals": config.decimals,
+        "board_max_age": config.board_max_age,
+        "store_timeout_ms": config.store_timeout,
+        "prefix": config.prefix,
+        "shards": config.shards,
+        "service_keys": config.service_keys.len(),
+        "user_tokens": config.tokens.configured(),
+        "allowed_origins": config.allowed_origins,
+        "bound": config.bound.names().collect::<Vec<_>>(),
+    })
+}

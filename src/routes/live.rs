@@ -1,0 +1,164 @@
+//! `GET /v1/ranking/{period}/live`: a board and each of its changes as server-sent events.
+//!
+//! A Durable Object for each board (the binding `LIVE`) reads it on behalf of all its watchers, and
+//! `live.js` sends what has changed. The object reads the board with [`read`], which returns what the
+//! route of the board would.
+
+use super::ranking::BoardReader;
+use super::table::Route;
+use crate::app::{App, RequestContext};
+use crate::middleware::response_cache::{last_copy, stale};
+use crate::platform::live::{Watch, watch};
+use crate::request::Request;
+use crate::response::{Response, body_hash};
+use activity_rank_core::board::{BoardSlice, CachedResponse, PageRequest};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Vars;
+use activity_rank_core::error::Error;
+use std::cell::RefCell;
+
+/// Boards remembered by an isolate. Objects share isolates, and leave without notice.
+const MAX_REMEMBERED: usize = 20;
+
+/// A board as it was last read.
+struct Remembered {
+    name: String,
+    limit: u32,
+    slice: BoardSlice,
+    made: Instant,
+}
+
+thread_local! {
+    /// The boards that were last read, newest last.
+    static REMEMBERED: RefCell<Vec<Remembered>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Opens a stream: it begins with the board, unless the caller has this version already, and
+/// continues with every change.
+pub async fn open(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+    let (config, http) = (&context.deployment.config, context.request);
+    let request = PageRequest::parse_live(period, &http.query, config, context.today())?;
+    if !context.app.bindings.live {
+        let detail = "This deployment has no live boards: LIVE is not bound.";
+        return Err(Error::NotFound(detail.to_owned()));
+    }
+    let board = &request.board;
+    let (period, group) = (board.period.name(), board.group.as_deref());
+    let name = format!("{period}/{}/{}", group.unwrap_or_default(), config.prefix);
+    let url = format!("{}{}", http.origin, request.live_normal_form());
+    // Versions are hashes in hexadecimal digits.
+    let known = http.header("last-event-id");
+    let known = known.filter(|known| known.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let watched = watch(
+        &context.app.env,
+        &name,
+        &http.method,
+        &url,
+        known.unwrap_or_default(),
+    )
+    .await;
+    match watched.map_err(|cause| Error::StoreUnavailable(format!("LIVE: {cause}")))? {
+        Watch::Stream(stream) => Ok(Response::stream("text/event-stream", stream)),
+        Watch::Failed(failure) => Err(parse_failure(&failure)),
+    }
+}
+
+/// Parses the error that an object met: the variable, or nothing, and the cause.
+fn parse_failure(failure: &str) -> Error {
+    let (variable, cause) = failure.split_once('\n').unwrap_or_default();
+    let known = Vars::NAMES.into_iter().find(|name| *name == variable);
+    match known {
+        Some(variable) => Error::Misconfigured(variable, cause.to_owned()),
+        None => Error::StoreUnavailable(cause.to_owned()),
+    }
+}
+
+/// Reads the board of a request for each of some numbers of rows, as the lines that `live.js` parses:
+/// `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; then number of
+/// rows, version and JSON of each board.
+pub async fn read(app: &App, http: Request, limits: &str) -> String {
+    let read = read_boards(app, http, limits).await;
+    read.unwrap_or_else(|error| match error {
+        Error::Misconfigured(variable, remedy) => format!("failed\n{variable}\n{remedy}"),
+        error => format!("failed\n\n{}", one_line(&error)),
+    })
+}
+
+async fn read_boards(app: &App, mut http: Request, limits: &str) -> Result<String, Error> {
+    let route = Route::parse(&http.path)?;
+    http.route = route.pattern();
+    let http = &http;
+    let Route::Live(period) = route else {
+        return Err(Error::NotFound(String::new()));
+    };
+    let context = RequestContext::new(app, http)?;
+    let config = &context.deployment.config;
+    let request = PageRequest::parse_live(&period, &http.query, config, context.today())?;
+    let limits: Vec<u32> = limits.split(',').flat_map(str::parse).collect();
+    let longest = request.first(limits.iter().copied().max().unwrap_or_default());
+    let slice = BoardReader::new(context, &longest).read().await;
+    let mut lines = match &slice {
+        Ok(_) => "fresh\n\n".to_owned(),
+        Err(error) => format!("stale\n\n{}", one_line(error)),
+    };
+    for limit in limits {
+        let request = &longest.first(limit);
+        let reader = BoardReader::new(context, request);
+        let json = match &slice {
+            Ok(slice) => reader.render(slice),
+            Err(error) => {
+                let url = format!("{}{}", http.origin, request.normal_form());
+                let copy = async |oldest| match remembered(&reader, request, oldest) {
+                    Some(remembered) => Ok(Some(remembered)),
+                    None => reader.copy(oldest).await,
+                };
+                let copy = last_copy(context, &url, copy);
+                stale(http, error.clone(), copy).await?.body
+            }
+        };
+        lines += &format!("\n{limit}\n{}\n{json}", body_hash(&json));
+    }
+    if let Ok(slice) = slice {
+        remember(&longest, slice, http.now);
+    }
+    Ok(lines)
+}
+
+fn remember(request: &PageRequest, slice: BoardSlice, made: Instant) {
+    let name = request.board.name();
+    REMEMBERED.with_borrow_mut(|all| {
+        all.retain(|other| other.name != name);
+        if all.len() >= MAX_REMEMBERED {
+            all.remove(0);
+        }
+        all.push(Remembered {
+            name,
+            limit: request.limit(),
+            slice,
+            made,
+        });
+    });
+}
+
+/// Returns the remembered board, if it has enough rows and was made at `oldest` or later.
+fn remembered(
+    reader: &BoardReader<'_>,
+    request: &PageRequest,
+    oldest: Instant,
+) -> Option<CachedResponse> {
+    let name = request.board.name();
+    REMEMBERED.with_borrow(|all| {
+        let fits = |other: &&Remembered| {
+            other.name == name && other.limit >= request.limit() && other.made >= oldest
+        };
+        let found = all.iter().find(fits)?;
+        Some(CachedResponse {
+            body: reader.render(&found.slice),
+            made: found.made,
+        })
+    })
+}
+
+fn one_line(error: &Error) -> String {
+    error.cause().unwrap_or_default().replace('\n', " ")
+}

@@ -1,0 +1,69 @@
+//! Handlers, one file for each resource: parse the request, call the store, render the response.
+
+mod activity;
+mod array;
+mod health;
+mod journal;
+pub mod live;
+mod moderation;
+mod pages;
+mod ranking;
+pub mod table;
+mod users;
+
+use crate::app::{App, RequestContext};
+use crate::log;
+use crate::middleware::cors::{Cors, is_preflight};
+use crate::middleware::{authentication, security_headers};
+use crate::request::Request;
+use crate::response::Response;
+use activity_rank_core::error::Error;
+use table::Route;
+
+/// Responds to a request. Every error becomes a problem document.
+pub async fn respond(app: &App, mut request: Request) -> String {
+    let cors = Cors::new(&app.origins, request.header("origin"));
+    let response = handle(app, &mut request, &cors)
+        .await
+        .unwrap_or_else(|error| {
+            log::failure(&request, &error);
+            Response::problem(&error)
+        });
+    cors.add(security_headers::add(response, &request))
+        .serialize()
+}
+
+async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Response, Error> {
+    let route = Route::parse(&request.path)?;
+    request.route = route.pattern();
+    let request = &*request;
+    if is_preflight(&request.method, |name| request.header(name).is_some()) {
+        return Ok(cors.preflight(route.allow()));
+    }
+    route.check_method(&request.method)?;
+    if route.is_public() && request.is_read() {
+        authentication::limit_public_read(app, request).await?;
+    }
+    if route == Route::Health {
+        return Ok(health::get(app, request).await);
+    }
+    let context = RequestContext::new(app, request)?;
+    match route {
+        Route::Activity => activity::post(context).await,
+        Route::Ranking(period) => ranking::page(context, &period).await,
+        Route::Winners(period) => ranking::winners(context, &period).await,
+        Route::Live(period) => live::open(context, &period).await,
+        Route::Comparison(period) => ranking::comparison(context, &period).await,
+        Route::Standing(period, user) => ranking::standing(context, &period, &user).await,
+        Route::Profiles => users::put_profiles(context).await,
+        Route::Profile(user) => users::profile(context, &user).await,
+        Route::History(user) => users::history(context, &user).await,
+        Route::Moderation(user) => moderation::state(context, &user).await,
+        Route::Adjustments(user) => moderation::adjust(context, &user).await,
+        Route::AuditLog => moderation::audit_log(context).await,
+        Route::Journal => journal::get(context).await,
+        Route::Health | Route::OpenApi => pages::openapi(app, request).await,
+        Route::Home => pages::page(app, request, "index.html").await,
+        Route::Docs => pages::page(app, request, "docs.html").await,
+    }
+}

@@ -1,0 +1,64 @@
+//! `/v1/moderation`, and what moderators do to a user.
+
+use crate::app::RequestContext;
+use crate::copies;
+use crate::middleware::authentication::authenticate;
+use crate::response::Response;
+use activity_rank_core::config::Scope;
+use activity_rank_core::error::Error;
+use activity_rank_core::moderation::{Adjustment, AuditRequest, ModerationState, render_flags};
+use activity_rank_store::{count, moderation, profiles};
+
+/// `GET` and `PUT` of whether a user is hidden or frozen.
+pub async fn state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+    if context.request.method == "PUT" {
+        put_state(context, user).await
+    } else {
+        get_state(context, user).await
+    }
+}
+
+async fn get_state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+    let caller = authenticate(context).await?;
+    let user = context.request.path_user(user)?;
+    caller.must_be_service(Scope::Admin)?;
+    let (profile, flags) = profiles::read(context.deployment, &user).await?;
+    let body = render_flags(&user, profile.as_ref(), flags);
+    Ok(Response::json_text(body))
+}
+
+async fn put_state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+    let body = context.request.body()?;
+    let caller = authenticate(context).await?;
+    context.request.reject_parameters()?;
+    let state = ModerationState::parse(user, &body.json()?)?;
+    caller.must_be_service(Scope::Admin)?;
+    let (profile, flags) =
+        moderation::moderate(context.deployment, &state, context.request.now).await?;
+    copies::update_visibility(context, &[user]).await?;
+    let body = render_flags(&state.user, profile.as_ref(), flags);
+    Ok(Response::json_text(body))
+}
+
+/// `POST` of an adjustment.
+pub async fn adjust(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+    let (deployment, now) = (context.deployment, context.request.now);
+    let body = context.request.body()?;
+    let caller = authenticate(context).await?;
+    context.request.reject_parameters()?;
+    let adjustment = Adjustment::parse(user, &body.json()?, deployment.config.decimals, now)?;
+    caller.must_be_service(Scope::Admin)?;
+    let counted = count::adjust(deployment, adjustment, now).await?;
+    Ok(Response::json(&counted))
+}
+
+/// `GET` of the audit log.
+pub async fn audit_log(context: RequestContext<'_>) -> Result<Response, Error> {
+    let caller = authenticate(context).await?;
+    let page = AuditRequest::parse(&context.request.query)?;
+    caller.must_be_service(Scope::Admin)?;
+    let entries = moderation::read_audit_log(context.deployment, &page).await?;
+    Ok(Response::json_text(
+        page.render(&entries, context.deployment.config.decimals),
+    ))
+}

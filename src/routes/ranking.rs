@@ -1,0 +1,190 @@
+//! `GET /v1/ranking/…`.
+
+use crate::app::RequestContext;
+use crate::archive;
+use crate::copies;
+use crate::middleware::response_cache::{CLOSED_MAX_AGE, cached, stale};
+use crate::response::Response;
+use activity_rank_core::board::{
+    BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, PageRequest, PastBoard,
+    PeriodView, StandingRequest, WinnersRequest,
+};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+use activity_rank_core::profile::Profile;
+use activity_rank_store::deployment::Deployment;
+use activity_rank_store::{boards, profiles};
+
+/// Reads the board of one request.
+pub struct BoardReader<'a> {
+    context: RequestContext<'a>,
+    request: &'a dyn BoardRequest,
+    period: PeriodView,
+}
+
+/// A page of a board: from the edge cache while it is fresh.
+pub async fn page(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = PageRequest::parse(period, query, config, context.today())?;
+    let reader = BoardReader::new(context, &request);
+    let max_age = if reader.period.closed {
+        CLOSED_MAX_AGE
+    } else {
+        config.board_max_age
+    };
+    let read = async { Ok(reader.render(&reader.read().await?)) };
+    let copy = async |oldest| reader.copy(oldest).await;
+    cached(context, &request.normal_form(), max_age, read, copy).await
+}
+
+/// The first three users of past boards, cached like closed boards.
+pub async fn winners(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = WinnersRequest::parse(period, query, config, context.today())?;
+    let (form, read) = (request.normal_form(), read_winners(context, &request));
+    cached(context, &form, CLOSED_MAX_AGE, read, async |_| Ok(None)).await
+}
+
+/// Reads past boards from the store and the archive.
+async fn read_winners(
+    context: RequestContext<'_>,
+    request: &WinnersRequest,
+) -> Result<String, Error> {
+    let deployment = context.deployment;
+    let config = &deployment.config;
+    let stored = boards::read_winners(deployment, request).await?;
+    let archived = match &context.app.bindings.archive {
+        Some(archive) => archive::read_winners(archive, config, request).await?,
+        None => Vec::new(),
+    };
+    let mut past = request.merge(stored, archived, config.shards);
+    add_profiles(deployment, &mut past).await?;
+    let (calendar, now) = (&deployment.calendar, context.request.now);
+    Ok(request.render(&past, calendar, now, config.decimals))
+}
+
+/// Adds the profiles that boards of the archive lack.
+async fn add_profiles(deployment: &Deployment, past: &mut [PastBoard]) -> Result<(), Error> {
+    let lacking = past.iter().filter(|board| board.needs_profiles);
+    let rows = lacking.flat_map(|board| &board.slice.rows);
+    let users: Vec<&str> = rows.map(|row| row.user.as_str()).collect();
+    let mut profiles = profiles::read_profiles(deployment, &users)
+        .await?
+        .into_iter();
+    for board in past.iter_mut().filter(|board| board.needs_profiles) {
+        for row in &mut board.slice.rows {
+            row.profile = profiles.next().flatten();
+        }
+    }
+    Ok(())
+}
+
+/// One standing.
+pub async fn standing(
+    context: RequestContext<'_>,
+    period: &str,
+    user: &str,
+) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = StandingRequest::parse(period, user, query, config, context.today())?;
+    BoardReader::new(context, &request).respond().await
+}
+
+/// A comparison of several users.
+pub async fn comparison(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = ComparisonRequest::parse(period, query, config, context.today())?;
+    BoardReader::new(context, &request).respond().await
+}
+
+impl<'a> BoardReader<'a> {
+    /// Returns the reader of a request.
+    #[must_use]
+    pub fn new(context: RequestContext<'a>, request: &'a dyn BoardRequest) -> Self {
+        let calendar = &context.deployment.calendar;
+        let period = request.board().period_view(calendar, context.request.now);
+        Self {
+            context,
+            request,
+            period,
+        }
+    }
+
+    /// Returns the board as it is now, or a copy while the store is unavailable. No cache may store
+    /// the response.
+    async fn respond(&self) -> Result<Response, Error> {
+        let response = match self.read().await {
+            Ok(slice) => Response::text("application/json", self.render(&slice)),
+            Err(error) => {
+                let copy = async {
+                    let oldest = copies::oldest_allowed(self.context).await?;
+                    self.copy(oldest).await
+                };
+                stale(self.context.request, error, copy).await?
+            }
+        };
+        Ok(response.with("cache-control", "no-store"))
+    }
+
+    /// Renders the response body.
+    #[must_use]
+    pub fn render(&self, slice: &BoardSlice) -> String {
+        let decimals = self.context.deployment.config.decimals;
+        self.request.render(slice, &self.period, decimals)
+    }
+
+    /// Reads the board from the store; a closed board that the store does not have completely, from
+    /// the archive.
+    ///
+    /// # Errors
+    ///
+    /// As [`Deployment::run_script`].
+    pub async fn read(&self) -> Result<BoardSlice, Error> {
+        let (board, query) = (self.request.board(), self.request.query());
+        let stored = boards::read(self.context.deployment, board, &query).await?;
+        let archive = match &self.context.app.bindings.archive {
+            Some(archive) if self.period.closed && !stored.complete => archive,
+            Some(_) | None => return Ok(stored.slice),
+        };
+        let config = &self.context.deployment.config;
+        match archive::read(archive, config, board, &query).await? {
+            // A shard without the board may have dropped it, or never had it: the source with more
+            // users is complete.
+            Some((mut slice, _)) if !stored.exists || stored.slice.total < slice.total => {
+                self.add_profiles(&mut slice).await?;
+                Ok(slice)
+            }
+            Some(_) | None => Ok(stored.slice),
+        }
+    }
+
+    /// Adds the profiles that the archive does not have.
+    async fn add_profiles(&self, slice: &mut BoardSlice) -> Result<(), Error> {
+        let ranked = slice.rows.iter().map(|row| &row.user);
+        let unranked = slice.unranked.iter().map(|(user, _)| user);
+        let users: Vec<&str> = ranked.chain(unranked).map(String::as_str).collect();
+        let profiles = profiles::read_profiles(self.context.deployment, &users).await?;
+        let ranked = slice.rows.iter_mut().map(|row| &mut row.profile);
+        let unranked = slice.unranked.iter_mut().map(|(_, profile)| profile);
+        let slots: Vec<&mut Option<Profile>> = ranked.chain(unranked).collect();
+        for (slot, profile) in slots.into_iter().zip(profiles) {
+            *slot = profile;
+        }
+        Ok(())
+    }
+
+    /// Returns a copy of the board that was made at `oldest` or later, without the store.
+    ///
+    /// # Errors
+    ///
+    /// As [`copies::find`].
+    pub async fn copy(&self, oldest: Instant) -> Result<Option<CachedResponse>, Error> {
+        let board = (self.request.board(), self.period.closed);
+        let query = self.request.query();
+        let found = copies::find(self.context, board, &query, oldest).await?;
+        Ok(found.map(|(slice, made)| CachedResponse {
+            body: self.render(&slice),
+            made,
+        }))
+    }
+}

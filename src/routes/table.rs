@@ -1,0 +1,136 @@
+//! The routes: paths and methods.
+
+use activity_rank_core::error::Error;
+use percent_encoding::percent_decode_str;
+
+/// The methods of a route that is only read.
+const READ: &str = "GET, HEAD";
+
+/// A route. Its parameters are percent-decoded, but not validated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// `/v1/activity`
+    Activity,
+    /// `/v1/ranking/{period}`
+    Ranking(String),
+    /// `/v1/ranking/{period}/winners`
+    Winners(String),
+    /// `/v1/ranking/{period}/live`
+    Live(String),
+    /// `/v1/ranking/{period}/users`
+    Comparison(String),
+    /// `/v1/ranking/{period}/users/{user}`
+    Standing(String, String),
+    /// `/v1/users`
+    Profiles,
+    /// `/v1/users/{user}`
+    Profile(String),
+    /// `/v1/users/{user}/activity`
+    History(String),
+    /// `/v1/users/{user}/moderation`
+    Moderation(String),
+    /// `/v1/users/{user}/adjustments`
+    Adjustments(String),
+    /// `/v1/moderation`
+    AuditLog,
+    /// `/v1/journal`
+    Journal,
+    /// `/healthz`
+    Health,
+    /// `/openapi.json`
+    OpenApi,
+    /// `/`
+    Home,
+    /// `/docs`
+    Docs,
+}
+
+impl Route {
+    /// Parses a path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub fn parse(path: &str) -> Result<Self, Error> {
+        let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let parts: Vec<String> = path.split('/').skip(1).map(decode).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        Ok(match *parts {
+            [""] => Self::Home,
+            ["healthz"] => Self::Health,
+            ["openapi.json"] => Self::OpenApi,
+            ["docs"] => Self::Docs,
+            ["v1", "activity"] => Self::Activity,
+            ["v1", "ranking", period] => Self::Ranking(period.to_owned()),
+            ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
+            ["v1", "ranking", period, "live"] => Self::Live(period.to_owned()),
+            ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
+            ["v1", "ranking", period, "users", user] => {
+                Self::Standing(period.to_owned(), user.to_owned())
+            }
+            ["v1", "users"] => Self::Profiles,
+            ["v1", "users", user] => Self::Profile(user.to_owned()),
+            ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
+            ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
+            ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
+            ["v1", "moderation"] => Self::AuditLog,
+            ["v1", "journal"] => Self::Journal,
+            _ => return Err(Error::NotFound("No route has this path.".to_owned())),
+        })
+    }
+
+    /// Returns the path with the names of its parameters, as in the OpenAPI document.
+    #[must_use]
+    pub fn pattern(&self) -> &'static str {
+        self.properties().0
+    }
+
+    /// Returns the allowed methods, as the value of `Allow`.
+    #[must_use]
+    pub fn allow(&self) -> &'static str {
+        self.properties().1
+    }
+
+    /// Returns whether a read needs the store but no authentication.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        self.properties().2
+    }
+
+    /// Returns the pattern, the allowed methods and whether a read is public.
+    fn properties(&self) -> (&'static str, &'static str, bool) {
+        match self {
+            Self::Activity => ("/v1/activity", "POST", false),
+            Self::Ranking(_) => ("/v1/ranking/{period}", READ, true),
+            Self::Winners(_) => ("/v1/ranking/{period}/winners", READ, true),
+            Self::Live(_) => ("/v1/ranking/{period}/live", READ, true),
+            Self::Comparison(_) => ("/v1/ranking/{period}/users", READ, true),
+            Self::Standing(..) => ("/v1/ranking/{period}/users/{user}", READ, true),
+            Self::Profiles => ("/v1/users", "PUT", false),
+            Self::Profile(_) => ("/v1/users/{user}", "GET, HEAD, PUT, DELETE", true),
+            Self::History(_) => ("/v1/users/{user}/activity", READ, false),
+            Self::Moderation(_) => ("/v1/users/{user}/moderation", "GET, HEAD, PUT", false),
+            Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),
+            Self::AuditLog => ("/v1/moderation", READ, false),
+            Self::Journal => ("/v1/journal", READ, false),
+            Self::Health => ("/healthz", READ, true),
+            Self::OpenApi => ("/openapi.json", READ, false),
+            Self::Home => ("/", READ, false),
+            Self::Docs => ("/docs", READ, false),
+        }
+    }
+
+    /// Checks a method.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MethodNotAllowed`].
+    pub fn check_method(&self, method: &str) -> Result<(), Error> {
+        let allow = self.allow();
+        if allow.split(", ").any(|known| known == method) {
+            Ok(())
+        } else {
+            Err(Error::MethodNotAllowed(allow))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// The functions of the wasm that JavaScript calls; `#[wasm_bindgen]` exports them.
+
+export function fail(call: number, cause: string): void
+export function maxBodyBytes(): number
+export function queue(batch: MessageBatch): Promise<void>
+export function readLive(event: number, request: string, limits: string): void
+export function respond(event: number, request: string): void
+export function scheduled(event: ScheduledController, env: Env, context: ExecutionContext): Promise<void>
+export function settle(call: number, number: number, text: string): void
+/** Instantiates the wasm again. */
+export function __wbg_reset_state(): void
+
+declare global {
+  /** The variables and bindings of the deployment. */
+  type Env = Record<string, any>
+}

@@ -1,0 +1,81 @@
+//! `POST /v1/activity` with an array of activities.
+
+use test_support::{Value, json};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, like, undo};
+use crate::problem::{ID, Problem, field_error, invalid_request, not_undoable};
+
+#[tokio::test]
+async fn invalid_item_fails_alone() {
+    let app = TestApp::start();
+    let actions = "must be one of bookmark, comment, follow, like, publish, visit";
+    let items = json!([
+        like("42", "p"),
+        like("4 2", "p"),
+        7,
+        activity("7", "dance", "p"),
+        like("42", "p"),
+        undo(activity("7", "visit", "/")),
+        activity("7", "comment", "p"),
+    ]);
+    let error = |problem: Problem| json!({"error": problem.body()});
+    let response = app.send_activity(items).await;
+    response.assert(
+        200,
+        json!({"results": [
+            {"outcome": "counted", "points": 2},
+            error(field_error("user", ID)),
+            error(invalid_request("An activity is a JSON object.")),
+            error(Problem::with_error("unknown-action", "action", actions)),
+            {"outcome": "duplicate", "points": 0},
+            error(not_undoable("visit")),
+            {"outcome": "counted", "points": 3},
+        ]}),
+    );
+    assert_eq!(response.header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn items_of_one_target_apply_in_order() {
+    let app = TestApp::start();
+    let (like, undo) = (like("42", "p"), undo(like("42", "p")));
+    let items = json!([undo, like, like, undo, undo, like]);
+    let response = app.send_activity(items).await;
+    let results = response.body["results"].as_array().unwrap().iter();
+    let outcomes: Vec<_> = results.map(|result| &result["outcome"]).collect();
+    let expected = "nothing-to-undo counted duplicate undone nothing-to-undo counted";
+    assert_eq!(outcomes, expected.split(' ').collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn empty_array_returns_empty_results() {
+    let app = TestApp::start();
+    app.assert_activity(json!([]), json!({"results": []})).await;
+    assert_eq!(app.store().keys(), [""; 0]);
+}
+
+#[tokio::test]
+async fn array_of_invalid_items_returns_200() {
+    let app = TestApp::start();
+    let response = app.send_activity(json!([null, {}])).await;
+    response.assert_status(200);
+    let mut results = response.body["results"].as_array().unwrap().iter();
+    let all_invalid = results.all(|result| result["error"]["status"] == 400);
+    assert!(all_invalid, "{}", response.text);
+    assert_eq!(app.store().keys(), [""; 0]);
+}
+
+#[tokio::test]
+async fn array_of_500_items_is_counted() {
+    let app = TestApp::start();
+    let item = |item: u32| like(&format!("u{}", item % 50), &item.to_string());
+    let items: Vec<Value> = (0..500).map(item).collect();
+    let response = app.send_activity(json!(items)).await;
+    let counted = json!({"outcome": "counted", "points": 2});
+    response.assert(200, json!({"results": vec![counted; 500]}));
+    let board = app.read("/v1/ranking/all?limit=100").await;
+    assert_eq!(board["total"], 50);
+    let mut entries = board["entries"].as_array().unwrap().iter();
+    assert!(entries.all(|entry| entry["score"] == 20));
+}

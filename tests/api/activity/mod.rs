@@ -1,0 +1,178 @@
+//! `POST /v1/activity` with one activity.
+
+mod array;
+mod dated;
+
+use test_support::{Value, json};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, dated, like, outcome, undo, with};
+use crate::clock::{day, noon, standings};
+
+#[tokio::test]
+async fn like_counts_once_and_undo_reverts_it() {
+    let app = TestApp::start();
+    let (like, undo) = (like("42", "post-7"), undo(like("42", "post-7")));
+    let first = standings(day(0), 2, 1);
+    let none = standings(day(0), 0, Value::Null);
+    for (activity, name, points, standings) in [
+        (&like, "counted", 2, &first),
+        (&like, "duplicate", 0, &first),
+        (&undo, "undone", -2, &none),
+        (&undo, "nothing-to-undo", 0, &none),
+        (&like, "counted", 2, &first),
+    ] {
+        let response = app.send_activity(activity.clone()).await;
+        response.assert(200, outcome(name, points, standings.clone()));
+        assert_eq!(response.header("cache-control"), Some("no-store"));
+    }
+}
+
+#[tokio::test]
+async fn default_actions_earn_their_points() {
+    let app = TestApp::start();
+    let mut score = 0;
+    let actions = [
+        ("visit", 1),
+        ("like", 2),
+        ("bookmark", 2),
+        ("follow", 2),
+        ("comment", 3),
+        ("publish", 10),
+    ];
+    for (action, points) in actions {
+        score += points;
+        let expected = outcome("counted", points, standings(day(0), score, 1));
+        app.assert_activity(activity("42", action, "/a"), expected)
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn visit_ignores_query_fragment_and_slash() {
+    let app = TestApp::start();
+    let visit = |target: &str| activity("42", "visit", target);
+    app.outcome(visit("/about"), "counted").await;
+    for same in [
+        "/about",
+        "/about/",
+        "/about?from=mail",
+        "/about#team",
+        "/about/?a=1#b",
+    ] {
+        app.outcome(visit(same), "duplicate").await;
+    }
+    app.outcome(visit("/"), "counted").await;
+    app.outcome(visit("/?a=1"), "duplicate").await;
+    app.outcome(visit("/about/team"), "counted").await;
+    app.outcome(visit("/About"), "counted").await;
+}
+
+#[tokio::test]
+async fn visit_counts_again_on_another_day() {
+    let app = TestApp::start();
+    let visit = |back| dated(activity("42", "visit", "/"), noon(back));
+    app.outcome(visit(0), "counted").await;
+    app.outcome(visit(1), "counted").await;
+    app.outcome(visit(1), "duplicate").await;
+    app.outcome(visit(30), "counted").await;
+    // The deduplication records of that day have expired, so a repeat could not be recognized.
+    let response = app.send_activity(visit(31)).await;
+    let standings = standings(day(31), 0, Value::Null);
+    assert_eq!(response.body["standings"]["day"], standings["day"]);
+    assert_eq!(response.body["outcome"], "stale");
+}
+
+#[tokio::test]
+async fn like_targets_are_compared_byte_for_byte() {
+    let app = TestApp::start();
+    for target in [
+        "/about",
+        "/about/",
+        "/about?a=1",
+        "about",
+        "ABOUT",
+        " about",
+        "é",
+        "e\u{301}",
+    ] {
+        app.count("42", "like", target).await;
+    }
+    app.count("42", "like", &"x".repeat(512)).await;
+    app.count("42", "like", &"é".repeat(256)).await;
+}
+
+#[tokio::test]
+async fn integer_user_equals_its_decimal_text() {
+    let app = TestApp::start();
+    let like = |user: Value| with(like("", "p"), json!({"user": user}));
+    app.outcome(like(json!(42)), "counted").await;
+    app.outcome(like(json!("42")), "duplicate").await;
+    app.outcome(like(json!(-42)), "counted").await;
+    app.outcome(like(json!("-42")), "duplicate").await;
+    app.outcome(like(json!(u64::MAX)), "counted").await;
+    app.outcome(like(json!("18446744073709551615")), "duplicate")
+        .await;
+}
+
+#[tokio::test]
+async fn float_user_must_be_an_exact_integer() {
+    let app = TestApp::start();
+    let like = |user: Value| with(like("", "p"), json!({"user": user}));
+    for (number, id) in [(42.0, "42"), (-0.0, "0"), (-1e3, "-1000")] {
+        app.outcome(like(json!(number)), "counted").await;
+        app.outcome(like(json!(id)), "duplicate").await;
+    }
+    // A fraction, and floats beyond the range of exact integers.
+    for number in [
+        42.5,
+        9_007_199_254_740_992.0,
+        -9_223_372_036_854_775_808.0,
+        1e300,
+    ] {
+        let response = app.send_activity(like(json!(number))).await;
+        response.assert_status(400);
+    }
+}
+
+#[tokio::test]
+async fn user_id_accepts_every_allowed_character() {
+    let app = TestApp::start();
+    for user in [
+        "a",
+        "Z09_.:@|-",
+        "...",
+        "me@example.com",
+        "-",
+        ".a",
+        "|",
+        ":",
+    ] {
+        app.count(user, "like", "p").await;
+    }
+    app.count(&"u".repeat(64), "like", "p").await;
+}
+
+#[tokio::test]
+async fn users_actions_and_targets_never_collide() {
+    let app = TestApp::start();
+    for user in ["a", "b", "a:b"] {
+        for action in ["like", "follow"] {
+            for target in ["x", "y", "x:y", "like:x"] {
+                app.count(user, action, target).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn ties_rank_by_order_of_arrival() {
+    let app = TestApp::start();
+    app.count("first", "like", "p").await;
+    app.count("second", "like", "p").await;
+    let expected = outcome("counted", 3, standings(day(0), 3, 1));
+    app.assert_activity(activity("third", "comment", "p"), expected)
+        .await;
+    let expected = outcome("duplicate", 0, standings(day(0), 2, 3));
+    app.assert_activity(like("second", "p"), expected).await;
+}

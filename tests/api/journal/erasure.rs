@@ -1,0 +1,157 @@
+//! Erased users.
+
+use test_support::{Value, json, peer, until};
+
+use super::{JournalApp, like, start, start_with};
+use crate::bodies::{activity, dated, moderation, undo, with};
+use crate::clock::{ahead, noon};
+
+/// SHA-1 of "42".
+const HASH: &str = "92cfceb39d57d914ed8b14d0e37643de0797ae56";
+
+/// Reads the user of each row, empty after an erasure.
+///
+/// Asserts that the entries name the same users, and that rows without a user have empty entries.
+async fn users(app: &JournalApp) -> Vec<String> {
+    let rows = app.rows().await;
+    for (_, user, entry) in &rows {
+        let named = entry.get("user").and_then(Value::as_str);
+        assert_eq!(named.unwrap_or_default(), user, "{entry}");
+        assert!(!user.is_empty() || entry["did"] == "erase" || *entry == json!({}));
+    }
+    rows.into_iter().map(|(_, user, _)| user).collect()
+}
+
+/// Reads the tombstones: hash and instant of each erasure.
+fn tombstones(app: &mut JournalApp) -> Vec<(String, i64)> {
+    let key = app.store.key("e");
+    app.store.run("HGETALL", &[&key])
+}
+
+/// Erasure empties the user's rows and drains the outbox. A late writer of old outbox entries
+/// writes them empty.
+#[tokio::test]
+async fn erasure_clears_journal_and_outbox_of_user() {
+    let mut app = start();
+    for user in ["42", "7"] {
+        app.send(like(user, "written")).await;
+    }
+    app.wrangler.minute().await;
+    let state = with(moderation(true, false), json!({"reason": "A secret"}));
+    app.put("42", "/moderation", state).await;
+    app.put("42", "", json!({"name": "A secret"})).await;
+    let adjustment = json!({"id": "1", "points": 5, "reason": "A secret"});
+    app.adjust("42", &adjustment).await.assert_status(200);
+    app.send(json!([like("42", "waits"), like("7", "waits")]))
+        .await;
+    let outbox = app.dump_outbox();
+    app.erase("42").await;
+    assert_eq!(app.outbox(), [""; 0]);
+    let seven = peer("7");
+    let rows = ["", &seven, "", "", "", "", &seven, ""];
+    assert_eq!(users(&app).await, rows);
+    let entries = app.entries_after(0).await;
+    let operations: Vec<_> = entries.iter().map(|entry| &entry["did"]).collect();
+    assert_eq!(operations, ["count", "count", "erase"]);
+    assert_eq!(entries[2]["hash"], HASH);
+    let erased_at = entries[2]["now"].as_str().expect("a text");
+    let erased_at: i64 = erased_at.parse().expect("a number");
+    assert_eq!(tombstones(&mut app), [(HASH.to_owned(), erased_at)]);
+
+    app.send(like("42", "again")).await;
+    app.wrangler.minute().await;
+    app.restore_outbox(&outbox);
+    app.wrangler.minute().await;
+    let rows = ["", &seven, "", "", "", "", &seven, "", "42"];
+    assert_eq!(users(&app).await, rows);
+    app.erase("42").await;
+    let rows = ["", &seven, "", "", "", "", &seven, "", "", ""];
+    assert_eq!(users(&app).await, rows);
+    let tombstones = tombstones(&mut app);
+    assert!(tombstones.len() == 1 && tombstones[0].1 > erased_at);
+}
+
+/// Two erasures of a user, and activity before, between and after them, reach the database in one
+/// batch.
+#[tokio::test]
+async fn two_erasures_in_one_batch_clear_earlier_rows() {
+    let mut app = start();
+    app.break_database().await;
+    for target in ["1", "2", "3"] {
+        app.send(json!([like("42", target), like("7", target)]))
+            .await;
+        if target != "3" {
+            app.erase("42").await;
+        }
+    }
+    assert_eq!(app.outbox().len(), 8);
+    app.repair_database().await;
+    app.wrangler.minute().await;
+    let seven = &peer("7");
+    let rows = ["", seven, "", "", seven, "", "42", seven];
+    assert_eq!(users(&app).await, rows);
+}
+
+/// Queued and dated activity from before the erasure is dropped, undos too. Newer activity, and
+/// that of other users, counts.
+#[tokio::test]
+async fn activity_older_than_erasure_is_stale() {
+    let app = start_with(|worker| worker.queued(100));
+    app.send(json!([like("42", "1"), like("7", "1")])).await;
+    let before = jiff::Timestamp::now().to_string();
+    app.erase("42").await;
+    let seven = peer("7");
+    let newer = ahead(1);
+    let at = |activity: Value, at: &str| dated(activity, at);
+    for queued in [
+        at(like("42", "1"), &before),
+        at(undo(like("42", "2")), &before),
+        at(like("7", "2"), &before),
+        at(like("42", "new"), &newer),
+    ] {
+        let message = json!([queued]).to_string();
+        app.wrangler.enqueue(&message).await;
+    }
+    let score = async |user: &str| {
+        let path = format!("/v1/ranking/all/users/{user}");
+        app.read(&path).await["score"].clone()
+    };
+    until("the newer activity", async || {
+        (score("42").await == 2 && score(&seven).await == 4).then_some(())
+    })
+    .await;
+    let old = at(like("42", "3"), &noon(40));
+    let visit = at(activity("42", "visit", "/"), &before);
+    let unlike = at(undo(like("42", "new")), &before);
+    assert_eq!(app.send(json!([old, visit, unlike])).await, ["stale"; 3]);
+    let adjustment = json!({"id": "1", "points": 5, "reason": "r", "at": noon(2)});
+    let adjusted = app.adjust("42", &adjustment).await;
+    assert_eq!(adjusted.body["outcome"], "stale");
+    // Without `at` the activity happens now.
+    assert_eq!(app.send(like("42", "1")).await, ["counted"]);
+    assert_eq!(score("42").await, 4);
+    // Stale activity leaves no entry.
+    let entries = app.entries_after(0).await;
+    let own = entries.iter().filter(|entry| entry["user"] == "42");
+    let records: Vec<_> = own.map(|entry| &entry["mark"]).collect();
+    assert_eq!(records, ["like:new", "like:1"]);
+}
+
+#[tokio::test]
+async fn tombstone_instant_never_moves_back() {
+    let mut app = start();
+    let (key, later) = (app.store.key("e"), "4000000000000");
+    app.store.run::<i64>("HSET", &[&key, HASH, later]);
+    app.erase("42").await;
+    assert_eq!(tombstones(&mut app), [(HASH.to_owned(), 4_000_000_000_000)]);
+}
+
+/// A queue without a journal may hold older activity too.
+#[tokio::test]
+async fn erasure_with_queue_only_writes_tombstone() {
+    let worker = test_support::Worker::builder().queued(100);
+    let mut app = JournalApp::of(worker.start_wrangler());
+    app.erase("42").await;
+    assert_eq!(tombstones(&mut app).len(), 1);
+    assert_eq!(app.store.keys(), ["e"]);
+}

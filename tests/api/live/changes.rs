@@ -1,0 +1,63 @@
+//! Events after a board has changed.
+
+use test_support::{json, peers};
+
+use super::{assert_board, assert_change, count_in_group, open, start};
+use crate::bodies::{activity, undo};
+
+/// Activities, undos, profiles, moderation, adjustments and erasures change a board.
+#[tokio::test]
+async fn every_kind_of_change_reaches_stream_promptly() {
+    let (app, _forwarder) = start();
+    let board = "/v1/ranking/day?limit=10";
+    let mut stream = open(&app, "/v1/ranking/day/live?limit=10").await;
+    assert_board(&stream.event().await, &app.get(board).await);
+
+    app.count("42", "like", "p").await;
+    assert_change(&app, &mut stream, board).await;
+    app.count("7", "comment", "c").await;
+    assert_change(&app, &mut stream, board).await;
+    app.outcome(undo(activity("7", "comment", "c")), "undone")
+        .await;
+    assert_change(&app, &mut stream, board).await;
+    app.set_name("42", "Ada").await;
+    assert_change(&app, &mut stream, board).await;
+    app.count("9", "comment", "c").await;
+    assert_change(&app, &mut stream, board).await;
+    for hidden in [true, false] {
+        app.moderate("9", hidden, false).await;
+        assert_change(&app, &mut stream, board).await;
+    }
+    let points = json!({"id": "case", "points": -1, "reason": "r"});
+    app.adjust("9", &points).await.assert_status(200);
+    assert_change(&app, &mut stream, board).await;
+    app.erase("42").await;
+    assert_change(&app, &mut stream, board).await;
+    let last = app.read(board).await;
+    assert_eq!(last["total"], 1);
+    assert_eq!(last["entries"][0]["user"]["id"], "9");
+}
+
+/// A change on another group's board, or below the streamed entries, sends no event.
+#[tokio::test]
+async fn stream_ignores_changes_outside_its_board() {
+    let (app, _forwarder) = start();
+    let [first, second] = &peers(["first", "second"]);
+    count_in_group(&app, first, "p", "eu").await;
+    count_in_group(&app, first, "q", "eu").await;
+    count_in_group(&app, second, "p", "eu").await;
+    let mut group = open(&app, "/v1/ranking/day/live?group=eu").await;
+    let mut top = open(&app, "/v1/ranking/day/live?limit=1").await;
+    let mut all = open(&app, "/v1/ranking/day/live").await;
+    for stream in [&mut group, &mut top, &mut all] {
+        stream.event().await;
+    }
+    // Changes the score of rank 2 on the global board only.
+    app.count(second, "visit", "/").await;
+    assert_change(&app, &mut all, "/v1/ranking/day").await;
+    // An event of the visit on the other streams would precede this board.
+    count_in_group(&app, first, "r", "eu").await;
+    assert_change(&app, &mut group, "/v1/ranking/day?group=eu").await;
+    assert_change(&app, &mut top, "/v1/ranking/day?limit=1").await;
+    assert_change(&app, &mut all, "/v1/ranking/day").await;
+}

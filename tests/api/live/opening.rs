@@ -1,0 +1,161 @@
+//! The first event of a stream, and requests that open none.
+
+use std::collections::BTreeMap;
+
+use test_support::{Api, Method, Stream, json, until};
+
+use super::{assert_board, count_in_group, open, open_with, start, start_with};
+use crate::app::{TestApp, WranglerApp};
+use crate::problem::{field_error, problem};
+
+const LIVE: &str = "/v1/ranking/day/live";
+
+/// The first event equals the response of the board route, for every period, limit and group.
+#[tokio::test]
+async fn stream_starts_with_current_board() {
+    let (app, _forwarder) = start();
+    for user in ["42", "7", "9"] {
+        count_in_group(&app, user, "p", "eu").await;
+    }
+    app.count("42", "comment", "c").await;
+    let profile = json!({"name": "Ada: \"é\" \\ 🦉", "url": "https://example.com/42"});
+    app.put_profile("42", profile).await;
+    for path in [
+        "day/live",
+        "week/live",
+        "month/live",
+        "year/live",
+        "all/live",
+        "day/live?limit=1",
+        "day/live?limit=100",
+        "day/live?group=eu",
+        "day/live?group=eu&limit=2",
+        "day/live?group=none",
+    ] {
+        let path = format!("/v1/ranking/{path}");
+        let mut stream = open(&app, &path).await;
+        let names = ["content-type", "cache-control", "x-content-type-options"];
+        let expected = ["text/event-stream", "no-store", "nosniff"];
+        let headers = names.map(|name| stream.header(name));
+        assert_eq!(headers, expected.map(Some), "{path}");
+        assert!(stream.header("x-request-id").is_some(), "{path}");
+        let event = stream.next().await.expect("an event");
+        assert_eq!(event.retry, Some(3000), "{path}");
+        assert_board(&event, &app.get(&path.replace("/live", "")).await);
+    }
+}
+
+/// Runs in wrangler, because plain workerd has no edge cache.
+#[tokio::test]
+async fn stream_bypasses_edge_cache() {
+    let app = WranglerApp::with(|worker| worker.live().var("BOARD_MAX_AGE", "600"));
+    let api = app.wrangler.api();
+    let mut stream = api.stream("/v1/ranking/all/live", &[]).await;
+    assert_eq!(stream.event().await.json()["total"], 0);
+    let cached = async || {
+        let board = app.get("/v1/ranking/all").await;
+        board.header("age").is_some().then_some(board.body)
+    };
+    let board = until("a board from the cache", cached).await;
+    assert_eq!(board["total"], 0);
+    app.count("42", "like", "p").await;
+    assert_eq!(stream.event().await.json()["total"], 1);
+    assert_eq!(cached().await, Some(board));
+}
+
+#[tokio::test]
+async fn invalid_stream_requests_skip_the_store() {
+    let (app, forwarder) = start_with(|worker| worker.var("PERIODS", "day,all"));
+    let limit = "must be an integer from 1 to 100";
+    let repeated = "must be given only once";
+    let unknown = "is unknown; expected one of limit, group";
+    let period = "must be one of day, week, month, year, all";
+    for (path, name, detail) in [
+        ("day/live?limit=0", "limit", limit),
+        ("day/live?limit=101", "limit", limit),
+        ("day/live?limit=x", "limit", limit),
+        ("day/live?limit=1&limit=1", "limit", repeated),
+        ("day/live?offset=0", "offset", unknown),
+        ("day/live?date=2026-11-20", "date", unknown),
+        ("hour/live", "period", period),
+    ] {
+        let response = app.get(&format!("/v1/ranking/{path}")).await;
+        response.assert(400, field_error(name, detail).body());
+    }
+    let group = app.get("/v1/ranking/day/live?group=a%20b").await;
+    let errors = &group.assert_status(400).body["errors"];
+    assert_eq!(errors[0]["pointer"], "/group");
+    let off = app.get("/v1/ranking/week/live").await;
+    let detail = "The period week is switched off.";
+    off.assert(404, problem("not-found", detail));
+    assert_eq!(forwarder.count(), 0);
+}
+
+#[tokio::test]
+async fn stream_without_live_binding_returns_404() {
+    let app = TestApp::start();
+    let response = app.get(LIVE).await;
+    let detail = "This deployment has no live boards: LIVE is not bound.";
+    response.assert(404, problem("not-found", detail));
+    let health = app.read("/healthz").await;
+    assert_eq!(health["configured"]["bound"], json!([]));
+    let (live, _forwarder) = start();
+    let health = live.read("/healthz").await;
+    assert_eq!(health["configured"]["bound"], json!(["live"]));
+}
+
+#[tokio::test]
+async fn head_of_stream_matches_get_headers() {
+    let (app, _forwarder) = start();
+    let path = "/v1/ranking/day/live?limit=5";
+    let head = app.head(path).await;
+    assert_eq!((head.status, &*head.text), (200, ""));
+    let stream = open(&app, path).await;
+    for name in ["content-type", "cache-control", "x-content-type-options"] {
+        assert_eq!(head.header(name), stream.header(name), "{name}");
+    }
+}
+
+/// Returns the CORS headers of a stream, with `Vary`.
+fn cors(stream: &Stream) -> BTreeMap<&'static str, &str> {
+    let names = [
+        "access-control-allow-origin",
+        "access-control-expose-headers",
+        "access-control-allow-credentials",
+        "vary",
+    ];
+    let headers = names.map(|name| Some((name, stream.header(name)?)));
+    headers.into_iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn stream_is_readable_by_allowed_origins_only() {
+    let allowed = "https://community.example";
+    let (app, _forwarder) = start_with(|worker| worker.var("ALLOWED_ORIGINS", allowed));
+    let stream = open_with(&app, LIVE, &[("origin", allowed)]).await;
+    let expected = [
+        ("access-control-allow-origin", allowed),
+        ("access-control-expose-headers", "x-request-id"),
+        ("vary", "Origin"),
+    ];
+    assert_eq!(cors(&stream), BTreeMap::from(expected));
+    let stream = open_with(&app, LIVE, &[("origin", "https://other.example")]).await;
+    assert_eq!(cors(&stream), BTreeMap::from([("vary", "Origin")]));
+    let headers = [
+        ("origin", allowed),
+        ("access-control-request-method", "GET"),
+        ("access-control-request-headers", "last-event-id"),
+    ];
+    let api = Api::new(app.url());
+    let preflight = api.send(Method::OPTIONS, LIVE, "", &headers).await;
+    preflight.assert_status(204);
+    let names = [
+        "access-control-allow-headers",
+        "access-control-allow-methods",
+    ];
+    let expected = [
+        "Authorization, Content-Type, If-None-Match, Last-Event-ID",
+        "GET, HEAD",
+    ];
+    assert_eq!(names.map(|name| preflight.header(name)), expected.map(Some));
+}

@@ -1,0 +1,97 @@
+//! `GET /v1/ranking/{period}/users?ids=`: several users of a board.
+
+use test_support::{Value, json, peer, peers};
+
+use crate::app::TestApp;
+use crate::bodies::{board, like, with};
+use crate::clock::{day, noon, period};
+
+/// Starts a service where `a` has 3 points, and the [`peers`] `b` and `c` have 2.
+async fn three() -> TestApp {
+    let app = TestApp::start();
+    let [b, c] = peers(["b", "c"]);
+    app.count("a", "comment", "p").await;
+    app.count(&b, "like", "p").await;
+    app.count(&c, "like", "p").await;
+    app.set_name(&c, "Kim").await;
+    app
+}
+
+fn row(position: u32, rank: u32, score: u32, user: Value) -> Value {
+    json!({"position": position, "rank": rank, "score": score, "user": user})
+}
+
+/// The row of the user with the best rank.
+fn first() -> Value {
+    row(1, 1, 3, json!({"id": "a"}))
+}
+
+/// The row of `c`, requested together with one user of a better rank.
+fn kim() -> Value {
+    row(2, 3, 2, json!({"id": peer("c"), "name": "Kim"}))
+}
+
+fn unranked(user: &str) -> Value {
+    json!({"position": null, "rank": null, "score": 0, "user": {"id": user}})
+}
+
+#[tokio::test]
+async fn users_sort_by_rank_then_by_request_order() {
+    let (app, c) = (three().await, peer("c"));
+    for kind in ["day", "week", "month", "year", "all"] {
+        let path = format!("/v1/ranking/{kind}/users?ids=y,{c},x,a");
+        let response = app.get(&path).await;
+        let entries = [first(), kim(), unranked("y"), unranked("x")];
+        response.assert(200, board(period(kind, day(0)), 3, entries));
+        assert_eq!(response.header("cache-control"), Some("no-store"));
+    }
+}
+
+#[tokio::test]
+async fn repeated_id_is_returned_once() {
+    let (app, b) = (three().await, peer("b"));
+    let path = format!("/v1/ranking/day/users?ids={b},x,{b},a,x");
+    let second = row(2, 2, 2, json!({"id": b}));
+    let entries = [first(), second, unranked("x")];
+    let expected = board(period("day", day(0)), 3, entries);
+    app.without_key().assert_get(&path, expected).await;
+}
+
+#[tokio::test]
+async fn hundred_users_are_compared() {
+    let app = three().await;
+    let others: Vec<String> = (0..99).map(|user| format!("u{user}")).collect();
+    let path = format!("/v1/ranking/day/users?ids={},a", others.join(","));
+    let others = others.iter().map(|user| unranked(user));
+    let entries: Vec<Value> = [first()].into_iter().chain(others).collect();
+    let expected = board(period("day", day(0)), 3, entries);
+    app.assert_get(&path, expected).await;
+}
+
+#[tokio::test]
+async fn commas_may_be_percent_encoded() {
+    let (app, [b, c]) = (three().await, &peers(["b", "c"]));
+    let path = format!("/v1/ranking/day/users?ids={c}%2C{b}");
+    let entries = [row(1, 2, 2, json!({"id": b})), kim()];
+    let expected = board(period("day", day(0)), 3, entries);
+    app.assert_get(&path, expected).await;
+}
+
+#[tokio::test]
+async fn date_and_group_select_the_board() {
+    let app = three().await;
+    let dated = with(like("b", "q"), json!({"at": noon(9), "groups": ["eu"]}));
+    app.outcome(dated, "counted").await;
+    let expected = [row(1, 1, 2, json!({"id": "b"})), unranked("a")];
+    let expected = board(period("day", day(9)), 1, expected);
+    let path = "/v1/ranking/day/users?ids=a,b";
+    for query in [
+        format!("date={}", day(9)),
+        format!("date={}&group=eu", day(9)),
+    ] {
+        app.assert_get(&format!("{path}&{query}"), expected.clone())
+            .await;
+    }
+    let none = board(period("day", day(0)), 0, [unranked("a"), unranked("b")]);
+    app.assert_get(&format!("{path}&group=eu"), none).await;
+}

@@ -1,0 +1,276 @@
+//! Writes during an outage, with a queue bound: 202 at first, and counted exactly once later.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use test_support::{Fault, Forwarder, Value, WorkerBuilder, Wrangler, json, until};
+
+use crate::app::WranglerApp;
+use crate::bodies::{self, activity, dated};
+use crate::client::Client;
+use crate::token::sign::{SECRET, claims_with, hs256, now};
+
+const DEADLINE: Duration = Duration::from_millis(1_500);
+
+fn queued() -> Value {
+    json!({"outcome": "queued", "points": 0})
+}
+
+fn like(target: &str) -> Value {
+    bodies::like("42", target)
+}
+
+fn undo(target: &str) -> Value {
+    bodies::undo(like(target))
+}
+
+/// Starts a Worker with a queue behind a forwarder; a message is delivered at most `tries` times.
+fn start(
+    tries: u32,
+    configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder,
+) -> (WranglerApp, Forwarder) {
+    WranglerApp::behind_forwarder(|worker| configure(worker.queued(tries)))
+}
+
+/// Sets the store timeout to [`DEADLINE`].
+fn with_deadline(worker: WorkerBuilder) -> WorkerBuilder {
+    worker.json("STORE_TIMEOUT_MS", json!(DEADLINE.as_millis()))
+}
+
+/// Waits until this many batches have been processed.
+async fn batches(wrangler: &Wrangler, number: usize) {
+    until("the queue", async || {
+        (wrangler.log().matches("QUEUE activity-rank-held").count() >= number).then_some(())
+    })
+    .await;
+}
+
+/// Waits until the dead-letter queue has two messages and returns them.
+async fn two_dead_letters(wrangler: &Wrangler) -> Vec<String> {
+    until("two dead letters", async || {
+        let messages = wrangler.dead();
+        (messages.len() == 2).then_some(messages)
+    })
+    .await
+}
+
+fn parse(messages: &[String]) -> Vec<Value> {
+    let messages = messages.iter();
+    messages
+        .map(|text| serde_json::from_str(text).expect("JSON"))
+        .collect()
+}
+
+/// Returns the all-time score of user 42.
+async fn score(client: &Client) -> Value {
+    client.read("/v1/ranking/all/users/42").await["score"].clone()
+}
+
+/// The script runs, but its response is lost, so the Worker also queues the activity.
+#[tokio::test]
+async fn queued_copy_of_counted_activity_is_duplicate() {
+    let (app, forwarder) = start(100, with_deadline);
+    let mut store = app.store();
+    app.send_activity(like("x")).await.assert_status(200);
+    let mut sent = 0;
+    // After each of these faults the Worker cannot know whether the script ran.
+    for fault in [Fault::CutAfter, Fault::PartialResponse, Fault::HangAfter] {
+        let array = json!([
+            like("a"),
+            undo("a"),
+            {},
+            like("b"),
+            undo("b"),
+            like("b"),
+            undo("c"),
+            activity("42", "visit", "/a//")
+        ]);
+        for body in [
+            like("post-7"),
+            undo("post-7"),
+            like("post-7"),
+            undo("post-7"),
+            array,
+        ] {
+            forwarder.fail_next(fault.clone());
+            let response = app.send_activity(body.clone()).await;
+            if body.is_array() {
+                let results = &response.assert_status(200).body["results"];
+                let mut results = results.as_array().expect("results").clone();
+                results.retain(|result| !result["error"].is_object());
+                assert_eq!(results, vec![queued(); 7], "{}", response.text);
+            } else {
+                response.assert(202, queued());
+            }
+            let counted = store.snapshot();
+            sent += 1;
+            batches(&app.wrangler, sent).await;
+            assert_eq!(store.snapshot(), counted, "{fault:?} {body}");
+        }
+    }
+    assert_eq!(score(&app).await, 2 + 2 + 1);
+}
+
+/// Queued activity is dated with the instant of its 202, so a later undo wins over it.
+#[tokio::test]
+async fn queued_activity_applies_by_acceptance_time() {
+    let (app, forwarder) = start(100, |worker| worker);
+    app.send_activity(like("x")).await.assert_status(200);
+    // Neither the request nor the first delivery reaches the store; then the like is undone.
+    let mut failures = 2;
+    forwarder.fail(move |_| {
+        failures -= 1;
+        (failures >= 0).then_some(Fault::CutBefore)
+    });
+    app.send_activity(like("a")).await.assert(202, queued());
+    batches(&app.wrangler, 1).await;
+    let response = app.send_activity(undo("a")).await;
+    assert_eq!(response.body["outcome"], "nothing-to-undo");
+    batches(&app.wrangler, 2).await;
+    assert_eq!(score(&app).await, 2);
+
+    // A delayed copy of the like, dated before the undo.
+    let delayed_like =
+        r#"[{"user":"42","action":"like","target":"a","at":"2026-11-01T08:00:00Z"}]"#;
+    app.wrangler.enqueue(delayed_like).await;
+    batches(&app.wrangler, 3).await;
+    assert_eq!(score(&app).await, 2);
+
+    // Like, undo, like again: the undo, second in time, is delivered last.
+    let queued_undo = r#"[{"user":"42","action":"like","target":"x","at":"AT","undo":true}]"#;
+    let second = jiff::Timestamp::now() - jiff::SignedDuration::from_millis(5);
+    let third = app.send_activity(like("x")).await;
+    assert_eq!(third.body["outcome"], "duplicate");
+    app.wrangler
+        .enqueue(&queued_undo.replace("AT", &second.to_string()))
+        .await;
+    batches(&app.wrangler, 4).await;
+    assert_eq!(score(&app).await, 2);
+
+    // An undo of an older like needs two requests to the store; the second one fails.
+    let dated = dated(like("d"), "2026-11-01T08:00:00Z");
+    app.send_activity(dated).await.assert_status(200);
+    assert_eq!(score(&app).await, 4);
+    let mut number = 0;
+    forwarder.fail(move |_| {
+        number += 1;
+        (number == 2).then_some(Fault::CutBefore)
+    });
+    app.send_activity(undo("d")).await.assert(202, queued());
+    batches(&app.wrangler, 5).await;
+    assert_eq!(score(&app).await, 2);
+}
+
+/// After five timeouts the circuit is open; further writes are queued without waiting.
+#[tokio::test]
+async fn open_circuit_queues_writes_without_delay() {
+    let (app, forwarder) = start(100, with_deadline);
+    app.send_activity(like("x")).await.assert_status(200);
+    forwarder.fail(|_| Some(Fault::HangBefore));
+    let targets: Vec<String> = (0..25).map(|number| number.to_string()).collect();
+    let (first, others) = targets.split_at(5);
+    let requests = first.iter().map(|target| app.send_activity(like(target)));
+    for response in join_all(requests).await {
+        response.assert(202, queued());
+    }
+    let start = Instant::now();
+    for target in others {
+        app.send_activity(like(target)).await.assert(202, queued());
+    }
+    assert!(start.elapsed() < DEADLINE, "{:?}", start.elapsed());
+    forwarder.heal();
+    until("all activity to be counted", async || {
+        let response = app.get("/v1/ranking/all/users/42").await;
+        (response.body["score"] == 2 + 2 * targets.len()).then_some(())
+    })
+    .await;
+}
+
+/// Unreadable messages become dead letters; items that no rule allows are dropped and logged.
+#[tokio::test]
+async fn uncountable_message_blocks_no_other() {
+    let (app, _forwarder) = start(2, |worker| worker);
+    app.send_activity(like("x")).await.assert_status(200);
+    app.moderate("7", false, true).await;
+
+    let undated = r#"[{"user":"42","action":"like","target":"a"}]"#;
+    let frozen_user = r#"[{"user":"7","action":"like","target":"a","at":"2026-11-01T08:00:00Z"}]"#;
+    let partly_unknown = r#"[{"user":"42","action":"dance","target":"a","at":"2026-11-01T08:00:00Z"},
+        {"user":"42","action":"like","target":"a","at":"2026-11-01T08:00:00Z"}]"#;
+    for message in ["no JSON", undated, frozen_user, partly_unknown] {
+        app.wrangler.enqueue(message).await;
+    }
+    until("the valid activity to be counted", async || {
+        (score(&app).await == 4).then_some(())
+    })
+    .await;
+    let dead_letters = two_dead_letters(&app.wrangler).await;
+    assert_eq!(
+        parse(&dead_letters),
+        [
+            json!({"message": "no JSON", "reason": "unreadable: The body is not JSON: expected ident at line 1 column 2."}),
+            json!({"message": undated, "reason": "unreadable: at: must be there"}),
+        ]
+    );
+    for cause in [
+        "dropped: This user is frozen: their activity is not counted.",
+        "dropped: action: must be one of bookmark, comment, follow, like, publish, visit",
+        "unreadable: at: must be there",
+    ] {
+        app.wrangler.logs(cause).await;
+    }
+}
+
+/// A message that fails too often is stored with the parsed activity and its instant.
+#[tokio::test]
+async fn dead_letters_can_be_sent_again() {
+    let (app, forwarder) = start(2, |worker| {
+        let worker = worker.var("JWT_SECRET", SECRET);
+        worker.var("JWT_GROUPS_CLAIM", "teams")
+    });
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    let claims = claims_with(json!({"teams": ["eu"], "name": "Ada"}));
+    let member = app.with_key(&hs256(&claims));
+    // Authentication and validation still come first.
+    let foreign_like = bodies::like("7", "a");
+    let dance = activity("42", "dance", "a");
+    for (client, activity, status) in [
+        (&app.without_key(), like("a"), 401),
+        (&*app, json!({"user": "42", "action": "like"}), 400),
+        (&app, dance, 422),
+        (&member, foreign_like, 403),
+    ] {
+        client.send_activity(activity).await.assert_status(status);
+    }
+
+    let dated = dated(
+        activity("42", "visit", "/a/?b"),
+        "2026-11-18T08:00:00.5+01:00",
+    );
+    app.send_activity(dated).await.assert(202, queued());
+    let before = now() * 1000;
+    member.send_activity(undo("z")).await.assert(202, queued());
+    let mut dead_letters = two_dead_letters(&app.wrangler).await;
+    dead_letters.sort_by_key(|text| text.contains("undo"));
+    assert_eq!(
+        dead_letters[0],
+        r#"[{"user":"42","action":"visit","target":"/a","at":"2026-11-18T07:00:00.500Z"}]"#
+    );
+    let mut messages = parse(&dead_letters);
+    let at = messages[1][0]["at"].take();
+    let at: jiff::Timestamp = at.as_str().expect("an instant").parse().expect("RFC 3339");
+    assert!(
+        (before..before + 10_000).contains(&at.as_millisecond()),
+        "{at}"
+    );
+    let expected = json!([{"user": "42", "action": "like", "target": "z", "undo": true, "at": null, "groups": ["eu"]}]);
+    assert_eq!(messages[1], expected);
+
+    forwarder.heal();
+    let outcomes = ["counted", "nothing-to-undo"];
+    for (message, outcome) in parse(&dead_letters).into_iter().zip(outcomes) {
+        let response = app.send_activity(message).await;
+        let results = &response.assert_status(200).body["results"];
+        assert_eq!(results[0]["outcome"], outcome);
+    }
+}

@@ -1,0 +1,75 @@
+//! The circuit breaker: after several timeouts in a row, requests fail at once.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use test_support::{Fault, json, until};
+
+use crate::app::TestApp;
+use crate::bodies::like;
+use crate::problem::assert_problem;
+
+const DEADLINE: Duration = Duration::from_millis(1_000);
+
+/// Timeouts in a row that open the circuit.
+const TIMEOUTS: usize = 5;
+
+/// After [`TIMEOUTS`] timeouts, requests return 503 without a request to the store.
+#[tokio::test]
+async fn open_circuit_skips_store_until_it_recovers() {
+    let deadline = json!(DEADLINE.as_millis());
+    let (app, forwarder) =
+        TestApp::behind_forwarder(|worker| worker.json("STORE_TIMEOUT_MS", deadline));
+    app.count("42", "like", "q").await;
+    let like = like("42", "r");
+
+    forwarder.fail(|_| Some(Fault::HangBefore));
+    let first = (0..TIMEOUTS).map(|_| app.get("/v1/ranking/day/users/42"));
+    for response in join_all(first).await {
+        response.assert_status(503);
+    }
+    forwarder.reset();
+    let start = Instant::now();
+    for _ in 0..10 {
+        let read = app.get("/v1/ranking/day/users/42").await;
+        assert_problem(&read, "store-unavailable");
+        let write = app.send_activity(like.clone()).await;
+        assert_problem(&write, "store-unavailable");
+    }
+    assert!(start.elapsed() < DEADLINE, "{:?}", start.elapsed());
+    assert_eq!(forwarder.count(), 0);
+
+    // The health check always sends a request to the store.
+    app.get("/healthz").await.assert_status(503);
+    assert_eq!(forwarder.count(), 1);
+
+    forwarder.heal();
+    until("a write to succeed", async || {
+        let response = app.send_activity(like.clone()).await;
+        (response.status == 200).then_some(response)
+    })
+    .await;
+    app.get("/v1/ranking/day/users/42").await.assert_status(200);
+}
+
+/// Only timeouts open the circuit; a failure that takes no time costs the client nothing.
+#[tokio::test]
+async fn immediate_failures_keep_the_circuit_closed() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker);
+    app.count("42", "like", "q").await;
+    for fault in [
+        Fault::CutBefore,
+        Fault::Respond(502, "Bad gateway".to_owned()),
+        Fault::Respond(401, r#"{"error":"Unauthorized"}"#.to_owned()),
+        Fault::Respond(200, r#"[{"error":"LOADING Redis is loading"}]"#.to_owned()),
+    ] {
+        forwarder.reset();
+        forwarder.fail(move |_| Some(fault.clone()));
+        for requests in 1..=2 * TIMEOUTS {
+            app.get("/v1/ranking/day/users/42").await;
+            assert_eq!(forwarder.count(), requests);
+        }
+    }
+    forwarder.heal();
+    app.get("/v1/ranking/day/users/42").await.assert_status(200);
+}

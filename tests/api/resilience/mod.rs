@@ -1,0 +1,6 @@
+//! Behaviour while the store fails, times out or is down.
+
+mod activity_queue;
+mod circuit_breaker;
+mod stale_responses;
+mod store_failures;

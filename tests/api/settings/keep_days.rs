@@ -1,0 +1,118 @@
+//! `KEEP_DAYS`: the expiry of every key.
+
+use std::collections::BTreeMap;
+
+use test_support::reference::{daily_records_key, history_key};
+use test_support::{Value, json, rest};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, dated, undo, with};
+use crate::clock::{day, id, noon};
+
+const DAY: i64 = 86_400;
+
+/// Returns the time to live of all keys in seconds, rounded up to a minute; `None` is no expiry.
+fn lifetimes(app: &TestApp) -> BTreeMap<String, Option<i64>> {
+    let mut store = app.store();
+    let keys = store.full_keys();
+    let lifetime = |key: String| {
+        let millis: i64 = store.run("PTTL", &[&key]);
+        let seconds = (millis >= 0).then(|| (millis + 59_999) / 60_000 * 60);
+        (rest(&key).to_owned(), seconds)
+    };
+    keys.into_iter().map(lifetime).collect()
+}
+
+/// Returns an activity of user 42 in a group.
+fn grouped(action: &str, target: &str) -> Value {
+    let groups = json!({"groups": ["eu"]});
+    with(activity("42", action, target), groups)
+}
+
+/// Writes every kind of key, with and without `at`.
+async fn write_everything(app: &TestApp) {
+    let then = dated(grouped("like", "then"), noon(800));
+    let undo = undo(grouped("like", "q"));
+    let sent = json!([grouped("like", "p"), grouped("visit", "/"), undo, then]);
+    app.send_activity(sent).await.assert_status(200);
+    app.set_name("42", "Ada").await;
+}
+
+/// Returns all expected keys with their times to live.
+///
+/// `keep` has the days of day, week, month and year boards and of active records.
+fn expected(keep: [i64; 5], undo_record: &str) -> BTreeMap<String, Option<i64>> {
+    let [by_day, by_week, by_month, by_year, records] = keep;
+    let mut keys = BTreeMap::new();
+    let boards = [
+        ('d', "day", by_day),
+        ('w', "week", by_week),
+        ('m', "month", by_month),
+        ('y', "year", by_year),
+    ];
+    for back in [0, 800] {
+        for (letter, kind, days) in boards {
+            for group in ["", ":eu"] {
+                let board = format!("b{letter}:{}{group}", id(kind, day(back)));
+                keys.insert(board, Some(days * DAY));
+            }
+        }
+        keys.insert(history_key(day(back), "42"), Some(62 * DAY));
+    }
+    keys.insert(daily_records_key(day(0), "42"), Some(62 * DAY));
+    keys.insert("m:42".to_owned(), Some(records * DAY));
+    keys.insert(undo_record.to_owned(), Some(62 * DAY));
+    for persistent in ["s", "i", "p", "ba:all", "ba:all:eu"] {
+        keys.insert(persistent.to_owned(), None);
+    }
+    keys
+}
+
+/// Writes everything with a configuration and asserts all times to live.
+async fn assert_lifetimes(keep_days: Option<Value>, keep: [i64; 5]) {
+    let app = TestApp::with(|worker| match keep_days {
+        Some(days) => worker.json("KEEP_DAYS", days),
+        None => worker,
+    });
+    write_everything(&app).await;
+    let undo_record = app.store().undo_record();
+    assert_eq!(lifetimes(&app), expected(keep, &undo_record));
+}
+
+#[tokio::test]
+async fn keys_expire_except_all_time_and_profiles() {
+    assert_lifetimes(None, [31, 91, 366, 731, 400]).await;
+}
+
+#[tokio::test]
+async fn keep_days_sets_every_lifetime() {
+    let keep = json!({"day": 1, "week": 2, "month": 3, "year": 4, "marks": 5});
+    assert_lifetimes(Some(keep), [1, 2, 3, 4, 5]).await;
+}
+
+#[tokio::test]
+async fn keep_days_may_set_some_lifetimes() {
+    assert_lifetimes(Some(json!({"week": 10})), [31, 10, 366, 731, 400]).await;
+}
+
+#[tokio::test]
+async fn second_write_extends_only_active_records() {
+    let app = TestApp::start();
+    write_everything(&app).await;
+    let mut store = app.store();
+    // Shortens every expiry, as if all keys had been written an hour ago.
+    for key in store.full_keys() {
+        let seconds: i64 = store.run("TTL", &[&key]);
+        if seconds > 0 {
+            store.run::<i64>("EXPIRE", &[&key, &(seconds - 3600).to_string()]);
+        }
+    }
+    let mut expected = lifetimes(&app);
+    let then = dated(grouped("follow", "then"), noon(800));
+    let undo = undo(grouped("like", "other"));
+    let (like, visit) = (grouped("like", "new"), grouped("visit", "/new"));
+    let sent = json!([like, visit, undo, then]);
+    app.send_activity(sent).await.assert_status(200);
+    expected.insert("m:42".to_owned(), Some(400 * DAY));
+    assert_eq!(lifetimes(&app), expected);
+}

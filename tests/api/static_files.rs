@@ -1,0 +1,91 @@
+//! The files of `web/` as `wrangler dev` serves them: without the Worker, with the headers of
+//! `_headers`.
+
+use std::fs;
+
+use test_support::{Api, Method, Worker, Wrangler, root};
+
+use crate::problem::unknown_path;
+
+/// Returns path and text of every file of `web/`.
+pub fn files() -> Vec<(String, String)> {
+    let web = root().join("web");
+    let (mut files, mut folders) = (Vec::new(), vec![web.clone()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&web).expect("below web");
+            let name = format!("/{}", name.to_str().expect("UTF-8"));
+            files.push((name, fs::read_to_string(&path).expect("a text")));
+        }
+    }
+    files
+}
+
+fn start() -> (Wrangler, Api) {
+    let wrangler = Worker::builder().start_wrangler();
+    let api = Api::new(wrangler.url());
+    (wrangler, api)
+}
+
+#[tokio::test]
+async fn modules_are_public_with_type_and_etag() {
+    let (_wrangler, api) = start();
+    let modules = files().into_iter();
+    let modules: Vec<_> = modules.filter(|(path, _)| path.ends_with(".js")).collect();
+    assert!(modules.len() > 1, "{modules:?}");
+    for (path, text) in modules {
+        let origin = [("origin", "https://anywhere.example")];
+        let response = api.send(Method::GET, &path, "", &origin).await;
+        assert_eq!((response.status, &response.text), (200, &text), "{path}");
+        for (name, value) in [
+            ("content-type", "text/javascript; charset=utf-8"),
+            ("access-control-allow-origin", "*"),
+            ("cross-origin-resource-policy", "cross-origin"),
+            ("cache-control", "public, max-age=300"),
+            ("x-content-type-options", "nosniff"),
+            ("strict-transport-security", "max-age=31536000"),
+        ] {
+            assert_eq!(response.header(name), Some(value), "{path}: {name}");
+        }
+        let tag = response.header("etag").expect("a tag");
+        let known = [("if-none-match", tag)];
+        let same = api.send(Method::GET, &path, "", &known).await;
+        assert_eq!((same.status, &*same.text), (304, ""), "{path}");
+        let head = api.send(Method::HEAD, &path, "", &[]).await;
+        assert_eq!((head.status, head.header("etag")), (200, Some(tag)));
+    }
+}
+
+#[tokio::test]
+async fn unknown_and_internal_files_return_404() {
+    let (_wrangler, api) = start();
+    let problem = unknown_path().body();
+    let paths = "/nowhere.js /elements /elements/ /elements/nowhere.js /index.html /docs.html /docs/ \
+        /page/ /index /_headers /.assetsignore /favicon.ico /%2e%2e/wrangler.toml";
+    for path in paths.split(' ') {
+        let response = api.get(path).await;
+        assert_eq!(response.assert_status(404).body, problem, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn worker_serves_the_pages_and_the_document() {
+    let (_wrangler, api) = start();
+    for path in ["/", "/docs", "/openapi.json"] {
+        let response = api.get(path).await;
+        assert_eq!(response.status, 200, "{path}");
+        assert!(response.header("x-request-id").is_some(), "{path}");
+        let response = api.send(Method::POST, path, "", &[]).await;
+        assert_eq!(response.status, 405, "{path}");
+        assert_eq!(response.header("allow"), Some("GET, HEAD"), "{path}");
+    }
+    // A user id may look like a file name.
+    let response = api.get("/v1/users/module.js").await;
+    let media_type = response.header("content-type");
+    assert_eq!(media_type, Some("application/problem+json"));
+}

@@ -1,0 +1,109 @@
+//! `GET /openapi.json`, `GET /` and `GET /docs`.
+
+use test_support::{WorkerBuilder, json};
+
+use crate::app::TestApp;
+use crate::document;
+use crate::problem::problem;
+use crate::static_files::files;
+
+#[tokio::test]
+async fn openapi_document_is_served_verbatim() {
+    let app = TestApp::start();
+    let response = app.without_key().get("/openapi.json").await;
+    let document = serde_json::from_str(document::TEXT).unwrap();
+    response.assert(200, document);
+    assert_eq!(response.header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn pages_are_html_with_a_security_policy() {
+    let app = TestApp::start();
+    for (path, name) in [("/", "/index.html"), ("/docs", "/docs.html")] {
+        let response = app.without_key().get(path).await;
+        response.assert_status(200);
+        assert_eq!(
+            response.header("content-type"),
+            Some("text/html; charset=utf-8")
+        );
+        let (_, text) = files()
+            .into_iter()
+            .find(|(path, _)| path == name)
+            .expect(name);
+        assert_eq!(response.text, text);
+        let policy = response
+            .header("content-security-policy")
+            .expect("a policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'; "));
+    }
+}
+
+#[tokio::test]
+async fn pages_and_document_support_etags() {
+    let app = TestApp::start();
+    for path in ["/", "/docs", "/openapi.json"] {
+        let response = app.get(path).await;
+        assert_eq!(
+            response.header("cache-control"),
+            Some("public, max-age=300")
+        );
+        let tag = response.header("etag").expect("a tag");
+        for if_none_match in [tag, &format!("W/{tag}"), &format!("\"other\", {tag}"), "*"] {
+            let same = app.get_if_none_match(path, if_none_match).await;
+            same.assert(304, json!(null));
+            assert_eq!(same.header("etag"), Some(tag));
+            assert_eq!(same.header("cache-control"), Some("public, max-age=300"));
+        }
+        app.get_if_none_match(path, "\"other\"")
+            .await
+            .assert_status(200);
+    }
+}
+
+#[tokio::test]
+async fn pages_and_document_need_no_store() {
+    let app = TestApp::with(|worker| worker.store("http://127.0.0.1:1"));
+    for path in ["/", "/docs", "/openapi.json"] {
+        app.get(path).await.assert_status(200);
+    }
+}
+
+#[tokio::test]
+async fn missing_assets_are_named_in_the_error() {
+    let app = TestApp::with(WorkerBuilder::without_files);
+    for (path, name) in [
+        ("/", "index.html"),
+        ("/docs", "docs.html"),
+        ("/openapi.json", "openapi.json"),
+    ] {
+        let detail = format!("ASSETS: has no {name}; deploy the folder web with the Worker");
+        app.get(path)
+            .await
+            .assert(500, problem("misconfigured", detail));
+    }
+    app.get("/healthz").await.assert_status(200);
+}
+
+/// Markup in a user name is shown as text, because no script writes HTML.
+#[test]
+fn web_files_contain_no_html_sinks() {
+    let files = files().into_iter();
+    let scripts = files.filter(|(path, _)| path.ends_with(".js") || path.ends_with(".html"));
+    for (path, text) in scripts {
+        for sink in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "createContextualFragment",
+            "DOMParser",
+            "setHTML",
+            "srcdoc",
+            "eval(",
+            "new Function",
+            "javascript:",
+        ] {
+            assert!(!text.contains(sink), "{path}: {sink}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Keys and deduplication records of different things never collide.
+
+use std::collections::HashSet;
+
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_store::keys::Keys;
+use proptest::prelude::*;
+use test_support::{Value, json};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, dated};
+use crate::clock::noon;
+
+/// The content of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    Fingerprint,
+    Index,
+    Profiles,
+    Outbox,
+    Tombstones,
+    /// Period, id of its instance, group.
+    Board(Period, String, Option<String>),
+    /// Number of the span, user.
+    History(i32, String),
+    DailyRecords(i32, String),
+    ActiveRecords(String),
+    UndoRecord(i64, String),
+}
+
+const SPAN: i64 = 31 * Date::MILLIS;
+
+impl Content {
+    fn key(&self, keys: &Keys, day: Date) -> String {
+        match self {
+            Self::Fingerprint => keys.fingerprint(),
+            Self::Index => keys.index(),
+            Self::Profiles => keys.profiles(),
+            Self::Outbox => keys.outbox(),
+            Self::Tombstones => keys.tombstones(),
+            Self::Board(period, _, group) => keys.board(*period, day, group.as_deref()),
+            Self::History(span, user) => keys.history(span, user),
+            Self::DailyRecords(span, user) => keys.daily_records(span, user),
+            Self::ActiveRecords(user) => keys.active_records(user),
+            Self::UndoRecord(span, user) => {
+                let at = Instant(span * SPAN);
+                keys.undo_records(user, at).remove(0)
+            }
+        }
+    }
+}
+
+/// Generates ids from the components of keys, so that a possible collision is likely.
+fn id() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "[A-Za-z0-9_.:@|-]{1,3}",
+        Just(":".to_owned()),
+        Just("2026-11-20".to_owned()),
+        Just("2026-11".to_owned()),
+        Just("2026-W47".to_owned()),
+        Just("all".to_owned()),
+        Just("bd:2026-11-20".to_owned()),
+        Just("670".to_owned()),
+        Just("s".to_owned()),
+        Just("0".to_owned()),
+    ];
+    prop::collection::vec(part, 1..4)
+        .prop_map(|parts| parts.concat())
+        .prop_filter("an id", |id| id.len() <= 64 && id != "." && id != "..")
+}
+
+fn date() -> impl Strategy<Value = Date> {
+    (
+        2026..=2027,
+        prop_oneof![Just(1u32), Just(11), Just(12)],
+        1u32..=28,
+    )
+        .prop_map(|(year, month, day)| Date::new(year, month, day).expect("a day"))
+}
+
+/// Generates the content of a key and a date inside its period.
+fn content() -> impl Strategy<Value = (Content, Date)> {
+    let period = prop::sample::select(Period::ALL.to_vec());
+    prop_oneof![
+        1 => prop::sample::select(vec![Content::Fingerprint, Content::Index, Content::Profiles, Content::Outbox, Content::Tombstones])
+            .prop_flat_map(|content| date().prop_map(move |day| (content.clone(), day))),
+        4 => (period, date(), prop::option::of(id()))
+            .prop_map(|(period, day, group)| (Content::Board(period, period.id(day), group), day)),
+        2 => (date(), id()).prop_map(|(day, user)| (Content::History(Keys::span(day), user), day)),
+        2 => (date(), id()).prop_map(|(day, user)| (Content::DailyRecords(Keys::span(day), user), day)),
+        2 => (date(), id()).prop_map(|(day, user)| (Content::ActiveRecords(user), day)),
+        2 => (600i64..700, date(), id()).prop_map(|(span, day, user)| (Content::UndoRecord(span, user), day)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn different_records_have_different_keys(all in prop::collection::vec(content(), 2..30)) {
+        let keys = Keys::new("ar", 0);
+        for (number, (one, day)) in all.iter().enumerate() {
+            let key = one.key(&keys, *day);
+            prop_assert!(key.starts_with("{ar:0}"), "{key}");
+            for (other, other_day) in &all[..number] {
+                let same = key == other.key(&keys, *other_day);
+                prop_assert_eq!(same, one == other, "{} {:?} {:?}", key, one, other);
+                // A rebuild writes to shadow keys, which equal no live key.
+                prop_assert_ne!(&key, &other.key(&keys.shadow(), *other_day));
+            }
+        }
+    }
+
+    #[test]
+    fn prefixes_never_share_a_key(
+        prefixes in ("[A-Za-z0-9_.:-]{1,6}", "[A-Za-z0-9_.:-]{1,6}"),
+        one in content(),
+        other in content(),
+    ) {
+        prop_assume!(prefixes.0 != prefixes.1);
+        let (first, second) = (Keys::new(&prefixes.0, 0), Keys::new(&prefixes.1, 0));
+        prop_assert_ne!(one.0.key(&first, one.1), other.0.key(&second, other.1));
+    }
+}
+
+#[tokio::test]
+async fn dedup_records_never_collide() {
+    let once = |once: &str| json!({"points": 1, "once": once, "cooldown": 1});
+    let rules = json!({"a": {"points": 1}, "a-b": {"points": 1}, "b": {"points": 1},
+        "d": {"points": 1, "once": "day"}, "d-d": {"points": 1, "once": "day"}, "c": once("standing")});
+    let app = TestApp::with(|worker| worker.json("RULES", rules));
+    let targets = [
+        "x",
+        "b:x",
+        "a:x",
+        "a:b:x",
+        ":x",
+        "x:",
+        "x,1",
+        "~c",
+        "~a",
+        "~c:x",
+        "d:x",
+        "1 2",
+        "42:x",
+        "é",
+        "2026-11-20",
+    ];
+    let mut seen = HashSet::new();
+    let mut items = Vec::new();
+    for user in ["42", "42:a", "a:42", "2026-11-20:42"] {
+        for action in ["a", "a-b", "b", "d", "d-d"] {
+            for target in targets {
+                assert!(seen.insert((user, action, target)));
+                items.push(activity(user, action, target));
+            }
+        }
+        items.push(activity(user, "c", "x"));
+        items.push(dated(activity(user, "d", "x"), noon(1)));
+    }
+    assert!(items.len() <= 500);
+    let outcomes = async |items: &[Value]| {
+        let response = app.send_activity(json!(items)).await;
+        let results = response.body["results"]
+            .as_array()
+            .expect("results")
+            .clone();
+        results
+            .iter()
+            .map(|result| result["outcome"].as_str().expect("an outcome").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(outcomes(&items).await, vec!["counted"; items.len()]);
+    assert_eq!(outcomes(&items).await, vec!["duplicate"; items.len()]);
+    // An undo removes only its own record.
+    let undone: Vec<Value> = items
+        .iter()
+        .filter(|item| item["action"] == "a" && item["target"] == "b:x")
+        .map(|item| json!({"user": item["user"], "action": "a", "target": "b:x", "undo": true}))
+        .collect();
+    assert_eq!(outcomes(&undone).await, vec!["undone"; 4]);
+    let again = outcomes(&items).await;
+    assert_eq!(
+        again.iter().filter(|outcome| *outcome == "counted").count(),
+        4
+    );
+}

@@ -1,0 +1,154 @@
+//! `JWT_GROUPS_CLAIM`: groups that a user token names.
+
+use test_support::{Value, json, peer};
+
+use super::like;
+use super::sign::{SECRET, claims_with, hs256};
+use crate::app::TestApp;
+use crate::client::Client;
+use crate::problem::problem;
+
+/// A client of user 42 whose token has these teams. Null leaves the claim out.
+fn client(app: &TestApp, teams: Value) -> Client {
+    app.with_key(&hs256(&claims_with(json!({"teams": teams}))))
+}
+
+/// Reads ids and scores of every board: each period, globally and for three groups.
+async fn boards(app: &TestApp) -> Vec<(String, Value)> {
+    let mut boards = Vec::new();
+    for period in ["day", "week", "month", "year", "all"] {
+        for group in ["", "&group=eu", "&group=us", "&group=asia"] {
+            let path = format!("/v1/ranking/{period}?limit=100{group}");
+            let board = app.read(&path).await;
+            let entries = board["entries"].as_array().expect("entries").iter();
+            let scores = entries.map(|entry| json!([entry["user"]["id"], entry["score"]]));
+            boards.push((group.to_owned(), scores.collect()));
+        }
+    }
+    boards
+}
+
+/// Replaces the scores of the global boards and of the boards of these groups.
+fn with_scores(
+    boards: &[(String, Value)],
+    groups: &[&str],
+    scores: &Value,
+) -> Vec<(String, Value)> {
+    let changes = |query: &str| {
+        let mut groups = groups.iter();
+        query.is_empty() || groups.any(|group| query == format!("&group={group}"))
+    };
+    let board = |(query, before): &(String, Value)| {
+        let scores = if changes(query) { scores } else { before };
+        (query.clone(), scores.clone())
+    };
+    boards.iter().map(board).collect()
+}
+
+/// Starts a deployment in which 7, on the shard of 42, has 2 points on every board. Returns its
+/// boards too.
+async fn start() -> (TestApp, Vec<(String, Value)>) {
+    let app = TestApp::with(|worker| {
+        let worker = worker.var("JWT_SECRET", SECRET);
+        worker.var("JWT_GROUPS_CLAIM", "teams")
+    });
+    let activity = like(json!({"user": peer("7"), "groups": ["eu", "us", "asia"]}));
+    app.outcome(activity, "counted").await;
+    let boards = boards(&app).await;
+    let expected = json!([[peer("7"), 2]]);
+    assert!(boards.iter().all(|(_, scores)| *scores == expected));
+    (app, boards)
+}
+
+#[tokio::test]
+async fn token_groups_gain_and_lose_points() {
+    let (app, before) = start().await;
+    let user = client(&app, json!(["eu", "us"]));
+    user.outcome(like(json!({})), "counted").await;
+    let both = json!([[peer("7"), 2], ["42", 2]]);
+    let counted = with_scores(&before, &["eu", "us"], &both);
+    assert_eq!(boards(&app).await, counted);
+    user.outcome(like(json!({"groups": []})), "duplicate").await;
+    assert_eq!(boards(&app).await, counted);
+    user.outcome(like(json!({"undo": true})), "undone").await;
+    assert_eq!(boards(&app).await, before);
+}
+
+/// An undo ignores the groups of the current token. An undo of a service names no groups either.
+#[tokio::test]
+async fn undo_uses_groups_of_counted_activity() {
+    for teams in [json!(null), json!("asia"), json!(["asia", "us"])] {
+        let (app, before) = start().await;
+        let user = client(&app, json!(["us", "eu"]));
+        user.outcome(like(json!({})), "counted").await;
+        let moved = client(&app, teams.clone());
+        moved.outcome(like(json!({})), "duplicate").await;
+        moved.outcome(like(json!({"undo": true})), "undone").await;
+        assert_eq!(boards(&app).await, before, "{teams}");
+        user.outcome(like(json!({})), "counted").await;
+        app.outcome(like(json!({"undo": true})), "undone").await;
+        assert_eq!(boards(&app).await, before, "{teams}");
+    }
+}
+
+#[tokio::test]
+async fn array_items_count_in_token_groups() {
+    let (app, before) = start().await;
+    let user = client(&app, json!("asia"));
+    let fields = [json!({}), json!({"target": "q"}), json!({"user": "7"})];
+    let response = user.send_activity(json!(fields.map(like))).await;
+    response.assert_status(200);
+    let scores = json!([["42", 4], [peer("7"), 2]]);
+    let expected = with_scores(&before, &["asia"], &scores);
+    assert_eq!(boards(&app).await, expected);
+}
+
+#[tokio::test]
+async fn invalid_groups_are_ignored_and_four_count() {
+    let rows = [
+        (json!("eu"), &["eu"][..]),
+        (json!(["", "e u", "eu", 7, "eu", "us", ".."]), &["eu", "us"]),
+        (json!(["a", "b", "c", "us", "eu"]), &["us"]),
+        (json!({"eu": true}), &[]),
+        (json!([]), &[]),
+        (json!(7), &[]),
+    ];
+    for (teams, groups) in rows {
+        let (app, before) = start().await;
+        let user = client(&app, teams.clone());
+        user.outcome(like(json!({})), "counted").await;
+        let both = json!([[peer("7"), 2], ["42", 2]]);
+        let expected = with_scores(&before, groups, &both);
+        assert_eq!(boards(&app).await, expected, "{teams}");
+    }
+}
+
+/// A user may not send `groups`, not even the groups of the own token.
+#[tokio::test]
+async fn groups_field_is_forbidden_to_users() {
+    let (app, before) = start().await;
+    let user = client(&app, json!(["eu"]));
+    let response = user.send_activity(like(json!({"groups": ["eu"]}))).await;
+    let detail = "Only trusted services may send groups.";
+    response.assert(403, problem("forbidden", detail));
+    assert_eq!(boards(&app).await, before);
+}
+
+#[tokio::test]
+async fn groups_claim_is_ignored_without_setting() {
+    let app = super::start();
+    let claims = claims_with(json!({"groups": ["eu"], "teams": ["eu"]}));
+    let user = app.with_key(&hs256(&claims));
+    user.outcome(like(json!({})), "counted").await;
+    for (group, scores) in boards(&app).await {
+        let global = group.is_empty();
+        assert_eq!(
+            scores,
+            if global {
+                json!([["42", 2]])
+            } else {
+                json!([])
+            }
+        );
+    }
+}

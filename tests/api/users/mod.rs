@@ -1,0 +1,5 @@
+//! `/v1/users`: profiles, histories and erasure.
+
+mod erasure;
+mod history;
+mod profile;

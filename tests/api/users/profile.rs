@@ -1,0 +1,94 @@
+//! `GET` and `PUT /v1/users/{user}`, and `PUT /v1/users` with an array of profiles.
+
+use test_support::{Value, json};
+
+use crate::app::TestApp;
+use crate::bodies::with;
+use crate::problem::{ID, Problem, field_error, invalid_request};
+
+/// Writes the profile of user 42 and asserts that both the response and a read return it.
+async fn assert_stored(app: &TestApp, profile: Value) {
+    let expected = with(profile.clone(), json!({"id": "42"}));
+    let response = app.put("/v1/users/42", &profile).await;
+    response.assert(200, expected.clone());
+    app.assert_get("/v1/users/42", expected).await;
+}
+
+#[tokio::test]
+async fn put_replaces_the_whole_profile() {
+    let app = TestApp::start();
+    let ada = json!({"name": "Ada", "avatar": "https://example.com/a.png?s=80", "url": "https://example.com/#a"});
+    let full = with(ada.clone(), json!({"id": "42"}));
+    let response = app.put("/v1/users/42", &ada).await;
+    response.assert(200, full.clone());
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    let response = app.without_key().get("/v1/users/42").await;
+    response.assert(200, full);
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    for profile in [json!({"name": "Ada L."}), json!({})] {
+        assert_stored(&app, profile).await;
+    }
+}
+
+#[tokio::test]
+async fn name_is_1_to_80_characters_of_any_script() {
+    let app = TestApp::start();
+    for name in ["A", "李小龍", "O'Brien \"x\" <b>\\", "👩‍👩‍👧", &"é".repeat(80)] {
+        assert_stored(&app, json!({"name": name})).await;
+    }
+}
+
+#[tokio::test]
+async fn profile_array_is_processed_item_by_item() {
+    let app = TestApp::start();
+    let link = "must be a link that begins with https://";
+    let body = json!([
+        {"id": "42", "name": "Ada"},
+        {"id": 7, "url": "https://example.com/7"},
+        {"name": "Kim"},
+        {"id": "9", "avatar": "http://example.com/"},
+        "8",
+        {"id": "42", "name": "Ada L."},
+    ]);
+    let error = |problem: Problem| json!({"error": problem.body()});
+    let response = app.put("/v1/users", &body).await;
+    response.assert(
+        200,
+        json!({"results": [
+            {"id": "42", "name": "Ada"},
+            {"id": "7", "url": "https://example.com/7"},
+            error(field_error("id", ID)),
+            error(field_error("avatar", link)),
+            error(invalid_request("A profile is a JSON object.")),
+            {"id": "42", "name": "Ada L."},
+        ]}),
+    );
+    app.assert_get("/v1/users/42", json!({"id": "42", "name": "Ada L."}))
+        .await;
+    let seven = json!({"id": "7", "url": "https://example.com/7"});
+    app.assert_get("/v1/users/7", seven).await;
+    app.get("/v1/users/9").await.assert_status(404);
+}
+
+#[tokio::test]
+async fn profile_array_holds_0_to_500_items() {
+    let app = TestApp::start();
+    let response = app.put("/v1/users", &json!([])).await;
+    response.assert(200, json!({"results": []}));
+    assert_eq!(app.store().keys(), [""; 0]);
+    let profile = |id: u32| json!({"id": id.to_string(), "name": format!("N{id}")});
+    let profiles: Vec<Value> = (0..500).map(profile).collect();
+    let response = app.put("/v1/users", &json!(profiles)).await;
+    response.assert(200, json!({"results": profiles}));
+    app.assert_get("/v1/users/499", json!({"id": "499", "name": "N499"}))
+        .await;
+}
+
+#[tokio::test]
+async fn profiles_do_not_expire() {
+    let app = TestApp::start();
+    app.set_name("42", "Ada").await;
+    let mut store = app.store();
+    let key = store.key("p");
+    assert_eq!(store.run::<i64>("PTTL", &[&key]), -1);
+}

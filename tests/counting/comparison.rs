@@ -1,0 +1,297 @@
+//! Runs a service and the model side by side and compares them.
+
+use crate::generator::{Activity, Item, Request, status_of};
+use std::collections::{BTreeMap, BTreeSet};
+use test_support::reference::{
+    BoardId, Calendar, InstantRange, Model, Outcome, Rule, Store, board_key, now, rfc3339,
+};
+use test_support::{Api, Value, Worker, json, redis, until};
+
+/// The maximum difference between the clock readings of test and Worker, in milliseconds.
+pub const SLACK: i64 = 20;
+
+/// The configuration of a service.
+pub struct Setup {
+    pub timezone: &'static str,
+    pub periods: &'static [&'static str],
+    pub decimals: u32,
+    /// The variable `RULES`, in addition to the default rules.
+    pub rules: Value,
+}
+
+impl Setup {
+    pub fn new(
+        timezone: &'static str,
+        periods: &'static [&'static str],
+        decimals: u32,
+        rules: Value,
+    ) -> Self {
+        Self {
+            timezone,
+            periods,
+            decimals,
+            rules,
+        }
+    }
+
+    pub fn calendar(&self) -> Calendar {
+        Calendar::new(self.timezone)
+    }
+
+    /// Returns the default and the configured rules.
+    pub fn rules(&self) -> BTreeMap<String, Rule> {
+        let steps = |points: f64| (points * 10f64.powi(self.decimals as i32)).round() as u64;
+        let mut rules = Rule::defaults(steps(1.0));
+        for (action, changes) in self.rules.as_object().unwrap() {
+            let rule = rules
+                .entry(action.clone())
+                .or_insert(Rule::new(0, changes["once"] == "day"));
+            let number = |field: &str| changes[field].as_f64();
+            rule.points = number("points").map_or(rule.points, steps);
+            rule.daily_cap = number("daily_cap").map(steps);
+            rule.cooldown = changes["cooldown"].as_i64().map(|seconds| seconds * 1000);
+        }
+        rules
+    }
+}
+
+/// A service with its own prefix, and its model.
+pub struct Comparison {
+    pub api: Api,
+    pub model: Model,
+    pub store: Store,
+    /// The number of occurrences of each outcome, reason or slug.
+    pub outcome_counts: BTreeMap<&'static str, usize>,
+    decimals: u32,
+    _worker: Worker,
+}
+
+impl Comparison {
+    pub fn start(setup: &Setup) -> Self {
+        let worker = Worker::builder()
+            .var("TIMEZONE", setup.timezone)
+            .var("PERIODS", &setup.periods.join(","))
+            .json("POINT_DECIMALS", json!(setup.decimals))
+            .json("RULES", setup.rules.clone())
+            .start();
+        Self {
+            api: worker.api(),
+            model: Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules()),
+            store: Store::new(redis(), worker.prefix()),
+            outcome_counts: BTreeMap::new(),
+            decimals: setup.decimals,
+            _worker: worker,
+        }
+    }
+
+    /// Sends a request and compares its response and the boards it touches.
+    pub async fn step(&mut self, request: &Request) -> Result<(), String> {
+        match request {
+            Request::Erase(user) => return self.erase(user).await,
+            Request::Moderate(user, hidden, frozen) => {
+                return self.moderate(user, *hidden, *frozen).await;
+            }
+            Request::Adjust(adjustment, steps) => return self.adjust(adjustment, *steps).await,
+            Request::One(_) | Request::Array(_) => {}
+        }
+        self.avoid_midnight().await;
+        let first = now() - SLACK;
+        let response = self.api.post("/v1/activity", &request.json()).await;
+        let now = since(first);
+        let mut touched = BTreeSet::new();
+        let mut outcomes = Vec::new();
+        for item in request.items() {
+            outcomes.push(match item {
+                Item::Invalid(_, slug) => Outcome::Refused(slug),
+                Item::Activity(activity) => {
+                    let date = self.model.calendar.date(activity.at.unwrap_or(now.first));
+                    touched.extend(self.model.boards_of(date, &activity.groups));
+                    if let Some(record) = self.model.active.get(&activity.dedup_key()) {
+                        touched.extend(self.model.boards_of(record.date, &record.groups));
+                    }
+                    self.model.apply(activity, now)
+                }
+            });
+        }
+        for outcome in &outcomes {
+            *self.outcome_counts.entry(outcome.name()).or_default() += 1;
+        }
+        let (status, expected) = self.expected_response(request, &outcomes, now);
+        let body = without_problem_texts(&response.body);
+        if (response.status, &body) != (status, &expected) {
+            return Err(format!(
+                "expected {status} {expected:#}\nreceived {} {body:#}",
+                response.status
+            ));
+        }
+        let touched: Vec<_> = touched.into_iter().collect();
+        self.compare_boards(&touched)
+    }
+
+    async fn erase(&mut self, user: &str) -> Result<(), String> {
+        let response = self.api.delete(&format!("/v1/users/{user}")).await;
+        if response.status != 204 {
+            let (status, text) = (response.status, response.text);
+            return Err(format!("DELETE {user}: {status} {text}"));
+        }
+        self.model.erase(user);
+        self.compare_all_boards()
+    }
+
+    async fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) -> Result<(), String> {
+        let path = format!("/v1/users/{user}/moderation");
+        let moderation = json!({ "hidden": hidden, "frozen": frozen, "reason": "A test" });
+        let response = self.api.put(&path, &moderation).await;
+        let expected = json!({ "user": { "id": user }, "hidden": hidden, "frozen": frozen });
+        if (response.status, &response.body) != (200, &expected) {
+            return Err(format!("{path}: {} {}", response.status, response.text));
+        }
+        self.model.moderate(user, hidden, frozen);
+        self.compare_all_boards()
+    }
+
+    async fn adjust(&mut self, adjustment: &Activity, steps: i64) -> Result<(), String> {
+        self.avoid_midnight().await;
+        let first = now() - SLACK;
+        let path = format!("/v1/users/{}/adjustments", adjustment.user);
+        let mut body = json!({ "id": adjustment.target, "reason": "A test" });
+        if adjustment.undo {
+            body["undo"] = json!(true);
+        } else {
+            body["points"] = self.points(steps);
+            body["groups"] = json!(adjustment.groups);
+        }
+        if let Some(at) = adjustment.at.filter(|_| !adjustment.undo) {
+            body["at"] = json!(rfc3339(at));
+        }
+        let response = self.api.post(&path, &body).await;
+        let now = since(first);
+        let outcome = self.model.adjust(adjustment, steps, now);
+        let item = Request::One(Item::Activity(adjustment.clone()));
+        let (status, expected) = self.expected_response(&item, std::slice::from_ref(&outcome), now);
+        let found = without_problem_texts(&response.body);
+        if (response.status, &found) != (status, &expected) {
+            return Err(format!(
+                "{path} {body}\nexpected {status} {expected:#}\nreceived {} {found:#}",
+                response.status
+            ));
+        }
+        *self.outcome_counts.entry("adjusted").or_default() += 1;
+        self.compare_all_boards()
+    }
+
+    fn expected_response(
+        &self,
+        request: &Request,
+        outcomes: &[Outcome],
+        now: InstantRange,
+    ) -> (u16, Value) {
+        let bodies = outcomes.iter().map(|outcome| self.outcome_json(outcome));
+        match (request, outcomes) {
+            (Request::Array(_), _) => {
+                let items = bodies.map(|body| match body.get("type") {
+                    Some(_) => json!({ "error": body }),
+                    None => body,
+                });
+                (200, json!({ "results": items.collect::<Vec<_>>() }))
+            }
+            (Request::One(Item::Activity(activity)), [outcome]) => {
+                let mut body = self.outcome_json(outcome);
+                if let Outcome::Refused(slug) = outcome {
+                    return (status_of(slug), body);
+                }
+                let date = self.model.calendar.date(activity.at.unwrap_or(now.first));
+                for board in self.model.boards_of(date, &[]) {
+                    let (steps, rank) = self.model.standing(&board, &activity.user);
+                    let score = self.points(steps as i64);
+                    body["standings"][board.0] =
+                        json!({ "id": board.1, "score": score, "rank": rank });
+                }
+                (200, body)
+            }
+            (_, _) => {
+                let body = self.outcome_json(&outcomes[0]);
+                (body["status"].as_u64().unwrap() as u16, body)
+            }
+        }
+    }
+
+    fn outcome_json(&self, outcome: &Outcome) -> Value {
+        let body = |name: &str, steps| json!({ "outcome": name, "points": self.points(steps) });
+        match outcome {
+            Outcome::Counted(steps) => body("counted", *steps),
+            Outcome::Duplicate => body("duplicate", 0),
+            Outcome::Undone(steps) => body("undone", *steps),
+            Outcome::NothingToUndo => body("nothing-to-undo", 0),
+            Outcome::Capped(reason) => {
+                json!({ "outcome": "capped", "reason": reason, "points": 0 })
+            }
+            Outcome::Stale => body("stale", 0),
+            Outcome::Refused(slug) => {
+                json!({ "type": format!("/problems/{slug}"), "status": status_of(slug) })
+            }
+        }
+    }
+
+    /// Converts smallest steps to points as the API renders them.
+    pub fn points(&self, steps: i64) -> Value {
+        let one = 10i64.pow(self.decimals);
+        if steps % one == 0 {
+            json!(steps / one)
+        } else {
+            json!(steps as f64 / one as f64)
+        }
+    }
+
+    fn compare_all_boards(&mut self) -> Result<(), String> {
+        let boards: Vec<_> = self.model.boards.keys().cloned().collect();
+        self.compare_boards(&boards)
+    }
+
+    /// Compares complete boards with those stored in Redis.
+    pub fn compare_boards(&mut self, boards: &[BoardId]) -> Result<(), String> {
+        let keys: Vec<String> = boards.iter().map(board_key).collect();
+        for (board, found) in boards.iter().zip(self.store.boards(&keys)) {
+            let expected = self.model.ranking(board);
+            if found != expected {
+                return Err(format!(
+                    "board {board:?}\nexpected {expected:?}\nfound    {found:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits if midnight is near, because the day of the Worker's clock reading would be unknown.
+    async fn avoid_midnight(&self) {
+        let calendar = &self.model.calendar;
+        until("the next day", async || {
+            let now = now();
+            (calendar.date(now - 500) == calendar.date(now + 5_000)).then_some(())
+        })
+        .await;
+    }
+}
+
+/// Returns the range from an instant until now.
+fn since(first: i64) -> InstantRange {
+    let last = now() + SLACK;
+    InstantRange { first, last }
+}
+
+/// Asserts that problems have title and detail, then reduces them to type and status.
+fn without_problem_texts(body: &Value) -> Value {
+    match body {
+        Value::Object(fields) if fields.contains_key("type") => {
+            let has_text = |field: &str| fields.get(field).is_some_and(Value::is_string);
+            assert!(has_text("title") && has_text("detail"), "{body:#}");
+            json!({ "type": fields["type"], "status": fields["status"] })
+        }
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.clone(), without_problem_texts(value)))
+            .collect(),
+        Value::Array(items) => items.iter().map(without_problem_texts).collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,284 @@
+//! Random requests with many collisions: few users, few targets, and instants around boundaries.
+
+use crate::comparison::SLACK;
+use crate::requests::{act, at, in_groups, like, undo};
+use fastrand::Rng;
+use jiff::civil::date;
+use jiff::{Timestamp, ToSpan};
+pub use test_support::reference::Activity;
+use test_support::reference::{Calendar, Model, rfc3339};
+use test_support::{Value, json};
+
+const SECOND: i64 = 1_000;
+const HOUR: i64 = 3_600 * SECOND;
+
+/// User ids of all forms.
+pub const USERS: [&str; 9] = [
+    "1", "42", "ada", "Ada", "a:b", "a|b", "u@x.org", "-", "x_.y",
+];
+const GROUPS: [&str; 5] = ["eu", "eu:x", "EU", "1", "a|b"];
+const TARGETS: [&str; 6] = ["post-7", "a,b", "~like", "#", "ü ☃", "like:post-7"];
+const PATHS: [&str; 7] = ["/", "/a", "/a/", "/a?x=1", "/a/#b", "/ü", "/a//"];
+
+/// One activity, or an invalid item and the slug of its problem.
+#[derive(Clone, Debug)]
+pub enum Item {
+    Activity(Activity),
+    Invalid(Value, &'static str),
+}
+
+impl Item {
+    pub fn json(&self) -> Value {
+        match self {
+            Self::Activity(activity) => activity.json(),
+            Self::Invalid(body, _) => body.clone(),
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub enum Request {
+    One(Item),
+    Array(Vec<Item>),
+    /// Erases a user.
+    Erase(String),
+    /// Sets whether a user is hidden and frozen.
+    Moderate(String, bool, bool),
+    /// An activity `adjust` and its points in smallest steps.
+    Adjust(Activity, i64),
+}
+
+impl Request {
+    pub fn items(&self) -> &[Item] {
+        match self {
+            Self::One(item) => std::slice::from_ref(item),
+            Self::Array(items) => items,
+            Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        match self {
+            Self::One(item) => item.json(),
+            Self::Array(items) => items.iter().map(Item::json).collect(),
+            Self::Erase(user) => json!({ "DELETE": user }),
+            Self::Moderate(user, hidden, frozen) => {
+                json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
+            }
+            Self::Adjust(activity, steps) => json!({ "adjust": activity.json(), "steps": steps }),
+        }
+    }
+}
+
+/// Returns the HTTP status of a problem.
+pub fn status_of(slug: &str) -> u16 {
+    match slug {
+        "invalid-request" => 400,
+        "forbidden" => 403,
+        "unknown-action" | "not-undoable" | "score-overflow" => 422,
+        other => panic!("unexpected problem {other}"),
+    }
+}
+
+/// A generator of random requests; the same seed generates the same requests.
+pub struct Generator {
+    random: Rng,
+    boundaries: Vec<i64>,
+    actions: Vec<String>,
+    sent: Vec<Activity>,
+}
+
+impl Generator {
+    pub fn new(seed: u64, model: &Model, now: i64) -> Self {
+        let actions = model.rules.keys().cloned().collect();
+        let boundaries = boundaries(&model.calendar, now);
+        Self {
+            random: Rng::with_seed(seed),
+            boundaries,
+            actions,
+            sent: Vec::new(),
+        }
+    }
+
+    pub fn request(&mut self, model: &Model, now: i64) -> Request {
+        if self.random.u8(..200) == 0 {
+            return Request::Erase(self.user());
+        }
+        if self.random.u8(..60) == 0 {
+            let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
+            return Request::Moderate(self.user(), hidden, frozen);
+        }
+        if self.random.u8(..20) == 0 {
+            return self.adjustment(model, now);
+        }
+        if self.random.u8(..10) < 7 {
+            return Request::One(self.item(model, now));
+        }
+        let length = [0, 1, 2, 3, 5, 8, 20][self.random.usize(..7)];
+        Request::Array((0..length).map(|_| self.item(model, now)).collect())
+    }
+
+    fn item(&mut self, model: &Model, now: i64) -> Item {
+        if self.random.u8(..20) == 0 {
+            return self.invalid(now);
+        }
+        let known = self.sent.len();
+        let recent = known.saturating_sub(30)..known;
+        let activity = match self.random.u8(..10) {
+            // An exact repetition.
+            0 if known > 0 => return Item::Activity(self.sent[self.random.usize(..known)].clone()),
+            // A repetition or an undo, at the same or another instant.
+            1..6 if known > 0 => {
+                let mut activity = self.sent[self.random.usize(recent)].clone();
+                activity.undo = model.rules[&activity.action].undo && self.random.bool();
+                activity.at = match (self.random.u8(..6), activity.at) {
+                    (0, Some(at)) => Some(at),
+                    (1, Some(at)) => Some(at + 1),
+                    (2, Some(at)) => Some(at - 1),
+                    _ => self.at(model, now),
+                };
+                if self.random.bool() {
+                    activity.groups = self.groups();
+                }
+                activity
+            }
+            _ => self.activity(model, now),
+        };
+        let activity = avoid_unknown_order(activity, model);
+        self.sent.push(activity.clone());
+        Item::Activity(activity)
+    }
+
+    fn activity(&mut self, model: &Model, now: i64) -> Activity {
+        let action = self.actions[self.random.usize(..self.actions.len())].clone();
+        let targets = match action.as_str() {
+            "visit" => &PATHS[..],
+            _ => &TARGETS[..],
+        };
+        let target = match self.random.bool() {
+            true => targets[self.random.usize(..targets.len())].to_owned(),
+            // Mostly new targets.
+            false => format!("/post-{}", self.random.u8(..60)),
+        };
+        let user = self.user();
+        let undo = model.rules[&action].undo && self.random.u8(..4) == 0;
+        let (at, groups) = (self.at(model, now), self.groups());
+        Activity {
+            user,
+            action,
+            target,
+            undo,
+            at,
+            groups,
+        }
+    }
+
+    fn user(&mut self) -> String {
+        USERS[self.random.usize(..USERS.len())].to_owned()
+    }
+
+    /// Returns an adjustment with one of few ids: small, or larger than any score.
+    fn adjustment(&mut self, model: &Model, now: i64) -> Request {
+        let undo = self.random.u8(..3) == 0;
+        let steps = match self.random.u8(..10) {
+            0 => 8_000_000,
+            1 => -8_000_000,
+            2..6 => self.random.i64(1..10),
+            _ => -self.random.i64(1..10),
+        };
+        let at = self.at(model, now).filter(|_| !undo);
+        let groups = if undo { Vec::new() } else { self.groups() };
+        let activity = Activity {
+            user: self.user(),
+            action: "adjust".to_owned(),
+            target: format!("case-{}", self.random.u8(..5)),
+            undo,
+            at,
+            groups,
+        };
+        Request::Adjust(avoid_unknown_order(activity, model), steps)
+    }
+
+    fn groups(&mut self) -> Vec<String> {
+        let mut groups = GROUPS.map(str::to_owned);
+        self.random.shuffle(&mut groups);
+        let count = [0, 0, 0, 1, 1, 2, 4][self.random.usize(..7)];
+        groups[..count].to_vec()
+    }
+
+    fn at(&mut self, model: &Model, now: i64) -> Option<i64> {
+        let random = &mut self.random;
+        match random.u8(..10) {
+            0..4 => None,
+            // Far enough in the past not to meet the clock reading of this request.
+            4 => Some(now - random.i64(100..10 * SECOND)),
+            5 => Some(now - 3 * HOUR - random.i64(0..3) * HOUR),
+            6 => {
+                let ahead = now + random.i64(10 * SECOND..50 * SECOND);
+                let calendar = &model.calendar;
+                (calendar.date(ahead) == calendar.date(now)).then_some(ahead)
+            }
+            _ => {
+                let boundary = self.boundaries[random.usize(..self.boundaries.len())];
+                let offset = [0, -1, 1, -SECOND, SECOND, -HOUR / 2, HOUR / 2][random.usize(..7)];
+                Some(boundary + offset).filter(|at| *at < now - SECOND)
+            }
+        }
+    }
+
+    fn invalid(&mut self, now: i64) -> Item {
+        let (user, invalid) = ("ada", "invalid-request");
+        let (body, slug) = match self.random.u8(..8) {
+            0 => (act(user, "shout", "t"), "unknown-action"),
+            1 => (undo(&act(user, "visit", "/")), "not-undoable"),
+            2 => (json!({ "user": user, "action": "like" }), invalid),
+            3 => (like("a b", "t"), invalid),
+            4 => (at(&like(user, "t"), &rfc3339(now + 120 * SECOND)), invalid),
+            5 => (in_groups(&like(user, "t"), &["eu", "eu"]), invalid),
+            6 => (act(user, "visit", "a"), invalid),
+            _ => (json!("like"), invalid),
+        };
+        Item::Invalid(body, slug)
+    }
+}
+
+/// Moves `at` before the last change of the record if the test knows that change only as a range
+/// around `at`.
+fn avoid_unknown_order(mut activity: Activity, model: &Model) -> Activity {
+    let changed = model.last_change(&activity.dedup_key());
+    if let (Some(at), Some(changed)) = (activity.at, changed) {
+        let near = changed.first - SLACK..=changed.last + SLACK;
+        if changed.first < changed.last && near.contains(&at) {
+            activity.at = Some(changed.first - SLACK - 1);
+        }
+    }
+    activity
+}
+
+/// Returns boundaries of days, weeks, months and years, and changes of the UTC offset.
+fn boundaries(calendar: &Calendar, now: i64) -> Vec<i64> {
+    let today = calendar.date(now);
+    let mut days = vec![
+        today,
+        today.checked_sub(1.day()).unwrap(),
+        today.checked_sub(29.days()).unwrap(),
+        today.checked_sub(30.days()).unwrap(),
+        today.checked_sub(31.days()).unwrap(),
+        date(2026, 11, 1),
+        date(2026, 1, 1),
+        // A Monday of week 1 that is in the previous year.
+        date(2024, 12, 30),
+        date(2024, 3, 1),
+        date(2021, 1, 4),
+        date(1970, 1, 1),
+        // Before time zones: local mean time, with an offset in seconds.
+        date(1850, 1, 1),
+    ];
+    days.retain(|day| *day <= today);
+    let mut boundaries: Vec<i64> = days.into_iter().map(|day| calendar.start(day)).collect();
+    let before = Timestamp::from_millisecond(now).unwrap();
+    let transitions = calendar.zone.preceding(before).take(3);
+    boundaries.extend(transitions.map(|transition| transition.timestamp().as_millisecond()));
+    boundaries
+}

@@ -1,0 +1,87 @@
+//! Requests in flight, and the faults that affect them.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use crate::service::lock;
+
+/// All requests in flight, and the effects of all faults.
+#[derive(Default)]
+pub struct InFlight(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    next_request: u64,
+    /// The faults injected during each open request.
+    open: HashMap<u64, Vec<usize>>,
+    faults: Vec<FaultEffect>,
+}
+
+/// The effect of one fault.
+#[derive(Clone, Debug, Default)]
+pub struct FaultEffect {
+    /// The number of requests in flight at the time of the fault.
+    pub in_flight: u64,
+    /// The number of those requests whose response was late, missing or changed.
+    pub affected: u64,
+}
+
+impl InFlight {
+    /// Registers a request and returns its number.
+    pub fn begin(&self) -> u64 {
+        let mut state = lock(&self.0);
+        state.next_request += 1;
+        let request = state.next_request;
+        state.open.insert(request, Vec::new());
+        request
+    }
+
+    /// Removes a request that has ended.
+    pub fn end(&self, request: u64, is_affected: bool) {
+        let mut state = lock(&self.0);
+        let faults = state.open.remove(&request).unwrap_or_default();
+        for fault in faults.into_iter().filter(|_| is_affected) {
+            state.faults[fault].affected += 1;
+        }
+    }
+
+    /// Returns the number of requests in flight.
+    pub fn count(&self) -> usize {
+        lock(&self.0).open.len()
+    }
+
+    /// Records a fault that affects all requests in flight now, and returns its number.
+    pub fn record_fault(&self) -> usize {
+        let mut state = lock(&self.0);
+        let fault = state.faults.len();
+        for faults in state.open.values_mut() {
+            faults.push(fault);
+        }
+        let in_flight = state.open.len() as u64;
+        state.faults.push(FaultEffect {
+            in_flight,
+            affected: 0,
+        });
+        fault
+    }
+
+    /// Records a fault that corrupts store responses one by one, each of them recorded by
+    /// [`record_corrupted`](Self::record_corrupted), and returns its number.
+    pub fn record_corruption(&self) -> usize {
+        let mut state = lock(&self.0);
+        state.faults.push(FaultEffect::default());
+        state.faults.len() - 1
+    }
+
+    /// Records that a fault has corrupted one response.
+    pub fn record_corrupted(&self, fault: usize) {
+        let effect = &mut lock(&self.0).faults[fault];
+        effect.in_flight += 1;
+        effect.affected += 1;
+    }
+
+    /// Returns the effect of each fault, by its number.
+    pub fn faults(&self) -> Vec<FaultEffect> {
+        lock(&self.0).faults.clone()
+    }
+}

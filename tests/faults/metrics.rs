@@ -1,0 +1,97 @@
+//! Metrics of a run.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::service::{STORE_TIMEOUT, lock};
+
+/// The time limit of a response: the store timeout plus the overhead of the Worker and this machine.
+pub const LIMIT: Duration = STORE_TIMEOUT.saturating_add(Duration::from_millis(300));
+
+/// The metrics, shared by all tasks.
+#[derive(Default)]
+pub struct Metrics(Mutex<Counts>);
+
+/// The recorded values.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Durations of requests with a response.
+    pub durations: Vec<Duration>,
+    /// Durations of late requests during which workerd was down.
+    pub late_worker_down: Vec<Duration>,
+    /// Requests without a response because workerd was down.
+    pub worker_down: u64,
+    /// Other requests without a response.
+    pub unanswered: u64,
+    /// Retried requests.
+    pub retries: u64,
+    /// Outcomes of activities, by name.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Reads of boards and standings by result: fresh, stale, unavailable, unanswered.
+    pub reads: BTreeMap<(&'static str, &'static str), u64>,
+    /// Delays of wake-ups of this process itself.
+    pub lags: Vec<Duration>,
+    /// Responses and log lines that must not occur.
+    pub unexpected: Vec<String>,
+}
+
+impl Metrics {
+    /// Records the end of a request: its duration, whether it has a response, and whether workerd was
+    /// down meanwhile.
+    pub fn record_request(&self, duration: Duration, has_response: bool, was_down: bool) {
+        let mut counts = lock(&self.0);
+        match (has_response, was_down) {
+            (true, true) if duration > LIMIT => counts.late_worker_down.push(duration),
+            (true, _) => counts.durations.push(duration),
+            (false, true) => counts.worker_down += 1,
+            (false, false) => counts.unanswered += 1,
+        }
+    }
+
+    pub fn record_outcome(&self, name: &str) {
+        let mut counts = lock(&self.0);
+        *counts.outcomes.entry(name.to_owned()).or_default() += 1;
+    }
+
+    pub fn record_retry(&self) {
+        lock(&self.0).retries += 1;
+    }
+
+    pub fn record_read(&self, resource: &'static str, result: &'static str) {
+        *lock(&self.0).reads.entry((resource, result)).or_default() += 1;
+    }
+
+    pub fn record_lag(&self, lag: Duration) {
+        lock(&self.0).lags.push(lag);
+    }
+
+    pub fn record_unexpected(&self, text: String) {
+        lock(&self.0).unexpected.push(text);
+    }
+
+    pub fn counts(&self) -> Counts {
+        lock(&self.0).clone()
+    }
+}
+
+impl Counts {
+    /// Returns the share of responses in time, without requests during which workerd was down.
+    pub fn share_in_time(&self) -> f64 {
+        let within = self
+            .durations
+            .iter()
+            .filter(|duration| **duration <= LIMIT)
+            .count();
+        let all = self.durations.len() as u64 + self.unanswered;
+        within as f64 / all.max(1) as f64
+    }
+}
+
+/// Returns a quantile in thousandths: 990 is the 99th percentile.
+pub fn quantile(all: &[Duration], thousandths: usize) -> Duration {
+    let mut all = all.to_vec();
+    all.sort_unstable();
+    let index = (all.len() * thousandths / 1000).min(all.len().saturating_sub(1));
+    all.get(index).copied().unwrap_or_default()
+}

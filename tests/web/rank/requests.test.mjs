@@ -1,0 +1,265 @@
+// <activity-rank> on pages of another origin: its requests, and failures.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import { eventually, names, recordRequests, setHidden } from '../support.mjs'
+import {
+  app,
+  countLikes,
+  element,
+  group,
+  loaded,
+  recordBoardRequests,
+  recordEvents,
+  rowCount,
+  scores,
+  text,
+} from './support.mjs'
+
+const ELEMENT = element()
+
+/**
+ * Serves a board of these users and its event stream below the group's name on the origin of pages. Returns the open
+ * streams. Each is a function that sends a board, or a slice of its event.
+ */
+function serveStreams(users) {
+  const board = (users) => ({
+    period: {
+      kind: 'day',
+      id: 'd',
+      start: '2026-11-20T00:00:00Z',
+      end: '2026-11-21T00:00:00Z',
+      timezone: 'UTC',
+      closed: false,
+    },
+    total: users.length,
+    entries: users.map((id, index) => ({ rank: index + 1, score: 9 - index, user: { id } })),
+  })
+  const streams = []
+  const path = `/${group}/v1/ranking/day`
+  app.serve(path, (_, response) => response.end(JSON.stringify(board(users))))
+  app.serve(`${path}/live`, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const send = (users, from = 0, to = undefined) =>
+      response.write(`retry: 3000\nevent: board\nid: 1\ndata: ${JSON.stringify(board(users))}\n\n:\n\n`.slice(from, to))
+    send.end = () => response.end()
+    send(users)
+    streams.push(send)
+  })
+  return streams
+}
+
+/** An element that shows the board of `serveStreams`. */
+const streamed = (attributes = '') => `<activity-rank src="${app.pages}/${group}" ${attributes}></activity-rank>`
+
+describe('requests', () => {
+  it('src defaults to the origin of the module', async (t) => {
+    await countLikes({ ada: 1 })
+    const page = await app.open(t, '<activity-rank group="GROUP"></activity-rank>')
+    await eventually(() => names(page), ['ada'])
+    assert.ok(page.url().startsWith(app.pages) && app.pages !== app.url)
+  })
+
+  it('elements of one board share a request', async (t) => {
+    await countLikes({ ada: 1 })
+    const day = '<activity-rank src="APP_URL" group="GROUP" refresh="0"></activity-rank>'.repeat(50)
+    const week = day.replaceAll('refresh', 'period="week" refresh')
+    let urls = []
+    const page = await app.open(t, day + week, { before: (page) => (urls = recordBoardRequests(page)) })
+    await eventually(() => rowCount(page), 100)
+    assert.deepEqual(urls.map((url) => new URL(url).pathname).sort(), ['/v1/ranking/day', '/v1/ranking/week'])
+  })
+
+  it('polling sends the ETag and stops while hidden', async (t) => {
+    await countLikes({ ada: 1 })
+    const statuses = []
+    const page = await app.open(t, ELEMENT, {
+      before: async (page) => {
+        const session = await page.context().newCDPSession(page)
+        await session.send('Network.enable')
+        session.on('Network.responseReceivedExtraInfo', ({ statusCode, headers }) => {
+          if (Object.keys(headers).some((name) => name.toLowerCase() === 'etag')) statuses.push(statusCode)
+        })
+      },
+    })
+    await eventually(() => names(page), ['ada'])
+    await eventually(() => statuses.includes(304), true)
+    await setHidden(page, true)
+    const urls = recordBoardRequests(page)
+    await countLikes({ bob: 2 })
+    await page.waitForTimeout(2500)
+    assert.deepEqual(urls, [])
+    assert.deepEqual(await names(page), ['ada'])
+    await setHidden(page, false)
+    await eventually(() => names(page), ['bob', 'ada'])
+  })
+
+  it('failures double the polling interval', async (t) => {
+    await countLikes({ ada: 1 })
+    const page = await app.open(t, ELEMENT)
+    await eventually(() => names(page), ['ada'])
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.route(/\/v1\/ranking\//, (route) => route.fulfill({ status: 503, body: '{}' }))
+    const urls = recordBoardRequests(page)
+    await page.reload()
+    await eventually(() => urls.length, 1)
+    for (const [seconds, count] of [
+      [2, 2],
+      [4, 3],
+      [8, 4],
+      [16, 5],
+    ]) {
+      await page.clock.runFor(seconds * 1000)
+      await eventually(() => urls.length, count)
+    }
+  })
+
+  it('subclass overrides fetch', async (t) => {
+    const page = await app.open(t, '')
+    await page.evaluate(
+      async ([url]) => {
+        const { ActivityRank } = await import(`${url}/elements/rank.js`)
+        const period = {
+          kind: 'day',
+          id: '2026-11-20',
+          start: '2026-11-20T00:00:00Z',
+          end: '2026-11-21T00:00:00Z',
+          timezone: 'UTC',
+          closed: true,
+        }
+        class Offline extends ActivityRank {
+          static fetch = async () =>
+            Response.json({ period, total: 1, entries: [{ rank: 1, score: 7.25, user: { id: 'made up' } }] })
+        }
+        customElements.define('offline-rank', Offline)
+        document.querySelector('main').append(new Offline())
+      },
+      [app.url],
+    )
+    await eventually(() => names(page), ['made up'])
+    assert.deepEqual(await scores(page), ['7.25'])
+    assert.equal(await text(page, 'title'), 'Nov 20, 2026')
+  })
+
+  it('elements share an event stream and do not poll', async (t) => {
+    const streams = serveStreams(['ada', 'bob'])
+    const page = await app.open(t, streamed('refresh="1"').repeat(2))
+    await eventually(() => names(page), ['ada', 'bob', 'ada', 'bob'])
+    await eventually(() => streams.length, 1)
+    const urls = recordBoardRequests(page)
+    streams[0](['bob', 'ada'])
+    await eventually(() => names(page), ['bob', 'ada', 'bob', 'ada'], 1000)
+    // An event may arrive in several chunks.
+    streams[0]([], 0, 60)
+    await page.waitForTimeout(1500)
+    assert.deepEqual(await names(page), ['bob', 'ada', 'bob', 'ada'])
+    streams[0]([], 60)
+    await page.getByText('No activity yet.').nth(1).waitFor()
+    assert.deepEqual([urls, streams.length], [[], 1])
+  })
+
+  it('ended stream is reopened', async (t) => {
+    const streams = serveStreams(['ada'])
+    const page = await app.open(t, streamed())
+    await eventually(() => streams.length, 1)
+    streams[0].end()
+    await eventually(() => streams.length, 2)
+    streams[1](['eve'])
+    await eventually(() => names(page), ['eve'])
+  })
+
+  it('missing stream is requested once', async (t) => {
+    await countLikes({ ada: 1 })
+    let boards = []
+    let streams = []
+    const page = await app.open(t, ELEMENT, {
+      before: (page) => {
+        boards = recordBoardRequests(page)
+        streams = recordRequests(page, /\/live/)
+      },
+    })
+    await eventually(() => boards.length > 2, true)
+    assert.equal(streams.length, 1)
+    await page.getByRole('tab', { name: 'Week' }).click()
+    await eventually(() => boards.some((url) => url.includes('/week')), true)
+    assert.equal(streams.length, 1)
+  })
+})
+
+describe('failures', () => {
+  const UNREACHABLE = 'http://127.0.0.1:1'
+
+  it('fallback content shows and error fires', async (t) => {
+    const body = `<activity-rank src="${UNREACHABLE}"><a href="/top">The ranking</a></activity-rank>`
+    const page = await app.open(t, body, { before: recordEvents })
+    await page.getByRole('link', { name: 'The ranking' }).waitFor()
+    await eventually(() => page.evaluate('events'), ['error'])
+    assert.equal(await text(page, 'status'), '')
+  })
+
+  it('board replaces the fallback after recovery', async (t) => {
+    await countLikes({ ada: 1 })
+    const fail = (page) => page.route(/\/v1\//, (route) => route.fulfill({ status: 503, body: 'busy' }))
+    const before = (page) => Promise.all([recordEvents(page), fail(page)])
+    const page = await app.open(t, ELEMENT.replace('><', '><b>Nothing to see</b><'), { before })
+    await page.getByText('Nothing to see').waitFor()
+    await page.unroute(/\/v1\//)
+    await eventually(() => names(page), ['ada'])
+    assert.equal(await page.getByText('Nothing to see').isVisible(), false)
+    assert.deepEqual(await page.evaluate('events'), ['error', 'load'])
+  })
+
+  it('error event has the detail of the problem', async (t) => {
+    const page = await app.open(t, '')
+    const message = await page.evaluate(
+      (src) =>
+        new Promise((resolve) => {
+          const element = Object.assign(document.createElement('activity-rank'), { src, limit: 1000 })
+          element.addEventListener('error', (event) => resolve(event.message))
+          document.body.append(element)
+        }),
+      app.url,
+    )
+    assert.equal(message, 'limit: must be an integer from 1 to 100')
+  })
+
+  it('element without fallback shows a text', async (t) => {
+    const page = await app.open(t, `<activity-rank src="${UNREACHABLE}"></activity-rank>`)
+    await eventually(() => text(page, 'status'), 'Could not load the leaderboard.')
+  })
+
+  it('page of a forbidden origin shows the fallback', async (t) => {
+    const page = await app.open(t, '<activity-rank src="APP_URL"><b>Nothing to see</b></activity-rank>')
+    await loaded(page)
+    await page.goto(page.url().replace('127.0.0.1', 'localhost'))
+    await page.getByText('Nothing to see').waitFor()
+  })
+
+  it('offline status shows until back online', async (t) => {
+    await countLikes({ ada: 1 })
+    const page = await app.open(t, ELEMENT)
+    await eventually(() => names(page), ['ada'])
+    await page.context().setOffline(true)
+    const isOffline = async () =>
+      /^You are offline\. Last updated \d+:\d\d [AP]M\.$/u.test((await text(page, 'status')).replace(/\s/g, ' '))
+    await eventually(isOffline, true)
+    await countLikes({ bob: 2 })
+    assert.deepEqual(await names(page), ['ada'])
+    await page.context().setOffline(false)
+    await eventually(() => names(page), ['bob', 'ada'])
+    await eventually(() => text(page, 'status'), '')
+  })
+})
+
+/** Last, because it stops the store. */
+it('store outage shows the last board as stale', async (t) => {
+  await countLikes({ ada: 1 })
+  const page = await app.open(t, ELEMENT)
+  await eventually(() => names(page), ['ada'])
+  await app.store.stop()
+  const isStale = async () => /^Updates are delayed\. Last updated .*\.$/.test(await text(page, 'status'))
+  await eventually(isStale, true, 20_000)
+  assert.deepEqual(await names(page), ['ada'])
+})
