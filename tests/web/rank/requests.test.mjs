@@ -101,19 +101,25 @@ describe('requests', () => {
     await eventually(() => names(page), ['ada'])
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
+    await page.addInitScript(() => {
+      const { setTimeout } = window
+      window.delays = []
+      window.setTimeout = (callback, delay) => {
+        window.delays.push(delay)
+        return setTimeout(callback, delay)
+      }
+    })
     await page.route(/\/v1\/ranking\//, (route) => route.fulfill({ status: 503, body: '{}' }))
     const urls = recordBoardRequests(page)
     await page.reload()
-    await eventually(() => urls.length, 1)
-    for (const [seconds, count] of [
-      [2, 2],
-      [4, 3],
-      [8, 4],
-      [16, 5],
-    ]) {
-      await page.clock.runFor(seconds * 1000)
-      await eventually(() => urls.length, count)
+    for (const [failures, backoff] of [2000, 4000, 8000, 16_000].entries()) {
+      await eventually(() => page.evaluate(() => window.delays.length), failures + 1)
+      assert.equal(urls.length, failures + 1)
+      const delay = await page.evaluate(() => window.delays.at(-1))
+      assert(backoff / 2 <= delay && delay <= backoff, `${delay} ms after failure ${failures + 1}`)
+      await page.clock.runFor(backoff)
     }
+    await eventually(() => urls.length, 5)
   })
 
   it('subclass overrides fetch', async (t) => {
