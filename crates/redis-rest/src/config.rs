@@ -82,6 +82,23 @@ pub struct Config {
     /// Maximum number of concurrent subscriptions and monitors; 0 disables them
     #[arg(long, env = "MAX_STREAMS", default_value_t = 1000)]
     pub max_streams: usize,
+
+    /// Maximum number of open client connections; further ones get status 503
+    #[arg(long, env = "MAX_CONNECTIONS", default_value_t = 5000)]
+    pub max_connections: usize,
+
+    /// Maximum number of open connections of one client address; 0 disables this limit
+    /// [default: half of MAX_CONNECTIONS]
+    #[arg(long, env = "MAX_CONNECTIONS_PER_ADDRESS")]
+    pub max_connections_per_address: Option<usize>,
+
+    /// Timeout in milliseconds for the request line and headers of a request to arrive
+    #[arg(long, env = "HEAD_TIMEOUT_MS", default_value_t = 10_000)]
+    pub head_timeout_ms: u64,
+
+    /// Timeout in milliseconds after which a connection without a request is closed
+    #[arg(long, env = "IDLE_TIMEOUT_MS", default_value_t = 120_000)]
+    pub idle_timeout_ms: u64,
 }
 
 impl Config {
@@ -101,11 +118,16 @@ impl Config {
         if self.readonly_token.trim() == self.token.trim() {
             return Err("REDIS_REST_READONLY_TOKEN must differ from REDIS_REST_TOKEN.".into());
         }
-        if self.connections == 0 {
-            return Err("REDIS_CONNECTIONS must be at least 1.".into());
-        }
-        if self.timeout_ms == 0 {
-            return Err("TIMEOUT_MS must be at least 1.".into());
+        for (name, is_zero) in [
+            ("REDIS_CONNECTIONS", self.connections == 0),
+            ("TIMEOUT_MS", self.timeout_ms == 0),
+            ("HEAD_TIMEOUT_MS", self.head_timeout_ms == 0),
+            ("IDLE_TIMEOUT_MS", self.idle_timeout_ms == 0),
+            ("MAX_CONNECTIONS", self.max_connections == 0),
+        ] {
+            if is_zero {
+                return Err(format!("{name} must be at least 1."));
+            }
         }
         if self.wait_replicas > 0 && !(1..self.timeout_ms).contains(&self.wait_timeout_ms) {
             // WAIT blocks without limit for a timeout of 0.

@@ -17,7 +17,7 @@ const SIZE_LIMIT_DOCS: &str =
 /// | 408 | `BodyTimeout` |
 /// | 413 | `CommandTooLarge`, `BodyTooLarge`, `TooManyCommands` |
 /// | 500 | `Internal` |
-/// | 503 | `RedisDown`: nothing ran. `ConnectionLost`: the command may have run. `TooFewReplicas`: it ran and may be lost. `TooManyStreams` |
+/// | 503 | `RedisDown`: nothing ran. `ConnectionLost`: the command may have run. `TooFewReplicas`: it ran and may be lost. `TooManyStreams`, `TooManyConnections`, `TooManyConnectionsOfAddress`: nothing ran |
 /// | 504 | `RedisTimeout`: the command may still run |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GatewayError {
@@ -52,6 +52,12 @@ pub(crate) enum GatewayError {
         actual: usize,
     },
     TooManyStreams {
+        limit: usize,
+    },
+    TooManyConnections {
+        limit: usize,
+    },
+    TooManyConnectionsOfAddress {
         limit: usize,
     },
     /// The read-only token may not run the command of this name.
@@ -102,7 +108,9 @@ impl GatewayError {
             Self::RedisDown(_)
             | Self::ConnectionLost
             | Self::TooFewReplicas { .. }
-            | Self::TooManyStreams { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::TooManyStreams { .. }
+            | Self::TooManyConnections { .. }
+            | Self::TooManyConnectionsOfAddress { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::RedisTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -131,6 +139,8 @@ impl GatewayError {
             Self::ReplyTooLarge { limit, actual } => too_large(*limit, *actual as u64),
             Self::TooManyCommands { limit, actual } => format!("ERR max number of commands exceeded. Limit: {limit}, Actual: {actual}").into(),
             Self::TooManyStreams { limit } => format!("ERR max number of streams exceeded. Limit: {limit}").into(),
+            Self::TooManyConnections { limit } => format!("ERR max number of connections exceeded. Limit: {limit}").into(),
+            Self::TooManyConnectionsOfAddress { limit } => format!("ERR max number of connections per address exceeded. Limit: {limit}").into(),
             Self::NoPermission(name) => format!("NOPERM this user has no permissions to run the '{name}' command or its subcommand").into(),
             Self::Refused(message) | Self::Redis(message) => message.as_str().into(),
             Self::RedisDown(reason) => format!("ERR redis is not reachable: {reason}").into(),

@@ -5,7 +5,7 @@
 //! The modules in reading order, which is the path of a request:
 //!
 //! 1. [`config`]: command-line flags and environment variables, and their validation.
-//! 2. `server`: binds the listening socket, serves connections and shuts down gracefully.
+//! 2. `server`: binds the listening socket, limits and serves connections, and shuts down gracefully.
 //! 3. `http`: routes a request by method and path, and builds every HTTP response.
 //! 4. `auth`: checks the token and returns the access it grants.
 //! 5. `request`: parses body, path and query into [`command::Command`]s.
@@ -36,4 +36,4 @@ mod sync_token;
 pub use config::Config;
 #[cfg(fuzzing)]
 pub use request::decoding;
-pub use server::{Server, stop_signal};
+pub use server::{Server, raise_open_file_limit, stop_signal};

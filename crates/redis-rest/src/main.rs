@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use redis_rest::{Config, Server, stop_signal};
+use redis_rest::{Config, Server, raise_open_file_limit, stop_signal};
 
 fn main() -> ExitCode {
     match start() {
@@ -17,6 +17,7 @@ fn main() -> ExitCode {
 
 fn start() -> Result<(), String> {
     let config = Config::parse().check()?;
+    raise_open_file_limit();
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     runtime.block_on(serve(config))
 }
@@ -26,5 +27,6 @@ async fn serve(config: Config) -> Result<(), String> {
     let stop = stop_signal().map_err(|error| error.to_string())?;
     let server = Server::bind(config).await?;
     println!("redis-rest listening on http://{}", server.address());
-    server.run(stop).await.map_err(|error| error.to_string())
+    server.run(stop).await;
+    Ok(())
 }

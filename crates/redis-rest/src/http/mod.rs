@@ -6,7 +6,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
-    extract::{Request, State},
+    extract::Request,
     http::{Method, request::Parts},
     response::Response,
 };
@@ -33,7 +33,7 @@ pub(crate) struct Gateway {
 }
 
 /// Handles one request. Every response has a JSON body, except where the protocol has none.
-pub(crate) async fn handle(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+pub(crate) async fn handle(gateway: Arc<Gateway>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let response = match parts.method {
         Method::OPTIONS => response::preflight(&parts.headers),
@@ -49,6 +49,15 @@ pub(crate) async fn handle(State(gateway): State<Arc<Gateway>>, request: Request
     };
     let sync_token = gateway.runner.sync_token.header();
     response::with_common_headers(response, &parts.headers, sync_token)
+}
+
+/// Returns `error` as response to any request.
+pub(crate) async fn refuse(gateway: &Gateway, request: Request, error: &GatewayError) -> Response {
+    let (parts, body) = request.into_parts();
+    // The body is read but not stored, as without a valid token.
+    let _ = body::read(body, 0, gateway.body_timeout).await;
+    let sync_token = gateway.runner.sync_token.header();
+    response::with_common_headers(response::error(error), &parts.headers, sync_token)
 }
 
 impl Gateway {
@@ -113,7 +122,7 @@ mod tests {
 
     use axum::{
         body::{Body, Bytes, to_bytes},
-        extract::{Request, State},
+        extract::Request,
     };
     use futures_util::stream;
     use tokio::sync::watch;
@@ -161,7 +170,7 @@ mod tests {
         let mut request = Request::new(Body::from_stream(body));
         *request.uri_mut() = "/ping?_token=token".parse().unwrap_or_default();
         let response = handle(
-            State(gateway.unwrap_or_else(|message| panic!("{message}"))),
+            gateway.unwrap_or_else(|message| panic!("{message}")),
             request,
         )
         .await;

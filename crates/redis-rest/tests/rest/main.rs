@@ -13,6 +13,7 @@ mod arguments;
 mod auth;
 mod cluster;
 mod concurrency;
+mod connections;
 mod cors;
 mod encoding;
 mod events;

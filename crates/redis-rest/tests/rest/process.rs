@@ -1,14 +1,16 @@
 //! The `redis-rest` process: configuration errors, log lines and shutdown.
 
 use std::{
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
 };
 
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::{TOKEN, client, ok, send, shared_redis};
+use crate::support::{TOKEN, client, failed, ok, send, shared_redis};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
@@ -102,6 +104,21 @@ fn invalid_settings_are_named() {
             "0",
             "redis-rest: TIMEOUT_MS must be at least 1.",
         ),
+        (
+            "HEAD_TIMEOUT_MS",
+            "0",
+            "redis-rest: HEAD_TIMEOUT_MS must be at least 1.",
+        ),
+        (
+            "IDLE_TIMEOUT_MS",
+            "0",
+            "redis-rest: IDLE_TIMEOUT_MS must be at least 1.",
+        ),
+        (
+            "MAX_CONNECTIONS",
+            "0",
+            "redis-rest: MAX_CONNECTIONS must be at least 1.",
+        ),
     ] {
         let (code, stdout, stderr) =
             output(program().env("REDIS_REST_TOKEN", TOKEN).env(name, value));
@@ -190,7 +207,7 @@ async fn stop_signal_waits_for_requests_in_flight() {
 /// Waits until Redis stops replying, because the slow script is running.
 async fn wait_until_busy(url: &str) {
     let ping = || send(client().request(Method::GET, format!("{url}/ping?_token={TOKEN}")));
-    while tokio::time::timeout(std::time::Duration::from_millis(30), ping())
+    while tokio::time::timeout(Duration::from_millis(30), ping())
         .await
         .is_ok()
     {}
@@ -209,5 +226,102 @@ async fn open_stream_does_not_delay_stop() {
     );
     signal(&child, "-TERM");
     assert_eq!(response.chunk().await.unwrap(), None);
+    assert!(child.wait().unwrap().success());
+}
+
+/// Returns the program, run by a shell that first sets limits of open files with `ulimit` options.
+fn program_with_open_files(limits: &str) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{limits}; exec \"$0\"")])
+        .arg(env!("CARGO_BIN_EXE_redis-rest"))
+        .env_clear()
+        .env("LISTEN", "127.0.0.1:0")
+        .env("REDIS_URL", shared_redis().url())
+        .env("REDIS_REST_TOKEN", TOKEN);
+    command
+}
+
+/// Opens connections that send one byte.
+fn half_open(url: &str, count: usize) -> Vec<TcpStream> {
+    let address = url.strip_prefix("http://").unwrap();
+    let open = |_| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"G").unwrap();
+        stream
+    };
+    (0..count).map(open).collect()
+}
+
+#[tokio::test]
+async fn half_open_connections_do_not_block_others() {
+    let (mut child, url) = start(&mut program_with_open_files("ulimit -Sn 64"));
+    let _half_open = half_open(&url, 100);
+    let request = client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
+    let response = tokio::time::timeout(Duration::from_secs(10), send(request)).await;
+    assert_eq!(response.expect("a response").json(), ok("PONG"));
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+}
+
+#[tokio::test]
+async fn open_file_limit_lowers_connection_limit() {
+    let (mut child, url) = start(program_with_open_files("ulimit -n 134").env("MAX_STREAMS", "0"));
+    let error = failed(
+        503,
+        "ERR max number of connections per address exceeded. Limit: 3",
+    );
+    let half_open = half_open(&url, 3);
+    let ping = || client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
+    assert_eq!(send(ping()).await.json(), error);
+    drop(half_open);
+    let answered = async { while send(ping()).await.status != 200 {} };
+    tokio::time::timeout(Duration::from_secs(10), answered)
+        .await
+        .expect("closed connections no longer count");
+    signal(&child, "-TERM");
+    let mut stderr = String::new();
+    let mut pipe = child.stderr.take().unwrap();
+    pipe.read_to_string(&mut stderr).unwrap();
+    assert!(child.wait().unwrap().success());
+    let line = "redis-rest: at most 6 connections, 3 from one address; \
+                the limit of open files does not allow MAX_CONNECTIONS=5000\n";
+    assert!(stderr.contains(line), "{stderr}");
+}
+
+/// A half-open connection has no request to wait for.
+#[test]
+fn half_open_connection_does_not_delay_stop() {
+    let (mut child, url) = start(
+        program()
+            .env("REDIS_REST_TOKEN", TOKEN)
+            .env("TIMEOUT_MS", "60000")
+            .env("HEAD_TIMEOUT_MS", "60000"),
+    );
+    let mut half_open = half_open(&url, 1);
+    signal(&child, "-TERM");
+    let started = Instant::now();
+    assert!(child.wait().unwrap().success());
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(half_open[0].read(&mut [0]).unwrap_or(0), 0);
+}
+
+/// The gateway has run the command and stored its response, which the client reads only now.
+#[test]
+fn stop_waits_for_unread_response() {
+    let (mut child, url) = start(program().env("REDIS_REST_TOKEN", TOKEN));
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    // Longer than the buffers of both sockets.
+    let path = format!("/eval/return%20string.rep('x',10000000)/0?_token={TOKEN}");
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    let mut response = vec![0];
+    stream.read_exact(&mut response).unwrap();
+    signal(&child, "-TERM");
+    // The gateway has received the signal when it no longer listens.
+    while TcpStream::connect(address).is_ok() {}
+    stream.read_to_end(&mut response).unwrap();
+    let end = "x\"}";
+    assert!(response.len() > 10_000_000 && response.ends_with(end.as_bytes()));
     assert!(child.wait().unwrap().success());
 }
