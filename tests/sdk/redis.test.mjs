@@ -169,7 +169,7 @@ describe('pipelines and transactions', () => {
         deserialize = (value) => value
       })(),
     )
-    await assert.rejects(multi.exec(), /ERR unknown command 'nosuch'/)
+    await assert.rejects(multi.exec(), /ERR Command is not available: 'NOSUCH'/)
     assert.equal(await redis.exists('multi:never'), 0)
   })
 })

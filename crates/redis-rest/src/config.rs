@@ -51,6 +51,10 @@ pub struct Config {
     #[arg(long, env = "REDIS_REST_QUERY_TOKEN", default_value_t = true, action = clap::ArgAction::Set)]
     pub query_token: bool,
 
+    /// Commands that are available besides the default ones, such as `CONFIG|GET,SLOWLOG`
+    #[arg(long, env = "ALLOW_COMMANDS", default_value = "")]
+    pub allow_commands: String,
+
     /// Connections to Redis, or to each primary of a cluster, shared by all requests
     #[arg(long, env = "REDIS_CONNECTIONS", default_value_t = 2)]
     pub connections: usize,

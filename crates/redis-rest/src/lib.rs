@@ -9,7 +9,7 @@
 //! 3. `http`: routes a request by method and path, and builds every HTTP response.
 //! 4. `auth`: checks the token and returns the access it grants.
 //! 5. `request`: parses body, path and query into [`command::Command`]s.
-//! 6. `policy`: decides which commands are allowed over REST, and which ones a read-only token may run.
+//! 6. `policy`: decides which commands are available, and which ones a read-only token may run.
 //! 7. `script`: rewrites scripts that carry the `allow-key-locking` flag.
 //! 8. `runner`: turns commands into one batch and returns one result per command.
 //! 9. `backend`: sends a batch to one Redis server or to a Redis Cluster, and reconnects.

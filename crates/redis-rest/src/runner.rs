@@ -6,7 +6,7 @@ use crate::{
     backend::{Backend, Reply},
     command::Command,
     error::{GatewayError, error_line},
-    policy::{self, Access},
+    policy::{self, Access, Policy},
     script::{self, Aliases},
     sync_token::SyncToken,
 };
@@ -17,6 +17,7 @@ pub(crate) type CommandResult = Result<Value, GatewayError>;
 /// Runs commands, independently of HTTP.
 pub(crate) struct Runner {
     pub(crate) backend: Backend,
+    pub(crate) policy: Policy,
     pub(crate) aliases: Aliases,
     pub(crate) sync_token: SyncToken,
     /// Maximum size of a command and of a reply, in bytes.
@@ -158,8 +159,7 @@ impl Batch {
         }
         {
             let name = command.name();
-            policy::check_supported(&name, &command)?;
-            policy::check_permission(&name, self.access)?;
+            runner.policy.check(&name, &command, self.access)?;
             self.writes |= !policy::is_read_only(&name);
         }
         let rewritten = script::rewrite(command, &runner.aliases);

@@ -132,6 +132,7 @@ mod tests {
         auth::Auth,
         backend::{Backend, NodeOptions},
         events::Events,
+        policy::Policy,
         runner::Runner,
         script::Aliases,
         sync_token::SyncToken,
@@ -149,6 +150,7 @@ mod tests {
             runner: Runner {
                 // Nothing listens on port 1.
                 backend: Backend::open("redis://127.0.0.1:1", options).await?,
+                policy: Policy::new("")?,
                 aliases: Aliases::new(1),
                 sync_token: SyncToken::new(),
                 max_bytes: 100,

@@ -26,8 +26,8 @@ pub use self::open_files::raise_open_file_limit;
 use self::{activity::Timeouts, admission::Admission};
 
 use crate::{
-    auth::Auth, backend::Backend, config::Config, events::Events, http::Gateway, runner::Runner,
-    script::Aliases, sync_token::SyncToken,
+    auth::Auth, backend::Backend, config::Config, events::Events, http::Gateway, policy::Policy,
+    runner::Runner, script::Aliases, sync_token::SyncToken,
 };
 
 /// Maximum number of script aliases, at about 200 bytes each.
@@ -61,6 +61,7 @@ impl Server {
         // For MONITOR over TLS, the client library uses the default provider of the process and
         // panics without one. An error means that the process already has a default.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let policy = Policy::new(&config.allow_commands)?;
         let unusable =
             |error: io::Error| format!("LISTEN={} cannot be used: {error}", config.listen);
         let listener = TcpListener::bind(&config.listen).await.map_err(unusable)?;
@@ -71,6 +72,7 @@ impl Server {
             auth: Auth::new(&config.token, &config.readonly_token, config.query_token),
             runner: Runner {
                 backend,
+                policy,
                 aliases: Aliases::new(MAX_ALIASES),
                 sync_token: SyncToken::new(),
                 max_bytes: config.max_command_bytes,

@@ -41,9 +41,9 @@ async fn send_all_kinds(gateway: &Gateway, key: &str, tag: &str) {
         )
     );
     let discarded = gateway
-        .multi_exec(json!([["SETEX", key, 100, "never"], ["NOSUCH", tag]]))
+        .multi_exec(json!([["SETEX", key, 100, "never"], ["OBJECT", tag]]))
         .await;
-    let error = format!("ERR unknown command 'NOSUCH', with args beginning with: '{tag}' ");
+    let error = format!("ERR unknown subcommand '{tag}'. Try OBJECT HELP.");
     assert_eq!(discarded, failed(400, &error));
     assert_eq!(gateway.single(json!(["ECHO", tag])).await, ok(tag));
     let pipeline = gateway

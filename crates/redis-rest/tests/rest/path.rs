@@ -110,7 +110,7 @@ async fn query_keys_and_values_are_arguments() {
 #[tokio::test]
 async fn unknown_path_is_unknown_command() {
     let gateway = Gateway::start().await;
-    let error = "ERR unknown command 'favicon.ico', with args beginning with: ";
+    let error = "ERR Command is not available: 'FAVICON.ICO'. ALLOW_COMMANDS of the gateway can make it available";
     assert_eq!(gateway.get("/favicon.ico").await, failed(400, error));
 }
 

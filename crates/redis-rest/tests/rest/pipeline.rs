@@ -21,7 +21,7 @@ async fn pipeline_continues_after_failed_command() {
         {"error": "ERR value is not an integer or out of range"},
         {"error": "ERR Command \"CLIENT\" is not allowed in REST or it has a special context path"},
         {"error": "ERR empty pipeline command"},
-        {"error": "ERR unknown command 'NOSUCH', with args beginning with: "},
+        {"error": "ERR Command is not available: 'NOSUCH'. ALLOW_COMMANDS of the gateway can make it available"},
         {"result": "a"}
     ]);
     assert_eq!(gateway.pipeline(commands).await, (200, results));

@@ -105,6 +105,12 @@ fn invalid_settings_are_named() {
             "redis-rest: TIMEOUT_MS must be at least 1.",
         ),
         (
+            "ALLOW_COMMANDS",
+            "SAVE,select",
+            "redis-rest: ALLOW_COMMANDS cannot contain SELECT: it would change, block or close a \
+             connection that all requests share.",
+        ),
+        (
             "HEAD_TIMEOUT_MS",
             "0",
             "redis-rest: HEAD_TIMEOUT_MS must be at least 1.",

@@ -96,8 +96,8 @@ async fn redis_error_returns_400_verbatim() {
             "ERR wrong number of arguments for 'set' command",
         ),
         (
-            json!(["NOSUCH", "a"]),
-            "ERR unknown command 'NOSUCH', with args beginning with: 'a' ",
+            json!(["OBJECT", "NOSUCH"]),
+            "ERR unknown subcommand 'NOSUCH'. Try OBJECT HELP.",
         ),
         (
             json!(["EVAL", "return redis.error_reply('MY  own: text ')", 0]),

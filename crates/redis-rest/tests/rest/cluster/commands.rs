@@ -145,8 +145,8 @@ async fn redis_errors_are_returned_verbatim() {
     let gateway = gateway().await;
     for (command, error) in [
         (
-            json!(["NOSUCH", "a"]),
-            "ERR unknown command 'NOSUCH', with args beginning with: 'a' ",
+            json!(["OBJECT", "NOSUCH", "a"]),
+            "ERR unknown subcommand 'NOSUCH'. Try OBJECT HELP.",
         ),
         (
             json!(["GET"]),

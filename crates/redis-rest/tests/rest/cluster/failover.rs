@@ -246,10 +246,10 @@ async fn unconfirmed_write_returns_error() {
         gateway.single(json!(["GET", FIRST_NODE_KEY])).await,
         ok("6")
     );
-    let error = "ERR unknown command 'NOSUCH', with args beginning with: ";
+    let error = "ERR wrong number of arguments for 'get' command";
     assert_eq!(
         gateway
-            .multi_exec(json!([["INCR", FIRST_NODE_KEY], ["NOSUCH"]]))
+            .multi_exec(json!([["INCR", FIRST_NODE_KEY], ["GET"]]))
             .await,
         failed(400, error)
     );

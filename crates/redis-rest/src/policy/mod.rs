@@ -1,35 +1,117 @@
-//! Command policy: which commands are allowed over REST, and which ones only read.
+//! Command policy: which commands are available, and which ones only read.
+
+mod available;
+
+use std::collections::HashSet;
 
 use crate::{command::Command, error::GatewayError};
 
 /// The access that a token grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Every command that is allowed over REST.
+    /// Every available command.
     Full,
     /// Commands that only read, except those that list keys.
     ReadOnly,
 }
 
-const READ_ONLY_CLUSTER_SUBCOMMANDS: [&str; 11] = [
-    "COUNTKEYSINSLOT",
-    "GETKEYSINSLOT",
-    "HELP",
-    "INFO",
-    "KEYSLOT",
-    "LINKS",
-    "MYID",
-    "NODES",
-    "REPLICAS",
-    "SHARDS",
-    "SLOTS",
+/// Commands whose first argument selects what they do, besides those that are available as a whole.
+const CONTAINERS: [&str; 8] = [
+    "ACL", "CLUSTER", "CONFIG", "DEBUG", "LATENCY", "MEMORY", "MODULE", "SLOWLOG",
 ];
+/// Maximum length of a name in an error message, in characters, as in Redis.
+const MAX_NAME: usize = 128;
 
-/// Rejects commands that would change, block or close a shared connection, or stop the server.
-///
-/// `name` is the name of the command in upper case, as in all functions of this module.
-pub(crate) fn check_supported(name: &str, command: &Command) -> Result<(), GatewayError> {
-    let refused = match name {
+/// Decides which commands run.
+#[derive(Default)]
+pub(crate) struct Policy {
+    /// Commands, and subcommands as `CONFIG|GET`, that are available besides the default ones. In
+    /// upper case.
+    allowed: HashSet<String>,
+}
+
+impl Policy {
+    /// Creates a policy from `ALLOW_COMMANDS`, a list that is separated by commas.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the list contains a command that cannot run on a shared connection.
+    pub(crate) fn new(allow_commands: &str) -> Result<Self, String> {
+        let allowed: HashSet<String> = allow_commands
+            .split(',')
+            .map(|entry| entry.trim().to_ascii_uppercase())
+            .filter(|entry| !entry.is_empty())
+            .collect();
+        for entry in &allowed {
+            let command = Command::of(entry.split('|').map(str::as_bytes));
+            if affects_connection(&command.name(), &command) {
+                return Err(format!(
+                    "ALLOW_COMMANDS cannot contain {entry}: it would change, block or close a \
+                     connection that all requests share."
+                ));
+            }
+        }
+        Ok(Self { allowed })
+    }
+
+    /// Rejects a command that cannot run on a shared connection, that the access does not include, or
+    /// that is not available. `name` is the name of the command in upper case, as in all functions of
+    /// this module.
+    pub(crate) fn check(
+        &self,
+        name: &str,
+        command: &Command,
+        access: Access,
+    ) -> Result<(), GatewayError> {
+        if affects_connection(name, command) {
+            return Err(GatewayError::Refused(format!(
+                "ERR Command \"{name}\" is not allowed in REST or it has a special context path"
+            )));
+        }
+        let is_available = available::contains(name, command);
+        match access {
+            Access::ReadOnly if !is_available => Err(no_permission(name)),
+            Access::ReadOnly => check_permission(name, access),
+            Access::Full if is_available || self.allows(name, command) => Ok(()),
+            Access::Full => Err(not_available(name, command)),
+        }
+    }
+
+    /// Returns whether `ALLOW_COMMANDS` contains a command or its subcommand.
+    fn allows(&self, name: &str, command: &Command) -> bool {
+        !self.allowed.is_empty()
+            && (self.allowed.contains(name)
+                || self.allowed.contains(&with_subcommand(name, command)))
+    }
+}
+
+/// Returns the name and the first argument of a command in upper case, as `CONFIG|GET`.
+fn with_subcommand(name: &str, command: &Command) -> String {
+    let subcommand = String::from_utf8_lossy(command.argument(1).unwrap_or_default());
+    format!("{name}|{}", subcommand.to_ascii_uppercase())
+}
+
+/// Returns the error of the hosted service for an unavailable command, with another advice.
+fn not_available(name: &str, command: &Command) -> GatewayError {
+    let full_name = if CONTAINERS.contains(&name) && command.arguments().len() > 1 {
+        with_subcommand(name, command)
+    } else {
+        name.to_owned()
+    };
+    let full_name: String = full_name.chars().take(MAX_NAME).collect();
+    GatewayError::Refused(format!(
+        "ERR Command is not available: '{full_name}'. ALLOW_COMMANDS of the gateway can make it available"
+    ))
+}
+
+fn no_permission(name: &str) -> GatewayError {
+    let name = name.chars().take(MAX_NAME).collect::<String>();
+    GatewayError::NoPermission(name.to_ascii_lowercase())
+}
+
+/// Returns whether a command would change, block or close a connection that all requests share.
+fn affects_connection(name: &str, command: &Command) -> bool {
+    match name {
         // Connection state.
         "AUTH" | "HELLO" | "RESET" | "QUIT" | "SELECT" | "CLIENT" | "READONLY" | "READWRITE"
         | "ASKING" => true,
@@ -43,21 +125,10 @@ pub(crate) fn check_supported(name: &str, command: &Command) -> Result<(), Gatew
         | "BZMPOP" | "WAIT" | "WAITAOF" => true,
         "XREAD" | "XREADGROUP" => blocks(command),
         "SCRIPT" => command.argument_is(1, "DEBUG"),
-        // Administration of the server.
-        "SHUTDOWN" | "DEBUG" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "SYNC" | "PSYNC"
-        | "REPLCONF" | "MIGRATE" | "MODULE" => true,
-        // Reading the state of a cluster is allowed, changing it is left to its operator.
-        "CLUSTER" => !READ_ONLY_CLUSTER_SUBCOMMANDS
-            .iter()
-            .any(|subcommand| command.argument_is(1, subcommand)),
+        // Replication: these turn the connection into that of a replica.
+        "SYNC" | "PSYNC" | "REPLCONF" => true,
         _ => false,
-    };
-    if refused {
-        return Err(GatewayError::Refused(format!(
-            "ERR Command \"{name}\" is not allowed in REST or it has a special context path"
-        )));
     }
-    Ok(())
 }
 
 /// Returns whether `XREAD` or `XREADGROUP` has the option BLOCK, which precedes STREAMS.
@@ -85,7 +156,7 @@ pub(crate) fn check_permission(name: &str, access: Access) -> Result<(), Gateway
         {
             Ok(())
         }
-        Access::ReadOnly => Err(GatewayError::NoPermission(name.to_ascii_lowercase())),
+        Access::ReadOnly => Err(no_permission(name)),
     }
 }
 
