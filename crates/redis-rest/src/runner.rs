@@ -162,7 +162,9 @@ impl Batch {
             runner.policy.check(&name, &command, self.access)?;
             self.writes |= !policy::is_read_only(&name);
         }
-        let rewritten = script::rewrite(command, &runner.aliases);
+        let rewritten = script::rewrite(command, &runner.aliases, || {
+            runner.backend.rejects_shebang()
+        });
         self.commands.push(rewritten.command);
         Ok(Sent {
             result_override: rewritten.result_override,

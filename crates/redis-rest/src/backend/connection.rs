@@ -6,7 +6,9 @@
 
 use std::{io, time::Duration};
 
-use redis::{AsyncConnectionConfig, ConnectionInfo, RedisResult, aio::MultiplexedConnection, cmd};
+use redis::{
+    AsyncConnectionConfig, ConnectionInfo, RedisResult, Value, aio::MultiplexedConnection, cmd,
+};
 use tokio::{
     sync::watch,
     task::JoinHandle,
@@ -20,13 +22,18 @@ const FIRST_DELAY: Duration = Duration::from_millis(50);
 const MAX_DELAY: Duration = Duration::from_secs(1);
 /// Interval of PING, which detects a peer that disappeared without closing the connection.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// RESP2, which the client library has already selected.
+const PROTOCOL_VERSION: u8 = 2;
 /// Number of requests that can queue for the socket of one connection.
 const QUEUE_LENGTH: usize = 1024;
 
 #[derive(Clone)]
 enum State {
     Connecting,
-    Up(MultiplexedConnection),
+    Up {
+        connection: MultiplexedConnection,
+        rejects_shebang: bool,
+    },
     /// Holds the reason.
     Down(String),
 }
@@ -59,10 +66,21 @@ impl Connection {
     /// Returns the open connection, or the reason why there is none.
     pub(super) fn get(&self) -> Result<MultiplexedConnection, String> {
         match &*self.state.borrow() {
-            State::Up(connection) => Ok(connection.clone()),
+            State::Up { connection, .. } => Ok(connection.clone()),
             State::Connecting => Err("connecting".to_owned()),
             State::Down(reason) => Err(reason.clone()),
         }
+    }
+
+    /// Returns whether the server is known to reject scripts with a shebang line.
+    pub(super) fn rejects_shebang(&self) -> bool {
+        matches!(
+            &*self.state.borrow(),
+            State::Up {
+                rejects_shebang: true,
+                ..
+            }
+        )
     }
 }
 
@@ -75,11 +93,18 @@ async fn supervise(info: ConnectionInfo, ping_timeout: Duration, state: watch::S
         let reason = match attempt
             .unwrap_or_else(|_elapsed| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
         {
-            Ok((connection, driver)) => {
+            Ok(Connected {
+                connection,
+                driver,
+                rejects_shebang,
+            }) => {
                 eprintln!("redis-rest: connected to redis at {}", info.addr());
                 delay = FIRST_DELAY;
                 outage_logged = false;
-                state.send_replace(State::Up(connection.clone()));
+                state.send_replace(State::Up {
+                    connection: connection.clone(),
+                    rejects_shebang,
+                });
                 monitor(connection, driver, ping_timeout, &state).await
             }
             Err(error) => error.to_string(),
@@ -100,16 +125,57 @@ async fn supervise(info: ConnectionInfo, ping_timeout: Duration, state: watch::S
     }
 }
 
-async fn connect(info: &ConnectionInfo) -> RedisResult<(MultiplexedConnection, JoinHandle<()>)> {
+/// A new connection.
+struct Connected {
+    connection: MultiplexedConnection,
+    driver: JoinHandle<()>,
+    rejects_shebang: bool,
+}
+
+async fn connect(info: &ConnectionInfo) -> RedisResult<Connected> {
     // The response timeout of the library, half a second, would abort slow commands. The node applies
     // the timeout of each request.
     let config = AsyncConnectionConfig::new()
         .set_response_timeout(None)
         .set_pipeline_buffer_size(QUEUE_LENGTH);
     let transport = Utf8Lines::new(transport::open(info.addr()).await?);
-    let (connection, driver) =
+    let (mut connection, driver) =
         MultiplexedConnection::new_with_config(info.redis_settings(), transport, config).await?;
-    Ok((connection, tokio::spawn(driver)))
+    let driver = tokio::spawn(driver);
+    // Unlike INFO, an ACL cannot forbid HELLO.
+    let hello = connection
+        .send_packed_command(cmd("HELLO").arg(PROTOCOL_VERSION))
+        .await?;
+    Ok(Connected {
+        connection,
+        driver,
+        rejects_shebang: is_before_redis_7(&hello),
+    })
+}
+
+/// Returns whether the reply to HELLO is that of a Redis before 7.0, which rejects shebang lines.
+fn is_before_redis_7(hello: &Value) -> bool {
+    match hello {
+        Value::Array(fields) => {
+            let mut fields = fields.iter();
+            let version = fields
+                .by_ref()
+                .find(|name| matches!(name, Value::BulkString(name) if name == b"version"))
+                .and_then(|_name| fields.next());
+            let Some(Value::BulkString(version)) = version else {
+                return false;
+            };
+            let major = version.split(|byte| *byte == b'.').next();
+            major
+                .and_then(|major| str::from_utf8(major).ok()?.parse::<u32>().ok())
+                .is_some_and(|major| major < 7)
+        }
+        // HELLO is unknown before version 6.
+        Value::ServerError(error) => error
+            .details()
+            .is_some_and(|details| details.starts_with("unknown command")),
+        _ => false,
+    }
 }
 
 /// Waits until the connection is lost or no longer needed, and returns the reason.
@@ -135,4 +201,42 @@ async fn monitor(
     // Requests that wait for a reply fail now instead of at their timeout.
     driver.abort();
     reason
+}
+
+#[cfg(test)]
+mod tests {
+    use redis::{Value, parse_redis_value};
+
+    use super::is_before_redis_7;
+
+    #[test]
+    fn hello_reveals_version() {
+        for (hello, expected) in [
+            (
+                &b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.2.14\r\n"[..],
+                true,
+            ),
+            (
+                b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n",
+                false,
+            ),
+            (
+                b"*4\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n$7\r\nversion\r\n$5\r\n9.0.0\r\n",
+                false,
+            ),
+            (b"*2\r\n$7\r\nversion\r\n$6\r\n10.0.0\r\n", false),
+            (b"*1\r\n$7\r\nversion\r\n", false),
+            (
+                b"-ERR unknown command `HELLO`, with args beginning with: `2`, \r\n",
+                true,
+            ),
+            (
+                b"-LOADING Redis is loading the dataset in memory\r\n",
+                false,
+            ),
+        ] {
+            let hello = parse_redis_value(hello).unwrap_or(Value::Nil);
+            assert_eq!(is_before_redis_7(&hello), expected, "{hello:?}");
+        }
+    }
 }

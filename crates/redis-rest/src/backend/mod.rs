@@ -1,7 +1,7 @@
 //! The backend: sends a batch of commands to Redis and returns one reply per command, in order.
 //!
 //! The modules above do not depend on the kind of backend. Another kind has to provide `pipeline`,
-//! `transaction`, `ping` and `open_stream`.
+//! `transaction`, `rejects_shebang`, `ping` and `open_stream`.
 
 mod cluster;
 mod connection;
@@ -91,6 +91,14 @@ impl Backend {
                 wait::transaction_replies(node.send(packed(commands)).await.replies?)
             }
             Self::Cluster(cluster) => cluster.transaction(commands).await,
+        }
+    }
+
+    /// Returns whether a server is known to reject scripts with a shebang line, as Redis before 7.0.
+    pub(crate) fn rejects_shebang(&self) -> bool {
+        match self {
+            Self::Single(node) => node.rejects_shebang(),
+            Self::Cluster(cluster) => cluster.rejects_shebang(),
         }
     }
 

@@ -68,6 +68,11 @@ impl Node {
             .any(|connection| connection.get().is_ok())
     }
 
+    /// Returns whether the server is known to reject scripts with a shebang line.
+    pub(super) fn rejects_shebang(&self) -> bool {
+        self.connections.iter().any(Connection::rejects_shebang)
+    }
+
     /// Sends all commands in one write on one connection, so that no command of another request can
     /// run between them.
     pub(super) async fn send(&self, mut pipeline: Pipeline) -> Sent {

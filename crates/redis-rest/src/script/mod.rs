@@ -1,8 +1,9 @@
-//! Rewrites scripts that carry the `allow-key-locking` flag, so that Redis accepts them.
+//! Rewrites the shebang lines of scripts that Redis would reject.
 //!
 //! `#!lua flags=allow-key-locking` is a flag of the hosted service. Redis and Valkey reject it. Removing
-//! it is safe, because a script is atomic on all keys in Redis. The SHA-1 that the client computed from
-//! its own text becomes an alias of the SHA-1 of the rewritten script.
+//! it is safe, because a script is atomic on all keys in Redis. Redis before 7.0 rejects every shebang
+//! line. The SHA-1 that the client computed from its own text becomes an alias of the SHA-1 of the
+//! rewritten script.
 
 mod sha_map;
 mod shebang;
@@ -22,11 +23,24 @@ pub(crate) struct Rewritten {
     pub(crate) result_override: Option<String>,
 }
 
+impl Rewritten {
+    fn unchanged(command: Command) -> Self {
+        Self {
+            command,
+            result_override: None,
+        }
+    }
+}
+
 /// Rewrites a command with a script, a script SHA-1 or a function library. Other commands are
-/// returned unchanged.
-pub(crate) fn rewrite(command: Command, aliases: &Aliases) -> Rewritten {
+/// returned unchanged. `rejects_shebang` returns whether the server rejects every shebang line.
+pub(crate) fn rewrite(
+    command: Command,
+    aliases: &Aliases,
+    rejects_shebang: impl FnOnce() -> bool,
+) -> Rewritten {
     if let Some(index) = script_index(&command) {
-        return rewrite_script(index, command, aliases);
+        return rewrite_script(index, command, aliases, rejects_shebang);
     }
     let rewritten = match command.name().as_ref() {
         "EVALSHA" | "EVALSHA_RO" => command
@@ -43,10 +57,7 @@ pub(crate) fn rewrite(command: Command, aliases: &Aliases) -> Rewritten {
         }
         _ => None,
     };
-    Rewritten {
-        command: rewritten.unwrap_or(command),
-        result_override: None,
-    }
+    Rewritten::unchanged(rewritten.unwrap_or(command))
 }
 
 /// Returns the index of the argument that is the text of a script.
@@ -59,15 +70,29 @@ fn script_index(command: &Command) -> Option<usize> {
 }
 
 /// Rewrites the script at `index` and adds an alias for its SHA-1 as sent.
-fn rewrite_script(index: usize, command: Command, aliases: &Aliases) -> Rewritten {
+fn rewrite_script(
+    index: usize,
+    command: Command,
+    aliases: &Aliases,
+    rejects_shebang: impl FnOnce() -> bool,
+) -> Rewritten {
     let sent = command.argument(index).unwrap_or_default();
-    let Some(script) = shebang::without_flag(sent) else {
-        return Rewritten {
-            command,
-            result_override: None,
-        };
+    if !shebang::may_have_shebang(sent) {
+        return Rewritten::unchanged(command);
+    }
+    let script = if rejects_shebang() {
+        shebang::without_shebang(sent)
+    } else {
+        shebang::without_flag(sent)
     };
     let sha = sha1_hex(sent);
+    let Some(script) = script else {
+        // An earlier version of the server may have needed the alias.
+        if aliases.get(sha.as_bytes()).is_some() {
+            aliases.insert(sha.clone(), sha, 1);
+        }
+        return Rewritten::unchanged(command);
+    };
     aliases.insert(sha.clone(), sha1_hex(&script), 1);
     Rewritten {
         result_override: command.is("SCRIPT").then_some(sha),
@@ -93,4 +118,34 @@ pub(crate) fn sha1_hex(script: &[u8]) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Aliases, rewrite, sha1_hex};
+    use crate::command::Command;
+
+    /// After an upgrade of Redis, EVALSHA finds the script that EVAL has sent.
+    #[test]
+    fn alias_follows_server_version() {
+        let aliases = Aliases::new(9);
+        for script in [
+            "#!lua flags=no-writes\nreturn 1",
+            "#!lua flags=no-writes,allow-key-locking\nreturn 1",
+        ] {
+            let sha = sha1_hex(script.as_bytes());
+            for rejects_shebang in [true, false] {
+                let eval = Command::of([&b"EVAL"[..], script.as_bytes(), b"0"]);
+                let eval = rewrite(eval, &aliases, || rejects_shebang).command;
+                let text = eval.argument(1).unwrap_or_default();
+                assert_eq!(
+                    text.starts_with(b"#!lua flags=no-writes\n"),
+                    !rejects_shebang
+                );
+                let evalsha = Command::of([&b"EVALSHA"[..], sha.as_bytes(), b"0"]);
+                let evalsha = rewrite(evalsha, &aliases, || rejects_shebang).command;
+                assert_eq!(evalsha.argument(1), Some(sha1_hex(text).as_bytes()));
+            }
+        }
+    }
 }

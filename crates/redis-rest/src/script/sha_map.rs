@@ -33,7 +33,7 @@ impl<V> Default for Entries<V> {
     }
 }
 
-impl<V: Clone> ShaMap<V> {
+impl<V: Clone + PartialEq> ShaMap<V> {
     /// Creates an empty map. `capacity` is the maximum total size of the entries.
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
@@ -56,18 +56,19 @@ impl<V: Clone> ShaMap<V> {
         entry.map(|(value, _size)| value.clone())
     }
 
-    /// Adds an entry unless the map already has one for `sha`, and evicts the oldest entries if
+    /// Adds an entry, or replaces the value of the entry for `sha`, and evicts the oldest entries if
     /// necessary. Ignores an entry larger than the capacity.
     pub(crate) fn insert(&self, sha: String, value: V, size: usize) {
-        if size > self.capacity || self.get(sha.as_bytes()).is_some() {
+        // Most entries are known, and readers do not wait for each other.
+        if size > self.capacity || self.get(sha.as_bytes()).is_some_and(|known| known == value) {
             return;
         }
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        if entries.values.insert(sha.clone(), (value, size)).is_some() {
-            return;
+        match entries.values.insert(sha.clone(), (value, size)) {
+            Some((_replaced, size)) => entries.size -= size,
+            None => entries.oldest_first.push_back(sha),
         }
         entries.size += size;
-        entries.oldest_first.push_back(sha);
         while entries.size > self.capacity {
             let Some(oldest) = entries.oldest_first.pop_front() else {
                 return;
@@ -113,6 +114,12 @@ mod tests {
     fn entry_larger_than_capacity_is_ignored() {
         let map = map(4, &[("a", "aaaa"), ("b", "bbbbb")]);
         assert_eq!([map.get(b"a"), map.get(b"b")], [Some("aaaa"), None]);
+    }
+
+    #[test]
+    fn insert_replaces_value() {
+        let map = map(5, &[("a", "aaaa"), ("a", "a"), ("b", "bbbb")]);
+        assert_eq!([map.get(b"a"), map.get(b"b")], [Some("a"), Some("bbbb")]);
     }
 
     #[test]

@@ -1,12 +1,32 @@
-//! Removes the `allow-key-locking` flag from the shebang line of a script, such as
-//! `#!lua flags=allow-key-locking,no-writes`, and from the flag tables of a function library.
+//! Removes the shebang line of a script, such as `#!lua flags=allow-key-locking,no-writes`, or its
+//! `allow-key-locking` flag, also from the flag tables of a function library.
 
 const FLAG: &str = "allow-key-locking";
+
+/// Returns whether a script may start with a shebang line.
+pub(super) fn may_have_shebang(script: &[u8]) -> bool {
+    matches!(script.first(), Some(b'#' | b'\n' | b'\r'))
+}
+
+/// Returns the script with an empty line in place of its shebang line, or `None` if it has none for
+/// Lua.
+pub(super) fn without_shebang(script: &[u8]) -> Option<Vec<u8>> {
+    if !script.starts_with(b"#!lua") {
+        return without_flag(script);
+    }
+    let end = script.iter().position(|byte| *byte == b'\n');
+    Some(
+        script
+            .split_at_checked(end.unwrap_or(script.len()))?
+            .1
+            .to_vec(),
+    )
+}
 
 /// Returns the script without the flag, or `None` if it does not have the flag.
 ///
 /// Line numbers do not change, so that error messages point to the line in the original script.
-pub(crate) fn without_flag(script: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn without_flag(script: &[u8]) -> Option<Vec<u8>> {
     // Redis accepts a shebang only on the first line. The hosted service also accepts it after empty
     // lines and then ignores its flags. In that case the whole line is removed.
     let empty_lines = script
@@ -58,7 +78,7 @@ fn line_without_flag(line: &str) -> String {
 
 /// Returns a function library without the flag in its `flags = {…}` tables, or `None` if it does not
 /// have the flag.
-pub(crate) fn without_function_flag(library: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn without_function_flag(library: &[u8]) -> Option<Vec<u8>> {
     let library = str::from_utf8(library).ok()?;
     let mut rewritten = library.to_owned();
     for quote in ['\'', '"'] {
@@ -79,7 +99,7 @@ pub(crate) fn without_function_flag(library: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{without_flag, without_function_flag};
+    use super::{may_have_shebang, without_flag, without_function_flag, without_shebang};
 
     fn script(text: &str) -> Option<String> {
         without_flag(text.as_bytes()).and_then(|script| String::from_utf8(script).ok())
@@ -122,6 +142,21 @@ mod tests {
     }
 
     #[test]
+    fn shebang_is_removed() {
+        for (sent, rewritten) in [
+            ("#!lua flags=no-writes\nreturn 1", Some("\nreturn 1")),
+            ("#!lua\r\nreturn 1", Some("\nreturn 1")),
+            ("#!lua", Some("")),
+            ("\n#!lua flags=allow-key-locking\nx", Some("\n\nx")),
+            ("#!js\nx", None),
+            ("return 1 -- #!lua\n", None),
+        ] {
+            let script = without_shebang(sent.as_bytes());
+            assert_eq!(script.as_deref(), rewritten.map(str::as_bytes), "{sent:?}");
+        }
+    }
+
+    #[test]
     fn flag_is_removed_from_library_tables() {
         for (sent, rewritten) in [
             ("flags={'allow-key-locking'}", "flags={}"),
@@ -149,7 +184,9 @@ mod tests {
 
         #[test]
         fn any_bytes_are_accepted(script: Vec<u8>) {
-            let _ = without_flag(&script);
+            for rewritten in [without_flag(&script), without_shebang(&script)] {
+                prop_assert!(rewritten.is_none() || may_have_shebang(&script));
+            }
             let _ = without_function_flag(&script);
         }
     }

@@ -2,7 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Gateway, failed, ok, prefix};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::support::{Gateway, Redis, failed, ok, prefix, shared_redis};
 
 const NOSCRIPT: &str = "NOSCRIPT No matching script. Please use EVAL.";
 
@@ -131,6 +136,89 @@ async fn eval_after_noscript_works_on_new_gateway() {
     );
     assert_eq!(second.single(json!(["EVAL", text, 0])).await, ok(42));
     assert_eq!(second.single(json!(["EVALSHA", sha, 0])).await, ok(42));
+}
+
+#[tokio::test]
+async fn script_flush_removes_rewritten_scripts() {
+    // Not the shared Redis, because SCRIPT FLUSH affects other tests.
+    let redis = Redis::start();
+    let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
+    let text = script("#!lua flags=allow-key-locking");
+    let (_, body) = gateway.single(json!(["SCRIPT", "LOAD", text])).await;
+    let sha = &body["result"];
+    let exists = json!(["SCRIPT", "EXISTS", sha]);
+    assert_eq!(gateway.single(exists.clone()).await, ok([1]));
+    assert_eq!(gateway.single(json!(["SCRIPT", "FLUSH"])).await, ok("OK"));
+    assert_eq!(gateway.single(exists.clone()).await, ok([0]));
+    let call = json!(["EVALSHA", sha, 0]);
+    assert_eq!(gateway.single(call.clone()).await, failed(400, NOSCRIPT));
+    let results = json!([{"result": 42}, {"result": 42}, {"result": [1]}]);
+    let commands = json!([["EVAL", text, 0], call, exists]);
+    assert_eq!(gateway.pipeline(commands).await, (200, results));
+}
+
+/// Forwards connections to the shared Redis, and changes the first digit of its version to 6.
+async fn redis_6_url() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    let redis = shared_redis().url().replace("redis://", "");
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = TcpStream::connect(&redis).await.unwrap();
+            let (mut from_client, mut to_client) = client.into_split();
+            let (mut from_server, mut to_server) = server.into_split();
+            tokio::spawn(async move { copy(&mut from_client, &mut to_server).await });
+            tokio::spawn(async move {
+                let mut buffer = vec![0; 65_536];
+                while let Ok(length @ 1..) = from_server.read(&mut buffer).await {
+                    let reply = &mut buffer[..length];
+                    let field = b"version\r\n$";
+                    if let Some(at) = reply.windows(field.len()).position(|found| found == field) {
+                        let length_line = at + field.len();
+                        let end = reply[length_line..].iter().position(|byte| *byte == b'\n');
+                        reply[length_line + end.unwrap() + 1] = b'6';
+                    }
+                    if to_client.write_all(reply).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    url
+}
+
+/// Redis before 7.0 rejects every shebang line, also with flags that later versions know.
+#[tokio::test]
+async fn shebang_is_removed_for_redis_6() {
+    let url = redis_6_url().await;
+    let gateway = Gateway::with(|config| config.redis_url = url).await;
+    for first_line in [
+        "#!lua flags=no-writes",
+        "#!lua flags=no-writes,allow-key-locking",
+        "#!lua",
+    ] {
+        let text = script(first_line);
+        let sha = sha1(&gateway, &text).await;
+        let sent = text.replacen(first_line, "", 1);
+        let sent_sha = sha1(&gateway, &sent).await;
+        let loaded = gateway.single(json!(["SCRIPT", "LOAD", text])).await;
+        assert_eq!(loaded, ok(&sha), "{first_line}");
+        for command in [
+            json!(["EVALSHA", sha, 0]),
+            json!(["EVAL", text, 0]),
+            json!(["EVAL_RO", text, 0]),
+            json!(["EVALSHA", sent_sha, 0]),
+        ] {
+            assert_eq!(gateway.single(command).await, ok(42), "{first_line}");
+        }
+        assert_eq!(
+            gateway
+                .single(json!(["SCRIPT", "EXISTS", sha, sent_sha]))
+                .await,
+            ok([1, 1])
+        );
+    }
 }
 
 #[tokio::test]

@@ -114,6 +114,15 @@ impl Cluster {
         retries.next(outcome.pause).await
     }
 
+    /// Returns whether a primary is known to reject scripts with a shebang line.
+    pub(super) fn rejects_shebang(&self) -> bool {
+        let topology = self.discovery.current();
+        topology
+            .primaries()
+            .iter()
+            .any(|node| node.rejects_shebang())
+    }
+
     /// Checks that every slot has a primary that replies.
     pub(super) async fn ping(&self) -> Result<(), GatewayError> {
         let topology = self.discovery.current();

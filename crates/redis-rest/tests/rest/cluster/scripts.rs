@@ -44,6 +44,20 @@ async fn loaded_script_runs_on_every_node() {
 }
 
 #[tokio::test]
+async fn key_locking_script_runs_on_every_node() {
+    let gateway = gateway().await;
+    let key = prefix();
+    let text = format!("#!lua flags=allow-key-locking\nreturn KEYS[1] -- {key}");
+    // EVAL reaches one node only.
+    assert_eq!(
+        gateway.single(json!(["EVAL", text, 1, key])).await,
+        ok(&key)
+    );
+    let (commands, results) = run_for_each_key(&json!(sha1_hex(&text)), &key);
+    assert_eq!(gateway.pipeline(commands).await, (200, results));
+}
+
+#[tokio::test]
 async fn missing_script_is_loaded_from_cache() {
     let gateway = gateway().await;
     let key = prefix();
