@@ -124,7 +124,7 @@ async fn invalid_scan_cursor_returns_400() {
 
 #[tokio::test]
 async fn dbsize_randomkey_and_flushdb_cover_all_nodes() {
-    let cluster = crate::support::Cluster::start();
+    let cluster = crate::support::Cluster::start_without_failover();
     let gateway = super::gateway_for(&cluster).await;
     assert_eq!(gateway.single(json!(["RANDOMKEY"])).await, ok(Value::Null));
     let key = prefix();

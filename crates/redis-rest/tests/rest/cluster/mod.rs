@@ -14,7 +14,7 @@ use crate::support::{Cluster, Gateway};
 /// Returns the cluster that all tests share, except those that stop nodes or move slots.
 fn shared_cluster() -> &'static Cluster {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
-    SHARED.get_or_init(Cluster::start)
+    SHARED.get_or_init(Cluster::start_without_failover)
 }
 
 /// Starts a gateway for the shared cluster.

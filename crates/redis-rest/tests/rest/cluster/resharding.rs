@@ -25,7 +25,7 @@ const COUNT: &str = "redis.call('HSET', KEYS[2], ARGV[1], 1) return redis.call('
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn resharding_loses_and_repeats_nothing() {
-    let cluster = Arc::new(Cluster::start());
+    let cluster = Arc::new(Cluster::start_without_failover());
     let gateway = Arc::new(gateway_for(&cluster).await);
     let moved = Arc::new(AtomicBool::new(false));
     let clients: Vec<_> = (0..CLIENTS)

@@ -111,7 +111,7 @@ async fn uncached_script_returns_noscript() {
 
 #[tokio::test]
 async fn script_flush_clears_script_cache() {
-    let cluster = crate::support::Cluster::start();
+    let cluster = crate::support::Cluster::start_without_failover();
     let gateway = super::gateway_for(&cluster).await;
     let (_, loaded) = gateway
         .single(json!(["SCRIPT", "LOAD", "return KEYS[1]"]))
