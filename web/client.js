@@ -8,10 +8,10 @@
 /** @import { Item } from './client/queue.js' */
 
 import { Queue } from './client/queue.js'
-import { onVisit } from './client/visits.js'
+import { normalPath, onVisit } from './client/visits.js'
 
 const TIMEOUT = 20e3 // ms for a response
-const MAX_ITEMS = 500 // in a request, the service's limit
+const MAX_ITEMS = 50 // in a request, the service's limit for members
 const MAX_CHARACTERS = 50_000 // in a request: at most 150 KB in UTF-8, of the 256 KB the service accepts
 const MAX_KEEPALIVE = 10_000 // characters; browsers limit all keepalive requests of a page to 64 KB
 const MAX_BACKOFF = 300e3 // ms between retries
@@ -114,6 +114,7 @@ export class Client extends EventTarget {
 
   /** @param {Activity} activity */
   #add(activity) {
+    if (activity.action === 'visit') activity.target = normalPath(String(activity.target))
     const { key, dropped } = this.#queue.add(activity)
     for (const item of dropped) this.#settle(item, { error: DROPPED })
     const pending = this.#pending.get(key) ?? withResolver()
