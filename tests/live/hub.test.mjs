@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, it, mock } from 'node:test'
 
+import { createParser } from 'eventsource-parser'
+
 const SECOND = 1000
 
 // As on the platform, a write completes when it has been read.
@@ -232,4 +234,23 @@ it('stream ends after 15 minutes', async () => {
   assert.equal(reading.end, null)
   await advance(2)
   assert.equal(reading.end, 'closed')
+})
+
+/** JSON escapes carriage returns and line feeds, which end a line of the stream, but not these separators. */
+it('separators in a name stay in one event', async () => {
+  const { hub, board } = start()
+  const { texts } = read(await open(hub))
+  const name = '\r\n\u0085\u2028\u2029'
+  board.fail = (limits) => `fresh\n\n\n${limits}\nb\n${JSON.stringify({ name })}`
+  await advance(1)
+  const events = []
+  const parser = createParser({ onEvent: (event) => events.push(event) })
+  for (const text of texts) parser.feed(text)
+  assert.deepEqual(
+    events.map(({ id, data }) => [id, JSON.parse(data)]),
+    [
+      ['a', { content: 'a' }],
+      ['b', { name }],
+    ],
+  )
 })

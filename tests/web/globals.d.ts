@@ -10,6 +10,7 @@ declare global {
   var pending: Promise<unknown>
   var events: unknown[]
   var animated: boolean
+  var delays: number[]
 
   interface HTMLElementTagNameMap {
     'activity-rank': ActivityRank

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, it } from 'node:test'
 
-import { eventually, names, sendFrom, setHidden, startApp } from './support.mjs'
+import { eventually, names, recordDelays, sendFrom, setHidden, startApp } from './support.mjs'
 
 let app
 let group
@@ -65,4 +65,104 @@ it('hundred elements share one stream', async (t) => {
   await setHidden(page, false)
   await eventually(async () => (await names(page)).slice(0, 2), ['bob', 'ada'])
   await eventually(() => paths.filter((path) => path.endsWith('/live')).length, 2)
+})
+
+/** They end a line of JavaScript, but not of an event stream. */
+it('line separators in a name stay live', async (t) => {
+  const name = 'A\u2028d\u2029a'
+  await app.request('PUT', '/v1/users', [{ id: 'separators', name }])
+  await app.count([like('separators', 1), like('bob', 1), like('bob', 2)])
+  let paths = []
+  const page = await app.open(t, ELEMENT, { before: (page) => (paths = recordPaths(page)) })
+  await eventually(() => names(page), ['bob', name])
+  await eventually(() => paths, ['/v1/ranking/day', '/v1/ranking/day/live'])
+  for (const target of [2, 3]) {
+    await app.count([like('separators', target)])
+  }
+  await eventually(() => names(page), [name, 'bob'], 4000)
+  assert.deepEqual(paths, ['/v1/ranking/day', '/v1/ranking/day/live'])
+  assert.deepEqual(page.errors, [])
+})
+
+/** A deployment whose streams are written by a function. `streams` has those opened so far. */
+async function serveStreams(write) {
+  const board = await app.request('GET', `/v1/ranking/day?group=${group}`)
+  const streams = []
+  const url = app.serve(`/${group}/v1/ranking/day`, (_, response) => response.end(JSON.stringify(board)))
+  app.serve(`/${group}/v1/ranking/day/live`, (_, response) => {
+    const stream = { isOpen: true }
+    response.on('close', () => (stream.isOpen = false))
+    streams.push(stream)
+    write(response, streams.length, board)
+  })
+  return { src: url.replace('/v1/ranking/day', ''), streams }
+}
+
+const event = (data) => `event: board\ndata: ${data}\n\n`
+
+/** Opens the element with a stopped clock that records delays. It polls once an hour, so only streams have timers. */
+const openStopped = (t, src) =>
+  app.open(t, ELEMENT.replace('APP_URL', src).replace('user=', 'refresh="3600" user='), { before: recordDelays })
+
+/** Waits until a number of streams have been opened and have ended, and returns the delay until the next. */
+async function reconnectDelay(page, streams, count) {
+  await eventually(() => streams.length, count)
+  await eventually(() => streams.filter(({ isOpen }) => isOpen).length, 0)
+  // The other timer is that of the stream.
+  await eventually(() => page.evaluate('delays.at(-1) === 60_000'), false)
+  return page.evaluate('delays.at(-1)')
+}
+
+/** Fails unless each stream ends and is followed by the next after such a delay, or up to twice as long. */
+async function assertBackoffs(page, streams, backoffs) {
+  for (const [index, backoff] of backoffs.entries()) {
+    const delay = await reconnectDelay(page, streams, index + 1)
+    assert.ok(backoff <= delay && delay <= 2 * backoff, `${delay} ms after stream ${index + 1}`)
+    await page.clock.runFor(Math.ceil(delay))
+  }
+}
+
+const HEADERS = { 'content-type': 'text/event-stream' }
+
+for (const [name, data] of [
+  ['broken JSON', '{"period":'],
+  ['JSON without a board', 'null'],
+]) {
+  it(`${name} doubles the reconnect delay`, async (t) => {
+    const { src, streams } = await serveStreams((response) => response.writeHead(200, HEADERS).write(event(data)))
+    const page = await openStopped(t, src)
+    await assertBackoffs(page, streams, [3000, 6000, 12_000, 24_000, 48_000, 96_000, 192_000, 300_000, 300_000])
+  })
+}
+
+it('only a board resets the reconnect delay', async (t) => {
+  const { src, streams } = await serveStreams((response, count, board) => {
+    const text = ['', 'data: {}\n\n', ':\n\n', event(JSON.stringify(board)), ''][count - 1]
+    response.writeHead(200, HEADERS).end(text)
+  })
+  const page = await openStopped(t, src)
+  await assertBackoffs(page, streams, [3000, 6000, 12_000, 3000, 6000])
+})
+
+it('stream sets its reconnect delay', async (t) => {
+  const { src, streams } = await serveStreams((response) =>
+    response.writeHead(200, HEADERS).end('retry: 9000\n:\n\ndata: {}\n\n'),
+  )
+  const page = await openStopped(t, src)
+  await assertBackoffs(page, streams, [9000, 18_000])
+})
+
+/** Otherwise the board would never change again. */
+it('stream without a response is given up', async (t) => {
+  const { src, streams } = await serveStreams(() => {})
+  const page = await openStopped(t, src)
+  await eventually(() => streams.length, 1)
+  await page.clock.runFor(60_000)
+  await assertBackoffs(page, streams, [3000])
+})
+
+it('refused stream keeps no connection', async (t) => {
+  const { src, streams } = await serveStreams((response) => response.writeHead(503).write('{'))
+  const page = await openStopped(t, src)
+  await assertBackoffs(page, streams, [3000, 6000])
 })

@@ -245,6 +245,21 @@ function deferred() {
   return { promise, resolve }
 }
 
+/** Pauses the clock of a page, and collects the delays of its timers in the global `delays` from the next load on. */
+export async function recordDelays(page) {
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 60_000)
+  await page.addInitScript(() => {
+    const { setTimeout } = window
+    globalThis.delays = []
+    const record = (callback, delay) => {
+      globalThis.delays.push(delay)
+      return setTimeout(callback, delay)
+    }
+    Object.assign(window, { setTimeout: record })
+  })
+}
+
 /** Collects the URLs of requests that match, from now on. */
 export function recordRequests(page, pattern) {
   const urls = []

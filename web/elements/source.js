@@ -1,11 +1,12 @@
 // Polling and event streams, shared by elements of the same URL.
 
+import { readEvents } from './events.js'
+
 const TIMEOUT = 10e3 // ms for a response
 const MIN_GAP = 10e3 // ms between requests of refreshSoon()
-const RECONNECT = 3e3 // ms, up to twice as many, until an ended stream is opened again
+const RECONNECT = 3e3 // ms until an ended stream is opened again
 const MAX_BACKOFF = 300e3 // ms between retries
 const STREAM_TIMEOUT = 60e3 // ms without data after which a stream is given up
-const MAX_STREAMS = 3 // in a row without an event, before polling
 
 const sources = new Map() // by fetch function, then by URL
 const streamless = new Set() // origins
@@ -21,7 +22,9 @@ export class Source {
   #isDueSoon = false
   #failures = 0
   #stream = null
-  #emptyStreams = 0
+  #retry = RECONNECT
+  #streamFailures = 0 // since the last board
+  #streamAt = 0 // the next may be opened
 
   /** Returns the shared source of a URL. */
   static of(fetch, url, streamUrl) {
@@ -97,7 +100,7 @@ export class Source {
       this.#pause()
       this.#fail(0)
     } else {
-      this.#failures = this.#emptyStreams = 0
+      this.#failures = 0
       this.load()
     }
   }
@@ -105,6 +108,7 @@ export class Source {
   #pause() {
     clearTimeout(this.#timer)
     this.#stream?.abort()
+    this.#stream = null
   }
 
   #publish(state) {
@@ -125,7 +129,7 @@ export class Source {
 
   #schedule(delay) {
     clearTimeout(this.#timer)
-    if (document.hidden || this.#isLoading || !this.#listeners.size) return
+    if (document.hidden || this.#isLoading || this.#stream || !this.#listeners.size) return
     const { data, failure } = this.state
     // The same request would fail again.
     if (failure && [400, 401, 403, 404].includes(failure.status)) return
@@ -133,53 +137,52 @@ export class Source {
     if (!failure && delay === undefined) {
       const seconds = Math.min(...[...this.#listeners.values()].map((seconds) => seconds || Infinity))
       if (seconds === Infinity || data?.period?.closed) return
-      if (this.#openStream()) return
-      delay = seconds * 1e3
+      delay = Math.min(seconds * 1e3, this.#streamDelay)
+      if (delay <= 0) return void this.#readStream()
     }
-    if (!this.#stream) this.#timer = setTimeout(() => this.load(), delay)
+    this.#timer = setTimeout(() => this.load(), delay)
   }
 
-  /** Opens the event stream, and returns whether there is one to open. */
-  #openStream() {
+  /** ms until the stream may be opened; Infinity if there is none. */
+  get #streamDelay() {
     const url = this.#streamUrl
-    if (!url || this.#stream || this.#emptyStreams >= MAX_STREAMS || streamless.has(new URL(url).origin)) return false
-    this.#read(url)
-    return true
+    return !url || streamless.has(new URL(url).origin) ? Infinity : this.#streamAt - Date.now()
   }
 
-  async #read(url) {
+  async #readStream() {
+    const url = this.#streamUrl
     const stream = new AbortController()
     this.#stream = stream
-    this.#emptyStreams++
-    let isMissing = false
     let timer
+    const restartTimer = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => stream.abort(), STREAM_TIMEOUT)
+    }
+    restartTimer()
     try {
-      // Not by EventSource, which does not expose the status.
       const response = await this.#fetch(url, { headers: { accept: 'text/event-stream' }, signal: stream.signal })
-      isMissing = response.status === 404
-      const reader = response.ok && response.body?.pipeThrough(new TextDecoderStream()).getReader()
-      for (let text = ''; reader; ) {
-        timer = setTimeout(() => reader.cancel(), STREAM_TIMEOUT)
-        const { value, done } = await reader.read()
-        clearTimeout(timer)
-        if (done) break
-        const blocks = (text + value).replaceAll('\r\n', '\n').split('\n\n')
-        text = blocks.pop() ?? ''
-        for (const block of blocks) if (/^event: ?board$/m.test(block)) this.#receive(block)
+      if (response.status === 404) streamless.add(new URL(url).origin)
+      for await (const { type, data, retry } of response.ok ? readEvents(response.body, restartTimer) : []) {
+        if (retry) this.#retry = Math.max(1e3, retry)
+        if (type === 'board') this.#receive(JSON.parse(data))
       }
     } catch {
-      // The connection is lost or aborted.
+      // The connection is lost or aborted, or a board is malformed.
     }
     clearTimeout(timer)
-    if (isMissing) streamless.add(new URL(url).origin)
-    if (this.#stream === stream) this.#stream = null
-    if (!stream.signal.aborted) this.#schedule(isMissing ? undefined : RECONNECT * (1 + Math.random()))
+    // Closes the connection of an unread response too.
+    stream.abort()
+    if (this.#stream !== stream) return
+    this.#stream = null
+    const backoff = Math.min(MAX_BACKOFF, this.#retry * 2 ** this.#streamFailures++)
+    this.#streamAt = Date.now() + backoff * (1 + Math.random())
+    this.#schedule()
   }
 
-  #receive(event) {
-    const data = JSON.parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '')
-    this.#emptyStreams = 0
+  #receive(data) {
+    if (!data?.entries) throw new TypeError('not a board')
     this.#publish({ data, at: Date.now(), failure: null })
+    this.#streamFailures = 0
   }
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { eventually, names, recordRequests, setHidden } from '../support.mjs'
+import { eventually, names, recordDelays, recordRequests, setHidden } from '../support.mjs'
 import {
   app,
   countLikes,
@@ -99,23 +99,14 @@ describe('requests', () => {
     await countLikes({ ada: 1 })
     const page = await app.open(t, ELEMENT)
     await eventually(() => names(page), ['ada'])
-    await page.clock.install()
-    await page.clock.pauseAt(Date.now() + 60_000)
-    await page.addInitScript(() => {
-      const { setTimeout } = window
-      window.delays = []
-      window.setTimeout = (callback, delay) => {
-        window.delays.push(delay)
-        return setTimeout(callback, delay)
-      }
-    })
+    await recordDelays(page)
     await page.route(/\/v1\/ranking\//, (route) => route.fulfill({ status: 503, body: '{}' }))
     const urls = recordBoardRequests(page)
     await page.reload()
     for (const [failures, backoff] of [2000, 4000, 8000, 16_000].entries()) {
-      await eventually(() => page.evaluate(() => window.delays.length), failures + 1)
+      await eventually(() => page.evaluate('delays.length'), failures + 1)
       assert.equal(urls.length, failures + 1)
-      const delay = await page.evaluate(() => window.delays.at(-1))
+      const delay = await page.evaluate('delays.at(-1)')
       assert(backoff / 2 <= delay && delay <= backoff, `${delay} ms after failure ${failures + 1}`)
       await page.clock.runFor(backoff)
     }
