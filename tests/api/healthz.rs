@@ -34,7 +34,7 @@ async fn health_lists_the_documented_defaults() {
     let removed = ["STORE_TIMEOUT_MS", "TIMEZONE"];
     let app = TestApp::with(|worker| removed.into_iter().fold(worker, WorkerBuilder::without));
     let mut settings = configured(app.prefix());
-    settings["store_timeout_ms"] = json!(800);
+    settings["store_timeout_ms"] = json!(2000);
     settings["timezone"] = json!("UTC");
     assert_eq!(app.read("/healthz").await["configured"], settings);
 }

@@ -13,7 +13,7 @@ use crate::log;
 /// The timeout of a client. No request should reach it.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The Worker's default timeout of a store request.
+/// The Worker's timeout of a store request, shorter than the default so that outages are short.
 pub const STORE_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// The time wrangler has to start another workerd before it is restarted itself.

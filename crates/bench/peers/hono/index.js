@@ -10,7 +10,7 @@ import { fieldErrors, isService, RULES } from './validation.js'
 let redis, commands
 
 // The Worker's default store timeout in milliseconds.
-const STORE_TIMEOUT = 800
+const STORE_TIMEOUT = 2000
 
 // One client serves all requests, because it keeps no connection of a request.
 function prepare(env) {
