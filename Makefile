@@ -34,7 +34,7 @@ build: tools ## compile the Worker into build/, ready to deploy, and print its s
 quick: tools ## format, lints and unit tests of what changed since origin/main
 	@scripts/quick
 
-check: tools ## format, links, import cycles, lints for host and wasm, documentation; warnings are errors
+check: tools ## format, links, import cycles, lints for host, wasm and workflows; warnings are errors
 	scripts/check-links
 	scripts/import-graph --check
 	scripts/test --check
@@ -45,6 +45,7 @@ check: tools ## format, links, import cycles, lints for host and wasm, documenta
 	cargo clippy -p activity-rank $(WASM) --features reqwest -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	scripts/check-js
+	scripts/check-workflows
 
 graph: ## print the import graph by crate and folder; fails if it has a cycle
 	@scripts/import-graph
@@ -152,8 +153,8 @@ cluster: build ## the same over a Redis Cluster: three primaries with a replica 
 	@cargo build --quiet -p redis-rest -p activity-rank-cli
 	@exec scripts/dev cluster
 
-deploy: build ## deploy to Cloudflare: ENVIRONMENT=preview (the default) or production
-	wrangler deploy --env "$${ENVIRONMENT:-preview}"
+deploy: build ## deploy to Cloudflare, with migrations: ENVIRONMENT=preview (the default) or production
+	@node scripts/deploy.mjs "$${ENVIRONMENT:-preview}"
 
 release: build ## the files of a release in target/release-files, and the gateway's image: IMAGE=redis-rest
 	scripts/release-worker
