@@ -1,5 +1,6 @@
 // `make dev`: runs Redis, the gateway and the Worker on this machine, with a real community's data. `make cluster` does
-// so over a Redis Cluster of six nodes. All data is in .dev/, and all servers end with this process.
+// so over a Redis Cluster of six nodes. Each has a folder in .dev/ for all its data: a journal belongs to one Redis. All
+// servers end with this process.
 
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,13 +8,17 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
+import { startCron } from './cron.mjs'
 import { developmentFiles } from './development.mjs'
+import { readConfig } from './environments.mjs'
 import { Server } from './server.mjs'
 import { stores } from './store.mjs'
 
 const run = promisify(execFile)
 const target = process.argv[2] || 'dev'
 const redis = stores[target]
+// Where wrangler keeps databases, namespaces and queues.
+const state = `${redis.folder}/wrangler`
 const ports = {
   PORT: Number(process.env.PORT || 8787),
   GATEWAY_PORT: Number(process.env.GATEWAY_PORT || 8079),
@@ -31,6 +36,7 @@ const secrets = Object.fromEntries(
 /** @type {Server[]} */
 const servers = []
 let isEnding = false
+let stopCron = () => {}
 
 /**
  * Ends all servers, the last started first, and exits.
@@ -39,6 +45,7 @@ let isEnding = false
 async function end(code) {
   if (isEnding) return
   isEnding = true
+  stopCron()
   for (const server of servers.reverse()) await server.end()
   process.exit(code)
 }
@@ -55,7 +62,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => e
  * @param {NodeJS.ProcessEnv} [env]
  */
 function start(name, command, env) {
-  const server = new Server(name, command, env)
+  const server = new Server(`${redis.folder}/log`, name, command, env)
   servers.push(server)
   server.ended.then(() => {
     if (isEnding) return
@@ -143,7 +150,7 @@ function printIntroduction() {
     target/debug/activity-rank top week --url ${appUrl}
 
   The boards show activity from Quantum Computing Stack Exchange, by its contributors, CC BY-SA 3.0
-  (demo/README.md). Data and logs are in .dev/; delete it to start over. Press Ctrl-C to stop.
+  (demo/README.md). Data and logs are in ${redis.folder}/; delete it to start over. Press Ctrl-C to stop.
 `)
 }
 
@@ -161,20 +168,24 @@ async function main() {
   })
   await waitUntilHealthy(gatewayUrl, gateway)
   for (const database of ['ARCHIVE', 'JOURNAL']) {
-    const args = ['d1', 'migrations', 'apply', database, '--local', '--persist-to', redis.wrangler]
+    const args = ['d1', 'migrations', 'apply', database, '--local', '--persist-to', state]
     await run('wrangler', args, { env: { ...process.env, CI: '1' } }).catch((error) => {
       throw new Failure(`The migrations of ${database} failed:\n${error.stdout}${error.stderr}`)
     })
   }
-  const assets = developmentFiles('.dev/web', secrets.JWT_SECRET)
+  const assets = developmentFiles(`${redis.folder}/web`, secrets.JWT_SECRET)
   const worker = start('worker', [
     ...['wrangler', 'dev', '--ip', '127.0.0.1', '--port', `${PORT}`, '--inspector-port', '0'],
-    ...['--persist-to', redis.wrangler, '--show-interactive-dev-session=false', '--assets', assets],
+    ...['--persist-to', state, '--show-interactive-dev-session=false', '--assets', assets],
     ...['dev.vars', '.dev.vars'].filter((file) => existsSync(file)).flatMap((file) => ['--env-file', file]),
     ...['--var', `UPSTASH_REDIS_REST_URL:${gatewayUrl}`],
     ...redis.vars,
   ])
   await waitUntilHealthy(appUrl, worker)
+  if (isEnding) return
+  stopCron = startCron(appUrl, readConfig('wrangler.toml').triggers.crons ?? [], (message) => {
+    if (!isEnding) console.error(`dev: ${message}`)
+  })
   await importOnce()
   if (isEnding) return
   printIntroduction()

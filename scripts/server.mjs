@@ -22,14 +22,15 @@ export class Server {
 
   /**
    * Starts a server.
+   * @param {string} folder of its log
    * @param {string} name
    * @param {string[]} command program and arguments
    * @param {NodeJS.ProcessEnv} env added to the environment of this process
    */
-  constructor(name, command, env = {}) {
+  constructor(folder, name, command, env = {}) {
     this.name = name
-    mkdirSync('.dev/log', { recursive: true })
-    this.logFile = `.dev/log/${name}.log`
+    mkdirSync(folder, { recursive: true })
+    this.logFile = `${folder}/${name}.log`
     const log = createWriteStream(this.logFile)
     this.#shell = spawn('sh', ['-c', SHELL, 'sh', ...command], {
       detached: true,

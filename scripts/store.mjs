@@ -5,8 +5,7 @@
 
 /**
  * @typedef {object} Store
- * @property {string} folder data of Redis
- * @property {string} wrangler data of wrangler
+ * @property {string} folder data of Redis, wrangler's databases, logs and files; no other store uses it
  * @property {number} port default port
  * @property {string[]} vars flags for wrangler
  * @property {(port: number) => number[]} ports the ports in use
@@ -21,7 +20,6 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const program = process.env.REDIS_SERVER || 'redis-server'
-const CLUSTER = '.dev/redis-cluster'
 
 /**
  * Returns the command of a redis-server.
@@ -39,20 +37,19 @@ const serverCommand = (port, folder, options = []) => [
 /** @type {Record<string, Store>} */
 export const stores = {
   dev: {
-    folder: '.dev/redis',
-    wrangler: '.dev/wrangler',
+    folder: '.dev/single',
     port: 6390,
     ports: (port) => [port],
     url: (port) => `redis://127.0.0.1:${port}`,
     vars: [],
     async start(start, port) {
-      mkdirSync(this.folder, { recursive: true })
-      start('redis', serverCommand(port, this.folder))
+      const folder = `${this.folder}/redis`
+      mkdirSync(folder, { recursive: true })
+      start('redis', serverCommand(port, folder))
     },
   },
   cluster: {
-    folder: CLUSTER,
-    wrangler: `${CLUSTER}/wrangler`,
+    folder: '.dev/cluster',
     port: 6391,
     // The cluster bus of a node uses its port plus 10,000.
     ports: (port) => nodePorts(port).flatMap((node) => [node, node + 10_000]),
@@ -61,7 +58,7 @@ export const stores = {
     async start(start, port) {
       const marker = `${this.folder}/formed`
       for (const [index, node] of nodePorts(port).entries()) {
-        const folder = `${this.folder}/node-${index}`
+        const folder = `${this.folder}/redis-${index}`
         // Nodes of an incomplete cluster cannot form a new one.
         if (!existsSync(marker)) rmSync(folder, { recursive: true, force: true })
         mkdirSync(folder, { recursive: true })

@@ -221,7 +221,7 @@ async fn deployment_has_no_development_routes() {
     assert_eq!(client.get("/").await.assert_status(200).text, page);
     let paths = "/dev /development.js /development.json /dev/token /token /token.html /v1/token \
         /test /__test /debug /demo /demo/ /demo/community.jsonl /dev.vars /.dev.vars \
-        /.dev/redis/imported /.env /wrangler.toml /index.js /index.js.map /index.wasm \
+        /.dev/single/imported /.env /wrangler.toml /index.js /index.js.map /index.wasm \
         /build/index.js /src/lib.rs /.git/HEAD";
     for path in paths.split(' ') {
         for method in [Method::GET, Method::POST] {

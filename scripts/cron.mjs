@@ -1,0 +1,55 @@
+// Cron of `make dev`: `wrangler dev` fires none by itself, so its handler is called on the schedules of wrangler.toml.
+
+const MINUTE = 60_000 // ms
+
+/**
+ * Returns whether a schedule fires in a minute of the hour. Throws unless it restricts minutes alone, by `*`, numbers and
+ * steps, as those of this service do.
+ * @param {string} cron
+ * @param {number} minute
+ */
+export function fires(cron, minute) {
+  const [, field] = /^(\S+) \* \* \* \*$/.exec(cron) ?? []
+  const parts = field?.split(',').map((part) => /^(?:\*(?:\/([1-9]\d?))?|([1-5]?\d))$/.exec(part)) ?? [null]
+  return parts
+    .map((part) => {
+      if (!part) throw new Error(`make dev supports schedules of minutes only, such as "*/5 * * * *", not "${cron}".`)
+      const [, step, number] = part
+      return number ? Number(number) === minute : minute % Number(step ?? 1) === 0
+    })
+    .includes(true)
+}
+
+/**
+ * Calls the handler of a Worker in `wrangler dev` on its schedules, until the returned function is called.
+ * @param {string} url
+ * @param {string[]} crons
+ * @param {(message: string) => void} report receives failures
+ */
+export function startCron(url, crons, report) {
+  for (const cron of crons) fires(cron, 0)
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer
+  const wait = () => {
+    const next = (Math.floor(Date.now() / MINUTE) + 1) * MINUTE
+    timer = setTimeout(() => {
+      for (const cron of crons) if (fires(cron, new Date(next).getUTCMinutes())) call(cron, next)
+      wait()
+    }, next - Date.now())
+  }
+  /**
+   * @param {string} cron
+   * @param {number} time
+   */
+  const call = async (cron, time) => {
+    const query = new URLSearchParams({ cron, time: `${time}` })
+    try {
+      const response = await fetch(`${url}/cdn-cgi/handler/scheduled?${query}`)
+      if (!response.ok) report(`cron "${cron}" failed: ${response.status} ${await response.text()}`)
+    } catch (error) {
+      report(`cron "${cron}" could not be started: ${error}`)
+    }
+  }
+  wait()
+  return () => clearTimeout(timer)
+}
