@@ -4,7 +4,7 @@ const MINUTE = 60_000 // ms
 
 /**
  * Returns whether a schedule fires in a minute of the hour. Throws unless it restricts minutes alone, by `*`, numbers and
- * steps, as those of this service do.
+ * steps: the service needs no others.
  * @param {string} cron
  * @param {number} minute
  */

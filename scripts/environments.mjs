@@ -52,14 +52,14 @@ export function resources({ kv_namespaces, d1_databases, queues, durable_objects
 const row = (kind, name, resource) => [kind, name, resource ?? '']
 
 /**
- * Returns what an environment has in common with the others and with `make dev`: each would overwrite the other's.
+ * Returns the names and resources that an environment shares with the others or with `make dev`.
  * @param {string} file
  * @param {string} environment
  */
 export function sharedResources(file, environment) {
   const names = (/** @type {string | undefined} */ env) => {
     const config = readConfig(file, env)
-    // Objects belong to their Worker. Of development only the ids matter, which are not those of a resource.
+    // Objects belong to their Worker. Development has no resources but ids, which must not be deployed.
     const kinds = ['KV namespace', 'D1 database', ...(env ? ['queue', 'rate limit'] : [])]
     const own = resources(config).filter(([kind]) => kinds.includes(kind))
     return [`Worker ${config.name}`, ...own.map(([kind, , resource]) => `${kind} ${resource}`)]

@@ -67,12 +67,12 @@ it('environments log failures but not each request', () => {
   }
 })
 
-it('commented bindings are those of make dev', () => {
+it('commented bindings match make dev', () => {
   const kinds = (config) => resources(config).map(([kind, name]) => [kind, name])
   for (const env of ENVIRONMENTS) assert.deepEqual(kinds(readConfig(uncommented, env)), kinds(shared), env)
 })
 
-it('commented bindings have the settings of make dev', () => {
+it('commented settings match make dev', () => {
   const settings = ({ queues, d1_databases, ratelimits }) => [
     queues.consumers?.map(({ queue, dead_letter_queue, ...settings }) => settings),
     d1_databases.map(({ migrations_dir }) => migrations_dir),

@@ -350,7 +350,7 @@ describe('visits', () => {
     assert.deepEqual(await page.evaluate('results'), [['/caf%C3%A9', 'counted']])
   })
 
-  /** Chromium's URL parser and tables of Unicode are not those of Node.js. */
+  /** Chromium has another URL parser and other Unicode tables than Node.js. */
   it('browser and service have the same paths', async (t) => {
     const vectors = JSON.parse(readFileSync(new URL('../vectors/visit_paths.json', import.meta.url), 'utf8'))
     const page = await open(t)

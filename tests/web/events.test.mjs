@@ -105,7 +105,7 @@ for (const [name, leave] of /** @type {[string, () => void][]} */ ([
   })
 }
 
-// What random streams consist of: mostly lines, and parts that break them.
+// Random streams consist of lines, and of parts that break them.
 const LINES = [
   ...[
     '',

@@ -39,7 +39,7 @@ it('normal form of random paths is final', (t) => {
     assert.equal(normalPath(normal), normal, message)
     assert.match(normal, /^(\/|(\/([!$&-.0-;=@-\]_a-z|~]|%[\dA-F]{2})+)+)$/, message)
     assert.equal(normalPath(`${normal}/?${path}#${path}`), normal, message)
-    // What a page reads from `location` is the same path as what the link to it says.
+    // The path that a page reads from `location` equals the path in a link to it.
     assert.equal(normalPath(new URL(`http://x${path.trim()}`).pathname), normal, message)
   }
 })
