@@ -104,7 +104,9 @@ impl Config {
         Ok(Self {
             store_url: store_url(vars)?,
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
-            store_timeout: vars.integer("STORE_TIMEOUT_MS", 1..=30_000)?.unwrap_or(2000),
+            store_timeout: vars
+                .integer("STORE_TIMEOUT_MS", 1..=30_000)?
+                .unwrap_or(2000),
             service_keys: ServiceKeys::parse(vars)?,
             tokens: Tokens::parse(vars)?,
             allowed_origins: Origins::parse(vars)?,
