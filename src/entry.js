@@ -14,7 +14,10 @@ export default {
     const known = cached && (await cached)
     if (known) return known
     const text = await read(request, env)
-    return response(request, context, await run(env, (event) => respond(event, text)))
+    const responding = run(env, (event) => respond(event, text))
+    // What a request began is finished if its client goes away: the platform would destroy its context.
+    context.waitUntil(responding)
+    return response(request, context, await responding)
   },
 
   scheduled: (event, env, context) => runAsync(env, () => scheduled(event, env, context)),

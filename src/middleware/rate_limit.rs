@@ -1,9 +1,9 @@
 //! Rate limits of callers, by the bindings `WRITE_LIMIT` and `READ_LIMIT`. Without a binding there is
 //! no limit.
 
-use crate::app::App;
+use crate::app::{App, RequestContext};
 use crate::log;
-use crate::platform::rate_limit::{READ, WRITE, is_allowed, network_of};
+use crate::platform::rate_limit::{READ, WRITE, are_allowed, network_of};
 use crate::request::Request;
 use activity_rank_core::error::Error;
 
@@ -13,10 +13,18 @@ use activity_rank_core::error::Error;
 ///
 /// [`Error::RateLimited`].
 pub async fn check_write(app: &App, request: &Request, user: &str) -> Result<(), Error> {
-    if app.rate_limits.write && is_exceeded(request, WRITE, user).await {
+    if app.rate_limits.write && is_exceeded(request, WRITE, user, 1).await {
         return Err(Error::RateLimited("This user exceeded the write limit."));
     }
     Ok(())
+}
+
+/// Counts further writes of a user, of the items of an array after the first.
+pub async fn count_writes(context: RequestContext<'_>, user: &str, writes: usize) {
+    let RequestContext { app, request, .. } = context;
+    if app.rate_limits.write && writes > 0 {
+        is_exceeded(request, WRITE, user, writes).await;
+    }
 }
 
 /// Counts a read, or a failed authentication, of the address that sends it.
@@ -30,16 +38,17 @@ pub async fn check_read(app: &App, request: &Request) -> Result<(), Error> {
     let Some(address) = address.filter(|_| app.rate_limits.read) else {
         return Ok(());
     };
-    if is_exceeded(request, READ, &network_of(address)).await {
+    if is_exceeded(request, READ, &network_of(address), 1).await {
         let detail = "This address exceeded the read limit.";
         return Err(Error::RateLimited(detail));
     }
     Ok(())
 }
 
-/// Returns whether a key is over its limit. A limiter that fails lets everything pass.
-async fn is_exceeded(request: &Request, binding: &str, key: &str) -> bool {
-    match is_allowed(binding, key).await {
+/// Counts calls of a key and returns whether it is over its limit. A limiter that fails lets
+/// everything pass.
+async fn is_exceeded(request: &Request, binding: &str, key: &str, calls: usize) -> bool {
+    match are_allowed(binding, key, calls).await {
         Ok(allowed) => !allowed,
         Err(cause) => {
             log::warning(request, &format!("{binding}: {cause}"));

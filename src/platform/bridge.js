@@ -3,15 +3,15 @@
 // An event enters the wasm with a number and leaves it by `finish`. An operation of the platform that
 // Rust awaits is a host call: it has a number too, to which its result is passed.
 
-import { __wbg_reset_state, fail, settle } from 'wasm'
+import { __wbg_reset_state, dropEvent, fail, settle } from 'wasm'
 import { verify } from './crypto.js'
 import { find } from './edge_cache.js'
 import { allow } from './rate_limit.js'
 import { post } from './store.js'
 
-/** @typedef {{ resolve(result: any): void, reject(error: unknown): void }} Settle */
+/** @typedef {{ resolve(result: any): void, reject(error: unknown): void, due: number }} Pending */
 
-/** @type {Map<number, Settle>} the events that have not finished */
+/** @type {Map<number, Pending>} the events that have not finished, oldest first */
 const pending = new Map()
 let lastEvent = 0
 
@@ -20,6 +20,10 @@ let lastEvent = 0
 let instance = 0
 let isResetDue = false
 
+// Nothing reports that the platform destroyed the context of a request, which then never resumes. It does so 30 seconds
+// after the client has gone.
+const MAX_AGE = 120_000
+
 /** @type {Env} the same for as long as an isolate lives */
 let environment
 
@@ -27,13 +31,20 @@ let environment
 export const env = () => environment
 
 /**
- * Runs an event and returns the text that the wasm finishes it with.
+ * Runs an event and returns the text that the wasm finishes it with. The wasm drops an event that has not finished
+ * after two minutes.
  *
  * @param {Env} env
  * @param {(number: number) => void} event calls the wasm with the number of the event
  * @returns {Promise<string>} rejected if the wasm panics
  */
 export function run(env, event) {
+  const now = Date.now()
+  dropDue(now)
+  return start(env, event, now + MAX_AGE)
+}
+
+function start(env, event, due) {
   environment ??= env
   if (isResetDue) {
     isResetDue = false
@@ -41,7 +52,7 @@ export function run(env, event) {
   }
   return new Promise((resolve, reject) => {
     const number = ++lastEvent
-    pending.set(number, { resolve, reject })
+    pending.set(number, { resolve, reject, due })
     enter(() => event(number))
   })
 }
@@ -53,12 +64,23 @@ export function run(env, event) {
  * @param {() => Promise<void>} event
  */
 export async function runAsync(env, event) {
-  await run(env, (number) => {
+  const begin = (number) => {
     event().then(
       () => finish(number, ''),
       (error) => end(number)?.reject(error),
     )
-  })
+  }
+  await start(env, begin, Infinity)
+}
+
+// Drops the requests that are never going to finish.
+function dropDue(now) {
+  for (const [number, { due }] of pending) {
+    if (due === Infinity) continue
+    if (due > now) break
+    pending.delete(number)
+    enter(() => dropEvent(number))
+  }
 }
 
 /** Ends an event; called by the wasm. */
@@ -121,7 +143,7 @@ export const startPost = hostCall(post, ({ status, body }) => [status, body])
 export const startFind = hostCall(find, (entry) => (entry ? [entry.made, entry.body] : [NaN, '']))
 
 export const startAllow = hostCall(
-  (binding, key) => allow(environment, binding, key),
+  (binding, key, calls) => allow(environment, binding, key, calls),
   (isAllowed) => [Number(isAllowed), ''],
 )
 

@@ -32,7 +32,7 @@ extern "C" {
     #[wasm_bindgen(js_name = "startFind")]
     fn start_find(call: u32, url: &str, oldest: f64);
     #[wasm_bindgen(js_name = "startAllow")]
-    fn start_allow(call: u32, binding: &str, key: &str);
+    fn start_allow(call: u32, binding: &str, key: &str, calls: u32);
     #[wasm_bindgen(js_name = "startVerify")]
     fn start_verify(call: u32, algorithm: &str, key: &str, signature: &str, signed: &str);
 }
@@ -59,12 +59,14 @@ pub enum HostCall<'a> {
         /// The earliest instant when it may have been made, in milliseconds since 1970.
         oldest: f64,
     },
-    /// Counts one call of a rate limiter. Replies with 1 if it is within the limit, else 0.
+    /// Counts calls of a rate limiter. Replies with 1 if all are within the limit, else 0.
     Allow {
         /// The name of the rate limiter's binding.
         binding: &'a str,
         /// The key whose calls are counted.
         key: &'a str,
+        /// The number of calls.
+        calls: u32,
     },
     /// Verifies a signature. Replies with 1 if it is valid, else 0.
     Verify {
@@ -150,7 +152,11 @@ impl HostCall<'_> {
                 body,
             } => start_post(number, url, authorization, timeout, body),
             Self::Find { url, oldest } => start_find(number, url, oldest),
-            Self::Allow { binding, key } => start_allow(number, binding, key),
+            Self::Allow {
+                binding,
+                key,
+                calls,
+            } => start_allow(number, binding, key, calls),
             Self::Verify {
                 algorithm,
                 key,
@@ -217,6 +223,12 @@ pub fn run(event: u32, future: impl Future<Output = String> + 'static) {
     let state = EventState::Waiting(Box::pin(future));
     EVENTS.with(|events| events.insert(event, state));
     poll(event);
+}
+
+/// Drops an event that will never be woken again.
+#[wasm_bindgen(js_name = "dropEvent")]
+pub fn drop_event(event: u32) {
+    EVENTS.with(|events| events.remove(event));
 }
 
 /// Wakes an event by its number.

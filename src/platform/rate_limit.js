@@ -1,9 +1,9 @@
 // The platform's rate limiters.
 
-/** Counts one call of a key and returns whether it is within the limit. */
-export async function allow(env, binding, key) {
-  const { success } = await env[binding].limit({ key })
-  return success
+/** Counts calls of a key and returns whether all of them are within the limit. */
+export async function allow(env, binding, key, calls = 1) {
+  const outcomes = await Promise.all(Array.from({ length: calls }, () => env[binding].limit({ key })))
+  return outcomes.every(({ success }) => success)
 }
 
 /**

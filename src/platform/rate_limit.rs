@@ -37,13 +37,19 @@ impl RateLimits {
     }
 }
 
-/// Counts one call and returns whether it is within the limit.
+/// Counts calls and returns whether all of them are within the limit.
 ///
 /// # Errors
 ///
 /// Returns the cause if the limiter fails.
-pub async fn is_allowed(binding: &str, key: &str) -> Result<bool, String> {
-    let reply = HostCall::Allow { binding, key }.start().await?;
+pub async fn are_allowed(binding: &str, key: &str, calls: usize) -> Result<bool, String> {
+    let calls = u32::try_from(calls).unwrap_or(u32::MAX);
+    let call = HostCall::Allow {
+        binding,
+        key,
+        calls,
+    };
+    let reply = call.start().await?;
     Ok(reply.number == 1.0)
 }
 

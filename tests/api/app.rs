@@ -54,6 +54,21 @@ impl TestApp {
         self.worker.pid()
     }
 
+    /// Reads a file of the Worker's process below `/proc`; empty where there is none.
+    pub fn process(&self, file: &str) -> String {
+        let path = format!("/proc/{}/{file}", self.pid());
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// Returns the resident memory of the Worker in kilobytes.
+    pub fn memory(&self) -> u64 {
+        let status = self.process("status");
+        let mut lines = status.lines();
+        let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        number.unwrap_or_default()
+    }
+
     /// Returns the complete output of the Worker.
     pub fn log(&self) -> String {
         self.worker.log()

@@ -26,6 +26,7 @@ mod users;
 
 // Behaviour of several routes.
 mod archive;
+mod cancelled;
 mod cors;
 mod head;
 mod logging;

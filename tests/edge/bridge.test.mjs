@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module'
 import { beforeEach, it, mock } from 'node:test'
 
 // The exports of the wasm that the bridge calls.
-const wasm = { __wbg_reset_state: mock.fn(), settle: mock.fn(), fail: mock.fn() }
+const wasm = { __wbg_reset_state: mock.fn(), dropEvent: mock.fn(), settle: mock.fn(), fail: mock.fn() }
 globalThis.wasmOfBridge = wasm
 const exported = Object.keys(wasm).map((name) => `export const ${name} = (...a) => wasmOfBridge.${name}(...a)`)
 const url = `data:text/javascript,${exported.join(';')}`
@@ -63,6 +63,27 @@ it('event with a promise ends with it', async () => {
     }),
     { message: 'refused' },
   )
+})
+
+it('request that has not finished in two minutes is dropped', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'] })
+  let lost
+  bridge.run(env, (number) => {
+    lost = number
+  })
+  const job = Promise.withResolvers()
+  const cron = bridge.runAsync(env, () => job.promise)
+  t.mock.timers.tick(60_000)
+  const young = start()
+  assert.deepEqual(argumentsOf(wasm.dropEvent), [])
+  t.mock.timers.tick(60_000)
+  start().finish('next')
+  start().finish('last')
+  assert.deepEqual(argumentsOf(wasm.dropEvent), [[lost]])
+  young.finish('young')
+  assert.equal(await young.result, 'young')
+  job.resolve()
+  await cron
 })
 
 it('host calls settle by number in any order', async (t) => {

@@ -8,15 +8,42 @@ use serde_json::{Map, Value};
 /// The file name of the Cache API's module.
 pub(crate) const CACHE: &str = "memory_cache.js";
 
+/// The file name of the module of a caller that aborts requests.
+pub(crate) const CALLER: &str = "aborting_caller.js";
+
+/// A Cache API.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cache {
+    /// In memory.
+    Memory,
+    /// Stores nothing and does not fail, as under workers.dev.
+    Forgetful,
+}
+
+impl Cache {
+    /// Returns the module that serves it.
+    pub(crate) fn module(self) -> &'static str {
+        match self {
+            Self::Memory => include_str!("memory_cache.js"),
+            Self::Forgetful => {
+                "export default { fetch: ({ method }) => method === 'PUT' ? new Response(null, { status: 204 }) \
+                 : new Response(null, { status: 504, headers: { 'cf-cache-status': 'MISS' } }) }"
+            }
+        }
+    }
+}
+
 /// Platform services of a Worker in plain workerd.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Services {
     /// The binding `ASSETS` with the files of `web/`.
     pub files: bool,
     /// The Cache API, in memory.
-    pub cached: bool,
+    pub cache: Option<Cache>,
     /// The Durable Object of live boards.
     pub live: bool,
+    /// A Worker in front that forwards requests, and aborts those with `X-Abort-After`.
+    pub aborting: bool,
     /// Rate limiters that never reach their limit: plain workerd has none.
     pub limited: bool,
     /// Milliseconds by which the Worker's clock is ahead.
@@ -34,9 +61,10 @@ pub(crate) fn config(
     web: &Path,
     Services {
         files,
-        cached,
+        cache,
         live,
         limited,
+        aborting,
         ..
     }: Services,
 ) -> String {
@@ -85,7 +113,7 @@ pub(crate) fn config(
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();
     let flags: Vec<_> = flags.iter().map(|flag| quoted(flag)).collect();
     let mut outbound = "";
-    if cached {
+    if cache.is_some() {
         let cache = module(CACHE);
         let _ = write!(
             services,
@@ -94,6 +122,18 @@ pub(crate) fn config(
             quoted(date)
         );
         outbound = "\n  cacheApiOutbound = \"cache\",";
+    }
+    let mut service = "main";
+    if aborting {
+        let caller = module(CALLER);
+        let _ = write!(
+            services,
+            "\n    (name = \"caller\", worker = (modules = [{}], compatibilityDate = {}, compatibilityFlags = \
+             [\"enable_request_signal\"], bindings = [(name = \"MAIN\", service = \"main\")])),",
+            caller.trim().trim_end_matches(','),
+            quoted(date)
+        );
+        service = "caller";
     }
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
@@ -107,7 +147,7 @@ const config :Workerd.Config = (
     name = "http",
     address = "127.0.0.1:0",
     http = (forwardedProtoHeader = "X-Forwarded-Proto"),
-    service = "main",
+    service = "{service}",
   )],{extensions}
 );
 

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -28,6 +29,8 @@ pub enum Fault {
     CutBefore,
     /// Closes the connection after the store has executed the request.
     CutAfter,
+    /// Forwards the request after this time.
+    Delay(Duration),
     /// Never responds; the store does not receive the request.
     HangBefore,
     /// Never responds, although the store has executed the request.
@@ -222,6 +225,7 @@ async fn respond(
     };
     match &fault {
         Some(Fault::CutBefore) => return Err(Cut),
+        Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
         Some(Fault::HangBefore) => return std::future::pending().await,
         Some(Fault::Respond(status, text)) => {
             let body = FaultyBody::complete(text.clone().into());
@@ -247,7 +251,13 @@ async fn respond(
         Some(Fault::HangAfter) => return std::future::pending().await,
         Some(Fault::PartialResponse) => FaultyBody::half(&body, End::Cut),
         Some(Fault::HangInResponse) => FaultyBody::half(&body, End::Hang),
-        Some(Fault::CutBefore | Fault::HangBefore | Fault::Respond(..) | Fault::Redirect(_))
+        Some(
+            Fault::CutBefore
+            | Fault::Delay(_)
+            | Fault::HangBefore
+            | Fault::Respond(..)
+            | Fault::Redirect(_),
+        )
         | None => FaultyBody::complete(body),
     };
     response.body(body).map_err(|_| Cut)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::api::{Api, SERVICE_KEY};
-use crate::capnp::{self, Services};
+use crate::capnp::{self, Cache, Services};
 use crate::gateway::TOKEN;
 use crate::repository;
 use crate::server_process::ServerProcess;
@@ -65,12 +65,16 @@ impl Worker {
         let web = repository::root().join("web").canonicalize();
         let web = web.expect("the folder web");
         let config = capnp::config(compatibility, &modules, &vars, &web, services);
-        if services.cached {
+        if let Some(cache) = services.cache {
+            let path = folder.path().join(capnp::CACHE);
+            std::fs::write(path, cache.module()).expect("the cache");
+        }
+        if services.aborting {
             std::fs::write(
-                folder.path().join(capnp::CACHE),
-                include_str!("memory_cache.js"),
+                folder.path().join(capnp::CALLER),
+                include_str!("aborting_caller.js"),
             )
-            .expect("the cache");
+            .expect("the caller");
         }
         let path = folder.path().join("worker.capnp");
         std::fs::write(&path, config).expect("the configuration");
@@ -238,7 +242,22 @@ impl WorkerBuilder {
     /// Adds an in-memory Cache API, for [`start`](Self::start); `wrangler dev` always has one.
     #[must_use]
     pub fn cached(mut self) -> Self {
-        self.services.cached = true;
+        self.services.cache = Some(Cache::Memory);
+        self
+    }
+
+    /// Adds a Cache API that stores nothing, as under workers.dev, for [`start`](Self::start).
+    #[must_use]
+    pub fn forgetful_cache(mut self) -> Self {
+        self.services.cache = Some(Cache::Forgetful);
+        self
+    }
+
+    /// Puts a caller in front that aborts a request with `X-Abort-After` after these milliseconds,
+    /// for [`start`](Self::start). Plain workerd does not notice that a client closes its connection.
+    #[must_use]
+    pub fn aborting(mut self) -> Self {
+        self.services.aborting = true;
         self
     }
 
@@ -285,13 +304,19 @@ impl WorkerBuilder {
 
     /// Starts the Worker in plain workerd, which takes milliseconds. Its only platform services are
     /// the files, the Cache API if [`cached`](Self::cached) and live boards if [`live`](Self::live).
+    /// Without the Cache API, boards are not cached in the isolate either, unless `BOARD_MAX_AGE` is
+    /// set.
     ///
     /// # Panics
     ///
     /// Panics when the Worker has not been built or workerd does not start.
     #[must_use]
-    pub fn start(self) -> Worker {
+    pub fn start(mut self) -> Worker {
         let services = self.services;
+        // Most tests read a board again after a write.
+        if services.cache.is_none() && !self.vars.contains_key("BOARD_MAX_AGE") {
+            self = self.var("BOARD_MAX_AGE", "0");
+        }
         Worker::run(&self.bundle.clone(), self.vars_and_prefix(), services)
     }
 

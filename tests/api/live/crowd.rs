@@ -112,24 +112,9 @@ fn reads(forwarder: &Forwarder) -> u32 {
     u32::try_from(reads.count()).expect("few")
 }
 
-/// Reads a file of the Worker's process below `/proc`. Empty where there is none.
-fn process(app: &TestApp, file: &str) -> String {
-    let path = format!("/proc/{}/{file}", app.pid());
-    std::fs::read_to_string(path).unwrap_or_default()
-}
-
-/// The resident memory of the Worker, in kilobytes.
-fn memory(app: &TestApp) -> u64 {
-    let status = process(app, "status");
-    let mut lines = status.lines();
-    let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    number.unwrap_or_default()
-}
-
 /// The processor time of the Worker, in hundredths of a second.
 fn processor(app: &TestApp) -> u32 {
-    let stat = process(app, "stat");
+    let stat = app.process("stat");
     // The name of the process, in parentheses, may contain spaces and parentheses.
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
     let times = fields.split_whitespace().skip(11).take(2);
@@ -168,7 +153,7 @@ async fn crowd_of_streams_costs_one_read_per_second() {
             "{count:>7} {seconds:>2}  {rate:>8}  {:>11}  {:>13} ms  {read_rate:>7.2}  {busy:>7.1} %  {:>3} MB",
             events(&watchers) - before,
             delay.as_millis(),
-            memory(&app) / 1000,
+            app.memory() / 1000,
         ));
         for task in tasks {
             task.abort();

@@ -1,0 +1,105 @@
+//! Requests whose caller goes away: the platform destroys the context of such a request at once,
+//! unless its work is kept alive.
+//!
+//! `ABORTS` sets the number of requests that the test of the memory aborts.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use test_support::{Api, Fault, Forwarder, Method, SERVICE_KEY, Value, json, until};
+
+use crate::app::TestApp;
+use crate::bodies::{like, moderation};
+
+fn start(delay: Duration) -> (TestApp, Forwarder) {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.aborting());
+    forwarder.fail(move |_| Some(Fault::Delay(delay)));
+    (app, forwarder)
+}
+
+/// Sends a request and aborts it after some milliseconds. Returns whether it was answered before.
+async fn abort(app: &TestApp, method: Method, path: &str, body: &Value, after: u64) -> bool {
+    let api = Api::new(app.url()).with_key(SERVICE_KEY);
+    let after = after.to_string();
+    let headers = [
+        ("content-type", "application/json"),
+        ("x-abort-after", after.as_str()),
+    ];
+    let response = api.send(method, path, body.to_string(), &headers).await;
+    match response.text.as_str() {
+        "answered" => true,
+        "aborted" => false,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn aborted_activity_counts() {
+    let (app, _forwarder) = start(Duration::from_millis(200));
+    let path = "/v1/activity";
+    assert!(!abort(&app, Method::POST, path, &like("42", "post-7"), 50).await);
+    until("the points", async || {
+        let standing = app.read("/v1/ranking/all/users/42").await;
+        (standing["score"] == 2).then_some(())
+    })
+    .await;
+}
+
+/// Each of the two steps of hiding a user is a request to the store.
+#[tokio::test]
+async fn aborted_moderation_finishes() {
+    let (app, forwarder) = start(Duration::ZERO);
+    app.count("42", "like", "post-7").await;
+    forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(200))));
+    let path = "/v1/users/42/moderation";
+    assert!(!abort(&app, Method::PUT, path, &moderation(true, false), 50).await);
+    until("the end of the moderation", async || {
+        let board = app.read("/v1/ranking/all").await;
+        (board["total"] == 0).then_some(())
+    })
+    .await;
+    forwarder.heal();
+    let state = app.read(path).await;
+    assert_eq!(state["hidden"], true);
+}
+
+/// The body of each request is as large as bodies may be. Before their work was kept alive, 600
+/// requests took 1.4 GB.
+#[tokio::test]
+async fn aborted_requests_leave_no_memory() {
+    let aborts = std::env::var("ABORTS").map_or(400, |text| text.parse().expect("a number"));
+    let (app, forwarder) = start(Duration::ZERO);
+    forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(fastrand::u64(0..40)))));
+    let target = "x".repeat(480);
+    let items: Vec<Value> = (0..460).map(|_| like("42", &target)).collect();
+    let items = json!(items);
+    let run = async |requests: usize| {
+        let abort = |_| {
+            abort(
+                &app,
+                Method::POST,
+                "/v1/activity",
+                &items,
+                fastrand::u64(0..60),
+            )
+        };
+        let answered = stream::iter(0..requests).map(abort).buffer_unordered(8);
+        answered
+            .filter(|answered| std::future::ready(!answered))
+            .count()
+            .await
+    };
+    // The memory that so many requests at a time take.
+    run(100).await;
+    let before = app.memory();
+    let aborted = run(aborts).await;
+    let after = app.memory();
+    println!("{aborted} of {aborts} requests aborted: {before} kB before, {after} kB after");
+    assert!(aborted > aborts / 4, "{aborted} aborted");
+    assert!(
+        after < before + 100_000,
+        "{before} kB before, {after} kB after"
+    );
+    let standing = app.read("/v1/ranking/all/users/42").await;
+    assert_eq!(standing["score"], 2);
+}
