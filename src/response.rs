@@ -23,19 +23,15 @@ pub enum Delivery {
     /// Nothing.
     #[default]
     Plain,
-    /// The body comes from the edge cache: keeps it in the isolate's cache.
-    CacheInIsolate {
+    /// Keeps the body in the isolate's cache while it is fresh, and stores it in the edge cache
+    /// unless it comes from there.
+    Cache {
         /// When the body was made.
         made: Instant,
         /// When it stops being fresh.
         until: Instant,
-    },
-    /// Stores the body in the edge cache.
-    CacheAtEdge {
-        /// When the body was made.
-        made: Instant,
-        /// The URL of the cache entry.
-        url: String,
+        /// The URL of the new entry of the edge cache.
+        edge_url: Option<String>,
     },
     /// Sends an open stream as the body: its number in `live.js`.
     Stream(u32),
@@ -159,10 +155,14 @@ impl Response {
         text.push_str(&self.status.to_string());
         match &self.delivery {
             Delivery::Plain => (),
-            Delivery::CacheInIsolate { made, until } => {
-                text += &format!(" isolate {} {}", made.0, until.0);
+            Delivery::Cache {
+                made,
+                until,
+                edge_url,
+            } => {
+                let edge_url = edge_url.as_deref().unwrap_or_default();
+                text += &format!(" cache {} {} {edge_url}", made.0, until.0);
             }
-            Delivery::CacheAtEdge { made, url } => text += &format!(" edge {} {url}", made.0),
             Delivery::Stream(number) => text += &format!(" stream {number}"),
         }
         for (name, value) in &self.headers {

@@ -17,7 +17,7 @@ pub const CLOSED_MAX_AGE: u32 = 300;
 /// is unavailable, returns the newest of an older entry and the copy that `copy` finds.
 ///
 /// `normal_form` is the path and query that all spellings of the request have in common; `max_age`
-/// the seconds for which a response stays fresh.
+/// the seconds for which a response stays fresh. With `BOARD_MAX_AGE = 0` none does.
 ///
 /// # Errors
 ///
@@ -30,6 +30,10 @@ pub async fn cached(
     copy: impl AsyncFnOnce(Instant) -> Result<Option<CachedResponse>, Error>,
 ) -> Result<Response, Error> {
     let request = context.request;
+    let max_age = match context.deployment.config.board_max_age {
+        0 => 0,
+        _ => max_age,
+    };
     let url = format!("{}{normal_form}", request.origin);
     let lifetime = i64::from(max_age) * 1000;
     let oldest = Instant(request.now.0 - lifetime + 1);
@@ -37,19 +41,10 @@ pub async fn cached(
     let age = found
         .as_ref()
         .map(|found| found.age(request.now).to_string());
-    let (body, delivery) = match found {
-        Some(CachedResponse { body, made }) => {
-            // A request without a date means another board from midnight on.
-            let tomorrow = context.today().next();
-            let midnight = context.deployment.calendar.start_of(tomorrow);
-            let until = Instant(made.0 + lifetime).min(midnight);
-            (body, Delivery::CacheInIsolate { made, until })
-        }
+    let (body, made, edge_url) = match found {
+        Some(CachedResponse { body, made }) => (body, made, None),
         None => match read.await {
-            Ok(body) => {
-                let made = request.now;
-                (body, Delivery::CacheAtEdge { made, url })
-            }
+            Ok(body) => (body, request.now, Some(url)),
             Err(error) => {
                 let copy = last_copy(context, &url, copy);
                 let response = stale(request, error, copy).await?;
@@ -64,7 +59,14 @@ pub async fn cached(
     let mut response = Response::text("application/json", body)
         .with("cache-control", control)
         .with_etag();
-    response.delivery = delivery;
+    // A request without a date means another board from midnight on.
+    let tomorrow = context.today().next();
+    let midnight = context.deployment.calendar.start_of(tomorrow);
+    response.delivery = Delivery::Cache {
+        made,
+        until: Instant(made.0 + lifetime).min(midnight),
+        edge_url,
+    };
     if let Some(age) = age {
         response = response.with("age", age);
     }

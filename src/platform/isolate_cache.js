@@ -1,8 +1,8 @@
 // Responses in this isolate's memory, answered before the wasm is called.
 //
-// The edge cache alone takes as long as a whole request to a Worker that has to look something up.
-// An entry comes from the edge cache, stays no longer than it is fresh there, and has the headers
-// that the wasm wrote for this origin and URL.
+// The edge cache alone takes as long as a whole request to a Worker that has to look something up, and
+// under workers.dev it stores nothing. An entry is what the wasm responded with for this origin and
+// URL, from the edge cache or from the store, and stays no longer than it is fresh.
 
 import { respond } from './not_modified.js'
 import { allow, networkOf } from './rate_limit.js'
@@ -16,6 +16,7 @@ const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
 
 /** Stores a response; the oldest entry makes room for it. */
 export function store(request, entry) {
+  if (entry.until <= Date.now()) return
   const key = keyOf(request)
   entries.delete(key)
   if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value)

@@ -23,18 +23,17 @@ export function response(request, context, text) {
     return new Response(streamOf(Number(details[0])), { status, headers })
   }
   const body = text.slice(end + 2) || null
-  if (delivery === 'edge') context.waitUntil(cacheAtEdge(details, body))
-  if (delivery === 'isolate') {
-    const [made, until] = details.map(Number)
-    storeInIsolate(request, { made, until, headers, body })
+  if (delivery === 'cache') {
+    const [made, until, edgeUrl] = details
+    storeInIsolate(request, { made: Number(made), until: Number(until), headers, body })
+    if (edgeUrl) context.waitUntil(cacheAtEdge(edgeUrl, Number(made), body))
   }
   return respond(request, body, { status, headers })
 }
 
-/** @param {string[]} details */
-async function cacheAtEdge([made, url], body) {
+async function cacheAtEdge(url, made, body) {
   try {
-    await storeAtEdge(url, Number(made), body)
+    await storeAtEdge(url, made, body)
   } catch (error) {
     // Plain workerd has no cache; anywhere else this is worth knowing.
     const { message } = /** @type {Error} */ (error)

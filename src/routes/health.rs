@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 /// Number of outbox entries that causes a warning. Cron drains 25,000 a minute.
 const OUTBOX_WARNING: i64 = 100_000;
 
+/// The warning of a deployment without an edge cache.
+const WORKERS_DEV: &str = "The Cache API stores nothing under workers.dev: each isolate caches boards for itself, and there are no cached copies while the store is unavailable. Use a domain of your own.";
+
 /// 200 if the store responds, else 503. Reports a misconfiguration too.
 pub async fn get(app: &App, request: &Request) -> Response {
     if let Err(error) = request.reject_parameters() {
@@ -27,7 +30,10 @@ pub async fn get(app: &App, request: &Request) -> Response {
     let today = deployment.calendar.date_at(request.now);
     match health::check(deployment, today).await {
         Ok(health) => {
-            let warnings = warnings(deployment, &health);
+            let mut warnings = warnings(deployment, &health);
+            if request.origin.ends_with(".workers.dev") {
+                warnings.push(WORKERS_DEV.to_owned());
+            }
             let body = json!({"status": "ok", "configured": configured, "warnings": warnings});
             Response::json(&body)
         }

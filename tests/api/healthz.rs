@@ -1,15 +1,16 @@
 //! `GET /healthz`.
 
-use test_support::{RedisOptions, RedisServer, Value, WorkerBuilder, json, shards};
+use test_support::{Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards, until};
 
 use crate::app::TestApp;
 use crate::clock::{day, id, noon_zone};
 use crate::problem::store_unavailable;
+use crate::store::Store;
 
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
-        "board_max_age": 5, "store_timeout_ms": 20_000, "prefix": prefix, "shards": shards(),
+        "board_max_age": 0, "store_timeout_ms": 20_000, "prefix": prefix, "shards": shards(),
         "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})
 }
 
@@ -31,9 +32,10 @@ async fn health_lists_settings_and_no_secrets() {
 
 #[tokio::test]
 async fn health_lists_the_documented_defaults() {
-    let removed = ["STORE_TIMEOUT_MS", "TIMEZONE"];
+    let removed = ["BOARD_MAX_AGE", "STORE_TIMEOUT_MS", "TIMEZONE"];
     let app = TestApp::with(|worker| removed.into_iter().fold(worker, WorkerBuilder::without));
     let mut settings = configured(app.prefix());
+    settings["board_max_age"] = json!(5);
     settings["store_timeout_ms"] = json!(2000);
     settings["timezone"] = json!("UTC");
     assert_eq!(app.read("/healthz").await["configured"], settings);
@@ -130,4 +132,45 @@ async fn health_warns_of_an_evicting_store() {
     let health = app.read("/healthz").await;
     let warning = "The store's maxmemory-policy is allkeys-lru: a full store would evict boards and deduplication records. Set noeviction.";
     assert_eq!(health["warnings"], json!([warning]));
+}
+
+/// A full store still answers reads.
+#[tokio::test]
+async fn full_store_returns_503() {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = test_support::Gateway::spawn(&redis.url());
+    let app = TestApp::with(|worker| worker.store(&gateway.url()));
+    app.count("42", "like", "p").await;
+    assert_eq!(app.read("/healthz").await["status"], "ok");
+    let mut store = Store::of(&redis, app.prefix());
+    let mut set_memory = |bytes| store.run::<()>("CONFIG", &["SET", "maxmemory", bytes]);
+    set_memory("1");
+    app.read("/v1/ranking/day").await;
+    let response = app.get("/healthz").await;
+    assert_eq!(
+        response.assert_status(503).body["status"],
+        "store-unavailable"
+    );
+    until("the cause in the log", async || {
+        let lines = app.log_lines();
+        let mut causes = lines.iter().filter_map(|line| line["cause"].as_str());
+        causes
+            .any(|cause| cause.starts_with("OOM command not allowed"))
+            .then_some(())
+    })
+    .await;
+    set_memory("0");
+    assert_eq!(app.read("/healthz").await["status"], "ok");
+}
+
+#[tokio::test]
+async fn health_warns_of_workers_dev() {
+    let app = TestApp::start();
+    let host = [("host", "rank.example.workers.dev")];
+    let response = app.send(Method::GET, "/healthz", "", &host).await;
+    let warning = "The Cache API stores nothing under workers.dev: each isolate caches boards for itself, and there are no cached copies while the store is unavailable. Use a domain of your own.";
+    assert_eq!(
+        response.assert_status(200).body["warnings"],
+        json!([warning])
+    );
 }

@@ -1,12 +1,12 @@
 //! `Cache-Control`, and boards served from the edge cache or the cache of the isolate.
 //!
-//! Plain workerd has no Cache API, so these tests run in wrangler.
+//! Plain workerd has no Cache API, so most of these tests run in wrangler.
 
 use std::collections::BTreeSet;
 
 use test_support::{Answer, Forwarder, json, until};
 
-use crate::app::WranglerApp;
+use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{dated, like, with};
 use crate::clock::{day, noon};
 
@@ -53,6 +53,34 @@ async fn closed_boards_are_cached_longer_than_open_ones() {
     let edge = edge("1");
     expired_board_is_read_again(&edge).await;
     closed_board_is_cached_for_five_minutes(&edge).await;
+}
+
+/// Under workers.dev the Cache API stores nothing and does not fail; plain workerd has none.
+#[tokio::test]
+async fn isolate_caches_boards_without_edge_cache() {
+    for forgetful in [true, false] {
+        let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+            let worker = worker.var("BOARD_MAX_AGE", "60");
+            if forgetful {
+                worker.forgetful_cache()
+            } else {
+                worker
+            }
+        });
+        app.count("42", "like", "p").await;
+        let reader = app.without_key();
+        let first = reader.get("/v1/ranking/day").await;
+        assert_eq!(first.assert_status(200).body["total"], 1);
+        let before = forwarder.count();
+        app.count("7", "like", "p").await;
+        for _ in 0..3 {
+            let again = reader.get("/v1/ranking/day").await;
+            again.assert(200, first.body.clone());
+            assert!(again.header("age").is_some(), "{}", again.text);
+        }
+        assert_eq!(forwarder.count() - before, 1, "one request, of the like");
+        assert_eq!(reader.read("/v1/ranking/week").await["total"], 2);
+    }
 }
 
 async fn repeated_board_read_is_served_from_cache(edge: &Edge) {

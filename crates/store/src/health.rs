@@ -21,11 +21,11 @@ pub struct StoreHealth {
     pub outbox_length: i64,
 }
 
-/// Checks the store, also while the circuit is open.
+/// Checks the store, also while the circuit is open: reads, and writes that change nothing.
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// As [`Deployment::run_script`], also if the store refuses writes: it is full, or a replica.
 pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, Error> {
     let config = &deployment.config;
     // Only the order counter can be in this range: it is below every user.
@@ -34,6 +34,9 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
     for shard in 0..config.shards {
         let keys = deployment.keys(shard);
         commands.push(Command::new("GET").arg(&keys.fingerprint()));
+        // No member is empty, so this updates none; a store without memory refuses it all the same.
+        let write = Command::new("ZADD").arg(&keys.index());
+        commands.push(write.arg("XX").arg("0").arg(""));
         commands.extend(config.periods.iter().map(|period| {
             let count = Command::new("ZCOUNT").arg(&keys.board(*period, today, None));
             count.arg(&low).arg(&high)
@@ -57,6 +60,7 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
     }
     for _ in 0..config.shards {
         fingerprint::check(config, &next()?)?;
+        next()?;
         for period in &config.periods {
             if next()?.integer()? > 0 && !health.nearly_full.contains(period) {
                 health.nearly_full.push(*period);

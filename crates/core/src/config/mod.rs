@@ -115,7 +115,7 @@ impl Config {
             rules: Rules::parse(vars, decimals)?,
             decimals,
             keep: keep(vars)?,
-            board_max_age: vars.integer("BOARD_MAX_AGE", 1..=3600)?.unwrap_or(5),
+            board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
             prefix: prefix(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
