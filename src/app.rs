@@ -27,6 +27,8 @@ pub struct App {
     pub origins: Origins,
     /// The configuration and the store, or the error of the configuration.
     pub deployment: Result<Deployment, Error>,
+    /// The same, with the deadline of jobs.
+    job_deployment: OnceCell<Result<Deployment, Error>>,
     /// The optional bindings.
     pub bindings: Bindings,
     /// The rate limiters.
@@ -53,6 +55,9 @@ pub struct Bindings {
     pub live: bool,
 }
 
+/// The least deadline of a job's request to the store, in milliseconds.
+const JOB_TIMEOUT_MS: u32 = 15_000;
+
 thread_local! {
     /// Variables and bindings do not change while an isolate lives.
     static APP: OnceCell<Rc<App>> = const { OnceCell::new() };
@@ -69,7 +74,8 @@ impl App {
         let vars = vars(&env);
         Self {
             origins: Origins::parse(&vars).unwrap_or_default(),
-            deployment: deployment(&vars, &env),
+            deployment: deployment(&vars, &env, 0),
+            job_deployment: OnceCell::new(),
             bindings: Bindings {
                 archive: Database::bound(&env, "ARCHIVE"),
                 journal: Database::bound(&env, "JOURNAL"),
@@ -91,6 +97,20 @@ impl App {
     /// [`Error::Misconfigured`].
     pub fn deployment(&self) -> Result<&Deployment, Error> {
         self.deployment.as_ref().map_err(Error::clone)
+    }
+
+    /// Returns the configuration and the store for jobs, for which no visitor waits: a batch that
+    /// takes longer than `STORE_TIMEOUT_MS` would otherwise never be processed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn job_deployment(&self) -> Result<&Deployment, Error> {
+        let new = || deployment(&vars(&self.env), &self.env, JOB_TIMEOUT_MS);
+        self.job_deployment
+            .get_or_init(new)
+            .as_ref()
+            .map_err(Error::clone)
     }
 }
 
@@ -126,8 +146,10 @@ impl<'a> RequestContext<'a> {
     }
 }
 
-fn deployment(vars: &Vars, env: &Env) -> Result<Deployment, Error> {
-    let config = Config {
+/// Returns the deployment of an environment. A request to its store has at least this deadline, in
+/// milliseconds.
+fn deployment(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Deployment, Error> {
+    let mut config = Config {
         bound: Bound {
             queue: is_bound(env, "HELD"),
             archive: is_bound(env, "ARCHIVE"),
@@ -137,6 +159,7 @@ fn deployment(vars: &Vars, env: &Env) -> Result<Deployment, Error> {
         },
         ..Config::parse(vars)?
     };
+    config.store_timeout = config.store_timeout.max(min_timeout);
     let zone = time_zone::named(&config.timezone)?;
     let (url, token) = (&config.store_url, &config.store_token);
     let endpoint = Endpoint::new(url, token, config.store_timeout);

@@ -15,7 +15,7 @@ const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger. A job that fails is logged, and due again next time.
 pub async fn run_scheduled(app: &App, cron: &str) {
-    let Ok(deployment) = &app.deployment else {
+    let Ok(deployment) = app.job_deployment() else {
         return;
     };
     if let Some(journal) = &app.bindings.journal {

@@ -10,6 +10,9 @@ use std::ops::Range;
 /// Batches of a shard in one run: the next run continues.
 const MAX_BATCHES: u32 = 25;
 
+/// The entries of a batch are halved after each failure of the store, down to fewer than this many.
+const MIN_ENTRIES: usize = 125;
+
 /// Drains the outboxes of all shards.
 ///
 /// # Errors
@@ -42,14 +45,21 @@ async fn drain_shard(
     journal: &Database,
     shard: u32,
 ) -> Result<bool, Error> {
-    let mut done = Vec::new();
+    let (mut done, mut length) = (Vec::new(), BATCH);
     for _ in 0..MAX_BATCHES {
-        let entries = outbox::advance(deployment, shard, &done).await?;
+        let entries = match outbox::advance(deployment, shard, &done, length).await {
+            Ok(entries) => entries,
+            Err(Error::StoreUnavailable(_)) if length >= MIN_ENTRIES => {
+                length /= 2;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         if entries.is_empty() {
             return Ok(true);
         }
         done = journal::write(journal, &deployment.config, shard, &entries).await?;
-        if entries.len() < BATCH && done.len() == entries.len() {
+        if entries.len() < length && done.len() == entries.len() {
             outbox::remove(deployment, shard, &done).await?;
             return Ok(true);
         }

@@ -6,7 +6,7 @@ use crate::deployment::{Deployment, DuringRebuild};
 use crate::redis::{Command, Reply, StoreError};
 use activity_rank_core::error::Error;
 
-/// Entries read at once.
+/// The most entries that are read at once.
 pub const BATCH: usize = 1000;
 
 /// One change, in the order in which the store made it.
@@ -18,7 +18,7 @@ pub struct OutboxEntry {
     pub fields: Vec<(String, String)>,
 }
 
-/// Removes entries that are in the journal, and reads the next ones, up to [`BATCH`]. Also works
+/// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
 /// during a rebuild.
 ///
 /// # Errors
@@ -28,10 +28,11 @@ pub async fn advance(
     deployment: &Deployment,
     shard: u32,
     done: &[String],
+    length: usize,
 ) -> Result<Vec<OutboxEntry>, Error> {
     let outbox = deployment.keys(shard).outbox();
     let read = Command::new("XRANGE").arg(&outbox).arg("-").arg("+");
-    let read = read.arg("COUNT").arg(&BATCH.to_string());
+    let read = read.arg("COUNT").arg(&length.to_string());
     let mut commands = delete(&outbox, done);
     commands.push(read);
     let replies = run(deployment, shard, commands).await?;

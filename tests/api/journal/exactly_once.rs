@@ -157,3 +157,22 @@ async fn journal_keeps_order_within_each_shard() {
         assert_eq!(app.store.run::<i64>("XLEN", &[&outbox]), left);
     }
 }
+
+/// A store that cannot send so many entries at once.
+#[tokio::test]
+async fn outbox_batch_is_halved_after_a_failure() {
+    let forwarder = Forwarder::to(&gateway().url());
+    let mut app = start_with(|worker| worker.store(&forwarder.url()));
+    send(&app, 0..600).await;
+    forwarder.fail(|request| {
+        let reads = String::from_utf8_lossy(&request.body).contains("XRANGE");
+        let large = ["1000", "500"].map(|count| format!("\"{count}\""));
+        let is_large = large
+            .iter()
+            .any(|count| String::from_utf8_lossy(&request.body).contains(count));
+        (reads && is_large).then(|| Fault::Respond(502, "Bad Gateway".to_owned()))
+    });
+    app.wrangler.minute().await;
+    assert_eq!(targets(&app).await, numbers(0..600));
+    assert_eq!(app.outbox(), [""; 0]);
+}
