@@ -82,7 +82,7 @@ pub async fn update_visibility(context: RequestContext<'_>, users: &[&str]) -> R
     // store agrees with what it wrote.
     for _ in 0..MAX_CALLS {
         let flags = profiles::read_flags(context.deployment, users).await?;
-        let hidden = flags.iter().map(|flags| flags.hidden || flags.self_hidden);
+        let hidden = flags.iter().map(|flags| flags.is_hidden());
         let visibility: Vec<(&str, bool)> = users.iter().copied().zip(hidden).collect();
         if written.as_ref() == Some(&visibility) {
             break;

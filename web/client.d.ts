@@ -25,8 +25,8 @@ export interface BoardStanding {
 /** The outcome of an activity. */
 export interface Outcome {
   outcome: 'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped' | 'stale' | 'queued'
-  /** The limit that was reached, if `outcome` is `capped`. */
-  reason?: 'daily-cap' | 'cooldown'
+  /** Why the activity did not count, if `outcome` is `capped`. */
+  reason?: 'daily-cap' | 'cooldown' | 'own-target'
   /** The signed change of the user's points. */
   points: number
   /** The user's standings afterwards; absent if several activities were sent in one request. */

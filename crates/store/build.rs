@@ -13,7 +13,7 @@ const SCRIPTS: [(&str, &[&str]); 15] = [
     ("ARCHIVE_STATES", &["archive_states"]),
     ("AROUND", &["rows", "around"]),
     ("AUDITED", &["audited"]),
-    ("COMPARE", &["compare"]),
+    ("COMPARE", &["hidden", "compare"]),
     (
         "COUNT",
         &["journal", "audit", "count_call", "count_state", "count"],
@@ -23,7 +23,7 @@ const SCRIPTS: [(&str, &[&str]); 15] = [
     ("MODERATE", &["journal", "audit", "visibility", "moderate"]),
     ("PROFILES", &["journal", "audit", "visibility", "profiles"]),
     ("SCORES", &["scores"]),
-    ("STANDING", &["rows", "standing"]),
+    ("STANDING", &["rows", "hidden", "standing"]),
     ("TOP", &["rows", "top"]),
     ("WINNERS", &["rows", "winners"]),
 ];

@@ -1,13 +1,12 @@
-//! A message of the queue: an array of dated activities in the form of `POST /v1/activity`.
+//! A message of the queue: an array of dated activities in the form of `POST /v1/activity`. If a
+//! member sent them, it is the field `activities` of an object with `"member": true`.
 //!
 //! A message from the dead-letter queue can be sent again by hand, and is parsed like any other
 //! input.
 
 use activity_rank_core::CLOCK_TOLERANCE;
-use activity_rank_core::activity::{Activity, RuledActivity, read_item};
+use activity_rank_core::activity::{Activity, ActivityReader, RuledActivity};
 use activity_rank_core::calendar::Instant;
-use activity_rank_core::caller::Caller;
-use activity_rank_core::config::{Rules, Scopes};
 use activity_rank_core::error::Error;
 use activity_rank_core::json;
 use serde::Serialize;
@@ -16,22 +15,29 @@ use serde_json::Value;
 /// Maximum size of a message in bytes: a queue accepts 128,000 including its own data.
 const MAX_BYTES: usize = 120_000;
 
-/// Writes activities in their order, as several messages if they do not fit in one.
+const MEMBER_START: &str = "{\"member\":true,\"activities\":[";
+const MEMBER_END: &str = "]}";
+
+/// Writes the activities of one caller in their order, as several messages if they do not fit in one.
 #[must_use]
 pub fn write(activities: &[&Activity]) -> Vec<String> {
+    let (start, end) = match activities.first() {
+        Some(first) if first.by_member => (MEMBER_START, MEMBER_END),
+        Some(_) | None => ("[", "]"),
+    };
     let mut messages: Vec<String> = Vec::new();
     for activity in activities {
         let item = write_item(activity);
         match messages.last_mut() {
-            Some(text) if text.len() + item.len() + 2 <= MAX_BYTES => text.push(','),
-            Some(_) | None => messages.push("[".to_owned()),
+            Some(text) if text.len() + item.len() + 1 + end.len() <= MAX_BYTES => text.push(','),
+            Some(_) | None => messages.push(start.to_owned()),
         }
         if let Some(text) = messages.last_mut() {
             text.push_str(&item);
         }
     }
     for text in &mut messages {
-        text.push(']');
+        text.push_str(end);
     }
     messages
 }
@@ -49,8 +55,8 @@ struct Item<'a> {
     groups: &'a [String],
 }
 
-fn is_false(undo: &bool) -> bool {
-    !undo
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn write_item(activity: &Activity) -> String {
@@ -62,15 +68,13 @@ fn write_item(activity: &Activity) -> String {
         at,
         dated: _,
         queued: _,
+        by_member: _,
         groups,
     } = activity;
-    // Parsing the path of a visit removes a final slash, so one that belongs to the normal form needs
-    // another after it.
-    let slash = action == "visit" && target != "/" && target.ends_with('/');
     let item = Item {
         user,
         action,
-        target: &format!("{target}{}", if slash { "/" } else { "" }),
+        target,
         undo: *undo,
         at: at.to_string(),
         groups,
@@ -85,25 +89,24 @@ fn write_item(activity: &Activity) -> String {
 /// [`Error::InvalidRequest`] for a text that [`write()`] did not write.
 pub fn parse(
     text: &str,
-    rules: &Rules,
-    now: Instant,
+    reader: ActivityReader<'_>,
 ) -> Result<Vec<Result<RuledActivity, Error>>, Error> {
-    let Value::Array(items) = json::read(text.as_bytes())? else {
-        return Err(Error::invalid("A message is a JSON array."));
+    let invalid = || Error::invalid("A message is a JSON array.");
+    let (items, by_member) = match json::read(text.as_bytes())? {
+        Value::Array(items) => (items, false),
+        Value::Object(mut fields) => match fields.remove("activities") {
+            Some(Value::Array(items)) => (items, fields.contains_key("member")),
+            Some(_) | None => return Err(invalid()),
+        },
+        _ => return Err(invalid()),
     };
-    // The instant may be ahead of the clock that accepted it, which may be ahead of this one.
-    let now = Instant(now.0 + CLOCK_TOLERANCE);
-    // The caller was authenticated when the activity was accepted.
-    let trusted = Caller::Service(Scopes::ALL);
-    let parse = |item: &Value| match read_item(item, &trusted, rules, now) {
-        Ok((activity, _)) if !activity.dated => Err(Error::field("/at", "must be there")),
-        Ok((activity, rule)) => Ok(Ok((
-            Activity {
-                queued: true,
-                ..activity
-            },
-            rule,
-        ))),
+    let reader = ActivityReader {
+        // The instant may be ahead of the clock that accepted it, which may be ahead of this one.
+        now: Instant(reader.now.0 + CLOCK_TOLERANCE),
+        ..reader
+    };
+    let parse = |item| match reader.read_queued(item, by_member) {
+        Ok(ruled) => Ok(Ok(ruled)),
         Err(error @ (Error::InvalidRequest(..) | Error::TooLarge(_))) => Err(error),
         Err(error) => Ok(Err(error)),
     };
@@ -113,7 +116,7 @@ pub fn parse(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use activity_rank_core::config::Vars;
+    use activity_rank_core::config::{Rules, Vars};
     use serde_json::{Map, json};
 
     const NOW: Instant = Instant(1_795_132_800_000);
@@ -132,13 +135,22 @@ mod tests {
             at: Instant(NOW.0 - 7),
             dated: true,
             queued: true,
+            by_member: false,
             groups: Vec::new(),
+        }
+    }
+
+    fn reader(rules: &Rules) -> ActivityReader<'_> {
+        ActivityReader {
+            rules,
+            now: NOW,
+            to_nfc: str::to_owned,
         }
     }
 
     fn read_back(texts: &[String]) -> Vec<Activity> {
         let rules = rules(json!({}));
-        let read = |text: &String| parse(text, &rules, NOW).unwrap();
+        let read = |text: &String| parse(text, reader(&rules)).unwrap();
         let items = texts.iter().flat_map(read);
         items.map(|item| item.unwrap().0).collect()
     }
@@ -151,9 +163,15 @@ mod tests {
             ..activity("like", "a \"quoted\" one ✓")
         };
         let long = activity("comment", &"\"".repeat(512));
-        let visits = ["/", "/a", "/a/", "/a//"].map(|path| activity("visit", path));
-        let all: Vec<_> = [undo, long].into_iter().chain(visits).collect();
-        assert_eq!(read_back(&write(&all.iter().collect::<Vec<_>>())), all);
+        let path = activity("visit", &format!("/{}", "%E5%AD%97".repeat(170)));
+        let all = [undo, long, path, activity("visit", "/")];
+        for by_member in [false, true] {
+            let all = all.clone().map(|activity| Activity {
+                by_member,
+                ..activity
+            });
+            assert_eq!(read_back(&write(&all.iter().collect::<Vec<_>>())), all);
+        }
     }
 
     #[test]
@@ -187,7 +205,7 @@ mod tests {
         let (dance, like) = (activity("dance", "a"), activity("like", "c"));
         let texts = write(&[&dance, &undo, &like]);
         let now = rules(json!({"like": {"undo": false}}));
-        let items = parse(&texts[0], &now, NOW).unwrap();
+        let items = parse(&texts[0], reader(&now)).unwrap();
         let [
             Err(Error::UnknownAction(_)),
             Err(Error::NotUndoable(_)),
@@ -205,7 +223,7 @@ mod tests {
             r#"[{"user":"42","action":"like","target":"a","at":"2027-01-01T00:00:00Z"}]"#,
             r#"[{"user":"42","action":"like","target":"a","at":"2026-11-20T00:00:00Z","token":"x"}]"#,
         ] {
-            let read = parse(text, &now, NOW);
+            let read = parse(text, reader(&now));
             assert!(matches!(read, Err(Error::InvalidRequest(..))), "{text}");
         }
     }

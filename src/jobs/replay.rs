@@ -3,7 +3,8 @@
 use super::message;
 use crate::app::App;
 use crate::log;
-use activity_rank_core::activity::RuledActivity;
+use crate::platform::text::to_nfc;
+use activity_rank_core::activity::{ActivityReader, RuledActivity};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::json::MAX_ITEMS;
@@ -38,7 +39,7 @@ const MAX_DELAY: u32 = 900;
 /// Counts a batch. Returns for each message the delay of its retry in seconds, or `None` to
 /// acknowledge it.
 pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u32>> {
-    let dispositions = match &app.deployment {
+    let dispositions = match app.job_deployment() {
         Ok(deployment) => {
             let texts: Vec<Option<&str>> = messages.iter().map(|one| one.text.as_deref()).collect();
             replay(deployment, &texts, now).await
@@ -94,54 +95,50 @@ fn retry_delay(tries: u32) -> u32 {
 /// A parsed message: its number of items.
 type Parsed = Result<usize, Error>;
 
+/// The items of one request are halved after each failure, down to fewer than this many.
+const MIN_ITEMS: usize = 50;
+
 /// Counts messages in their order; `None` is a message that is no text.
 ///
-/// They go to the store together, as many at once as an array may have items. A retried message is
-/// counted from its beginning: the activities that had been counted are duplicates or stale.
+/// Their items go to the store together, as many at once as an array may have; after a failure half
+/// as many. A retried message is counted from its beginning: the activities that had been counted are
+/// duplicates or stale.
 async fn replay(deployment: &Deployment, texts: &[Option<&str>], now: Instant) -> Vec<Disposition> {
+    let reader = ActivityReader {
+        rules: &deployment.config.rules,
+        now,
+        to_nfc,
+    };
     let mut items: Vec<Result<RuledActivity, Error>> = Vec::new();
     let mut messages: Vec<Parsed> = Vec::new();
     for text in texts {
-        let parsed = message::parse(text.unwrap_or_default(), &deployment.config.rules, now);
+        let parsed = message::parse(text.unwrap_or_default(), reader);
         messages.push(parsed.map(|parsed| {
             let length = parsed.len();
             items.extend(parsed);
             length
         }));
     }
-    let mut dispositions = Vec::new();
-    let (mut rest, mut items) = (messages.as_slice(), items.as_slice());
-    while !rest.is_empty() {
-        let (group, later) = rest.split_at(group_length(rest));
-        let (given, left) = items.split_at(group.iter().flatten().sum());
+    let (mut rest, mut length) = (items.as_slice(), MAX_ITEMS.min(items.len()));
+    let (mut errors, mut failure) = (Vec::new(), None);
+    while !rest.is_empty() && failure.is_none() {
+        let (given, later) = rest.split_at(length.min(rest.len()));
         match count_all(deployment, given, None, now).await {
             Ok(counted) => {
-                let mut errors = counted.into_iter().map(Result::err);
-                let settled = group
-                    .iter()
-                    .map(|message| disposition(message, &mut errors));
-                dispositions.extend(settled);
-                (rest, items) = (later, left);
+                errors.extend(counted.into_iter().map(Result::err));
+                rest = later;
             }
-            // The next messages would fail in the same way.
-            Err(error) => {
-                let retry = |message| or_dead_letter(message, Disposition::Retry(cause(&error)));
-                dispositions.extend(rest.iter().map(retry));
-                rest = &[];
-            }
+            Err(_) if length >= MIN_ITEMS => length /= 2,
+            Err(error) => failure = Some(error),
         }
     }
-    dispositions
-}
-
-/// Returns the number of messages that go in one request: at least one.
-fn group_length(messages: &[Parsed]) -> usize {
-    let mut items = 0;
-    let fits = |message: &&Parsed| {
-        items += message.as_ref().unwrap_or(&0);
-        items <= MAX_ITEMS
-    };
-    messages.iter().take_while(fits).count().max(1)
+    // The items after a failure would fail in the same way.
+    errors.extend(vec![failure; rest.len()]);
+    let mut errors = errors.into_iter();
+    let messages = messages.iter();
+    messages
+        .map(|message| disposition(message, &mut errors))
+        .collect()
 }
 
 /// Returns what to do with a message; takes the results of its items.
@@ -178,15 +175,6 @@ mod tests {
     fn retry_delay_doubles_up_to_15_minutes() {
         let delays = [0, 1, 2, 3, 10, 11, 12, 33, 100, u32::MAX].map(retry_delay);
         assert_eq!(delays, [1, 1, 2, 4, 512, 900, 900, 900, 900, 900]);
-    }
-
-    #[test]
-    fn group_holds_at_most_one_array() {
-        let invalid = || Err(Error::invalid(""));
-        assert_eq!(group_length(&[Ok(500), Ok(1)]), 1);
-        assert_eq!(group_length(&[Ok(499), Ok(1), Ok(1)]), 2);
-        assert_eq!(group_length(&[Ok(499), invalid(), Ok(1)]), 3);
-        assert_eq!(group_length(&[Ok(0), invalid()]), 2);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod queue;
 pub mod rate_limit;
 pub mod snapshots;
 pub mod store;
+pub mod text;
 pub mod time_zone;
 
 use wasm_bindgen::{JsCast, JsValue};

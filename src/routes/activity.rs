@@ -5,8 +5,12 @@ use crate::app::RequestContext;
 use crate::jobs::message;
 use crate::log;
 use crate::middleware::authentication::authenticate;
+use crate::middleware::rate_limit;
+use crate::platform::text::to_nfc;
 use crate::response::Response;
-use activity_rank_core::activity::{Activity, Counted, RuledActivity, date_in_order, read_item};
+use activity_rank_core::activity::{
+    Activity, ActivityReader, Counted, RuledActivity, date_in_order,
+};
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
@@ -14,6 +18,9 @@ use activity_rank_store::count::{count_all, count_one};
 use activity_rank_store::profiles::first_profile_call;
 use activity_rank_store::redis::Command;
 use serde_json::Value;
+
+/// The most items of an array that a member sends.
+const MAX_MEMBER_ITEMS: usize = 50;
 
 /// Counts one activity, or an array of them. Queues them while the store is unavailable.
 pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
@@ -27,7 +34,12 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
     let caller = authenticate(context).await?;
     request.reject_parameters()?;
     let profile = first_profile(context, &caller);
-    let parse = |item: &Value| read_item(item, &caller, &config.rules, now);
+    let reader = ActivityReader {
+        rules: &config.rules,
+        now,
+        to_nfc,
+    };
+    let parse = |item| reader.read(item, &caller);
     let queued = Counted::queued(config.decimals);
     let json = body.json()?;
     let Value::Array(items) = &json else {
@@ -39,6 +51,10 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
         enqueue(context, error, &[&item.0]).await?;
         return Ok(Response::accepted(&queued));
     };
+    if let Caller::User(member) = &caller {
+        let user = member.as_ref().map_or("", |member| &member.id);
+        check_member_array(context, user, items.len()).await?;
+    }
     // An empty array has no item that would be refused.
     caller.must_have(Scope::Activity)?;
     let mut items: Vec<_> = items.iter().map(parse).collect();
@@ -52,6 +68,28 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
     let queued = |item: Result<RuledActivity, Error>| item.map(|_| queued.clone());
     let results = items.into_iter().map(queued).collect();
     Ok(Response::json(&Results::new(results)))
+}
+
+/// Checks the length of a member's array, and counts each item against the write limit.
+///
+/// Authentication has counted the first item and refused the array if the limit was used up, so an
+/// array exceeds the limit by less than its length.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`].
+async fn check_member_array(
+    context: RequestContext<'_>,
+    user: &str,
+    items: usize,
+) -> Result<(), Error> {
+    if items > MAX_MEMBER_ITEMS {
+        let detail =
+            format!("An array sent with a user token has at most {MAX_MEMBER_ITEMS} items.");
+        return Err(Error::TooLarge(detail));
+    }
+    rate_limit::count_writes(context, user, items.saturating_sub(1)).await;
+    Ok(())
 }
 
 /// Returns the call that gives a user their first profile, if the token contains one.

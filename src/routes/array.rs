@@ -1,6 +1,6 @@
 //! The response to an array: one result for each item.
 
-use activity_rank_core::error::{Error, Problem};
+use activity_rank_core::error::{Error, MAX_FIELD_ERRORS, Problem};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -17,13 +17,22 @@ pub struct Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Returns the response to these results.
+    /// Returns the response to these results. After [`MAX_FIELD_ERRORS`] failed items their problems
+    /// are brief: a response must not be many times as large as its request.
     pub fn new(results: Vec<Result<T, Error>>) -> Self {
+        let mut failed = 0;
         let item = |result: Result<T, Error>| match result {
             Ok(done) => Item::Done(done),
-            Err(error) => Item::Failed {
-                error: error.problem(),
-            },
+            Err(error) => {
+                failed += 1;
+                let problem = error.problem();
+                let error = if failed > MAX_FIELD_ERRORS {
+                    problem.brief()
+                } else {
+                    problem
+                };
+                Item::Failed { error }
+            }
         };
         Self {
             results: results.into_iter().map(item).collect(),

@@ -6,6 +6,7 @@ use crate::copies;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
 use activity_rank_core::board::UserView;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
@@ -28,8 +29,20 @@ async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response
     let (profile, flags) = profiles::read(context.deployment, &user).await?;
     let missing = || Error::NotFound(format!("The user {user} has no profile."));
     let profile = profile.ok_or_else(missing)?;
+    if flags.is_hidden() && !may_see_hidden(context, &user).await {
+        return Err(missing());
+    }
     let view = UserView::new(&user, Some(&profile)).with_hidden(flags.self_hidden);
     Ok(Response::json(&view))
+}
+
+/// Returns whether the caller is the user or a service: to others a hidden user has no profile.
+async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
+    match authenticate(context).await {
+        Ok(Caller::Service(_)) => true,
+        Ok(Caller::User(member)) => member.is_some_and(|member| member.id == user),
+        Err(_) => false,
+    }
 }
 
 async fn put_profile(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
@@ -39,7 +52,8 @@ async fn put_profile(context: RequestContext<'_>, user: &str) -> Result<Response
     let named = Profile::parse(user, &body.json()?)?;
     caller.must_be(&named.id, Scope::Profiles)?;
     let written = [named];
-    let hidden = write_profiles(context, &written).await?;
+    let by_member = matches!(caller, Caller::User(_));
+    let hidden = write_profiles(context, &written, by_member).await?;
     let mut views = views(&written, &hidden);
     Ok(Response::json(&views.next()))
 }
@@ -58,7 +72,7 @@ pub async fn put_profiles(context: RequestContext<'_>) -> Result<Response, Error
     let written: Vec<NamedProfile> = items.iter().flatten().cloned().collect();
     let hidden = match written.as_slice() {
         [] => Vec::new(),
-        written => write_profiles(context, written).await?,
+        written => write_profiles(context, written, false).await?,
     };
     let mut views = views(&written, &hidden);
     let results = items.into_iter().map(|item| item.map(|_| views.next()));
@@ -69,8 +83,10 @@ pub async fn put_profiles(context: RequestContext<'_>) -> Result<Response, Error
 async fn write_profiles(
     context: RequestContext<'_>,
     written: &[NamedProfile],
+    by_member: bool,
 ) -> Result<Vec<bool>, Error> {
-    let hidden = profiles::write(context.deployment, written, context.request.now).await?;
+    let now = context.request.now;
+    let hidden = profiles::write(context.deployment, written, by_member, now).await?;
     let changed = written.iter().filter(|named| named.hidden.is_some());
     let changed: Vec<&str> = changed.map(|named| named.id.as_str()).collect();
     if !changed.is_empty() {

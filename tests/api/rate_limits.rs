@@ -109,6 +109,35 @@ async fn user_over_write_limit_gets_429() {
     profile.assert_status(404);
 }
 
+/// An array may exceed the limit by its length, and is refused whole after that.
+#[tokio::test]
+async fn array_items_count_against_write_limit() {
+    let (service, _forwarder) = start();
+    let responses = within_a_minute(async |run| {
+        let user = format!("w{run}");
+        let client = service.with_key(&hs256(&claims(user.as_str())));
+        let array = |first| -> Vec<Value> {
+            (first..first + LIMIT - 1)
+                .map(|target| like(&user, target))
+                .collect()
+        };
+        [
+            client.send_activity(json!(array(0))).await,
+            client.send_activity(json!(array(100))).await,
+            client.send_activity(json!(array(200))).await,
+            client.send_activity(like(&user, 300)).await,
+        ]
+    })
+    .await;
+    let [first, second, third, fourth] = &responses;
+    for response in [first, second] {
+        let counted = json!({"outcome": "counted", "points": 2});
+        response.assert(200, json!({"results": vec![counted; LIMIT - 1]}));
+    }
+    assert_limited(third, TOO_MANY_WRITES);
+    assert_limited(fourth, TOO_MANY_WRITES);
+}
+
 /// Public reads, one of them invalid.
 const PUBLIC: [&str; 7] = [
     "/v1/ranking/day",

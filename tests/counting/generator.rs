@@ -18,7 +18,22 @@ pub const USERS: [&str; 9] = [
 ];
 const GROUPS: [&str; 5] = ["eu", "eu:x", "EU", "1", "a|b"];
 const TARGETS: [&str; 6] = ["post-7", "a,b", "~like", "#", "ü ☃", "like:post-7"];
-const PATHS: [&str; 7] = ["/", "/a", "/a/", "/a?x=1", "/a/#b", "/ü", "/a//"];
+const PATHS: [&str; 14] = [
+    "/",
+    "/a",
+    "/a/",
+    "/a?x=1",
+    "/a/#b",
+    "/ü",
+    "/a//",
+    "//a",
+    "/%61",
+    "/a/./b",
+    "/a/../a",
+    " /a ",
+    "/u\u{308}",
+    "/%C3%bc",
+];
 
 /// One activity, or an invalid item and the slug of its problem.
 #[derive(Clone, Debug)]
@@ -41,6 +56,8 @@ impl Item {
 pub enum Request {
     One(Item),
     Array(Vec<Item>),
+    /// As `Array`, sent by the user of all its activities.
+    ByMember(String, Vec<Item>),
     /// Erases a user.
     Erase(String),
     /// Sets whether a user is hidden and frozen.
@@ -53,7 +70,7 @@ impl Request {
     pub fn items(&self) -> &[Item] {
         match self {
             Self::One(item) => std::slice::from_ref(item),
-            Self::Array(items) => items,
+            Self::Array(items) | Self::ByMember(_, items) => items,
             Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
         }
     }
@@ -61,7 +78,7 @@ impl Request {
     pub fn json(&self) -> Value {
         match self {
             Self::One(item) => item.json(),
-            Self::Array(items) => items.iter().map(Item::json).collect(),
+            Self::Array(items) | Self::ByMember(_, items) => items.iter().map(Item::json).collect(),
             Self::Erase(user) => json!({ "DELETE": user }),
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
@@ -112,11 +129,38 @@ impl Generator {
         if self.random.u8(..20) == 0 {
             return self.adjustment(model, now);
         }
+        if self.random.u8(..10) == 0 {
+            return self.by_member(model);
+        }
         if self.random.u8(..10) < 7 {
             return Request::One(self.item(model, now));
         }
         let length = [0, 1, 2, 3, 5, 8, 20][self.random.usize(..7)];
         Request::Array((0..length).map(|_| self.item(model, now)).collect())
+    }
+
+    /// Returns activities of a member, with many new targets so that the caps are reached.
+    fn by_member(&mut self, model: &Model) -> Request {
+        let user = self.user();
+        let length = self.random.usize(..30);
+        let action = self.actions[self.random.usize(..self.actions.len())].clone();
+        let items = (0..length).map(|_| {
+            let activity = Activity {
+                user: user.clone(),
+                action: action.clone(),
+                target: format!("/post-{}", self.random.u8(..100)),
+                undo: model.rules[&action].undo && self.random.u8(..8) == 0,
+                at: None,
+                groups: Vec::new(),
+                by_member: true,
+            };
+            match action.as_str() {
+                "publish" => Item::Invalid(activity.json(), "forbidden"),
+                _ => Item::Activity(activity),
+            }
+        });
+        let items = items.collect();
+        Request::ByMember(user, items)
     }
 
     fn item(&mut self, model: &Model, now: i64) -> Item {
@@ -162,6 +206,10 @@ impl Generator {
             false => format!("/post-{}", self.random.u8(..60)),
         };
         let user = self.user();
+        let target = match self.random.u8(..15) {
+            0 if action != "visit" => user.clone(),
+            _ => target,
+        };
         let undo = model.rules[&action].undo && self.random.u8(..4) == 0;
         let (at, groups) = (self.at(model, now), self.groups());
         Activity {
@@ -171,6 +219,7 @@ impl Generator {
             undo,
             at,
             groups,
+            by_member: false,
         }
     }
 
@@ -196,6 +245,7 @@ impl Generator {
             undo,
             at,
             groups,
+            by_member: false,
         };
         Request::Adjust(avoid_unknown_order(activity, model), steps)
     }

@@ -24,6 +24,9 @@ mod requests;
 mod resilience;
 mod round_trips;
 mod shards;
+#[path = "../api/token/sign.rs"]
+#[allow(dead_code, reason = "it also makes invalid tokens")]
+mod sign;
 mod storage;
 mod store_errors;
 mod ties;

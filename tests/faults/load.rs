@@ -175,6 +175,7 @@ impl Load {
             undo: false,
             at,
             groups: groups.map(|(group, _)| group.to_owned()).collect(),
+            by_member: false,
         }
     }
 

@@ -44,31 +44,48 @@ pub fn pointer_part(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Collects the errors of a request, so that one response reports all of them.
-#[derive(Debug, Default)]
-pub struct FieldErrors(Vec<FieldError>);
+/// The most errors that one problem document lists: a response must not be many times as large as
+/// its request.
+pub const MAX_FIELD_ERRORS: usize = 20;
+
+/// The errors of a request, collected so that one response reports all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldErrors {
+    /// The first ones, at most [`MAX_FIELD_ERRORS`].
+    listed: Vec<FieldError>,
+    /// The number of the rest.
+    omitted: usize,
+}
 
 impl FieldErrors {
-    /// Returns the value, or collects its error and returns `None`.
-    pub fn check<T>(&mut self, pointer: &str, value: Result<T, String>) -> Option<T> {
-        value
-            .map_err(|detail| self.0.push(FieldError::new(pointer, detail)))
-            .ok()
+    /// Returns the first errors, at most [`MAX_FIELD_ERRORS`].
+    #[must_use]
+    pub fn listed(&self) -> &[FieldError] {
+        &self.listed
     }
 
-    /// Collects an error for each unknown field, up to 20: a response must not be many times as
-    /// large as its request.
+    fn push(&mut self, pointer: &str, detail: String) {
+        if self.listed.len() < MAX_FIELD_ERRORS {
+            self.listed.push(FieldError::new(pointer, detail));
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// Returns the value, or collects its error and returns `None`.
+    pub fn check<T>(&mut self, pointer: &str, value: Result<T, String>) -> Option<T> {
+        value.map_err(|detail| self.push(pointer, detail)).ok()
+    }
+
+    /// Collects an error for each unknown field.
     pub fn reject_unknown<'a>(&mut self, fields: impl Iterator<Item = &'a String>, known: &[&str]) {
-        const MAX: usize = 20;
-        let unknown = fields.filter(|field| !known.contains(&field.as_str()));
-        for field in unknown.take(MAX) {
-            let pointer = pointer_part(field);
+        for field in fields.filter(|field| !known.contains(&field.as_str())) {
             let detail = if known.is_empty() {
                 "is unknown; this route has no parameters".to_owned()
             } else {
                 format!("is unknown; expected one of {}", known.join(", "))
             };
-            self.0.push(FieldError::new(pointer, detail));
+            self.push(&pointer_part(field), detail);
         }
     }
 
@@ -79,8 +96,8 @@ impl FieldErrors {
     /// [`Error::InvalidRequest`] lists every collected error.
     pub fn finish<T>(self, value: Option<T>) -> Result<T, Error> {
         match value {
-            Some(value) if self.0.is_empty() => Ok(value),
-            Some(_) | None => Err(Error::field_errors(self.0)),
+            Some(value) if self.listed.is_empty() => Ok(value),
+            Some(_) | None => Err(Error::field_errors(self)),
         }
     }
 }
@@ -89,7 +106,7 @@ impl FieldErrors {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The request is invalid: a summary, and each invalid field.
-    InvalidRequest(String, Vec<FieldError>),
+    InvalidRequest(String, FieldErrors),
     /// The request has no valid credentials: how to authenticate.
     Unauthenticated(&'static str),
     /// The user token is malformed, expired or not signed by a known key: which of these.
@@ -122,10 +139,10 @@ pub enum Error {
 
 impl Error {
     #[must_use]
-    fn field_errors(errors: Vec<FieldError>) -> Self {
-        let detail = match errors.as_slice() {
+    fn field_errors(errors: FieldErrors) -> Self {
+        let detail = match errors.listed() {
             [one] => format!("{}: {}", one.pointer.trim_start_matches('/'), one.detail),
-            many => format!("{} fields are invalid.", many.len()),
+            many => format!("{} fields are invalid.", many.len() + errors.omitted),
         };
         Self::InvalidRequest(detail, errors)
     }
@@ -133,13 +150,16 @@ impl Error {
     /// Returns the error of a request with one invalid field.
     #[must_use]
     pub fn field(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::field_errors(vec![FieldError::new(pointer, detail)])
+        Self::field_errors(FieldErrors {
+            listed: vec![FieldError::new(pointer, detail)],
+            omitted: 0,
+        })
     }
 
     /// Returns the error of a request that is invalid as a whole.
     #[must_use]
     pub fn invalid(detail: impl Into<String>) -> Self {
-        Self::InvalidRequest(detail.into(), Vec::new())
+        Self::InvalidRequest(detail.into(), FieldErrors::default())
     }
 
     /// Returns the HTTP status code.
@@ -164,10 +184,10 @@ impl Error {
     #[must_use]
     pub fn problem(&self) -> Problem {
         let (slug, title, detail) = self.describe();
-        let errors = match self {
-            Self::InvalidRequest(_, errors) => errors.clone(),
-            Self::UnknownAction(detail) => vec![FieldError::new("/action", detail.clone())],
-            Self::NotUndoable(detail) => vec![FieldError::new("/undo", detail.clone())],
+        let (errors, errors_omitted) = match self {
+            Self::InvalidRequest(_, errors) => (errors.listed.clone(), errors.omitted),
+            Self::UnknownAction(detail) => (vec![FieldError::new("/action", detail.clone())], 0),
+            Self::NotUndoable(detail) => (vec![FieldError::new("/undo", detail.clone())], 0),
             Self::Unauthenticated(_)
             | Self::InvalidToken(_)
             | Self::Forbidden(_)
@@ -179,7 +199,7 @@ impl Error {
             | Self::RateLimited(_)
             | Self::Misconfigured(..)
             | Self::StoreUnavailable(_)
-            | Self::KeysUnavailable(_) => Vec::new(),
+            | Self::KeysUnavailable(_) => (Vec::new(), 0),
         };
         let kind = format!("/problems/{slug}");
         Problem {
@@ -188,6 +208,7 @@ impl Error {
             status: self.status(),
             detail,
             errors,
+            errors_omitted,
         }
     }
 
@@ -281,9 +302,34 @@ pub struct Problem {
     pub title: &'static str,
     /// The HTTP status code.
     pub status: u16,
-    /// This occurrence.
+    /// This occurrence; empty in a brief problem.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Each invalid field.
+    /// The first invalid fields, at most [`MAX_FIELD_ERRORS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
+    /// The number of further invalid fields.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub errors_omitted: usize,
+}
+
+impl Problem {
+    /// Returns the problem without what is particular to this occurrence.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        Self {
+            detail: String::new(),
+            errors: Vec::new(),
+            errors_omitted: 0,
+            ..self
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

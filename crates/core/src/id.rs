@@ -1,4 +1,4 @@
-//! Ids of users and groups, and paths of visits.
+//! Ids of users and groups.
 
 use serde_json::Value;
 
@@ -48,16 +48,4 @@ pub fn user(value: &Value) -> Option<String> {
 fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     (number.abs() < LIMIT && number.fract() == 0.0).then_some(number as i64)
-}
-
-/// Returns a path without its query, its fragment and one trailing `/`.
-///
-/// Different links to the same page then have the same target.
-#[must_use]
-pub fn visited_path(target: &str) -> &str {
-    let path = target.split(['?', '#']).next().unwrap_or(target);
-    match path.strip_suffix('/') {
-        Some("") | None => path,
-        Some(shorter) => shorter,
-    }
 }

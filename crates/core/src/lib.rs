@@ -11,7 +11,8 @@
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
 //! 6. [`profile`], [`history`] and [`moderation`]: what is known and shown about one user.
 //! 7. [`token`] and [`caller`]: who sends a request, and what that caller may do.
-//! 8. [`id`], [`json`], [`query`] and [`object`]: parsers and a serializer that the others share.
+//! 8. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
+//!    that the others share.
 //! 9. [`shard`]: the shard of a user.
 //! 10. [`error`]: every error a caller can receive, as a problem document.
 
@@ -26,10 +27,12 @@ pub mod id;
 pub mod json;
 pub mod moderation;
 pub mod object;
+pub mod path;
 pub mod profile;
 pub mod query;
 pub mod score;
 pub mod shard;
+pub mod text;
 pub mod token;
 
 /// Maximum size of a request body in bytes.

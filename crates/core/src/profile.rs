@@ -3,6 +3,7 @@
 use crate::error::{Error, FieldErrors};
 use crate::id;
 use crate::json;
+use crate::text;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -173,23 +174,20 @@ fn optional(
 }
 
 fn check_name(text: &str) -> Result<(), String> {
-    let characters = text.chars().count();
-    if !(1..=MAX_NAME_CHARACTERS).contains(&characters) || text.trim().is_empty() {
-        return Err(format!("must be 1 to {MAX_NAME_CHARACTERS} characters"));
-    }
-    if text.chars().any(char::is_control) {
-        return Err("must not contain control characters".to_owned());
-    }
-    Ok(())
+    text::check(text, MAX_NAME_CHARACTERS)
 }
 
 fn check_link(text: &str) -> Result<(), String> {
     let host = text
         .strip_prefix("https://")
-        .filter(|rest| !rest.starts_with(['/', '?', '#']));
+        .and_then(|rest| rest.split(['/', '?', '#']).next());
     let forbidden = |c: char| c.is_whitespace() || c.is_control() || "\"<>\\^`{|}[]".contains(c);
     if host.is_none_or(str::is_empty) || text.chars().any(forbidden) {
         return Err("must be a link that begins with https://".to_owned());
+    }
+    // `https://good.example@bad.example/` leads to bad.example.
+    if host.is_some_and(|host| host.contains('@')) {
+        return Err("must not contain user information before the host".to_owned());
     }
     if text.len() > MAX_LINK_BYTES {
         return Err(format!("must be at most {MAX_LINK_BYTES} bytes"));

@@ -23,14 +23,15 @@ impl Query {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let name = decode(name);
-            if parameters.iter().any(|(given, _)| *given == name) {
+            if !known.contains(&name.as_str()) {
+                errors.reject_unknown(std::iter::once(&name), known);
+            } else if parameters.iter().any(|(given, _)| *given == name) {
                 let repeated = Err::<(), _>("must be given only once".to_owned());
                 errors.check(&format!("/{name}"), repeated);
             } else {
                 parameters.push((name, decode(value)));
             }
         }
-        errors.reject_unknown(parameters.iter().map(|(name, _)| name), known);
         Self { parameters, errors }
     }
 

@@ -11,8 +11,8 @@ use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
-use activity_rank_core::id::visited_path;
 use activity_rank_core::moderation::AuditRequest;
+use activity_rank_core::path::normal_form;
 use activity_rank_core::query::Query;
 use activity_rank_store::boards::{call, winners_call};
 use activity_rank_store::keys::Keys;
@@ -20,6 +20,7 @@ use activity_rank_store::redis::{Command, Pipeline};
 use activity_rank_store::{erasure, history, moderation};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::json;
+use unicode_normalization::UnicodeNormalization;
 
 use super::{checked_arguments, is_id};
 
@@ -37,34 +38,46 @@ pub fn check(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else {
         return;
     };
-    if text.starts_with('/') {
-        check_visited_path(text);
-    }
+    check_visited_path(text);
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
     check_query(query);
     check_route(path, query);
 }
 
-/// Returns the normal form of a visit's target, and asserts that all links to the page have it.
-pub fn check_visited_path(target: &str) -> &str {
-    let form = visited_path(target);
+/// Returns the normal form of a visit's target, and asserts that other spellings of it have it too.
+pub fn check_visited_path(target: &str) -> Option<String> {
+    let form = normal_form(target, to_nfc)?;
     assert!(
-        target.starts_with(form) && form.starts_with('/'),
+        form.is_ascii() && form.starts_with('/'),
         "{target:?}: {form:?}"
     );
-    assert!(!form.contains(['?', '#']), "{target:?}: {form:?}");
-    // Only one trailing slash is removed: `/a//` is a different page than `/a/`.
-    for link in ["/", "/?a=/", "/#/"] {
-        let link = format!("{form}{link}");
-        assert_eq!(visited_path(&link), form, "{link:?}");
+    assert!(form == "/" || !form.ends_with('/'), "{target:?}: {form:?}");
+    assert!(
+        !form.contains(['?', '#', '\\', ' ']) && !form.contains("//"),
+        "{target:?}: {form:?}"
+    );
+    // It may escape each byte of the target, but nothing else makes it longer.
+    assert!(form.len() <= 3 * target.len(), "{target:?}: {form:?}");
+    let lower = form.replace("%2F", "%2f");
+    for link in [
+        form.clone(),
+        lower,
+        format!(" {form} "),
+        format!("{form}/"),
+        format!("{form}?a=/#/"),
+        format!("{form}#?/"),
+        format!("/.{form}/./a/../"),
+        format!("/{form}"),
+        form.replace('/', "\\"),
+    ] {
+        assert_eq!(normal_form(&link, to_nfc).as_ref(), Some(&form), "{link:?}");
     }
-    if form == "/" || !form.ends_with('/') {
-        for link in ["", "?", "#", "?/#a"] {
-            let link = format!("{form}{link}");
-            assert_eq!(visited_path(&link), form, "{link:?}");
-        }
-    }
-    form
+    Some(form)
+}
+
+/// Returns a text in Unicode Normalization Form C.
+pub fn to_nfc(text: &str) -> String {
+    text.nfc().collect()
 }
 
 fn check_route(path: &str, query: &str) {

@@ -11,19 +11,14 @@ use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Flags;
 use activity_rank_core::profile::{NamedProfile, Profile};
 
-/// Decodes a stored profile.
+/// Decodes a stored profile. A text that is not a profile is none: it must not take the board away
+/// from everybody.
 ///
 /// # Errors
 ///
-/// [`StoreError::Unavailable`] if the reply is neither nil nor a profile.
+/// [`StoreError::Unavailable`] if the reply is neither nil nor text.
 pub fn decode_profile(reply: &Reply) -> Result<Option<Profile>, StoreError> {
-    let Some(json) = reply.optional_text()? else {
-        return Ok(None);
-    };
-    match Profile::from_json(json) {
-        Some(profile) => Ok(Some(profile)),
-        None => Err(StoreError::Unavailable("not a profile".to_owned())),
-    }
+    Ok(reply.optional_text()?.and_then(Profile::from_json))
 }
 
 /// Decodes stored flags.
@@ -53,7 +48,7 @@ pub async fn read(deployment: &Deployment, user: &str) -> Result<(Option<Profile
     }
 }
 
-/// Reads the profiles of users, in their order.
+/// Reads the profiles of users, in their order. Hidden users have none.
 ///
 /// # Errors
 ///
@@ -62,9 +57,13 @@ pub async fn read_profiles(
     deployment: &Deployment,
     users: &[&str],
 ) -> Result<Vec<Option<Profile>>, Error> {
-    let replies = read_fields(deployment, Keys::profiles, users).await?;
-    let profiles = replies.iter().map(decode_profile);
-    Ok(profiles.collect::<Result<_, _>>()?)
+    let [profiles, flags] = read_fields(deployment, [Keys::profiles, Keys::flags], users).await?;
+    let visible = |(profile, flags): (&Reply, &Reply)| {
+        let is_hidden = decode_flags(flags)?.is_hidden();
+        Ok(decode_profile(profile)?.filter(|_| !is_hidden))
+    };
+    let profiles = profiles.iter().zip(&flags).map(visible);
+    Ok(profiles.collect::<Result<_, StoreError>>()?)
 }
 
 /// Reads the flags of users, in their order.
@@ -73,35 +72,39 @@ pub async fn read_profiles(
 ///
 /// As [`Deployment::run_script`].
 pub async fn read_flags(deployment: &Deployment, users: &[&str]) -> Result<Vec<Flags>, Error> {
-    let replies = read_fields(deployment, Keys::flags, users).await?;
-    Ok(replies.iter().map(decode_flags).collect::<Result<_, _>>()?)
+    let [flags] = read_fields(deployment, [Keys::flags], users).await?;
+    Ok(flags.iter().map(decode_flags).collect::<Result<_, _>>()?)
 }
 
-/// Reads the field of each user from a hash of the user's shard.
-async fn read_fields(
+/// Reads the field of each user from hashes of the user's shard, in one request.
+async fn read_fields<const HASHES: usize>(
     deployment: &Deployment,
-    hash: fn(&Keys) -> String,
+    hashes: [fn(&Keys) -> String; HASHES],
     users: &[&str],
-) -> Result<Vec<Reply>, Error> {
-    let mut fields = vec![Reply::Nil; users.len()];
+) -> Result<[Vec<Reply>; HASHES], Error> {
+    let mut fields = [(); HASHES].map(|()| vec![Reply::Nil; users.len()]);
     let shards = deployment.config.indexes_by_shard(users);
     let Some((first, _)) = shards.first() else {
         return Ok(fields);
     };
     let mut commands = Vec::new();
     for (shard, indexes) in &shards {
-        let users = indexes.iter().filter_map(|index| users.get(*index));
-        let hash = hash(&deployment.keys(*shard));
-        commands.push(Command::new("HMGET").arg(&hash).args(users));
+        let keys = deployment.keys(*shard);
+        for hash in hashes {
+            let users = indexes.iter().filter_map(|index| users.get(*index));
+            commands.push(Command::new("HMGET").arg(&hash(&keys)).args(users));
+        }
     }
     let keys = deployment.keys(*first);
     let replies = deployment
         .run_commands(&keys, commands, DuringRebuild::Fail)
         .await?;
-    for ((_, indexes), reply) in shards.iter().zip(&replies) {
-        for (index, value) in indexes.iter().zip(reply.list()?) {
-            if let Some(field) = fields.get_mut(*index) {
-                field.clone_from(value);
+    for ((_, indexes), replies) in shards.iter().zip(replies.chunks(HASHES)) {
+        for (fields, reply) in fields.iter_mut().zip(replies) {
+            for (index, value) in indexes.iter().zip(reply.list()?) {
+                if let Some(field) = fields.get_mut(*index) {
+                    field.clone_from(value);
+                }
             }
         }
     }
@@ -113,10 +116,12 @@ async fn read_fields(
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// [`Error::Forbidden`] for a frozen user's own profile, if members write; else as
+/// [`Deployment::run_script`].
 pub async fn write(
     deployment: &Deployment,
     profiles: &[NamedProfile],
+    by_member: bool,
     now: Instant,
 ) -> Result<Vec<bool>, Error> {
     let config = &deployment.config;
@@ -126,14 +131,25 @@ pub async fn write(
         let indexes = shards.iter().filter(|(of, _)| *of == shard);
         let indexes = indexes.flat_map(|(_, indexes)| indexes);
         let named = indexes.filter_map(|index| profiles.get(*index));
-        write_call(config, &Keys::of_shard(config, shard), named, now, boards)
+        let header = (now, by_member);
+        write_call(
+            config,
+            &Keys::of_shard(config, shard),
+            named,
+            header,
+            boards,
+        )
     };
     let numbers: Vec<u32> = shards.iter().map(|(shard, _)| *shard).collect();
     deployment.claim().await?;
     let replies = deployment.run_on_shards(&numbers, &call).await?;
     let mut hidden = vec![None; profiles.len()];
     for ((_, indexes), reply) in shards.iter().zip(&replies) {
-        for (index, flag) in indexes.iter().zip(reply.at(2)?.list()?) {
+        let Reply::List(flags) = reply.at(2)? else {
+            let detail = "This user is frozen: their profile cannot be changed.";
+            return Err(Error::Forbidden(detail.to_owned()));
+        };
+        for (index, flag) in indexes.iter().zip(flags) {
             if let Some(hidden) = hidden.get_mut(*index) {
                 *hidden = Some(*flag == Reply::Integer(1));
             }
@@ -147,7 +163,7 @@ fn write_call<'a>(
     config: &Config,
     keys: &Keys,
     profiles: impl Iterator<Item = &'a NamedProfile>,
-    now: Instant,
+    (now, by_member): (Instant, bool),
     boards: &[String],
 ) -> Command {
     let mut all = keys.moderation_keys();
@@ -155,7 +171,8 @@ fn write_call<'a>(
     let mut call = Command::script(&PROFILES, &all)
         .arg(&fingerprint(config))
         .number(now.0)
-        .arg(config.bound.journal_flag());
+        .arg(config.bound.journal_flag())
+        .arg(if by_member { "1" } else { "0" });
     for named in profiles {
         let hidden = match named.hidden {
             Some(true) => "1",

@@ -79,3 +79,39 @@ async fn array_of_500_items_is_counted() {
     let mut entries = board["entries"].as_array().unwrap().iter();
     assert!(entries.all(|entry| entry["score"] == 20));
 }
+
+/// The response to an array must not be many times as large as the array.
+#[tokio::test]
+async fn problems_after_20_failed_items_are_brief() {
+    let app = TestApp::start();
+    let mut items = vec![json!(0); 30];
+    items.insert(25, like("42", "p"));
+    let response = app.send_activity(json!(items)).await;
+    let full = json!({"error": invalid_request("An activity is a JSON object.").body()});
+    let brief = json!({"error": {"type": "/problems/invalid-request", "title": "The request is invalid", "status": 400}});
+    let mut results = vec![full; 20];
+    results.extend(vec![brief; 10]);
+    results.insert(25, json!({"outcome": "counted", "points": 2}));
+    response.assert(200, json!({"results": results}));
+}
+
+#[tokio::test]
+async fn problem_lists_20_errors() {
+    let app = TestApp::start();
+    let fields = (0..23).map(|number| (format!("f{number:02}"), json!(1)));
+    let mut item: Value = Value::Object(fields.collect());
+    item["target"] = json!("p");
+    let response = app.send_activity(item).await;
+    let errors = response.body["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 20);
+    assert_eq!(errors[19]["pointer"], "/f19");
+    assert_eq!(response.body["errors_omitted"], 5);
+    assert_eq!(response.body["detail"], "25 fields are invalid.");
+    let query: Vec<String> = (0..1000).map(|number| format!("{number}=")).collect();
+    let response = app
+        .get(&format!("/v1/ranking/day?{}", query.join("&")))
+        .await;
+    response.assert_status(400);
+    assert_eq!(response.body["errors_omitted"], 980);
+    assert!(response.text.len() < 3000, "{}", response.text.len());
+}

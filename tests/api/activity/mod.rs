@@ -49,23 +49,65 @@ async fn default_actions_earn_their_points() {
 }
 
 #[tokio::test]
-async fn visit_ignores_query_fragment_and_slash() {
+async fn spellings_of_a_path_are_one_visit() {
     let app = TestApp::start();
     let visit = |target: &str| activity("42", "visit", target);
-    app.outcome(visit("/about"), "counted").await;
-    for same in [
-        "/about",
-        "/about/",
-        "/about?from=mail",
-        "/about#team",
-        "/about/?a=1#b",
+    for (first, spellings) in [
+        ("/", vec!["/?a=1", "//", "/.", "/..", " /"]),
+        (
+            "/about",
+            vec![
+                "/about/",
+                "/about?from=mail",
+                "/about/?a=1#b",
+                "//about",
+                "/about//",
+                "/%61bout",
+                "/./about",
+                "/a/../about",
+                "/about ",
+                "\\about",
+            ],
+        ),
+        ("/about/team", vec!["/about\\team", "/about//team"]),
+        ("/About", vec!["/%41bout"]),
+        ("/caf%C3%A9", vec!["/café", "/cafe\u{301}", "/caf%c3%a9"]),
+        ("/a%2fb", vec!["/a%2Fb"]),
+        ("/a/b", vec!["/a/b/"]),
     ] {
-        app.outcome(visit(same), "duplicate").await;
+        app.outcome(visit(first), "counted").await;
+        for spelling in spellings {
+            app.outcome(visit(spelling), "duplicate").await;
+        }
     }
-    app.outcome(visit("/"), "counted").await;
-    app.outcome(visit("/?a=1"), "duplicate").await;
-    app.outcome(visit("/about/team"), "counted").await;
-    app.outcome(visit("/About"), "counted").await;
+}
+
+/// Following, liking or bookmarking oneself changes nothing; an undo of what counted earlier does.
+#[tokio::test]
+async fn own_target_is_capped() {
+    let app = TestApp::start();
+    for action in ["follow", "like", "bookmark"] {
+        let own = activity(action, action, action);
+        let nothing = standings(day(0), 0, Value::Null);
+        let reason = json!({"reason": "own-target"});
+        let capped = with(outcome("capped", 0, nothing), reason);
+        app.assert_activity(own.clone(), capped).await;
+        let item = json!({"outcome": "capped", "reason": "own-target", "points": 0});
+        app.assert_activity(json!([own]), json!({"results": [item]}))
+            .await;
+        app.outcome(undo(own), "nothing-to-undo").await;
+        app.count(action, action, "7").await;
+    }
+    app.count("42", "comment", "42").await;
+}
+
+#[tokio::test]
+async fn rule_may_allow_own_target() {
+    let rules = json!({"like": {"own": true}, "wave": {"points": 1, "own": false}});
+    let app = TestApp::with(|worker| worker.json("RULES", rules));
+    app.count("42", "like", "42").await;
+    app.outcome(activity("42", "wave", "42"), "capped").await;
+    app.count("42", "wave", "7").await;
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ const TABLE: &str = r#"
     UPSTASH_REDIS_REST_URL    ["redis://localhost:6379"]   must begin with https:// or http://
     UPSTASH_REDIS_REST_TOKEN  [null]                       is required and not set
     POINT_DECIMALS            ["3", -1, "two"]             must be an integer from 0 to 2
-    BOARD_MAX_AGE             ["0", 1.5]                   must be an integer from 1 to 3600
+    BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600
     STORE_TIMEOUT_MS          ["0", 30001]                 must be an integer from 1 to 30000
     PREFIX                    ["{ar}", "a b"]              takes 1 to 64 of A-Z a-z 0-9 _ . : -
     PREFIX                    [["ar"]]                     must be a text
@@ -33,7 +33,7 @@ const TABLE: &str = r#"
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table
-    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, cooldown
+    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, cooldown, own
     RULES                     [{"answer":{}}]              answer.points is required for a new action
 "#;
 

@@ -6,6 +6,7 @@ use super::{boards, count_activities};
 use crate::app::TestApp;
 use crate::bodies::{activity, like, undo};
 use crate::problem::problem;
+use crate::token::sign;
 
 const FROZEN: &str = "This user is frozen: their activity is not counted.";
 
@@ -58,4 +59,31 @@ async fn frozen_user_can_be_adjusted_and_hidden() {
     app.moderate("a", false, true).await;
     let board = app.read("/v1/ranking/day").await;
     assert_eq!(board["entries"][0]["score"], 2);
+}
+
+#[tokio::test]
+async fn frozen_user_cannot_change_own_profile() {
+    let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));
+    let user = app.with_key(&sign::hs256(&sign::claims("a")));
+    user.put("/v1/users/a", &json!({"name": "Ada"}))
+        .await
+        .assert_status(200);
+    app.moderate("a", false, true).await;
+    let stored = app.store().snapshot();
+    let detail = "This user is frozen: their profile cannot be changed.";
+    for profile in [
+        json!({"url": "https://spam.example/"}),
+        json!({"hidden": true}),
+    ] {
+        let response = user.put("/v1/users/a", &profile).await;
+        response.assert(403, problem("forbidden", detail));
+    }
+    assert!(app.store().snapshot() == stored, "Redis was changed");
+    app.assert_get("/v1/users/a", json!({"id": "a", "name": "Ada"}))
+        .await;
+    app.set_name("a", "Ada L.").await;
+    app.moderate("a", false, false).await;
+    user.put("/v1/users/a", &json!({"name": "Ada"}))
+        .await
+        .assert_status(200);
 }

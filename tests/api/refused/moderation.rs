@@ -10,7 +10,7 @@ const ENTRY: &str = "must be the id of an entry such as 1795132800000-0";
 const FLAG: &str = "must be true or false";
 const LIMIT: &str = "must be an integer from 1 to 100";
 const POINTS: &str = "must be a number, -8388607 to 8388607 and not 0, with at most 0 decimals";
-const REASON: &str = "must be a reason of 1 to 500 characters";
+const REASON: &str = "must be a text of 1 to 500 characters";
 const UNDO_FIELD: &str = "must be left out of an undo";
 
 fn moderation(body: &Value, problem: Problem) -> Case {
@@ -89,13 +89,22 @@ pub fn cases() -> Vec<Case> {
         get("/v1/moderation?limit=0", field_error("limit", LIMIT)),
         get("/v1/moderation?limit=101", field_error("limit", LIMIT)),
     ];
-    let long = "é".repeat(501);
-    for reason in [json!(""), json!("  "), json!(null), json!(7), json!(long)] {
-        cases.push(bad_moderation("reason", reason.clone(), REASON));
-        cases.push(bad_adjustment("reason", reason, REASON));
+    let length = "must be 1 to 500 characters";
+    for (reason, detail) in [
+        (json!(null), REASON),
+        (json!(7), REASON),
+        (json!(""), length),
+        (json!("é".repeat(501)), length),
+        (json!("  "), "must contain a visible character"),
+        (json!("a\nb"), "must not contain control characters"),
+        (
+            json!("a\u{2028}b"),
+            "must not contain line or paragraph separators",
+        ),
+    ] {
+        cases.push(bad_moderation("reason", reason.clone(), detail));
+        cases.push(bad_adjustment("reason", reason, detail));
     }
-    let control = "must not contain control characters";
-    cases.push(bad_moderation("reason", json!("a\nb"), control));
     for flag in ["hidden", "frozen"] {
         let values = [json!(null), json!("yes"), json!(1)];
         cases.extend(values.map(|value| bad_moderation(flag, value, FLAG)));

@@ -10,6 +10,10 @@ const FIELDS: &str = "is unknown; expected one of name, avatar, url, hidden";
 const FLAG: &str = "must be true or false";
 const LINK: &str = "must be a link that begins with https://";
 const NAME: &str = "must be 1 to 80 characters";
+const VISIBLE: &str = "must contain a visible character";
+const SEPARATOR: &str = "must not contain line or paragraph separators";
+const DIRECTION: &str = "must not contain bidirectional embeddings, overrides or isolates";
+const USER_INFORMATION: &str = "must not contain user information before the host";
 const TEXT: &str = "must be a text";
 
 /// A profile of one field, which is invalid.
@@ -48,7 +52,12 @@ pub fn cases() -> Vec<Case> {
         bad_profile("name", json!(null), TEXT),
         bad_profile("name", json!(7), TEXT),
         bad_profile("name", json!(""), NAME),
-        bad_profile("name", json!("   "), NAME),
+        bad_profile("name", json!("   "), VISIBLE),
+        bad_profile("name", json!("\u{200B}\u{FE0F}\u{3164}"), VISIBLE),
+        bad_profile("name", json!("A\u{2028}da"), SEPARATOR),
+        bad_profile("name", json!("A\u{2029}da"), SEPARATOR),
+        bad_profile("name", json!("\u{202E}adA"), DIRECTION),
+        bad_profile("name", json!("A\u{2066}da"), DIRECTION),
         bad_profile("name", json!("é".repeat(81)), NAME),
         bad_profile("name", json!("A\u{7}"), CONTROL),
         bad_profile("name", json!("A\nB"), CONTROL),
@@ -90,6 +99,8 @@ pub fn cases() -> Vec<Case> {
     ];
     for field in ["avatar", "url"] {
         cases.extend(links.map(|link| bad_profile(field, json!(link), LINK)));
+        let links = ["https://good.example@bad.example/", "https://a:b@c"];
+        cases.extend(links.map(|link| bad_profile(field, json!(link), USER_INFORMATION)));
     }
     for id in ["4%202", "%FF", "a%2Fb"] {
         let path = format!("/v1/users/{id}");

@@ -12,7 +12,7 @@ pub mod sign;
 use test_support::{Method, Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{self, with};
+use crate::bodies::{self, activity, undo, with};
 use crate::client::Client;
 use crate::problem::problem;
 use sign::{SECRET, claims, hs256};
@@ -200,4 +200,84 @@ async fn bad_token_error_follows_size_and_media_type() {
         let response = client.send(Method::POST, path, body, &headers).await;
         response.assert_status(status);
     }
+}
+
+#[tokio::test]
+async fn member_array_has_at_most_50_items() {
+    let app = start();
+    let items: Vec<Value> = (0..51)
+        .map(|number| like(json!({"target": format!("p{number}")})))
+        .collect();
+    let client = client_of(&app, "42");
+    let detail = "An array sent with a user token has at most 50 items.";
+    let response = client.send_activity(json!(items)).await;
+    response.assert(413, problem("too-large", detail));
+    assert_eq!(app.store().keys(), [""; 0]);
+    let response = client.send_activity(json!(items[..50])).await;
+    let counted = json!({"outcome": "counted", "points": 2});
+    response.assert(200, json!({"results": vec![counted; 50]}));
+    // The limit of services is another one.
+    app.send_activity(json!(items)).await.assert_status(200);
+}
+
+/// What members earn in a day is capped by default. Points that a service sent count against the cap,
+/// but services are not bound by it.
+#[tokio::test]
+async fn member_cap_binds_members_only() {
+    let app = start();
+    let client = client_of(&app, "42");
+    for (action, points, cap) in [
+        ("visit", 1, 200),
+        ("like", 2, 100),
+        ("bookmark", 2, 100),
+        ("follow", 2, 100),
+        ("comment", 3, 90),
+    ] {
+        let item = |number: u32| activity("42", action, &format!("/{number}"));
+        let counts = cap / points;
+        // A service sends the first one.
+        app.outcome(item(0), "counted").await;
+        for first in (1..counts).step_by(50) {
+            let items: Vec<Value> = (first..counts.min(first + 50)).map(item).collect();
+            let response = client.send_activity(json!(items)).await;
+            let results = response.assert_status(200).body["results"]
+                .as_array()
+                .expect("results")
+                .clone();
+            assert!(
+                results.iter().all(|result| result["outcome"] == "counted"),
+                "{}",
+                response.text
+            );
+        }
+        let capped = client.outcome(item(counts), "capped").await;
+        assert_eq!(capped["reason"], "daily-cap");
+        app.outcome(item(counts), "counted").await;
+        if action != "visit" {
+            // The cap is compared with the net points, so two undos make room for one.
+            client.outcome(undo(item(1)), "undone").await;
+            client.outcome(item(1), "capped").await;
+            client.outcome(undo(item(2)), "undone").await;
+            client.outcome(item(1), "counted").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn smaller_cap_binds_members() {
+    let rules = json!({"like": {"daily_cap": 4}, "comment": {"member_cap": 6, "daily_cap": 9}, "wave": {"points": 1}});
+    let app = TestApp::with(|worker| worker.var("JWT_SECRET", SECRET).json("RULES", rules));
+    let client = client_of(&app, "42");
+    for (action, counts) in [("like", 2), ("comment", 2), ("wave", 60)] {
+        for number in 0..counts {
+            client
+                .outcome(activity("42", action, &number.to_string()), "counted")
+                .await;
+        }
+        if action != "wave" {
+            client.outcome(activity("42", action, "x"), "capped").await;
+        }
+    }
+    app.outcome(activity("42", "comment", "x"), "counted").await;
+    app.outcome(activity("42", "comment", "y"), "capped").await;
 }

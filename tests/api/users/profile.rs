@@ -92,3 +92,32 @@ async fn profiles_do_not_expire() {
     let key = store.key("p");
     assert_eq!(store.run::<i64>("PTTL", &[&key]), -1);
 }
+
+/// A value that is not a profile must not take a board away from everybody.
+#[tokio::test]
+async fn damaged_profile_is_no_profile() {
+    let app = TestApp::start();
+    for user in ["a", "b"] {
+        app.count(user, "like", "p").await;
+        app.set_name(user, "Ada").await;
+    }
+    let mut store = app.store();
+    let key = store.key_of("a", "p");
+    store.run::<i64>("HSET", &[&key, "a", "{damaged"]);
+    let board = app.read("/v1/ranking/day").await;
+    let users = [&board["entries"][0]["user"], &board["entries"][1]["user"]];
+    let named = json!({"id": "b", "name": "Ada"});
+    assert_eq!(users, [&json!({"id": "a"}), &named]);
+    for path in [
+        "/v1/ranking/day/users/a",
+        "/v1/ranking/day/users/a?date=2020-01-01",
+    ] {
+        assert_eq!(app.read(path).await["user"], json!({"id": "a"}));
+    }
+    let compared = app.read("/v1/ranking/day/users?ids=b,a").await;
+    assert_eq!(compared["entries"][0]["user"], json!({"id": "a"}));
+    app.get("/v1/users/a").await.assert_status(404);
+    app.set_name("a", "Ada").await;
+    app.assert_get("/v1/users/a", json!({"id": "a", "name": "Ada"}))
+        .await;
+}

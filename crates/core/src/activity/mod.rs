@@ -6,7 +6,7 @@ mod read;
 
 pub use order::date_in_order;
 pub use outcome::{Counted, Outcome, StandingView};
-pub use read::{Activity, read_at, read_groups, read_item, read_undo};
+pub use read::{Activity, ActivityReader, read_at, read_groups, read_undo};
 
 use crate::config::Rule;
 

@@ -40,7 +40,9 @@ mod tests {
         undo: true,
         service_only: false,
         daily_cap: None,
+        member_cap: None,
         cooldown: None,
+        own: true,
     };
 
     fn item(target: &str, undo: bool, at: Option<i64>) -> Result<RuledActivity, Error> {
@@ -52,6 +54,7 @@ mod tests {
             at: Instant(at.unwrap_or(1000)),
             dated: at.is_some(),
             queued: false,
+            by_member: false,
             groups: Vec::new(),
         };
         Ok((activity, RULE))

@@ -19,6 +19,8 @@ pub enum Outcome {
     DailyCap,
     /// The rule's cooldown has not passed.
     Cooldown,
+    /// Its target is the user's own id.
+    OwnTarget,
     /// A later change of the same record, or the age of the activity, rules it out.
     Stale,
 }
@@ -32,7 +34,7 @@ impl Outcome {
             Self::Duplicate => "duplicate",
             Self::Undone(_) => "undone",
             Self::NothingToUndo => "nothing-to-undo",
-            Self::DailyCap | Self::Cooldown => "capped",
+            Self::DailyCap | Self::Cooldown | Self::OwnTarget => "capped",
             Self::Stale => "stale",
         }
     }
@@ -43,6 +45,7 @@ impl Outcome {
         match self {
             Self::DailyCap => Some("daily-cap"),
             Self::Cooldown => Some("cooldown"),
+            Self::OwnTarget => Some("own-target"),
             Self::Counted(_)
             | Self::Duplicate
             | Self::Undone(_)
@@ -60,6 +63,7 @@ impl Outcome {
             | Self::NothingToUndo
             | Self::DailyCap
             | Self::Cooldown
+            | Self::OwnTarget
             | Self::Stale => 0,
         }
     }

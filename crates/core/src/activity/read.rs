@@ -4,10 +4,11 @@ use super::RuledActivity;
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::caller::Caller;
-use crate::config::{Rules, Scope};
+use crate::config::{Rule, Rules, Scope};
 use crate::error::{Error, FieldErrors};
 use crate::id::{self, MAX_GROUPS};
-use serde_json::{Map, Value};
+use crate::path::{self, ToNfc};
+use serde_json::Value;
 
 /// One thing a user did, or its undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,46 +27,122 @@ pub struct Activity {
     pub dated: bool,
     /// Whether the activity comes from the queue.
     pub queued: bool,
+    /// Whether a member sent it, and not a service.
+    pub by_member: bool,
     /// The groups on whose boards it counts too.
     pub groups: Vec<String>,
 }
 
 const FIELDS: [&str; 6] = ["user", "action", "target", "undo", "at", "groups"];
 const MAX_TARGET_BYTES: usize = 512;
+/// The normal form of a path escapes each byte.
+const MAX_NORMAL_BYTES: usize = 3 * MAX_TARGET_BYTES;
 
-/// Parses one activity and finds the rule it counts by.
-///
-/// # Errors
-///
-/// [`Error::InvalidRequest`] lists every invalid field; then [`Error::Forbidden`] if the caller may
-/// not send the activity, [`Error::UnknownAction`] or [`Error::NotUndoable`] if no rule allows it.
-pub fn read_item(
-    value: &Value,
-    caller: &Caller,
-    rules: &Rules,
-    now: Instant,
-) -> Result<RuledActivity, Error> {
-    let Value::Object(fields) = value else {
-        return Err(Error::invalid("An activity is a JSON object."));
-    };
-    let mut activity = read(fields, now)?;
-    check_caller(&activity, caller)?;
-    if let Caller::User(Some(member)) = caller {
-        activity.groups.clone_from(&member.groups);
+/// Parses activities and finds the rules they count by.
+#[derive(Clone, Copy, Debug)]
+pub struct ActivityReader<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The instant of the request.
+    pub now: Instant,
+    /// Brings paths into Unicode Normalization Form C.
+    pub to_nfc: ToNfc,
+}
+
+impl ActivityReader<'_> {
+    /// Parses an activity of a request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field; then [`Error::Forbidden`] if the caller
+    /// may not send the activity, [`Error::UnknownAction`] or [`Error::NotUndoable`] if no rule
+    /// allows it.
+    pub fn read(&self, value: &Value, caller: &Caller) -> Result<RuledActivity, Error> {
+        let mut activity = self.read_fields(value, MAX_TARGET_BYTES)?;
+        check_caller(&activity, caller)?;
+        if let Caller::User(Some(member)) = caller {
+            activity.by_member = true;
+            activity.groups.clone_from(&member.groups);
+        }
+        let rule = self.rule(&activity)?;
+        if rule.service_only {
+            caller.require_service(&format!("send the action {}", activity.action))?;
+        }
+        check_undo(activity, rule)
     }
-    let action = &activity.action;
-    let Some(rule) = rules.get(action) else {
-        let known: Vec<&str> = rules.actions().collect();
-        let detail = format!("must be one of {}", known.join(", "));
-        return Err(Error::UnknownAction(detail));
-    };
-    if rule.service_only {
-        caller.require_service(&format!("send the action {action}"))?;
+
+    /// Parses an activity from the queue. Its caller was authenticated when it was accepted: it has
+    /// an instant, and a path in its normal form.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), but not [`Error::Forbidden`].
+    pub fn read_queued(&self, value: &Value, by_member: bool) -> Result<RuledActivity, Error> {
+        let activity = Activity {
+            queued: true,
+            by_member,
+            ..self.read_fields(value, MAX_NORMAL_BYTES)?
+        };
+        if !activity.dated {
+            return Err(Error::field("/at", "must be there"));
+        }
+        let rule = self.rule(&activity)?;
+        check_undo(activity, rule)
     }
+
+    fn rule(&self, activity: &Activity) -> Result<Rule, Error> {
+        self.rules.get(&activity.action).copied().ok_or_else(|| {
+            let known: Vec<&str> = self.rules.actions().collect();
+            Error::UnknownAction(format!("must be one of {}", known.join(", ")))
+        })
+    }
+
+    fn read_fields(&self, value: &Value, max_target: usize) -> Result<Activity, Error> {
+        let Value::Object(fields) = value else {
+            return Err(Error::invalid("An activity is a JSON object."));
+        };
+        let mut errors = FieldErrors::default();
+        errors.reject_unknown(fields.keys(), &FIELDS);
+        let user = errors.check("/user", read_user(fields.get("user")));
+        let action = errors.check("/action", read_action(fields.get("action")));
+        let target = read_target(fields.get("target"), max_target);
+        let target = if action.as_deref() == Some("visit") {
+            target.and_then(|target| {
+                path::normal_form(&target, self.to_nfc)
+                    .ok_or_else(|| "of a visit must be a path beginning with /".to_owned())
+            })
+        } else {
+            target
+        };
+        let target = errors.check("/target", target);
+        let undo = errors.check("/undo", read_undo(fields.get("undo")));
+        let at = errors.check("/at", read_at(fields.get("at"), self.now));
+        let groups = errors.check("/groups", read_groups(fields.get("groups")));
+        let activity = || {
+            let (user, action, target) = (user?, action?, target?);
+            let given = at?;
+            Some(Activity {
+                user,
+                action,
+                target,
+                undo: undo?,
+                at: given.unwrap_or(self.now),
+                dated: given.is_some(),
+                queued: false,
+                by_member: false,
+                groups: groups?,
+            })
+        };
+        errors.finish(activity())
+    }
+}
+
+fn check_undo(activity: Activity, rule: Rule) -> Result<RuledActivity, Error> {
     if activity.undo && !rule.undo {
+        let action = &activity.action;
         return Err(Error::NotUndoable(format!("{action} cannot be undone")));
     }
-    Ok((activity, *rule))
+    Ok((activity, rule))
 }
 
 /// Requires the permission to send an activity, regardless of its action: a user may send only
@@ -81,33 +158,6 @@ fn check_caller(activity: &Activity, caller: &Caller) -> Result<(), Error> {
     Ok(())
 }
 
-fn read(fields: &Map<String, Value>, now: Instant) -> Result<Activity, Error> {
-    let mut errors = FieldErrors::default();
-    errors.reject_unknown(fields.keys(), &FIELDS);
-    let user = errors.check("/user", read_user(fields.get("user")));
-    let action = errors.check("/action", read_action(fields.get("action")));
-    let visit = action.as_deref() == Some("visit");
-    let target = errors.check("/target", read_target(fields.get("target"), visit));
-    let undo = errors.check("/undo", read_undo(fields.get("undo")));
-    let at = errors.check("/at", read_at(fields.get("at"), now));
-    let groups = errors.check("/groups", read_groups(fields.get("groups")));
-    let activity = || {
-        let (user, action, target) = (user?, action?, target?);
-        let given = at?;
-        Some(Activity {
-            user,
-            action,
-            target,
-            undo: undo?,
-            at: given.unwrap_or(now),
-            dated: given.is_some(),
-            queued: false,
-            groups: groups?,
-        })
-    };
-    errors.finish(activity())
-}
-
 fn read_user(value: Option<&Value>) -> Result<String, String> {
     value.and_then(id::user).ok_or_else(|| id::ID.to_owned())
 }
@@ -119,26 +169,18 @@ fn read_action(value: Option<&Value>) -> Result<String, String> {
         .ok_or_else(|| "must be the name of an action".to_owned())
 }
 
-fn read_target(value: Option<&Value>, visit: bool) -> Result<String, String> {
+fn read_target(value: Option<&Value>, max_bytes: usize) -> Result<String, String> {
     let Some(target) = value.and_then(Value::as_str) else {
-        return Err(format!("must be a text of 1 to {MAX_TARGET_BYTES} bytes"));
+        return Err(format!("must be a text of 1 to {max_bytes} bytes"));
     };
     let length = target.len();
-    if !(1..=MAX_TARGET_BYTES).contains(&length) {
-        return Err(format!(
-            "must be 1 to {MAX_TARGET_BYTES} bytes, not {length}"
-        ));
+    if !(1..=max_bytes).contains(&length) {
+        return Err(format!("must be 1 to {max_bytes} bytes, not {length}"));
     }
     if target.chars().any(char::is_control) {
         return Err("must not contain control characters".to_owned());
     }
-    if !visit {
-        return Ok(target.to_owned());
-    }
-    if !target.starts_with('/') {
-        return Err("of a visit must be a path beginning with /".to_owned());
-    }
-    Ok(id::visited_path(target).to_owned())
+    Ok(target.to_owned())
 }
 
 /// Parses the field `undo`; returns `false` if it is absent.

@@ -32,8 +32,22 @@ pub struct Rule {
     pub service_only: bool,
     /// Maximum net points of the action per user and day, in smallest steps.
     pub daily_cap: Option<u64>,
+    /// As `daily_cap`, for activities that a member sends. It is compared with the points of the day
+    /// from all senders.
+    pub member_cap: Option<u64>,
     /// Minimum time between two counted activities of a user with the action, in seconds.
     pub cooldown: Option<u64>,
+    /// Whether it counts if the target is the user's own id.
+    pub own: bool,
+}
+
+impl Rule {
+    /// Returns the most net points of the action for a user and day, in smallest steps.
+    #[must_use]
+    pub fn cap(&self, by_member: bool) -> Option<u64> {
+        let member_cap = self.member_cap.filter(|_| by_member);
+        [self.daily_cap, member_cap].into_iter().flatten().min()
+    }
 }
 
 /// The rules by action, in alphabetical order.
@@ -80,21 +94,38 @@ impl Rules {
 }
 
 fn defaults(decimals: u32) -> [(&'static str, Rule); 6] {
-    let rule = |points: u64, once, undo, service_only| Rule {
-        points: points * 10u64.pow(decimals),
-        once,
-        undo,
-        service_only,
+    let unit = 10u64.pow(decimals);
+    let standing = |points: u64, member_cap: u64| Rule {
+        points: points * unit,
+        once: Once::Standing,
+        undo: true,
+        service_only: false,
         daily_cap: None,
+        member_cap: Some(member_cap * unit),
         cooldown: None,
+        own: true,
+    };
+    let others = Rule {
+        own: false,
+        ..standing(2, 100)
+    };
+    let visit = Rule {
+        once: Once::Day,
+        undo: false,
+        ..standing(1, 200)
+    };
+    let publish = Rule {
+        service_only: true,
+        member_cap: None,
+        ..standing(10, 0)
     };
     [
-        ("visit", rule(1, Once::Day, false, false)),
-        ("like", rule(2, Once::Standing, true, false)),
-        ("bookmark", rule(2, Once::Standing, true, false)),
-        ("follow", rule(2, Once::Standing, true, false)),
-        ("comment", rule(3, Once::Standing, true, false)),
-        ("publish", rule(10, Once::Standing, true, true)),
+        ("visit", visit),
+        ("like", others),
+        ("bookmark", others),
+        ("follow", others),
+        ("comment", standing(3, 90)),
+        ("publish", publish),
     ]
 }
 
@@ -117,7 +148,16 @@ fn parse_rule(
     let Value::Object(changes) = changes else {
         return Err(error(" must be a table"));
     };
-    let known = ["points", "once", "undo", "by", "daily_cap", "cooldown"];
+    let known = [
+        "points",
+        "once",
+        "undo",
+        "by",
+        "daily_cap",
+        "member_cap",
+        "cooldown",
+        "own",
+    ];
     if let Some(unknown) = changes
         .keys()
         .find(|field| !known.contains(&field.as_str()))
@@ -155,7 +195,13 @@ fn parse_rule(
         Some(Some(seconds @ 1..=31_536_000)) => Some(seconds),
         Some(_) => return Err(error(".cooldown must be whole seconds, 1 to 31536000")),
     };
-    let daily_cap = steps(changes, "daily_cap", decimals).map_err(|remedy| error(&remedy))?;
+    let own = match changes.get("own").map(Value::as_bool) {
+        None => base.is_none_or(|base| base.own),
+        Some(Some(own)) => own,
+        Some(None) => return Err(error(".own must be true or false")),
+    };
+    let cap = |field| steps(changes, field, decimals).map_err(|remedy| error(&remedy));
+    let (daily_cap, member_cap) = (cap("daily_cap")?, cap("member_cap")?);
     Ok(Rule {
         points: points
             .or(base.map(|base| base.points))
@@ -164,7 +210,9 @@ fn parse_rule(
         undo,
         service_only,
         daily_cap: daily_cap.or(base.and_then(|base| base.daily_cap)),
+        member_cap: member_cap.or(base.and_then(|base| base.member_cap)),
         cooldown,
+        own,
     })
 }
 

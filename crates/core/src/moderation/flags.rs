@@ -12,6 +12,12 @@ pub struct Flags {
 }
 
 impl Flags {
+    /// Returns whether boards hide the user.
+    #[must_use]
+    pub fn is_hidden(self) -> bool {
+        self.hidden || self.self_hidden
+    }
+
     /// Parses flags as the store holds them: the letters `h`, `s` and `f`, then `,` and the
     /// subject's id in the audit log.
     #[must_use]

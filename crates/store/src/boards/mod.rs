@@ -59,8 +59,10 @@ pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32
     let on_board = |script| board_call(config, board, shard, script);
     match *query {
         BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
-        BoardQuery::Standing { user, neighbors } => on_board(&STANDING).arg(user).number(neighbors),
-        BoardQuery::Users(users) => on_board(&COMPARE).args(users),
+        BoardQuery::Standing { user, neighbors } => with_flags(config, board, shard, &STANDING)
+            .arg(user)
+            .number(neighbors),
+        BoardQuery::Users(users) => with_flags(config, board, shard, &COMPARE).args(users),
     }
 }
 
@@ -69,6 +71,14 @@ fn board_call(config: &Config, board: &BoardId, shard: u32, script: &'static Scr
     let keys = Keys::of_shard(config, shard);
     let board = keys.board_named(&board.name());
     Command::script(script, &[keys.fingerprint(), board, keys.profiles()])
+}
+
+/// As [`board_call`], of a script that reads flags too.
+fn with_flags(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
+    let keys = Keys::of_shard(config, shard);
+    let board = keys.board_named(&board.name());
+    let all = [keys.fingerprint(), board, keys.profiles(), keys.flags()];
+    Command::script(script, &all)
 }
 
 /// Decodes the reply to [`call`].
@@ -80,7 +90,7 @@ fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreErro
     };
     match *query {
         BoardQuery::Page { offset, .. } => {
-            slice.rows = ranked(take_rows(reply, 2)?, u64::from(offset))?;
+            slice.rows = ranked(take_rows(reply, 2)?, u64::from(offset));
         }
         BoardQuery::Standing { user, .. } => match reply.at(3)?.some() {
             None => {
@@ -89,7 +99,7 @@ fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreErro
             }
             Some(_) => {
                 let first = reply.at(4)?.unsigned()?;
-                slice.rows = ranked(take_rows(reply, 5)?, first)?;
+                slice.rows = ranked(take_rows(reply, 5)?, first);
             }
         },
         BoardQuery::Users(users) => {
@@ -119,7 +129,7 @@ fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreErro
 }
 
 /// Numbers consecutive rows: the first one follows `above` others.
-fn ranked(rows: Vec<ShardRow>, above: u64) -> Result<Vec<Row>, StoreError> {
+fn ranked(rows: Vec<ShardRow>, above: u64) -> Vec<Row> {
     let rows = rows.into_iter().zip(above + 1..);
     rows.map(|(row, rank)| row.ranked(rank)).collect()
 }

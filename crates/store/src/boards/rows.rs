@@ -18,21 +18,15 @@ pub struct ShardRow {
 }
 
 impl ShardRow {
-    /// Converts the row, parsing the profile.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`] if the profile is not valid.
-    pub fn ranked(self, rank: u64) -> Result<Row, StoreError> {
-        let invalid = || StoreError::Unavailable("not a profile".to_owned());
-        let profile = self.profile.as_deref();
-        let profile = profile.map(|json| Profile::from_json(json).ok_or_else(invalid));
-        Ok(Row {
+    /// Converts the row, parsing the profile. A text that is not a profile is none.
+    #[must_use]
+    pub fn ranked(self, rank: u64) -> Row {
+        Row {
             rank,
             score: Score(self.score),
-            profile: profile.transpose()?,
+            profile: self.profile.as_deref().and_then(Profile::from_json),
             user: self.user,
-        })
+        }
     }
 }
 

@@ -149,7 +149,7 @@ impl Reader<'_> {
         shards.insert(own_shard as usize, own_rows);
         let above = index.min(neighbors);
         let rows = merge(shards, index - above, above + 1 + neighbors);
-        stored.slice.rows = ranked(rows, rank - above as u64)?;
+        stored.slice.rows = ranked(rows, rank - above as u64);
         Ok(stored)
     }
 
@@ -219,6 +219,6 @@ fn with_page(
     let shards = replies.into_iter().map(|reply| take_rows(reply, 2));
     let shards = shards.collect::<Result<Vec<_>, _>>()?;
     let rows = merge(shards, skip as usize, limit as usize);
-    stored.slice.rows = ranked(rows, u64::from(above))?;
+    stored.slice.rows = ranked(rows, u64::from(above));
     Ok(stored)
 }

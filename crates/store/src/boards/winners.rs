@@ -44,7 +44,7 @@ pub async fn read_winners(
             first_day,
             slice: BoardSlice {
                 total,
-                rows: ranked(merge(rows, 0, WINNERS as usize), 0)?,
+                rows: ranked(merge(rows, 0, WINNERS as usize), 0),
                 unranked: Vec::new(),
             },
             needs_profiles: false,

@@ -74,10 +74,12 @@ impl<'a> Plan<'a> {
         let today = self.calendar.date_at(self.now);
         // Daily records of that day may have expired.
         let forgotten = rule.once == Once::Day && today.days_since(date) >= history::DAYS;
-        let verb = match (activity.undo, forgotten) {
-            (true, _) => "undo",
-            (false, true) => "old",
-            (false, false) => "do",
+        let own = !rule.own && activity.target == activity.user;
+        let verb = match (activity.undo, own, forgotten) {
+            (true, _, _) => "undo",
+            (false, true, _) => "own",
+            (false, false, true) => "old",
+            (false, false, false) => "do",
         };
         let timestamp = match (activity.queued, activity.dated) {
             (true, _) => TimestampSource::Queue,
@@ -90,7 +92,7 @@ impl<'a> Plan<'a> {
                 action: activity.action.clone(),
                 once: rule.once,
                 points: rule.points.cast_signed(),
-                daily_cap: rule.daily_cap.unwrap_or(0),
+                daily_cap: rule.cap(activity.by_member).unwrap_or(0),
                 cooldown: rule.cooldown.unwrap_or(0) * 1000,
             },
             targets: self.targets(activity.at, activity.groups.clone()),

@@ -61,6 +61,7 @@ fn decode_outcome(reply: &Reply) -> Result<Result<Outcome, Error>, StoreError> {
         "nothing-to-undo" => Outcome::NothingToUndo,
         "daily-cap" => Outcome::DailyCap,
         "cooldown" => Outcome::Cooldown,
+        "own-target" => Outcome::OwnTarget,
         "stale" => Outcome::Stale,
         "score-overflow" => {
             let detail = "The score on one of the boards would exceed its maximum.";

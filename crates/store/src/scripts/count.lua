@@ -28,6 +28,7 @@
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
 --                     source of the instant: '0' now, '1' the caller, '2' the queue
 --                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
+--                     'own', a 'do' that does not count because the target is the user;
 --                     'adjust', by a moderator, with points that may be negative
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
 --                     reason
@@ -36,7 +37,7 @@
 --         missing    { operation, active record } for each undo of a record with other targets than
 --                    those of the call. Nothing was changed: send the call again with these targets.
 --         results    { outcome, points } for each operation, points signed. The outcome is that of the
---                    API, or 'daily-cap', 'cooldown' (capped), 'score-overflow', 'frozen' (refused),
+--                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen' (refused),
 --                    or 'failed' with the error of Redis as the third element: this operation changed
 --                    nothing, the others took effect.
 --         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
@@ -224,13 +225,22 @@ local function adjust(operation)
   return { 'counted', effect }
 end
 
+-- The standings are read after the writes, from boards that the operation may not touch: a key of
+-- another type must fail here.
+local function check_standings(operation)
+  if ARGV[7] == '1' then
+    read_boards(boards_of(operation.targets, operation.targets.periods, {}), operation.day.user.id)
+  end
+end
+
+local function refuse_own_target(operation)
+  check_standings(operation)
+  return { 'own-target', 0 }
+end
+
 local function undo(operation)
   local user = operation.day.user
-  if ARGV[7] == '1' then
-    -- The standings are read after the writes, from boards that may not be those of the record: a
-    -- key of another type must fail here.
-    read_boards(boards_of(operation.targets, operation.targets.periods, {}), user.id)
-  end
+  check_standings(operation)
   local record, changed = read_active_record(user, operation.field)
   if operation.dated and operation.at < changed or operation.queued and record and operation.at < record.latest then
     return { 'stale', 0 }
@@ -270,7 +280,7 @@ local function undo(operation)
   return { 'undone', effect }
 end
 
-local verbs = { ['do'] = count, old = count, adjust = adjust, undo = undo }
+local verbs = { ['do'] = count, old = count, own = refuse_own_target, adjust = adjust, undo = undo }
 local function apply(operation)
   if operation.dated and operation.at <= erased_at(operation.day.user) then
     return { 'stale', 0 }

@@ -6,18 +6,18 @@
 --         4 audit log (stream)   5 subjects and reasons (hash: 's7' -> user, entry id -> reason)
 --         6 profiles (hash: user -> JSON)   7 outbox of the journal (stream)   8.. boards (sorted set)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
---         3 '1' to write changes to the outbox
---         4.. for each profile: string: user; string: profile, JSON; '1' to opt out, '0' to opt in,
+--         3 '1' to write changes to the outbox   4 '1' if a member sends their own profile
+--         5.. for each profile: string: user; string: profile, JSON; '1' to opt out, '0' to opt in,
 --         '' for no change
 -- Returns { stored fingerprint, boards, opted out }
 --         boards     empty; or, if the call lacks one, all boards of the index: nothing was changed,
 --                    send the call again with them
---         opted out  1 or 0 for each profile
+--         opted out  1 or 0 for each profile; or 'frozen' for a member who is frozen: nothing was changed
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   A profile replaces the previous one. The audit log gets an entry for each user whose opt-out
 --         changed. Profiles and flags do not expire.
 -- Example EVALSHA sha 7 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o
---         'v2 ...' 1795132800000 0 42 '{"name":"Ada"}' ''
+--         'v2 ...' 1795132800000 0 0 42 '{"name":"Ada"}' ''
 
 local stored_fingerprint = redis.call('GET', KEYS[1])
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
@@ -27,11 +27,14 @@ local audit = { flags = KEYS[3], log = KEYS[4], subjects = KEYS[5], now = ARGV[2
 local outbox = ARGV[3] == '1' and KEYS[7] or nil
 redis.call('HLEN', KEYS[6])
 check_outbox(outbox)
+if ARGV[4] == '1' and string.find(read_flags(audit, ARGV[5]), 'f') then
+  return { ARGV[1], {}, 'frozen' }
+end
 
 -- Whether each user has opted out afterwards, whether that is a change, and whether boards hide users
 -- whose visibility may change.
 local opted_out, changed, hidden = {}, {}, {}
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   local user, requested = ARGV[i], ARGV[i + 2]
   if opted_out[user] == nil then
     opted_out[user] = string.find(read_flags(audit, user), 's') ~= nil
@@ -61,7 +64,7 @@ if not stored_fingerprint then
   redis.call('SET', KEYS[1], ARGV[1])
 end
 local replies = {}
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   local user, json, opt_out_change = ARGV[i], ARGV[i + 1], ''
   local same = outbox and redis.call('HGET', KEYS[6], user) == json
   redis.call('HSET', KEYS[6], user, json)

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
+use unicode_normalization::UnicodeNormalization;
+use url::Url;
 
 use super::calendar::rfc3339;
 
@@ -24,23 +27,19 @@ pub struct Activity {
     pub at: Option<i64>,
     /// The groups on whose boards it counts too.
     pub groups: Vec<String>,
+    /// Whether the user sends it, and not a service.
+    pub by_member: bool,
 }
 
 impl Activity {
-    /// Returns the identity for deduplication. The target of a visit is reduced to its path.
+    /// Returns the identity for deduplication. The target of a visit is the normal form of its path.
     #[must_use]
     pub fn dedup_key(&self) -> DedupKey {
         let target = match self.action.as_str() {
-            "visit" => {
-                let path = self.target.split(['?', '#']).next().unwrap_or_default();
-                match path.strip_suffix('/') {
-                    Some(path) if !path.is_empty() => path,
-                    _ => path,
-                }
-            }
-            _ => &self.target,
+            "visit" => normal_path(&self.target),
+            _ => self.target.clone(),
         };
-        (self.user.clone(), self.action.clone(), target.to_owned())
+        (self.user.clone(), self.action.clone(), target)
     }
 
     /// Returns the body for `POST /v1/activity`.
@@ -65,6 +64,23 @@ impl Activity {
     }
 }
 
+/// Returns the normal form of a path, of which no reserved character is escaped.
+///
+/// # Panics
+///
+/// Panics when the text is not a path.
+fn normal_path(target: &str) -> String {
+    let mut url = Url::parse(&format!("http://x{}", target.trim())).expect("a path");
+    let decoded = percent_decode_str(url.path()).decode_utf8().expect("UTF-8");
+    let decoded: String = decoded.nfc().collect();
+    let segments = decoded.split('/').filter(|segment| !segment.is_empty());
+    url.set_path("");
+    let mut path = url.path_segments_mut().expect("a base");
+    path.clear().extend(segments);
+    drop(path);
+    url.path().to_owned()
+}
+
 /// The rule of one action; points in smallest steps, cooldown in milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
@@ -76,6 +92,10 @@ pub struct Rule {
     pub undo: bool,
     /// The maximum points of a user per day.
     pub daily_cap: Option<u64>,
+    /// The maximum points of a user per day for what the user sends.
+    pub member_cap: Option<u64>,
+    /// Whether it does not count if the target is the user.
+    pub others_only: bool,
     /// The minimum time between two activities that count.
     pub cooldown: Option<i64>,
 }
@@ -96,15 +116,20 @@ impl Rule {
     #[must_use]
     pub fn defaults(steps: u64) -> BTreeMap<String, Self> {
         let defaults = [
-            ("visit", 1),
-            ("like", 2),
-            ("bookmark", 2),
-            ("follow", 2),
-            ("comment", 3),
-            ("publish", 10),
+            ("visit", 1, 200),
+            ("like", 2, 100),
+            ("bookmark", 2, 100),
+            ("follow", 2, 100),
+            ("comment", 3, 90),
+            ("publish", 10, 0),
         ];
-        let rule = |(name, points): (&str, u64)| {
-            (name.to_owned(), Self::new(points * steps, name == "visit"))
+        let rule = |(name, points, member_cap): (&str, u64, u64)| {
+            let rule = Self {
+                member_cap: Some(member_cap * steps),
+                others_only: points == 2,
+                ..Self::new(points * steps, name == "visit")
+            };
+            (name.to_owned(), rule)
         };
         defaults.into_iter().map(rule).collect()
     }

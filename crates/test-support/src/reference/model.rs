@@ -134,6 +134,9 @@ impl Model {
 
     fn count(&mut self, activity: &Activity, rule: &Rule, now: InstantRange) -> Outcome {
         let (key, user) = (activity.dedup_key(), &activity.user);
+        if rule.others_only && activity.target == *user {
+            return Outcome::Capped("own-target");
+        }
         let at = activity.at.map_or(now, InstantRange::exact);
         let date = self.calendar.date(at.first);
         let changed = self.last_change(&key);
@@ -166,7 +169,9 @@ impl Model {
         let earned = day
             .and_then(|day| day.get(&activity.action))
             .map_or(0, |(_, points)| *points as u64);
-        if rule.daily_cap.is_some_and(|cap| earned + rule.points > cap) {
+        let member_cap = rule.member_cap.filter(|_| activity.by_member);
+        let mut caps = rule.daily_cap.into_iter().chain(member_cap);
+        if caps.any(|cap| earned + rule.points > cap) {
             return Outcome::Capped("daily-cap");
         }
         let boards = self.boards_of(date, &activity.groups);
