@@ -1,5 +1,5 @@
 //! Prepares the Lua scripts: joins the files of each script, strips comments and indentation, and
-//! computes the SHA-1 digest by which `EVALSHA` names it.
+//! computes the SHA-1 digests by which `EVALSHA` names it, with and without its flags.
 
 use sha1::{Digest, Sha1};
 use std::fmt::Write;
@@ -28,6 +28,9 @@ const SCRIPTS: [(&str, &[&str]); 15] = [
     ("WINNERS", &["rows", "winners"]),
 ];
 
+/// The scripts that write. Upstash runs the others beside each other.
+const WRITING: [&str; 5] = ["COUNT", "ERASE", "FIRST_PROFILE", "MODERATE", "PROFILES"];
+
 /// The letters that replace actions in fields: those of the default rules, and adjustments. No rule
 /// can name an action like one of these letters. Stored data contains them, so they never change.
 const ACTION_CODES: [(&str, &str); 7] = [
@@ -49,18 +52,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let source = fs::read_to_string(format!("src/scripts/{file}.lua"))?;
             text += &strip(&source.replace("ACTION_CODES", &lua_action_codes()));
         }
-        let mut sha = String::new();
-        for byte in Sha1::digest(text.as_bytes()) {
-            write!(sha, "{byte:02x}")?;
-        }
+        let no_writes = if WRITING.contains(&name) {
+            ""
+        } else {
+            ",no-writes"
+        };
+        let shebang = format!("#!lua flags=allow-key-locking{no_writes}\n");
+        let (sha, plain_sha) = (sha1(&format!("{shebang}{text}"))?, sha1(&text)?);
+        let files: Vec<String> = files.iter().map(|file| format!("`{file}.lua`")).collect();
         writeln!(
             code,
-            "/// The script of {}.\npub static {name}: Script = Script {{ text: {text:?}, sha: {sha:?} }};",
-            files
-                .iter()
-                .map(|file| format!("`{file}.lua`"))
-                .collect::<Vec<_>>()
-                .join(", "),
+            "/// The script of {}.\npub static {name}: Script = Script {{ shebang: {shebang:?}, \
+             text: {text:?}, sha: {sha:?}, plain_sha: {plain_sha:?} }};",
+            files.join(", "),
         )?;
     }
     let folder = env::var("OUT_DIR")?;
@@ -68,6 +72,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codes = format!("{ACTION_CODES:?}");
     fs::write(Path::new(&folder).join("action_codes.rs"), codes)?;
     Ok(())
+}
+
+/// Returns the SHA-1 digest of a text in lower-case hexadecimal.
+fn sha1(text: &str) -> Result<String, std::fmt::Error> {
+    let mut digits = String::new();
+    for byte in Sha1::digest(text.as_bytes()) {
+        write!(digits, "{byte:02x}")?;
+    }
+    Ok(digits)
 }
 
 /// Returns the table of action codes as the fields of a Lua table.

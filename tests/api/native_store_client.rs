@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use activity_rank_store::redis::transport::{Endpoint, ReqwestTransport};
-use activity_rank_store::redis::{Client, Command, Pipeline, StoreError};
-use test_support::{Api, Fault, Forwarder, TOKEN, gateway};
+use activity_rank_store::redis::{Client, Command, Pipeline, Reply, StoreError};
+use activity_rank_store::scripts::TOP;
+use test_support::{Api, Fault, Forwarder, TOKEN, gateway, json};
 
 const DEADLINE: Duration = Duration::from_millis(500);
 
@@ -45,4 +46,44 @@ async fn native_client_times_out_and_never_redirects() {
     assert_eq!(other.count(), 0);
     forwarder.fail_next(Fault::Respond(401, String::new()));
     assert_eq!(store.run(&ping).await, Err(StoreError::Unauthorized));
+}
+
+/// Redis refuses the flag of Upstash, and before 7.0 the whole line. Our gateway removes both, another
+/// one may not.
+#[tokio::test]
+async fn scripts_lose_their_flags_where_the_store_refuses_them() {
+    for refusal in [
+        "ERR Unexpected flag in script shebang: allow-key-locking",
+        "ERR Error compiling script (new function): user_script:1: unexpected symbol near '#'",
+    ] {
+        drop(Api::new(""));
+        let forwarder = Forwarder::to(&gateway().url());
+        forwarder.fail(move |request| {
+            let body = String::from_utf8_lossy(&request.body).into_owned();
+            let error = match body.contains("allow-key-locking") {
+                true => refusal,
+                false if body.contains(TOP.sha) => "NOSCRIPT No matching script.",
+                false => return None,
+            };
+            let slots = json!([{"result": "PONG"}, {"error": error}]);
+            let only = json!([{"error": error}]);
+            let slots = if body.contains("PING") { slots } else { only };
+            Some(Fault::Respond(200, slots.to_string()))
+        });
+        let endpoint = Endpoint::new(&forwarder.url(), TOKEN, 20_000);
+        let store = Client::new(Box::new(ReqwestTransport::new(endpoint)), 20_000, || 0);
+        let keys = ["s", "b", "p"].map(|key| format!("{{native-flags:0}}{key}"));
+        let top = || Command::script(&TOP, &keys).number(0).number(1);
+        let pipeline = Pipeline::new(vec![Command::new("PING"), top()]);
+        for requests in [3, 1] {
+            forwarder.reset();
+            let replies = store.run(&pipeline).await.expect("replies");
+            assert_eq!(replies.first(), Some(&Reply::Text("PONG".to_owned())));
+            assert_eq!(
+                replies.last().map(|reply| reply.at(1)),
+                Some(Ok(&Reply::Nil))
+            );
+            assert_eq!(forwarder.count(), requests, "{refusal}");
+        }
+    }
 }

@@ -1,12 +1,19 @@
 //! The Lua scripts. The header of each file in `src/scripts` is its contract.
 
 /// A script that Redis runs as one atomic step.
+///
+/// Its flags tell Upstash that it touches declared keys alone, so that it need not lock the whole
+/// database. Redis itself does not know that flag and refuses the script.
 #[derive(Debug)]
 pub struct Script {
-    /// The source, without comments and indentation.
+    /// The first line, with the flags.
+    pub shebang: &'static str,
+    /// The source without the first line, comments and indentation.
     pub text: &'static str,
-    /// SHA-1 of the source in lower-case hexadecimal: the argument of `EVALSHA`.
+    /// SHA-1 of the script with its first line, in lower-case hexadecimal: the argument of `EVALSHA`.
     pub sha: &'static str,
+    /// SHA-1 of the script without its first line.
+    pub plain_sha: &'static str,
 }
 
 include!(concat!(env!("OUT_DIR"), "/scripts.rs"));

@@ -25,7 +25,7 @@ pub fn load_script(redis: &RedisServer) -> Result<()> {
         .arg("LOAD")
         .arg(COUNT.text)
         .query(&mut redis.connection())?;
-    match sha == COUNT.sha {
+    match sha == COUNT.plain_sha {
         true => Ok(()),
         false => Err(format!("the script is {sha}").into()),
     }
@@ -103,7 +103,7 @@ fn outcomes(
     loop {
         let (keys, arguments) = operations.call(header);
         let reply: Vec<Value> = cmd("EVALSHA")
-            .arg(COUNT.sha)
+            .arg(COUNT.plain_sha)
             .arg(keys.len())
             .arg(keys)
             .arg(arguments)

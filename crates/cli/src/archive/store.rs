@@ -86,12 +86,15 @@ impl Transport for RetryingTransport {
     }
 }
 
-/// Returns a script, for a `static`.
+/// Returns a script without flags, for a `static`.
 #[must_use]
 pub fn script(text: &'static str) -> Script {
+    let sha = sha1_hex(text).leak();
     Script {
+        shebang: "",
         text,
-        sha: sha1_hex(text).leak(),
+        sha,
+        plain_sha: sha,
     }
 }
 

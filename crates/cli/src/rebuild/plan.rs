@@ -23,6 +23,8 @@ const MAX_OPERATIONS: usize = 200;
 const HOUR: i64 = 3_600_000;
 /// Argument of the service's scripts: the journal already has the change.
 const NOT_JOURNALED: &str = "0";
+/// Argument of `profiles.lua`: a service sends the profile.
+const NOT_A_MEMBER: &str = "0";
 
 /// A call on the shadow.
 pub struct Step {
@@ -216,7 +218,7 @@ impl AllBoardsScript {
             }
             Self::Profile { json, hidden } => {
                 keys.extend(boards.into_iter().cloned());
-                push(&[NOT_JOURNALED, user, json, hidden]);
+                push(&[NOT_JOURNALED, NOT_A_MEMBER, user, json, hidden]);
                 "profiles"
             }
             Self::Erase => {

@@ -1,9 +1,11 @@
 //! Runs pipelines.
 
 use super::circuit_breaker::{CircuitBreaker, Permit};
+use super::pipeline::ScriptForm;
 use super::reply::{Slot, Slots};
 use super::transport::Transport;
 use super::{Pipeline, Reply, StoreError};
+use std::cell::Cell;
 
 /// The results of a pipeline's commands, in order.
 type Results = Vec<Result<Reply, StoreError>>;
@@ -15,6 +17,8 @@ pub struct Client {
     timeout: u32,
     circuit_breaker: CircuitBreaker,
     clock: fn() -> i64,
+    /// Whether the store has refused the flags of scripts.
+    rejects_flags: Cell<bool>,
 }
 
 impl Client {
@@ -27,6 +31,7 @@ impl Client {
             timeout,
             circuit_breaker: CircuitBreaker::default(),
             clock,
+            rejects_flags: Cell::new(false),
         }
     }
 
@@ -70,22 +75,31 @@ impl Client {
         results
     }
 
-    /// Sends a pipeline. Commands that fail with `NOSCRIPT` are sent once more, by `EVAL`.
+    /// Sends a pipeline. Commands that fail with `NOSCRIPT` are sent once more, by `EVAL`, and again
+    /// without flags if the store does not know them.
     async fn send_all(&self, pipeline: &Pipeline) -> Result<Results, StoreError> {
-        let mut slots = self.send(pipeline.body(), pipeline.len()).await?;
-        let unknown: Vec<usize> = slots
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| is_unknown_script(slot))
-            .map(|(index, _)| index)
-            .collect();
-        if !unknown.is_empty() {
-            let body = pipeline.body_by_text(&unknown);
-            let retried = self.send(body, unknown.len()).await?;
-            for (index, retried) in unknown.into_iter().zip(retried) {
-                if let Some(slot) = slots.get_mut(index) {
-                    *slot = retried;
+        let mut slots: Vec<Slot> = Vec::new();
+        slots.resize_with(pipeline.indexes().len(), Slot::default);
+        let mut pending = pipeline.indexes();
+        for by_text in [false, true, true] {
+            let plain = self.rejects_flags.get();
+            let body = pipeline.body_of(&pending, ScriptForm { by_text, plain });
+            let replies = self.send(body, pending.len()).await?;
+            let mut failed = Vec::new();
+            for (index, reply) in pending.into_iter().zip(replies) {
+                if by_text && !plain && rejects_flags(&reply) {
+                    self.rejects_flags.set(true);
+                    failed.push(index);
+                } else if !by_text && is_unknown_script(&reply) {
+                    failed.push(index);
                 }
+                if let Some(slot) = slots.get_mut(index) {
+                    *slot = reply;
+                }
+            }
+            pending = failed;
+            if pending.is_empty() {
+                break;
             }
         }
         let result = |slot: Slot| match slot.error {
@@ -117,4 +131,13 @@ impl Client {
 fn is_unknown_script(slot: &Slot) -> bool {
     let error = slot.error.as_ref();
     error.is_some_and(|error| error.starts_with("NOSCRIPT"))
+}
+
+/// Returns whether the store refused a script because of its first line: Redis 7 does not know the
+/// flag of Upstash, and an older Redis takes the line for Lua.
+fn rejects_flags(slot: &Slot) -> bool {
+    let error = slot.error.as_ref();
+    error.is_some_and(|error| {
+        error.contains("Unexpected flag in script shebang") || error.contains("near '#'")
+    })
 }

@@ -2,6 +2,15 @@
 
 use crate::scripts::Script;
 
+/// How a pipeline carries its scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ScriptForm {
+    /// As text, not by digest.
+    pub by_text: bool,
+    /// Without the line of flags.
+    pub plain: bool,
+}
+
 /// One command of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -59,19 +68,30 @@ impl Command {
         command
     }
 
-    fn write(&self, by_text: bool, body: &mut String) {
+    fn write(&self, form: ScriptForm, body: &mut String) {
         body.push('[');
-        match (self.script, by_text) {
-            (None, _) => push_json(body, self.name),
-            (Some(script), false) => {
-                push_json(body, "EVALSHA");
-                body.push(',');
-                push_json(body, script.sha);
-            }
-            (Some(script), true) => {
+        match self.script {
+            None => push_json(body, self.name),
+            Some(script) if form.by_text => {
                 push_json(body, "EVAL");
                 body.push(',');
-                push_json(body, script.text);
+                if form.plain {
+                    push_json(body, script.text);
+                } else {
+                    push_json(body, &format!("{}{}", script.shebang, script.text));
+                }
+            }
+            Some(script) => {
+                push_json(body, "EVALSHA");
+                body.push(',');
+                push_json(
+                    body,
+                    if form.plain {
+                        script.plain_sha
+                    } else {
+                        script.sha
+                    },
+                );
             }
         }
         body.push_str(&self.arguments);
@@ -90,32 +110,36 @@ impl Pipeline {
         Self(commands)
     }
 
-    /// Returns the number of commands.
-    #[must_use]
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Returns the request body; scripts are named by digest.
     #[must_use]
     pub fn body(&self) -> String {
-        write_all(self.0.iter(), false)
+        self.body_of(
+            &self.indexes(),
+            ScriptForm {
+                by_text: false,
+                plain: false,
+            },
+        )
     }
 
-    /// Returns the request body of the commands at these indexes; scripts are sent as text.
-    #[must_use]
-    pub fn body_by_text(&self, indexes: &[usize]) -> String {
-        write_all(indexes.iter().filter_map(|index| self.0.get(*index)), true)
+    /// Returns the indexes of all commands.
+    pub(super) fn indexes(&self) -> Vec<usize> {
+        (0..self.0.len()).collect()
+    }
+
+    /// Returns the request body of the commands at these indexes.
+    pub(super) fn body_of(&self, indexes: &[usize], form: ScriptForm) -> String {
+        write_all(indexes.iter().filter_map(|index| self.0.get(*index)), form)
     }
 }
 
-fn write_all<'a>(commands: impl Iterator<Item = &'a Command>, by_text: bool) -> String {
+fn write_all<'a>(commands: impl Iterator<Item = &'a Command>, form: ScriptForm) -> String {
     let mut body = String::from("[");
     for command in commands {
         if body.len() > 1 {
             body.push(',');
         }
-        command.write(by_text, &mut body);
+        command.write(form, &mut body);
     }
     body.push(']');
     body
