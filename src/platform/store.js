@@ -1,5 +1,10 @@
 // One request to the store.
 
+// Upstash may serve a read from a replica. With the token of a response, the replica waits until it has the writes
+// before it.
+const TOKEN = 'upstash-sync-token'
+let token = ''
+
 /**
  * Sends a pipeline and reads the complete response.
  *
@@ -14,12 +19,13 @@ export async function post(url, authorization, timeout, body) {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json', [TOKEN]: token },
       body,
       // Only the configured store may receive the token.
       redirect: 'manual',
       signal: AbortSignal.timeout(timeout),
     })
+    token = response.headers.get(TOKEN) ?? token
     return { status: response.status, body: await response.text() }
   } catch (error) {
     // The text after a colon can contain the URL, and that a password.

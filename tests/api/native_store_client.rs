@@ -1,11 +1,14 @@
 //! The store client of native builds behaves like that of the Worker.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use activity_rank_store::redis::transport::{Endpoint, ReqwestTransport};
 use activity_rank_store::redis::{Client, Command, Pipeline, Reply, StoreError};
 use activity_rank_store::scripts::TOP;
 use test_support::{Api, Fault, Forwarder, TOKEN, gateway, json};
+
+use crate::app::TestApp;
 
 const DEADLINE: Duration = Duration::from_millis(500);
 
@@ -85,5 +88,45 @@ async fn scripts_lose_their_flags_where_the_store_refuses_them() {
             );
             assert_eq!(forwarder.count(), requests, "{refusal}");
         }
+    }
+}
+
+/// The token changes with every write. A lagging replica of Upstash uses it to answer no earlier state.
+#[tokio::test]
+async fn requests_carry_the_sync_token_of_the_response_before() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker);
+    for user in ["a", "b", "c"] {
+        app.count(user, "like", "p").await;
+    }
+    app.read("/v1/ranking/day").await;
+    let worker: Vec<_> = forwarder
+        .requests()
+        .into_iter()
+        .map(|request| request.sync_token)
+        .collect();
+
+    forwarder.reset();
+    let endpoint = Endpoint::new(&forwarder.url(), TOKEN, 20_000);
+    let store = Client::new(Box::new(ReqwestTransport::new(endpoint)), 20_000, || 0);
+    let write = || Command::new("SET").arg(&app.store().key("token")).arg("1");
+    for _ in 0..4 {
+        store
+            .run(&Pipeline::new(vec![write()]))
+            .await
+            .expect("a reply");
+    }
+    let native: Vec<_> = forwarder
+        .requests()
+        .into_iter()
+        .map(|request| request.sync_token)
+        .collect();
+    for tokens in [worker, native] {
+        assert_eq!(tokens[0].as_deref().unwrap_or_default(), "");
+        let later: BTreeSet<&String> = tokens
+            .iter()
+            .flatten()
+            .filter(|token| !token.is_empty())
+            .collect();
+        assert!(later.len() >= 3, "{tokens:?}");
     }
 }

@@ -52,6 +52,8 @@ pub struct Recorded {
     pub path: String,
     /// The body as sent.
     pub body: Bytes,
+    /// The header `Upstash-Sync-Token`.
+    pub sync_token: Option<String>,
 }
 
 impl Recorded {
@@ -216,6 +218,10 @@ async fn respond(
     let recorded = Recorded {
         path: head.uri.to_string(),
         body: body.clone(),
+        sync_token: head.headers.get("upstash-sync-token").map(|token| {
+            let token = token.to_str();
+            token.expect("a token in ASCII").to_owned()
+        }),
     };
     let (fault, in_flight) = {
         let mut state = lock(&state);

@@ -76,7 +76,9 @@ pub use with_reqwest::{ReqwestTransport, root_cause};
 mod with_reqwest {
     use super::{Endpoint, HttpResponse, PostFuture, Transport};
     use reqwest::Client;
+    use reqwest::header::HeaderValue;
     use std::error::Error;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::time::Duration;
 
     /// A transport that uses the `reqwest` crate.
@@ -92,7 +94,12 @@ mod with_reqwest {
     pub struct ReqwestTransport {
         client: Client,
         endpoint: Endpoint,
+        /// The token of the last response. A replica of Upstash that serves a read waits until it has
+        /// the writes before that response.
+        sync_token: Mutex<HeaderValue>,
     }
+
+    const SYNC_TOKEN: &str = "upstash-sync-token";
 
     impl ReqwestTransport {
         /// Returns a transport to an endpoint.
@@ -108,7 +115,17 @@ mod with_reqwest {
         /// redirects.
         #[must_use]
         pub fn with_client(client: Client, endpoint: Endpoint) -> Self {
-            Self { client, endpoint }
+            let sync_token = Mutex::new(HeaderValue::from_static(""));
+            Self {
+                client,
+                endpoint,
+                sync_token,
+            }
+        }
+
+        fn sync_token(&self) -> MutexGuard<'_, HeaderValue> {
+            let token = self.sync_token.lock();
+            token.unwrap_or_else(PoisonError::into_inner)
         }
 
         async fn send(&self, body: String) -> Result<HttpResponse, reqwest::Error> {
@@ -119,8 +136,12 @@ mod with_reqwest {
             } = &self.endpoint;
             let request = self.client.post(url).bearer_auth(token);
             let request = request.header("content-type", "application/json");
+            let request = request.header(SYNC_TOKEN, self.sync_token().clone());
             let deadline = Duration::from_millis(u64::from(*timeout));
             let response = request.body(body).timeout(deadline).send().await?;
+            if let Some(token) = response.headers().get(SYNC_TOKEN) {
+                *self.sync_token() = token.clone();
+            }
             let status = response.status().as_u16();
             let body = response.text().await?;
             Ok(HttpResponse { status, body })
