@@ -6,7 +6,7 @@
 
 use crate::app::RequestContext;
 use crate::archive;
-use crate::jobs::outbox;
+use crate::jobs::outbox::{self, REQUEST_BATCHES};
 use crate::log;
 use crate::platform::{clock, edge_cache};
 use crate::request::Request;
@@ -101,10 +101,13 @@ pub async fn update_visibility(context: RequestContext<'_>, users: &[&str]) -> R
 pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error> {
     invalidate(context).await?;
     // If this fails, cron drains the outbox.
-    if let Some(journal) = &context.app.bindings.journal
-        && let Err(error) = outbox::drain(context.deployment, journal).await
-    {
-        log::warning(context.request, &error.cause().unwrap_or_default());
+    if let Some(journal) = &context.app.bindings.journal {
+        let shard = context.deployment.config.shard_of(user);
+        let shards = shard..shard + 1;
+        let drained = outbox::drain(context.deployment, journal, shards, REQUEST_BATCHES).await;
+        if let Err(error) = drained {
+            log::warning(context.request, &error.cause().unwrap_or_default());
+        }
     }
     match &context.app.bindings.archive {
         Some(archive) => archive::erase(archive, &context.deployment.config, user).await,

@@ -1,6 +1,7 @@
 //! `GET /healthz`: whether the store responds, the configuration, and warnings for the operator.
 
 use crate::app::App;
+use crate::jobs::outbox;
 use crate::log;
 use crate::request::Request;
 use crate::response::Response;
@@ -10,9 +11,6 @@ use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::health::{self, StoreHealth};
 use serde_json::{Value, json};
-
-/// Number of outbox entries that causes a warning. Cron drains 25,000 a minute.
-const OUTBOX_WARNING: i64 = 100_000;
 
 /// The warning of a deployment without an edge cache.
 const WORKERS_DEV: &str = "The Cache API stores nothing under workers.dev: each isolate caches boards for itself, and there are no cached copies while the store is unavailable. Use a domain of your own.";
@@ -68,11 +66,12 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
             "The store's maxmemory-policy is {policy}: a full store would evict boards and deduplication records. Set noeviction."
         ));
     }
-    if health.outbox_length > OUTBOX_WARNING {
-        warnings.push(
-            "More than 100,000 entries wait in the outbox of the journal. Check its cron trigger and its database."
-                .to_owned(),
-        );
+    let outbox_limit = outbox::FREE_PLAN_ENTRIES / 4 * 3;
+    if health.outbox_length > outbox_limit {
+        warnings.push(format!(
+            "More than {outbox_limit} entries wait in the outbox of the journal, and each minute moves at most {} (100000 on the paid plan). Check its cron trigger and its database.",
+            outbox::FREE_PLAN_ENTRIES
+        ));
     }
     for period in &health.nearly_full {
         warnings.push(format!(

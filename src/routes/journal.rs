@@ -1,7 +1,7 @@
 //! `GET /v1/journal`.
 
 use crate::app::RequestContext;
-use crate::jobs::outbox;
+use crate::jobs::outbox::{self, REQUEST_BATCHES};
 use crate::journal::JournalRequest;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
@@ -19,7 +19,7 @@ pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
         return Err(Error::NotFound(detail.to_owned()));
     };
     let shards = page.shards(&deployment.config);
-    let drained = outbox::drain_shards(deployment, journal, shards).await?;
+    let drained = outbox::drain(deployment, journal, shards, REQUEST_BATCHES).await?;
     let entries = page.read(journal, &deployment.config).await?;
     let body = page.render(&entries, !drained, &deployment.config);
     Ok(Response::json_text(body))

@@ -18,7 +18,7 @@ pub struct StoreHealth {
     /// Periods whose current board has used 80 % of its order numbers.
     pub nearly_full: Vec<Period>,
     /// Entries of all outboxes.
-    pub outbox_length: i64,
+    pub outbox_length: u64,
 }
 
 /// Checks the store, also while the circuit is open: reads, and writes that change nothing.
@@ -67,7 +67,7 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
             }
         }
         if config.bound.journal {
-            health.outbox_length += next()?.integer()?;
+            health.outbox_length += next()?.unsigned()?;
         }
     }
     Ok(health)

@@ -3,8 +3,9 @@
 //! See `journal.lua` for the fields of an entry.
 
 use crate::deployment::{Deployment, DuringRebuild};
-use crate::redis::{Command, Reply, StoreError};
+use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::error::Error;
+use std::ops::Range;
 
 /// The most entries that are read at once.
 pub const BATCH: usize = 1000;
@@ -16,6 +17,26 @@ pub struct OutboxEntry {
     pub id: String,
     /// Names and values.
     pub fields: Vec<(String, String)>,
+}
+
+/// Returns each shard and the number of entries of its outbox.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn lengths(
+    deployment: &Deployment,
+    shards: Range<u32>,
+) -> Result<Vec<(u32, u64)>, Error> {
+    if shards.is_empty() {
+        return Ok(Vec::new());
+    }
+    let length = |shard| Command::new("XLEN").arg(&deployment.keys(shard).outbox());
+    let lengths = Pipeline::new(shards.clone().map(length).collect());
+    let lengths = deployment.store.run(&lengths).await?;
+    let lengths = shards.zip(&lengths);
+    let lengths = lengths.map(|(shard, length)| Ok((shard, length.unsigned()?)));
+    Ok(lengths.collect::<Result<_, StoreError>>()?)
 }
 
 /// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
