@@ -39,7 +39,10 @@ export interface Problem {
   type: string
   title: string
   status: number
-  detail: string
+  /** Absent from brief problems: those after 20 failed items of an array. */
+  detail?: string
+  /** The number of errors after the first 20. */
+  errors_omitted?: number
   errors?: { pointer: string; detail: string }[]
 }
 

@@ -135,7 +135,7 @@ fn protected_requests() -> Vec<(Method, String, &'static str)> {
     for (path, item) in document().paths() {
         for method in ["get", "put", "post", "delete", "patch"] {
             let operation = &item[method];
-            if !operation["security"].is_array() {
+            if !operation["responses"]["401"].is_object() {
                 continue;
             }
             let has_body = operation["requestBody"].is_object();

@@ -231,7 +231,7 @@ async fn missing_script_is_sent_once_with_eval() {
             assert_eq!(commands(), ["EVALSHA"], "{path}");
         }
         forwarder.reset();
-        let target = round.to_string();
+        let target = format!("p{round}");
         let array = json!([
             like("1", &target),
             undo(&like("1", &target)),

@@ -27,7 +27,8 @@ const { default: worker } = await import(new URL('../../build/index.js', import.
 
 const env = { UPSTASH_REDIS_REST_URL: 'https://store.example', UPSTASH_REDIS_REST_TOKEN: 'a-token' }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
-const get = (path) => worker.fetch(new Request(`https://rank.example${path}`), env, {})
+const context = { waitUntil: (work) => work.catch(() => {}) }
+const get = (path) => worker.fetch(new Request(`https://rank.example${path}`), env, context)
 
 it('panic rejects pending requests and is recovered', async (t) => {
   // A store whose responses are sent by the test.
@@ -47,7 +48,7 @@ it('panic rejects pending requests and is recovered', async (t) => {
     },
   }
   t.mock.method(console, 'error', () => {})
-  await assert.rejects(worker.scheduled(broken, env, {}), /panicked at/)
+  await assert.rejects(worker.scheduled(broken, env, context), /panicked at/)
   for (const response of lost) await assert.rejects(response, /panicked at/)
   assert.equal(instances.mock.callCount(), 0)
 

@@ -97,7 +97,8 @@ export class Member {
   #onResult({ activity: { action, undo }, result }) {
     const { actions, ...texts } = words()
     const name = actions[action]
-    if (result.error) return this.#setMessage(texts.failed(undo ? texts.undo(name) : name, result.error.detail))
+    if (result.error)
+      return this.#setMessage(texts.failed(undo ? texts.undo(name) : name, result.error.detail ?? result.error.title))
     const { outcome, points, standings } = result
     const { lang } = document.documentElement
     const number = new Intl.NumberFormat(lang)

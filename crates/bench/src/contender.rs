@@ -4,6 +4,7 @@ use crate::client;
 use crate::load::{ActivityLog, JWT_SECRET, Load, Requests, user_id};
 use crate::stack::{Stack, profile, worker_builder, write_profiles};
 use crate::templates::{Responses, Templates};
+use activity_rank_core::score::MAX_POINTS;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::Command;
@@ -193,15 +194,22 @@ pub fn builder(
 ) -> WorkerBuilder {
     let builder = worker_builder(prefix);
     match contender {
-        Contender::Ours | Contender::Before => {
-            let builder = builder.bundle(&contender.bundle()).limited();
-            builder.var("JWT_SECRET", JWT_SECRET)
+        // A member sends more likes than a day may count by default. An earlier build may not have
+        // that rule.
+        Contender::Ours => {
+            ours(builder, contender).json("RULES", json!({"like": {"member_cap": MAX_POINTS}}))
         }
+        Contender::Before => ours(builder, contender),
         Contender::Limit | Contender::Posts | Contender::Hono | Contender::Fixed => builder
             .bundle(&contender.bundle())
             .json("TEMPLATES", json!(templates.with_prefix(prefix)))
             .json("RESPONSES", json!(responses)),
     }
+}
+
+fn ours(builder: WorkerBuilder, contender: Contender) -> WorkerBuilder {
+    let builder = builder.bundle(&contender.bundle()).limited();
+    builder.var("JWT_SECRET", JWT_SECRET)
 }
 
 fn with_cache(builder: WorkerBuilder) -> WorkerBuilder {

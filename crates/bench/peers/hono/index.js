@@ -78,7 +78,7 @@ app.post('/v1/activity', async (c) => {
   return c.json({ outcome, points, standings: Object.fromEntries(boards) }, 200, headers('no-store'))
 })
 
-const FRESH = 'public, max-age=5, stale-if-error=86400'
+const fresh = (env) => `public, max-age=${env.BOARD_MAX_AGE ?? 5}, stale-if-error=86400`
 const cached = cache({ cacheName: 'boards' })
 
 app.use('/v1/ranking/day', (c, next) => (c.env.CACHED ? cached(c, next) : next()))
@@ -88,7 +88,7 @@ app.get('/v1/ranking/day', async (c) => {
   const body = { period: dayPeriod(Date.now()), total: total ?? 0, entries: entries(1, users, scores, profiles) }
   const text = JSON.stringify(body)
   const etag = etagOf(text)
-  const board = { ...headers(FRESH), etag }
+  const board = { ...headers(fresh(c.env)), etag }
   return etag === c.req.header('if-none-match') ? c.body(null, 304, board) : c.body(text, 200, board)
 })
 

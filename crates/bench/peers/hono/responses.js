@@ -59,13 +59,13 @@ export function entries(firstRank, users, scores, profiles) {
 
 /** Converts one standing with its neighbours. */
 export function standing(id, around, [, total, profile, index, first, users, scores, profiles]) {
-  const user = withProfile(id, profile)
   if (index === null) {
+    const user = withProfile(id, profile)
     return { user, rank: null, score: 0, total: total ?? 0, percentile: null, next: null, around: [] }
   }
   const rank = index + 1
   const neighbours = entries(first + 1, users, scores, profiles)
-  const { score } = neighbours[index - first]
+  const { score, user } = neighbours[index - first]
   const above = neighbours[index - first - 1]
   return {
     user,
