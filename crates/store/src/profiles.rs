@@ -11,8 +11,8 @@ use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Flags;
 use activity_rank_core::profile::{NamedProfile, Profile};
 
-/// Decodes a stored profile. A text that is not a profile is none: it must not take the board away
-/// from everybody.
+/// Decodes a stored profile. A text that is not a profile is none: one damaged value must not make a
+/// board unavailable.
 ///
 /// # Errors
 ///

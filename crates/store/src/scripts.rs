@@ -2,8 +2,8 @@
 
 /// A script that Redis runs as one atomic step.
 ///
-/// Its flags tell Upstash that it touches declared keys alone, so that it need not lock the whole
-/// database. Redis itself does not know that flag and refuses the script.
+/// Its flags declare that it touches its keys alone, so Upstash need not lock the whole database.
+/// Redis does not know that flag and refuses the script.
 #[derive(Debug)]
 pub struct Script {
     /// The first line, with the flags.

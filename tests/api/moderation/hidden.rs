@@ -181,8 +181,7 @@ async fn user_without_activity_can_be_hidden() {
     assert_eq!(ids(&app.read("/v1/ranking/day").await), ["new"]);
 }
 
-/// To others, a hidden user has no profile and no activity, whoever hid them. The user and services
-/// see the profile.
+/// To others, a hidden user has no profile and no activity. The user and services see the profile.
 #[tokio::test]
 async fn hidden_user_looks_unknown_to_others() {
     let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));

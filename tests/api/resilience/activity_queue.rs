@@ -167,7 +167,7 @@ async fn queued_activity_applies_by_acceptance_time() {
     assert_eq!(score(&app).await, 2);
 }
 
-/// Nobody waits for the queue: a store that is too slow for visitors is fast enough for it.
+/// The queue has a longer deadline: a store that is too slow for visitors is fast enough for it.
 #[tokio::test]
 async fn slow_store_counts_queued_activity() {
     let (app, forwarder) = start(100, with_deadline);

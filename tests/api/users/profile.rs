@@ -93,7 +93,7 @@ async fn profiles_do_not_expire() {
     assert_eq!(store.run::<i64>("PTTL", &[&key]), -1);
 }
 
-/// A value that is not a profile must not take a board away from everybody.
+/// One damaged value must not make a board unavailable.
 #[tokio::test]
 async fn damaged_profile_is_no_profile() {
     let app = TestApp::start();
