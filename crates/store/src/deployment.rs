@@ -112,13 +112,30 @@ impl Deployment {
         let fingerprint = Command::new("GET").arg(&keys.fingerprint());
         let commands = [fingerprint].into_iter().chain(commands).collect();
         let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
-        match replies.next() {
-            Some(Reply::Text(stored))
-                if during_rebuild == DuringRebuild::Run
-                    && fingerprint::is_write_locked(&self.config, &stored) => {}
-            stored => fingerprint::check(&self.config, &stored.unwrap_or(Reply::Nil))?,
-        }
+        self.check_fingerprint(&replies.next().unwrap_or(Reply::Nil), during_rebuild)?;
         Ok(replies.collect())
+    }
+
+    /// Checks the stored fingerprint of a shard.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the shard holds the data of another deployment;
+    /// [`Error::StoreUnavailable`] during a rebuild, unless commands run meanwhile.
+    pub fn check_fingerprint(
+        &self,
+        stored: &Reply,
+        during_rebuild: DuringRebuild,
+    ) -> Result<(), Error> {
+        match stored {
+            Reply::Text(text)
+                if during_rebuild == DuringRebuild::Run
+                    && fingerprint::is_write_locked(&self.config, text) =>
+            {
+                Ok(())
+            }
+            stored => fingerprint::check(&self.config, stored),
+        }
     }
 
     /// Runs one command as [`Self::run_commands`] does, failing during a rebuild.

@@ -19,7 +19,7 @@ pub struct OutboxEntry {
     pub fields: Vec<(String, String)>,
 }
 
-/// Returns each shard and the number of entries of its outbox.
+/// Returns each shard and the number of entries of its outbox. Also works during a rebuild.
 ///
 /// # Errors
 ///
@@ -28,15 +28,23 @@ pub async fn lengths(
     deployment: &Deployment,
     shards: Range<u32>,
 ) -> Result<Vec<(u32, u64)>, Error> {
-    if shards.is_empty() {
+    let mut commands = Vec::new();
+    for keys in shards.clone().map(|shard| deployment.keys(shard)) {
+        commands.push(Command::new("GET").arg(&keys.fingerprint()));
+        commands.push(Command::new("XLEN").arg(&keys.outbox()));
+    }
+    if commands.is_empty() {
         return Ok(Vec::new());
     }
-    let length = |shard| Command::new("XLEN").arg(&deployment.keys(shard).outbox());
-    let lengths = Pipeline::new(shards.clone().map(length).collect());
-    let lengths = deployment.store.run(&lengths).await?;
-    let lengths = shards.zip(&lengths);
-    let lengths = lengths.map(|(shard, length)| Ok((shard, length.unsigned()?)));
-    Ok(lengths.collect::<Result<_, StoreError>>()?)
+    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    let mut lengths = Vec::new();
+    for (shard, replies) in shards.zip(replies.chunks(2)) {
+        if let [fingerprint, length] = replies {
+            deployment.check_fingerprint(fingerprint, DuringRebuild::Run)?;
+            lengths.push((shard, length.unsigned()?));
+        }
+    }
+    Ok(lengths)
 }
 
 /// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
