@@ -194,12 +194,12 @@ pub fn builder(
 ) -> WorkerBuilder {
     let builder = worker_builder(prefix);
     match contender {
-        // A member sends more likes than a day may count by default. An earlier build may not have
-        // that rule.
+        // A member sends more likes than a day may count by default. An earlier build may have neither
+        // that rule nor a switch for its caches.
         Contender::Ours => {
             ours(builder, contender).json("RULES", json!({"like": {"member_cap": MAX_POINTS}}))
         }
-        Contender::Before => ours(builder, contender),
+        Contender::Before => ours(builder, contender).var("BOARD_MAX_AGE", "5"),
         Contender::Limit | Contender::Posts | Contender::Hono | Contender::Fixed => builder
             .bundle(&contender.bundle())
             .json("TEMPLATES", json!(templates.with_prefix(prefix)))
