@@ -1,7 +1,6 @@
 //! Runs pipelines.
 
 use super::circuit_breaker::{CircuitBreaker, Permit};
-use super::pipeline::ScriptForm;
 use super::reply::{Slot, Slots};
 use super::transport::Transport;
 use super::{Pipeline, Reply, StoreError};
@@ -78,28 +77,19 @@ impl Client {
     /// Sends a pipeline. Commands that fail with `NOSCRIPT` are sent once more, by `EVAL`, and again
     /// without flags if the store does not know them.
     async fn send_all(&self, pipeline: &Pipeline) -> Result<Results, StoreError> {
-        let mut slots: Vec<Slot> = Vec::new();
-        slots.resize_with(pipeline.indexes().len(), Slot::default);
-        let mut pending = pipeline.indexes();
-        for by_text in [false, true, true] {
-            let plain = self.rejects_flags.get();
-            let body = pipeline.body_of(&pending, ScriptForm { by_text, plain });
-            let replies = self.send(body, pending.len()).await?;
-            let mut failed = Vec::new();
-            for (index, reply) in pending.into_iter().zip(replies) {
-                if by_text && !plain && rejects_flags(&reply) {
-                    self.rejects_flags.set(true);
-                    failed.push(index);
-                } else if !by_text && is_unknown_script(&reply) {
-                    failed.push(index);
-                }
-                if let Some(slot) = slots.get_mut(index) {
-                    *slot = reply;
-                }
-            }
-            pending = failed;
-            if pending.is_empty() {
-                break;
+        let plain = self.rejects_flags.get();
+        let mut slots = self
+            .send(pipeline.body_by_digest(plain), pipeline.len())
+            .await?;
+        let mut pending = failed(&slots, is_unknown_script);
+        self.send_texts(pipeline, plain, &pending, &mut slots)
+            .await?;
+        if !plain {
+            pending.retain(|index| slots.get(*index).is_some_and(rejects_flags));
+            if !pending.is_empty() {
+                self.rejects_flags.set(true);
+                self.send_texts(pipeline, true, &pending, &mut slots)
+                    .await?;
             }
         }
         let result = |slot: Slot| match slot.error {
@@ -107,6 +97,27 @@ impl Client {
             None => Ok(slot.result),
         };
         Ok(slots.into_iter().map(result).collect())
+    }
+
+    /// Sends the scripts at these indexes as text, and replaces their results.
+    async fn send_texts(
+        &self,
+        pipeline: &Pipeline,
+        plain: bool,
+        indexes: &[usize],
+        slots: &mut [Slot],
+    ) -> Result<(), StoreError> {
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        let body = pipeline.body_by_text(indexes, plain);
+        let replies = self.send(body, indexes.len()).await?;
+        for (index, reply) in indexes.iter().zip(replies) {
+            if let Some(slot) = slots.get_mut(*index) {
+                *slot = reply;
+            }
+        }
+        Ok(())
     }
 
     async fn send(&self, body: String, commands: usize) -> Result<Vec<Slot>, StoreError> {
@@ -126,6 +137,13 @@ impl Client {
         let cause = format!("{} answers to {commands} commands", slots.len());
         Err(StoreError::Unavailable(cause))
     }
+}
+
+/// Returns the indexes of the results that fail in this way.
+fn failed(slots: &[Slot], is_failure: fn(&Slot) -> bool) -> Vec<usize> {
+    let slots = slots.iter().enumerate();
+    let failed = slots.filter(|(_, slot)| is_failure(slot));
+    failed.map(|(index, _)| index).collect()
 }
 
 fn is_unknown_script(slot: &Slot) -> bool {

@@ -4,11 +4,11 @@ use crate::scripts::Script;
 
 /// How a pipeline carries its scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ScriptForm {
+struct ScriptForm {
     /// As text, not by digest.
-    pub by_text: bool,
+    by_text: bool,
     /// Without the line of flags.
-    pub plain: bool,
+    plain: bool,
 }
 
 /// One command of a pipeline.
@@ -110,26 +110,29 @@ impl Pipeline {
         Self(commands)
     }
 
+    /// Returns the number of commands.
+    #[must_use]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the request body; scripts are named by digest.
     #[must_use]
     pub fn body(&self) -> String {
-        self.body_of(
-            &self.indexes(),
-            ScriptForm {
-                by_text: false,
-                plain: false,
-            },
-        )
+        self.body_by_digest(false)
     }
 
-    /// Returns the indexes of all commands.
-    pub(super) fn indexes(&self) -> Vec<usize> {
-        (0..self.0.len()).collect()
+    /// Returns the request body; scripts are named by digest, `plain` ones by that without flags.
+    pub(super) fn body_by_digest(&self, plain: bool) -> String {
+        let by_text = false;
+        write_all(self.0.iter(), ScriptForm { by_text, plain })
     }
 
-    /// Returns the request body of the commands at these indexes.
-    pub(super) fn body_of(&self, indexes: &[usize], form: ScriptForm) -> String {
-        write_all(indexes.iter().filter_map(|index| self.0.get(*index)), form)
+    /// Returns the request body of the commands at these indexes; scripts are sent as text.
+    pub(super) fn body_by_text(&self, indexes: &[usize], plain: bool) -> String {
+        let commands = indexes.iter().filter_map(|index| self.0.get(*index));
+        let by_text = true;
+        write_all(commands, ScriptForm { by_text, plain })
     }
 }
 

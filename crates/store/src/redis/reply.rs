@@ -219,7 +219,6 @@ fn not_a_reply<E: de::Error>() -> E {
 }
 
 /// The result of one command.
-#[derive(Default)]
 pub(super) struct Slot {
     pub(super) error: Option<String>,
     pub(super) result: Reply,
