@@ -68,17 +68,20 @@ pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32
 
 /// Returns the call of a script that reads the board of a shard, without its own arguments.
 fn board_call(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
-    let keys = Keys::of_shard(config, shard);
-    let board = keys.board_named(&board.name());
-    Command::script(script, &[keys.fingerprint(), board, keys.profiles()])
+    Command::script(script, &board_keys(config, board, shard))
 }
 
 /// As [`board_call`], of a script that reads flags too.
 fn with_flags(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
+    let [fingerprint, board, profiles] = board_keys(config, board, shard);
+    let flags = Keys::of_shard(config, shard).flags();
+    Command::script(script, &[fingerprint, board, profiles, flags])
+}
+
+fn board_keys(config: &Config, board: &BoardId, shard: u32) -> [String; 3] {
     let keys = Keys::of_shard(config, shard);
     let board = keys.board_named(&board.name());
-    let all = [keys.fingerprint(), board, keys.profiles(), keys.flags()];
-    Command::script(script, &all)
+    [keys.fingerprint(), board, keys.profiles()]
 }
 
 /// Decodes the reply to [`call`].
