@@ -23,9 +23,8 @@ pub async fn authenticate(context: RequestContext<'_>) -> Result<Caller, Error> 
     let RequestContext { app, request, .. } = context;
     let caller = identify(request, &context.deployment.config).await;
     match &caller {
-        Ok(Caller::User(member)) if !request.is_read() => {
-            // Tokens without a valid user share one limit; all of them are refused anyway.
-            let user = member.as_ref().map_or("", |member| &member.id);
+        Ok(caller @ Caller::User(_)) if !request.is_read() => {
+            let user = caller.write_limit_key().unwrap_or_default();
             rate_limit::check_write(app, request, user).await?;
         }
         Ok(Caller::User(_)) | Err(Error::Unauthenticated(_) | Error::InvalidToken(_)) => {

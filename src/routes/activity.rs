@@ -51,8 +51,7 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
         enqueue(context, error, &[&item.0]).await?;
         return Ok(Response::accepted(&queued));
     };
-    if let Caller::User(member) = &caller {
-        let user = member.as_ref().map_or("", |member| &member.id);
+    if let Some(user) = caller.write_limit_key() {
         check_member_array(context, user, items.len()).await?;
     }
     // An empty array has no item that would be refused.

@@ -15,6 +15,16 @@ pub enum Caller {
 }
 
 impl Caller {
+    /// Returns the key of the write limit; `None` for services, which have none. Tokens without a
+    /// valid user share one: all they send is refused.
+    #[must_use]
+    pub fn write_limit_key(&self) -> Option<&str> {
+        match self {
+            Self::Service(_) => None,
+            Self::User(member) => Some(member.as_ref().map_or("", |member| &member.id)),
+        }
+    }
+
     /// Requires a service key with a scope.
     ///
     /// # Errors
