@@ -1,9 +1,12 @@
 //! Inspection of the keys that a service writes to Redis.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use redis::{Connection, FromRedisValue, Iter};
 use test_support::{RedisServer, owner, rest};
+
+/// The entries of an empty stream as [`Store::elements`] returns them.
+const NO_ENTRIES: &str = "array([])";
 
 /// The keys of one prefix.
 pub struct Store {
@@ -11,8 +14,8 @@ pub struct Store {
     prefix: String,
 }
 
-/// The value (from `DUMP`) and expiry (from `PEXPIRETIME`) of every key.
-pub type Snapshot = BTreeMap<String, (Vec<u8>, i64)>;
+/// The elements as text, and the expiry (from `PEXPIRETIME`), of every key.
+pub type Snapshot = BTreeMap<String, (String, i64)>;
 
 impl Store {
     /// Returns the keys of a prefix in the Redis that all tests share.
@@ -109,14 +112,45 @@ impl Store {
         }
     }
 
-    /// Returns the values and expiries of all keys of the prefix.
+    /// Returns the elements and expiries of all keys of the prefix. A stream without entries is as
+    /// good as none.
     pub fn snapshot(&mut self) -> Snapshot {
         let keys = self.full_keys();
         let read = |key: String| {
-            let value = self.run("DUMP", &[&key]);
+            let elements = self.elements(&key);
             let expiry = self.run("PEXPIRETIME", &[&key]);
-            (key, (value, expiry))
+            (key, (elements, expiry))
         };
-        keys.into_iter().map(read).collect()
+        let exists = |(_, (elements, _)): &(_, (String, _))| elements != NO_ENTRIES;
+        keys.into_iter().map(read).filter(exists).collect()
+    }
+
+    /// Returns the elements of a key as text. Those of hashes and sets are sorted, because Redis
+    /// keeps them in no order.
+    fn elements(&mut self, key: &str) -> String {
+        let kind: String = self.run("TYPE", &[key]);
+        match kind.as_str() {
+            "hash" => {
+                let fields: BTreeMap<String, String> = self.run("HGETALL", &[key]);
+                format!("{fields:?}")
+            }
+            "set" => {
+                let members: BTreeSet<String> = self.run("SMEMBERS", &[key]);
+                format!("{members:?}")
+            }
+            "zset" => {
+                let members: Vec<String> = self.run("ZRANGE", &[key, "0", "-1", "WITHSCORES"]);
+                format!("{members:?}")
+            }
+            "stream" => {
+                let entries: redis::Value = self.run("XRANGE", &[key, "-", "+"]);
+                format!("{entries:?}")
+            }
+            "list" => {
+                let items: Vec<String> = self.run("LRANGE", &[key, "0", "-1"]);
+                format!("{items:?}")
+            }
+            _ => self.run("GET", &[key]),
+        }
     }
 }

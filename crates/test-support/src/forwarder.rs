@@ -43,6 +43,55 @@ pub enum Fault {
     Respond(u16, String),
     /// Redirects to this URL; the store does not receive the request.
     Redirect(String),
+    /// The store refuses writes in the middle of each script of the request.
+    RefuseWrites(Refusal),
+}
+
+/// The writes of a script that the store refuses, numbered from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// This write alone.
+    Only(usize),
+    /// This write and all later ones.
+    From(usize),
+}
+
+/// Wraps `redis.call` and `redis.pcall` so that some writes fail as in a store without memory.
+const REFUSE_WRITES: &str = include_str!("refuse_writes.lua");
+
+/// Returns the body with scripts whose writes fail. Scripts by digest become unknown ones, so that
+/// the client sends their text.
+fn refuse_writes(body: &Bytes, refusal: Refusal) -> Bytes {
+    let (first, last) = match refusal {
+        Refusal::Only(number) => (number, number.to_string()),
+        Refusal::From(number) => (number, "math.huge".to_owned()),
+    };
+    let prelude = REFUSE_WRITES.replace("FIRST", &first.to_string());
+    let prelude = prelude.replace("LAST", &last);
+    let Ok(mut commands) = serde_json::from_slice::<Vec<Vec<Value>>>(body) else {
+        return body.clone();
+    };
+    for command in &mut commands {
+        let name = command.first().and_then(Value::as_str);
+        let by_text = match name {
+            Some("EVAL") => true,
+            Some("EVALSHA") => false,
+            _ => continue,
+        };
+        let Some(script) = command.get_mut(1) else {
+            continue;
+        };
+        *script = if by_text {
+            let text = script.as_str().unwrap_or_default();
+            // The flags of a script are its first line.
+            let flags = text.starts_with("#!").then(|| text.find('\n')).flatten();
+            let (flags, rest) = text.split_at(flags.map_or(0, |end| end + 1));
+            format!("{flags}{prelude}{rest}").into()
+        } else {
+            "0".repeat(40).into()
+        };
+    }
+    serde_json::to_vec(&commands).expect("JSON").into()
 }
 
 /// One request that the Worker sent to its store.
@@ -214,7 +263,7 @@ async fn respond(
     request: Request<Incoming>,
 ) -> Result<Response<FaultyBody>, Cut> {
     let (head, body) = request.into_parts();
-    let body = body.collect().await.map_err(|_| Cut)?.to_bytes();
+    let mut body = body.collect().await.map_err(|_| Cut)?.to_bytes();
     let recorded = Recorded {
         path: head.uri.to_string(),
         body: body.clone(),
@@ -245,6 +294,7 @@ async fn respond(
             let body = FaultyBody::complete(Bytes::new());
             return response.body(body).map_err(|_| Cut);
         }
+        Some(Fault::RefuseWrites(refusal)) => body = refuse_writes(&body, *refusal),
         Some(
             Fault::CutAfter | Fault::HangAfter | Fault::PartialResponse | Fault::HangInResponse,
         )
@@ -262,7 +312,8 @@ async fn respond(
             | Fault::Delay(_)
             | Fault::HangBefore
             | Fault::Respond(..)
-            | Fault::Redirect(_),
+            | Fault::Redirect(_)
+            | Fault::RefuseWrites(_),
         )
         | None => FaultyBody::complete(body),
     };

@@ -41,7 +41,7 @@ mod worker;
 mod wrangler;
 
 pub use api::{Answer, Api, SERVICE_KEY};
-pub use forwarder::{Fault, Forwarder, Recorded};
+pub use forwarder::{Fault, Forwarder, Recorded, Refusal};
 pub use gateway::{Gateway, TOKEN};
 pub use redis_server::{RedisOptions, RedisServer};
 pub use repository::{npm, root, target};
