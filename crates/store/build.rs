@@ -7,7 +7,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them.
-const SCRIPTS: [(&str, &[&str]); 15] = [
+const SCRIPTS: [(&str, &[&str]); 16] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["archive_page"]),
     ("ARCHIVE_STATES", &["archive_states"]),
@@ -16,12 +16,29 @@ const SCRIPTS: [(&str, &[&str]); 15] = [
     ("COMPARE", &["hidden", "compare"]),
     (
         "COUNT",
-        &["journal", "audit", "count_call", "count_state", "count"],
+        &[
+            "journal",
+            "integers",
+            "audit",
+            "restore",
+            "hashes",
+            "count_call",
+            "count_state",
+            "count_write",
+            "count",
+        ],
     ),
-    ("ERASE", &["journal", "audit", "erase"]),
+    ("ERASE", &["journal", "integers", "audit", "erase"]),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
-    ("MODERATE", &["journal", "audit", "visibility", "moderate"]),
-    ("PROFILES", &["journal", "audit", "visibility", "profiles"]),
+    (
+        "MODERATE",
+        &["journal", "integers", "audit", "visibility", "moderate"],
+    ),
+    (
+        "PROFILES",
+        &["journal", "integers", "audit", "visibility", "profiles"],
+    ),
+    ("RECOVER", &["integers", "restore", "recover"]),
     ("SCORES", &["scores"]),
     ("STANDING", &["rows", "hidden", "standing"]),
     ("TOP", &["rows", "top"]),
@@ -29,7 +46,14 @@ const SCRIPTS: [(&str, &[&str]); 15] = [
 ];
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 5] = ["COUNT", "ERASE", "FIRST_PROFILE", "MODERATE", "PROFILES"];
+const WRITING: [&str; 6] = [
+    "COUNT",
+    "ERASE",
+    "FIRST_PROFILE",
+    "MODERATE",
+    "PROFILES",
+    "RECOVER",
+];
 
 /// The letters that replace actions in fields: those of the default rules, and adjustments. No rule
 /// can name an action like one of these letters. Stored data contains them, so they never change.

@@ -5,7 +5,7 @@
 //! | `{ar:0}s` | string | schema fingerprint: the settings that the data depends on | unlimited |
 //! | `{ar:0}i` | sorted set | index of boards and of history spans | unlimited; trims itself |
 //! | `{ar:0}p` | hash | profiles, user → JSON | unlimited |
-//! | `{ar:0}f` | hash | flags, user → hidden, opted out, frozen | unlimited |
+//! | `{ar:0}f` | hash | flags, user → hidden, opted out, frozen; undo logs of calls, tab and user → log | unlimited |
 //! | `{ar:0}l` | stream | audit log | unlimited |
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |

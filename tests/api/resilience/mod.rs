@@ -2,5 +2,6 @@
 
 mod activity_queue;
 mod circuit_breaker;
+mod refused_writes;
 mod stale_responses;
 mod store_failures;

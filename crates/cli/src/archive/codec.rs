@@ -84,7 +84,11 @@ pub fn decode_key(
             })
         }
         Key::Profiles => decode_each(values, decode_profile)?,
-        Key::Flags => decode_each(values, decode_flags)?,
+        Key::Flags => {
+            // A tab precedes the user of an undo log, which no user id contains.
+            let is_user = |(field, _): &(String, String)| !field.starts_with('\t');
+            decode_each(values.into_iter().filter(is_user).collect(), decode_flags)?
+        }
         Key::AuditDetails => decode_each(values, |field, value| {
             decode_audit_detail(shard, field, value)
         })?,
@@ -401,5 +405,7 @@ mod tests {
         assert!(decode_index(0, "{ar:0}", "2026-11-20", "inf").is_err());
         assert!(decode_index(0, "{ar:0}", "{ar:0}m:42", "inf").is_err());
         assert!(decode_key(0, &Key::Flags, None, vec![pair("42", "h,x")]).is_err());
+        let undo_log = vec![pair("\t42", "1795132800000\n")];
+        assert_eq!(decode_key(0, &Key::Flags, None, undo_log), Ok(Vec::new()));
     }
 }

@@ -17,6 +17,7 @@ pub use record::{ActiveRecord, BoardTargets};
 
 use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Deployment, MAX_CALLS};
+use crate::fingerprint::fingerprint;
 use crate::redis::{Command, Reply};
 use activity_rank_core::activity::{Counted, Outcome, RuledActivity, StandingView};
 use activity_rank_core::board::board_name;
@@ -185,19 +186,42 @@ async fn apply(
 ) -> Result<Vec<Applied>, Error> {
     let mut applied: Vec<Option<Applied>> = Vec::new();
     applied.resize_with(plans.len(), || None);
+    let mut recoveries: Vec<Command> = Vec::new();
     for _ in 0..MAX_CALLS {
         let pending = plans.iter().zip(&applied);
         let pending = pending.filter(|(_, applied)| applied.is_none());
-        let mut calls: Vec<Command> = pending.map(|(plan, _)| plan.call(standings)).collect();
+        let calls: Vec<Command> = pending.map(|(plan, _)| plan.call(standings)).collect();
         if calls.is_empty() {
             break;
         }
-        calls.extend(also.take());
+        let recovered = recoveries.len();
+        let calls = recoveries.drain(..).chain(calls).chain(also.take());
         deployment.claim().await?;
-        let mut replies = deployment.run_scripts(calls).await?.into_iter();
+        let replies = deployment.run_scripts(calls.collect()).await?;
+        let mut replies = replies.into_iter().skip(recovered);
         let pending = plans.iter_mut().zip(&mut applied);
         for (plan, applied) in pending.filter(|(_, applied)| applied.is_none()) {
-            *applied = receive(plan, &replies.next().unwrap_or(Reply::Nil))?;
+            let reply = replies.next().unwrap_or(Reply::Nil);
+            match CountReply::decode(&reply)? {
+                CountReply::Applied { outcomes, .. } if outcomes.len() != plan.operations.len() => {
+                    return Err(unexpected_count());
+                }
+                CountReply::Applied {
+                    outcomes,
+                    standings,
+                } => *applied = Some((outcomes, standings)),
+                CountReply::MissingTargets(records) => {
+                    for (number, record) in records {
+                        plan.operations.add_targets_of_record(number, &record)?;
+                    }
+                }
+                CountReply::Unfinished(logs) => {
+                    let keys = deployment.keys(plan.shard);
+                    let fingerprint = fingerprint(&deployment.config);
+                    let logs = logs.iter();
+                    recoveries.extend(logs.map(|log| log.recovery(&keys, &fingerprint)));
+                }
+            }
         }
     }
     let all: Option<Vec<Applied>> = applied.into_iter().collect();
@@ -205,25 +229,6 @@ async fn apply(
         Error::StoreUnavailable("a deduplication record changed between every two calls".to_owned())
     };
     all.ok_or_else(changed)
-}
-
-/// Returns what a call applied; `None` if the plan must be sent again, with boards added to it.
-fn receive(plan: &mut Plan<'_>, reply: &Reply) -> Result<Option<Applied>, Error> {
-    match CountReply::decode(reply)? {
-        CountReply::Applied { outcomes, .. } if outcomes.len() != plan.operations.len() => {
-            Err(unexpected_count())
-        }
-        CountReply::Applied {
-            outcomes,
-            standings,
-        } => Ok(Some((outcomes, standings))),
-        CountReply::MissingTargets(records) => {
-            for (number, record) in records {
-                plan.operations.add_targets_of_record(number, &record)?;
-            }
-            Ok(None)
-        }
-    }
 }
 
 fn unexpected_count() -> Error {

@@ -1,9 +1,14 @@
 //! Decodes the reply of `count.lua`.
 
-use crate::redis::{Reply, StoreError};
+use crate::keys::Keys;
+use crate::redis::{Command, Reply, StoreError};
+use crate::scripts::RECOVER;
 use activity_rank_core::activity::Outcome;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
+
+/// Lines of an undo log for each change.
+const LOG_LINES: usize = 4;
 
 /// The score and rank of a user on one board of one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +32,40 @@ pub enum CountReply {
     },
     /// Nothing changed: these undos, numbered from 1, also need the boards that their records name.
     MissingTargets(Vec<(u64, String)>),
+    /// Nothing changed: these users have undo logs of earlier calls.
+    Unfinished(Vec<UndoLog>),
+}
+
+/// What an earlier call changed and could not undo, because the store refused the writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoLog {
+    /// The user.
+    pub user: String,
+    /// The log as it is stored; `restore.lua` describes its lines.
+    pub text: String,
+}
+
+impl UndoLog {
+    /// Returns the call that undoes the changes and deletes the log.
+    #[must_use]
+    pub fn recovery(&self, keys: &Keys, fingerprint: &str) -> Command {
+        let mut all = vec![keys.fingerprint(), keys.flags()];
+        let lines: Vec<&str> = self.text.split('\n').skip(1).collect();
+        for change in lines.chunks_exact(LOG_LINES) {
+            let [kind, key, second_key, _] = change else {
+                continue;
+            };
+            // Only a change of the audit log has two keys.
+            let keys = [Some(key), (*kind == "a").then_some(second_key)];
+            for key in keys.into_iter().flatten() {
+                if !all.iter().any(|known| known == *key) {
+                    all.push((*key).to_owned());
+                }
+            }
+        }
+        let call = Command::script(&RECOVER, &all).arg(fingerprint);
+        call.arg(&self.user).arg(&self.text)
+    }
 }
 
 impl CountReply {
@@ -42,6 +81,15 @@ impl CountReply {
                 |undo: &Reply| Ok((undo.at(0)?.unsigned()?, undo.at(1)?.text()?.to_owned()));
             let records = missing.iter().map(record);
             return Ok(Self::MissingTargets(records.collect::<Result<_, _>>()?));
+        }
+        if let Some(logs) = reply.list()?.get(4) {
+            let log = |pair: &Reply| {
+                let (user, text) = (pair.at(0)?.text()?, pair.at(1)?.text()?);
+                let (user, text) = (user.to_owned(), text.to_owned());
+                Ok(UndoLog { user, text })
+            };
+            let logs = logs.list()?.iter().map(log);
+            return Ok(Self::Unfinished(logs.collect::<Result<_, _>>()?));
         }
         let outcomes = reply.at(2)?.list()?.iter().map(decode_outcome);
         let standings = reply.at(3)?.list()?.chunks(2).map(decode_standing);
@@ -98,4 +146,24 @@ fn decode_standing(pair: &[Reply]) -> Result<ShardStanding, StoreError> {
         score: Some(Score(score)),
         rank: rank.optional_unsigned()?.map(|rank| rank + 1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redis::Pipeline;
+
+    #[test]
+    fn recovery_declares_every_key_of_the_log() {
+        let text = "1795132800000\nz\n{ar:0}ba:all\n{42}\n\nh\n{ar:0}m:{42}\nLpost-7\n\n\
+                    h\n{ar:0}m:{42}\nLpost-8\n\na\n{ar:0}l\n{ar:0}w\ncase-17\n";
+        let log = UndoLog {
+            user: "{42}".to_owned(),
+            text: text.to_owned(),
+        };
+        let call = log.recovery(&Keys::new("ar", 0), "v2");
+        let body = Pipeline::new(vec![call]).body();
+        let keys = r#","6","{ar:0}s","{ar:0}f","{ar:0}ba:all","{ar:0}m:{42}","{ar:0}l","{ar:0}w","v2","{42}","#;
+        assert!(body.contains(keys), "{body}");
+    }
 }

@@ -7,12 +7,6 @@
 --
 -- `audit` is { flags, log, subjects, now, reason }: three keys, Unix ms, and a text or ''.
 
--- Formats an integer. tostring() loses digits from 1e14 on.
-local function digits(n)
-  -- Adding 0 turns -0 into 0.
-  return string.format('%.0f', n + 0)
-end
-
 -- Returns the flag letters of a user, and the subject number or ''.
 local function read_flags(audit, user)
   local letters, subject = string.match(redis.call('HGET', audit.flags, user) or '', '^(%a*),?(%d*)$')

@@ -1,7 +1,7 @@
 -- Counts activities, undoes them and adjusts points, in the order of the operations.
 --
--- Redis does not roll a script back. Each operation reads and checks everything before its first
--- write, so its record, boards, history and expiries change together or not at all.
+-- Reads, decides, writes: reads each key once, decides the operations in memory, then writes each key
+-- once. Redis does not roll a script back, so an undo log protects the writes: restore.lua.
 --
 -- KEYS    1 schema fingerprint (string)
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
@@ -33,7 +33,7 @@
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
 --                     reason
 --
--- Returns { stored fingerprint, missing, results, standings }
+-- Returns { stored fingerprint, missing, results, standings, unfinished or nil }
 --         missing    { operation, active record } for each undo of a record with other targets than
 --                    those of the call. Nothing was changed: send the call again with these targets.
 --         results    { outcome, points } for each operation, points signed. The outcome is that of the
@@ -42,6 +42,9 @@
 --                    nothing, the others took effect.
 --         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
 --                    each period of its targets. A hidden user has a score and no rank.
+--         unfinished  { user, undo log } for each user of the call whose changes an earlier call could
+--                    neither complete nor undo. Nothing was changed: run recover.lua for each, and send
+--                    the call again.
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 --
 -- State   Score: points * 2^30 + (2^30 - 1 - order), so of equal points the earlier order ranks higher.
@@ -68,45 +71,37 @@
 --         'v2 ...' 1795132800000 5356800 34560000 5356800 'd2678400 a0' 1 0  1 like s 2 0 0
 --         1 2026-11-20 20777 da '' 7  1 42 9 10 2  1 1 20777 12 13  1 1 1 1 do like:post-7 1795132800000 0  0
 
--- Adds points to boards, and sets the expiry of new ones.
+-- Adds points to boards.
 local function add_points(boards, user, amounts)
   for i, board in ipairs(boards) do
     local amount = amounts[i] or amounts[1]
     if amount ~= 0 and not board.archived then
-      write_board(board, user, board.points + amount)
-      if board.lifetime > 0 then
-        set_missing_expiry(board.key, board.lifetime)
-      end
-      if board.new then
-        register(board.key, board.lifetime)
-      end
+      set_points(board, user, points_on(board, user) + amount)
     end
   end
 end
 
--- Writes the active record of an operation and deletes its undo records.
-local function write_active_record(operation, changed, amounts)
+-- Sets the active record of an operation and deletes its undo records.
+local function set_active_record(operation, changed, amounts)
   local targets, user = operation.targets, operation.day.user
   local parts = { record_head(math.max(operation.at, changed), amounts, targets), unpack(targets.groups) }
-  redis.call('HSET', user.records, operation.field, table.concat(parts, ','))
-  if changed > -math.huge then
-    for _, key in ipairs(user.undo_records) do
-      redis.call('HDEL', key, operation.field)
-    end
+  set(user.records, operation.field, table.concat(parts, ','))
+  for _, records in ipairs(user.undo_records) do
+    set(records, operation.field, false)
   end
 end
 
--- Writes the instant of a repetition, so that an older undo that was queued until now does not undo
--- the activity.
-local function write_repetition(operation, record)
+-- Sets the instant of a repetition, so that an older undo that was queued until now does not undo the
+-- activity.
+local function set_repetition(operation, record)
   if operation.at > record.latest then
     local text = string.gsub(record.text, '^([^:,]+)[^,]*', '%1:' .. digits(operation.at))
-    redis.call('HSET', operation.day.user.records, operation.field, text)
+    set(operation.day.user.records, operation.field, text)
   end
 end
 
--- Writes a change to the outbox: its targets { date, periods, groups }, and their boards.
-local function write_journal(change, operation, targets, boards)
+-- Adds a change to the journal: its targets { date, periods, groups }, and their boards.
+local function add_to_journal(change, operation, targets, boards)
   if not outbox then
     return
   end
@@ -116,12 +111,33 @@ local function write_journal(change, operation, targets, boards)
       table.insert(skipped, i)
     end
   end
-  write_outbox(outbox, change, 'now', ARGV[2], 'user', operation.day.user.id, 'action', rule.action,
+  journal[#journal + 1] = {
+    change, 'now', ARGV[2], 'user', operation.day.user.id, 'action', rule.action,
     'once', rule.once, 'points', digits(rule.points), 'cooldown', rule.cooldown > 0 and '1' or '0',
     'mark', operation.record, 'at', digits(operation.at),
     'dated', operation.queued and '2' or operation.dated and '1' or '0', 'date', targets.date,
     'kinds', targets.periods, 'groups', table.concat(targets.groups, ','),
-    'skipped', table.concat(skipped, ','), 'reason', audit and audit.reason or '')
+    'skipped', table.concat(skipped, ','), 'reason', audit and audit.reason or '',
+    user = operation.day.user, mark = operation.record,
+  }
+end
+
+local function add_to_audit(operation, action, points, date)
+  if audit then
+    local id = string.sub(operation.record, #ADJUST + 2)
+    audit_entries[#audit_entries + 1] = {
+      user = operation.day.user.id, id = id,
+      entry = { action, 'points', digits(points), 'date', date, 'adjustment', id },
+    }
+  end
+end
+
+-- Raises an error if a stream that an adjustment is added to holds another type.
+local function check_streams()
+  if audit then
+    check_audit(audit)
+    check_outbox(outbox)
+  end
 end
 
 local function count(operation)
@@ -141,12 +157,12 @@ local function count(operation)
     if operation.dated and operation.at < changed then
       return { 'stale', 0 }
     elseif record then
-      write_repetition(operation, record)
+      set_repetition(operation, record)
       return { 'duplicate', 0 }
     end
   end
   local cooldown_field = '~' .. rule.action
-  local last = rule.cooldown > 0 and tonumber(redis.call('HGET', user.records, cooldown_field) or -math.huge)
+  local last = rule.cooldown > 0 and tonumber(get(user.records, cooldown_field) or -math.huge)
   if last and math.abs(operation.at - last) < rule.cooldown then
     return { 'cooldown', 0 }
   end
@@ -155,37 +171,27 @@ local function count(operation)
     return { 'daily-cap', 0 }
   end
   local boards = boards_of(targets, targets.periods, targets.groups)
-  read_boards(boards, user.id)
+  read_boards(boards, user)
   for _, board in ipairs(boards) do
-    if board.points + rule.points > MAX_POINTS then
+    if points_on(board, user) + rule.points > MAX_POINTS then
       return { 'score-overflow', 0 }
     end
   end
-  redis.call('ZCARD', index)
 
-  -- Every check has passed; writes begin.
-  write_fingerprint()
+  -- Every check has passed; changes begin.
   if rule.once == 'd' then
-    redis.call('HSET', day.records, operation.field, digits(bits + 2 ^ day.of_span))
-    expire_span(day.records, day)
+    set(day.records, operation.field, digits(bits + 2 ^ day.of_span))
   else
-    write_active_record(operation, changed, digits(rule.points))
+    set_active_record(operation, changed, digits(rule.points))
   end
   if last then
-    redis.call('HSET', user.records, cooldown_field, digits(math.max(operation.at, last)))
+    set(user.records, cooldown_field, digits(math.max(operation.at, last)))
   end
-  redis.call('EXPIRE', user.records, record_lifetime)
   add_points(boards, user, { rule.points })
-  write_history(day, rule.action, times + 1, earned + rule.points)
-  expire_span(day.history, day)
-  write_journal('count', operation, targets, boards)
+  set_history(day, rule.action, times + 1, earned + rule.points)
+  protect(user, day, times)
+  add_to_journal('count', operation, targets, boards)
   return { 'counted', rule.points }
-end
-
-local function audit_adjustment(operation, action, points, date)
-  local id = string.sub(operation.record, #ADJUST + 2)
-  local entry = { action, 'points', digits(points), 'date', date, 'adjustment', id }
-  write_audit(audit, operation.day.user.id, entry)
 end
 
 -- Adds or removes points. A removal stops at zero points, on each board and in the history.
@@ -199,97 +205,109 @@ local function adjust(operation)
   end
   local times, adjusted = read_history(day, ADJUST)
   local boards = boards_of(targets, targets.periods, targets.groups)
-  read_boards(boards, user.id)
+  read_boards(boards, user)
   local amounts, texts = {}, {}
   for i, board in ipairs(boards) do
-    if board.points + points > MAX_POINTS then
+    if points_on(board, user) + points > MAX_POINTS then
       return { 'score-overflow', 0 }
     end
-    amounts[i] = board.archived and 0 or math.max(points, -board.points)
+    amounts[i] = board.archived and 0 or math.max(points, -points_on(board, user))
     texts[i] = digits(amounts[i])
   end
   local of_day = math.max(points, -points_of_day(day))
-  redis.call('ZCARD', index)
-  check_audit(audit)
+  check_streams()
 
-  -- Every check has passed; writes begin.
-  write_fingerprint()
-  write_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
-  redis.call('EXPIRE', user.records, record_lifetime)
+  -- Every check has passed; changes begin.
+  set_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
   add_points(boards, user, amounts)
-  write_history(day, ADJUST, times + 1, adjusted + of_day)
-  expire_span(day.history, day)
+  set_history(day, ADJUST, times + 1, adjusted + of_day)
+  protect(user, day, times)
   local effect = largest(amounts, boards)
-  audit_adjustment(operation, 'adjust', effect, targets.date)
-  write_journal('adjust', operation, targets, boards)
+  add_to_audit(operation, 'adjust', effect, targets.date)
+  add_to_journal('adjust', operation, targets, boards)
   return { 'counted', effect }
 end
 
--- The standings are read after the writes, from boards that the operation may not touch: a key of
--- another type must fail here.
-local function check_standings(operation)
-  if ARGV[7] == '1' then
-    read_boards(boards_of(operation.targets, operation.targets.periods, {}), operation.day.user.id)
-  end
-end
-
-local function refuse_own_target(operation)
-  check_standings(operation)
+local function refuse_own_target()
   return { 'own-target', 0 }
 end
 
 local function undo(operation)
   local user = operation.day.user
-  check_standings(operation)
   local record, changed = read_active_record(user, operation.field)
   if operation.dated and operation.at < changed or operation.queued and record and operation.at < record.latest then
     return { 'stale', 0 }
   end
   changed = math.max(changed, operation.at)
   if not record then
-    write_fingerprint()
-    write_undo_record(user, operation.field, changed)
-    write_journal('undo', operation, operation.targets, {})
+    set(user.undo_records[1], operation.field, digits(changed))
+    protect(user)
+    add_to_journal('undo', operation, operation.targets, {})
     return { 'nothing-to-undo', 0 }
   end
   local boards, day, date = find_targets(record, user)
   local amounts = record.amounts
-  read_boards(boards, user.id)
+  read_boards(boards, user)
   for i, board in ipairs(boards) do
-    if board.points - (amounts[i] or amounts[1]) > MAX_POINTS then
+    if points_on(board, user) - (amounts[i] or amounts[1]) > MAX_POINTS then
       return { 'score-overflow', 0 }
     end
   end
-  read_history(day, operation.rule.action)
-  check_audit(audit)
+  check_streams()
+  remove_from_history(day, operation.rule.action, amounts[#boards + 1] or amounts[1])
 
-  -- Every check has passed; writes begin.
-  redis.call('HDEL', user.records, operation.field)
-  write_undo_record(user, operation.field, changed)
+  -- Every check has passed; the other changes begin.
+  set(user.records, operation.field, false)
+  set(user.undo_records[1], operation.field, digits(changed))
   for i, board in ipairs(boards) do
-    local amount = amounts[i] or amounts[1]
+    local amount, points = amounts[i] or amounts[1], points_on(board, user)
     -- An expired board is not written again, and a user without points has none to lose.
-    if not board.new and (board.points > 0 and amount > 0 or amount < 0) then
-      write_board(board, user, math.max(0, board.points - amount))
+    if not board.new and (points > 0 and amount > 0 or amount < 0) then
+      set_points(board, user, math.max(0, points - amount))
     end
   end
-  remove_from_history(day, operation.rule.action, amounts[#boards + 1] or amounts[1])
+  protect(user)
   local effect = -largest(amounts, boards)
-  audit_adjustment(operation, 'undo-adjust', effect, date)
-  write_journal('undo', operation, { date = date, periods = record.periods, groups = record.groups }, boards)
+  add_to_audit(operation, 'undo-adjust', effect, date)
+  add_to_journal('undo', operation, { date = date, periods = record.periods, groups = record.groups }, boards)
   return { 'undone', effect }
 end
 
 local verbs = { ['do'] = count, old = count, own = refuse_own_target, adjust = adjust, undo = undo }
-local function apply(operation)
+local function decide(operation)
+  -- The standings of the reply are part of what is read before the first write.
+  if ARGV[7] == '1' then
+    read_boards(boards_of(operation.targets, operation.targets.periods, {}), operation.day.user)
+  end
+  if operation.day.user.frozen and not audit then
+    return { 'frozen', 0 }
+  end
   if operation.dated and operation.at <= erased_at(operation.day.user) then
     return { 'stale', 0 }
   end
   return verbs[operation.verb](operation)
 end
 
+-- Returns an error of Redis, or of Lua for a damaged value, as text.
+local function error_text(reason)
+  local text = type(reason) == 'table' and reason.err or tostring(reason)
+  return string.find(text, 'attempt to') and 'WRONGTYPE Invalid value: ' .. text or text
+end
+
+-- Decides some operations in their order, and writes all of their changes or none.
+local function apply(some)
+  local outcomes = {}
+  for i, operation in ipairs(some) do
+    local ok, outcome = pcall(decide, operation)
+    outcomes[i] = ok and outcome or { 'failed', 0, error_text(outcome) }
+  end
+  write_changes()
+  return outcomes
+end
+
 -- An undo removes points from the boards that received them. The targets of a record that this call
 -- writes are always among those of the call.
+reset_changes()
 local missing = {}
 for i, operation in ipairs(operations) do
   if operation.verb == 'undo' then
@@ -303,24 +321,29 @@ if #missing > 0 then
   return { ARGV[1], missing, {}, {} }
 end
 
-local results = {}
-for i, operation in ipairs(operations) do
-  local user = operation.day.user
-  local ok, result = true, { 'frozen', 0 }
-  if not user.frozen or audit then
-    ok, result = pcall(apply, operation)
+local applied, results = pcall(apply, operations)
+if unfinished then
+  error(results, 0)
+elseif not applied then
+  results = { { 'failed', 0, error_text(results) } }
+  -- If one of several operations cannot be written, the others take effect.
+  for i = 1, #operations > 1 and #operations or 0 do
+    reset_changes()
+    local ok, outcome = pcall(apply, { operations[i] })
+    if unfinished then
+      error(outcome, 0)
+    end
+    results[i] = ok and outcome[1] or { 'failed', 0, error_text(outcome) }
   end
-  results[i] = ok and result or { 'failed', 0, type(result) == 'table' and result.err or result }
 end
 
 local standings = {}
-if ARGV[7] == '1' then
+if ARGV[7] == '1' and results[1][1] ~= 'failed' then
   local targets, user = operations[1].targets, operations[1].day.user
-  for i = 1, #targets.periods do
-    local board = KEYS[targets.first_key + i - 1]
-    local score = redis.call('ZSCORE', board, user.id)
-    standings[#standings + 1] = score and math.abs(score)
-    standings[#standings + 1] = not user.hidden and redis.call('ZREVRANK', board, user.id)
+  for i, board in ipairs(boards_of(targets, targets.periods, {})) do
+    local score = math.abs(board.scores[user.id])
+    standings[2 * i - 1] = score > 0 and score
+    standings[2 * i] = score > 0 and not user.hidden and redis.call('ZREVRANK', board.key, user.id)
   end
 end
-return { ARGV[1], missing, results, standings }
+return { ARGV[1], {}, results, standings }

@@ -1,18 +1,18 @@
--- Parses KEYS and ARGV of count.lua, whose header specifies them. Precedes count_state.lua.
+-- Parses KEYS and ARGV of count.lua, whose header specifies them. Follows hashes.lua, precedes
+-- count_state.lua.
 
 -- Days that share a key.
 local SPAN = 31
 -- Letters that replace actions in fields; build.rs inserts the table.
 local LETTERS = { ACTION_CODES }
 
-local fingerprint, index, flags, archived, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[6]
+local fingerprint, index, flags, archived, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4], hash_at(KEYS[6])
 local stored_fingerprint = redis.call('GET', fingerprint)
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
   return { stored_fingerprint }
 end
 
 local outbox = ARGV[8] == '1' and KEYS[5] or nil
-check_outbox(outbox)
 local now = tonumber(ARGV[2])
 local span_lifetime = tonumber(ARGV[3])
 local record_lifetime, undo_lifetime = ARGV[4], ARGV[5]
@@ -60,20 +60,35 @@ local all_targets = take_list(function()
   return targets
 end)
 local users = take_list(function()
-  local user = { id = take(), records = KEYS[take_number()], undo_records = {}, days = {} }
+  local user = { id = take(), records = hash_at(KEYS[take_number()]), undo_records = {}, days = {} }
   local first_key = take_number()
   for i = 1, take_number() do
-    user.undo_records[i] = KEYS[first_key + i - 1]
+    user.undo_records[i] = hash_at(KEYS[first_key + i - 1])
   end
-  local letters = string.match(redis.call('HGET', flags, user.id) or '', '^%a*')
-  user.hidden = string.find(letters, '[hs]') ~= nil
-  user.frozen = string.find(letters, 'f') ~= nil
   return user
 end)
+if #users > 0 then
+  local fields, unfinished_logs = {}, {}
+  for i, user in ipairs(users) do
+    fields[2 * i - 1], fields[2 * i] = user.id, UNFINISHED .. user.id
+  end
+  local values = redis.call('HMGET', flags, unpack(fields))
+  for i, user in ipairs(users) do
+    local letters, log = string.match(values[2 * i - 1] or '', '^%a*'), values[2 * i]
+    user.hidden, user.frozen = string.find(letters, '[hs]') ~= nil, string.find(letters, 'f') ~= nil
+    if log then
+      table.insert(unfinished_logs, { user.id, log })
+    end
+  end
+  if #unfinished_logs > 0 then
+    return { ARGV[1], {}, {}, {}, unfinished_logs }
+  end
+end
 local days = take_list(function()
   local user = users[take_number()]
   local day = {
-    user = user, number = take_number(), history = KEYS[take_number()], records = KEYS[take_number()],
+    user = user, number = take_number(),
+    history = hash_at(KEYS[take_number()]), records = hash_at(KEYS[take_number()]),
   }
   day.of_span = day.number % SPAN
   day.digit = string.sub('0123456789abcdefghijklmnopqrstu', day.of_span + 1, day.of_span + 1)

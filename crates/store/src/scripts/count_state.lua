@@ -1,5 +1,5 @@
--- Reads and writes the data that count.lua counts in: boards, histories and deduplication records.
--- Follows count_call.lua.
+-- Reads the data that count.lua counts in, and changes it in memory: boards, histories and
+-- deduplication records. Follows count_call.lua.
 
 local DAY = 86400000
 local PERIODS = 'dwmya'
@@ -8,43 +8,18 @@ local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
 local ADJUST = 'adjust'
 
--- Sets the expiry of a key that has none. Returns whether it did.
-local function set_missing_expiry(key, seconds)
-  return redis.call('TTL', key) == -1 and redis.call('EXPIRE', key, seconds) == 1
-end
+local boards, boards_by_key = {}, {}
 
 -- Returns the instant at which the user was erased, or -inf. Older activities stay erased, however
 -- late they arrive.
 local function erased_at(user)
-  user.erased = user.erased or tonumber(redis.call('HGET', tombstones, redis.sha1hex(user.id)) or -math.huge)
-  return user.erased
-end
-
-local function write_fingerprint()
-  if not stored_fingerprint then
-    redis.call('SET', fingerprint, ARGV[1])
-  end
-end
-
--- Adds a board or a span to the index, in which an erasure finds all of them, and removes the
--- expired ones.
-local function register(name, seconds)
-  local second = math.floor(now / 1000)
-  local expiry = seconds > 0 and digits(second + seconds + 86400) or 'inf'
-  redis.call('ZADD', index, 'GT', expiry, name)
-  redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(second))
-end
-
-local function expire_span(key, day)
-  if set_missing_expiry(key, span_lifetime) then
-    register(digits(math.floor(day.number / SPAN)), span_lifetime)
-  end
+  return tonumber(get(tombstones, redis.sha1hex(user.id)) or -math.huge)
 end
 
 -- Returns the boards of some periods and groups in the order of their keys: each period for all
 -- users, then for each group. Returns false if the targets lack one of them.
 local function boards_of(targets, periods, groups)
-  local boards = {}
+  local found = {}
   local rows = { [''] = 0 }
   for i, group in ipairs(targets.groups) do
     rows[group] = i
@@ -56,7 +31,11 @@ local function boards_of(targets, periods, groups)
         return false
       end
       local key = KEYS[targets.first_key + rows[group] * #targets.periods + column - 1]
-      boards[#boards + 1] = { key = key, lifetime = board_lifetime[period] or 0 }
+      if not boards_by_key[key] then
+        boards_by_key[key] = { key = key, lifetime = board_lifetime[period] or 0, users = {} }
+        boards[#boards + 1] = boards_by_key[key]
+      end
+      found[#found + 1] = boards_by_key[key]
     end
     return true
   end
@@ -64,41 +43,58 @@ local function boards_of(targets, periods, groups)
   for _, group in ipairs(groups) do
     complete = complete and add(group)
   end
-  return complete and boards
+  return complete and found
 end
 
-local function read_boards(boards, user_id)
-  for _, board in ipairs(boards) do
-    local score, counter = unpack(redis.call('ZMSCORE', board.key, user_id, COUNTER))
-    board.score = tonumber(score or 0)
-    -- Scores of hidden users are stored negated.
-    board.points = math.floor(math.abs(board.score) / ORDERS)
-    board.order = tonumber(counter or 0)
-    board.new = not counter
-    -- An archived board that has expired no longer changes.
-    board.archived = board.new and redis.call('SISMEMBER', archived, board.key) == 1
+-- Reads the order counter of a board and the scores of the users whose operations name it.
+local function read_board(board)
+  local users = board.users
+  local scores = redis.call('ZMSCORE', board.key, COUNTER, unpack(users))
+  board.order, board.new = tonumber(scores[1] or 0), not scores[1]
+  board.former_order, board.created = board.order, false
+  board.scores, board.former, board.changed = {}, {}, {}
+  for i, user in ipairs(users) do
+    board.scores[user] = tonumber(scores[i + 1] or 0)
   end
+  -- An archived board that has expired no longer changes.
+  board.archived = board.new and redis.call('SISMEMBER', archived, board.key) == 1
+end
+
+local function read_boards(some, user)
+  for _, board in ipairs(some) do
+    if not board.scores then
+      read_board(board)
+    end
+    if not board.scores[user.id] then
+      board.scores[user.id] = tonumber(redis.call('ZSCORE', board.key, user.id) or 0)
+    end
+  end
+end
+
+-- Returns the points of a user on a board that has been read.
+local function points_on(board, user)
+  -- Scores of hidden users are stored negated.
+  return math.floor(math.abs(board.scores[user.id]) / ORDERS)
 end
 
 -- Sets the points of a user, with the next order number.
-local function write_board(board, user, points)
-  if points == 0 then
-    redis.call('ZREM', board.key, user.id)
-    return
+local function set_points(board, user, points)
+  if not board.former[user.id] then
+    board.former[user.id] = board.scores[user.id]
+    board.changed[#board.changed + 1] = user
   end
-  local score = points * ORDERS + (ORDERS - 1 - board.order)
-  if user.hidden then
-    score = -score
+  local score = 0
+  if points > 0 then
+    score = points * ORDERS + (ORDERS - 1 - board.order)
+    board.order = math.min(board.order + 1, ORDERS - 1)
+    board.created, board.new = board.created or board.new, false
   end
-  redis.call('ZINCRBY', board.key, digits(score - board.score), user.id)
-  if board.order < ORDERS - 1 then
-    redis.call('ZINCRBY', board.key, 1, COUNTER)
-  end
+  board.scores[user.id] = user.hidden and -score or score
 end
 
 -- Returns the days of a daily record as bits of a number, and whether this day is one of them.
 local function read_daily_record(day, field)
-  local bits = tonumber(redis.call('HGET', day.records, field) or 0)
+  local bits = tonumber(get(day.records, field) or 0)
   return bits, math.floor(bits / 2 ^ day.of_span) % 2 == 1
 end
 
@@ -108,48 +104,55 @@ end
 
 -- Returns the count and the points of an action on a day.
 local function read_history(day, action)
-  local stored = redis.call('HGET', day.history, history_field(day, action)) or '0 0'
+  local stored = get(day.history, history_field(day, action)) or '0 0'
   local count, points = string.match(stored, '^(%d+) (-?%d+)$')
+  if not count then
+    error({ err = 'WRONGTYPE Invalid value in a history' })
+  end
   return tonumber(count), tonumber(points)
 end
 
 -- Returns the points of all actions on a day.
 local function points_of_day(day)
-  local sum, fields = 0, redis.call('HGETALL', day.history)
+  local fields = redis.call('HGETALL', day.history.key)
   for i = 1, #fields, 2 do
-    if string.sub(fields[i], 1, 1) == day.digit then
-      sum = sum + tonumber(string.match(fields[i + 1], '-?%d+$') or 0)
+    if day.history.values[fields[i]] == nil then
+      day.history.values[fields[i]] = fields[i + 1]
+    end
+  end
+  local sum = 0
+  for field, value in pairs(day.history.values) do
+    if value and string.sub(field, 1, 1) == day.digit then
+      sum = sum + tonumber(string.match(value, '-?%d+$') or 0)
     end
   end
   return sum
 end
 
-local function write_history(day, action, count, points)
-  local field = history_field(day, action)
-  if count > 0 or points ~= 0 then
-    redis.call('HSET', day.history, field, digits(count) .. ' ' .. digits(points))
-  else
-    redis.call('HDEL', day.history, field)
-  end
+local function set_history(day, action, count, points)
+  local stored = (count > 0 or points ~= 0) and digits(count) .. ' ' .. digits(points)
+  set(day.history, history_field(day, action), stored)
 end
 
 -- Removes one activity from a day, unless the history of that day has expired.
 local function remove_from_history(day, action, amount)
   local count, points = read_history(day, action)
+  local adjustments, adjusted = read_history(day, ADJUST)
   if count == 0 then
     return
   end
   local left = points - amount
-  if action ~= ADJUST then
+  if action == ADJUST then
+    adjustments, adjusted = count - 1, left
+  else
     left = count > 1 and math.max(0, left) or 0
   end
-  write_history(day, action, count - 1, left)
   -- A negative adjustment may have removed these points already: raise it until the day is not
   -- below zero. No other action has negative points.
-  local adjustments, adjusted = read_history(day, ADJUST)
-  local sum = adjusted < 0 and points_of_day(day) or 0
+  local sum = adjusted < 0 and points_of_day(day) - points + left or 0
+  set_history(day, action, count - 1, left)
   if sum < 0 then
-    write_history(day, ADJUST, adjustments, adjusted - sum)
+    set_history(day, ADJUST, adjustments, adjusted - sum)
   end
 end
 
@@ -196,20 +199,15 @@ end
 local function read_active_record(user, field)
   local changed = -math.huge
   local record
-  local text = redis.call('HGET', user.records, field)
+  local text = get(user.records, field)
   if text then
     record = parse_active_record(text)
     changed = record.changed
   end
-  for _, key in ipairs(user.undo_records) do
-    changed = math.max(changed, tonumber(redis.call('HGET', key, field) or -math.huge))
+  for _, records in ipairs(user.undo_records) do
+    changed = math.max(changed, tonumber(get(records, field) or -math.huge))
   end
   return record, changed
-end
-
-local function write_undo_record(user, field, changed)
-  redis.call('HSET', user.undo_records[1], field, digits(changed))
-  set_missing_expiry(user.undo_records[1], undo_lifetime)
 end
 
 -- Returns the boards, day and date of an active record; nothing if the call lacks their keys.
@@ -236,3 +234,31 @@ local function largest(amounts, boards)
   return found
 end
 
+
+-- Names what the operations read, so that one command for each key reads it.
+for _, operation in ipairs(operations) do
+  local user, day, rule, field = operation.day.user, operation.day, operation.rule, operation.field
+  if operation.verb ~= 'own' then
+    if rule.once == 'd' and operation.verb ~= 'undo' then
+      want(day.records, field)
+    else
+      want(user.records, field)
+      for _, records in ipairs(user.undo_records) do
+        want(records, field)
+      end
+    end
+    if rule.cooldown > 0 then
+      want(user.records, '~' .. rule.action)
+    end
+    want(day.history, history_field(day, rule.action))
+  end
+  if operation.dated then
+    want(tombstones, redis.sha1hex(user.id))
+  end
+  for _, board in ipairs(boards_of(operation.targets, operation.targets.periods, operation.targets.groups)) do
+    if not board.users[user.id] then
+      board.users[user.id] = true
+      board.users[#board.users + 1] = user.id
+    end
+  end
+end

@@ -9,9 +9,10 @@ local function check_outbox(outbox)
   end
 end
 
+-- Returns the id of the entry.
 local function write_outbox(outbox, ...)
   if outbox then
-    redis.call('XADD', outbox, '*', 'did', ...)
+    return redis.call('XADD', outbox, '*', 'did', ...)
   end
 end
 

@@ -1,0 +1,304 @@
+//! A store that refuses writes in the middle of a script: Redis does not roll the others back.
+
+use test_support::{Answer, Fault, Forwarder, Refusal, Value, json, peer};
+
+use crate::app::WranglerApp;
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::client::Client;
+use crate::clock::noon;
+use crate::store::{Snapshot, Store};
+
+/// A write after others of the same user.
+struct Case {
+    name: &'static str,
+    before: Vec<Value>,
+    request: Request,
+    /// The outcomes of the request.
+    expected: Vec<String>,
+    /// More writes than its script makes.
+    most: usize,
+}
+
+/// A body without its user.
+#[derive(Clone)]
+enum Request {
+    Activity(Value),
+    Adjustment(Value),
+}
+
+/// What counting leaves behind: scores by board, the history, outcomes, and changes in the outbox.
+type Effects = (Vec<Value>, Value, Vec<String>, Vec<String>);
+
+fn user() -> String {
+    peer("ada")
+}
+
+impl Request {
+    async fn send(&self, client: &Client) -> Answer {
+        match self {
+            Self::Activity(body) => client.send_activity(body.clone()).await,
+            Self::Adjustment(body) => client.adjust(&user(), body).await,
+        }
+    }
+}
+
+fn outcomes(body: &Value) -> Vec<String> {
+    let results = body["results"].as_array().cloned();
+    let results = results.unwrap_or_else(|| vec![body.clone()]);
+    let outcome = |result: &Value| match result["outcome"].as_str() {
+        Some(outcome) => outcome.to_owned(),
+        None => panic!("{result}"),
+    };
+    results.iter().map(outcome).collect()
+}
+
+fn cases() -> Vec<Case> {
+    let user = user();
+    let visit = || activity(&user, "visit", "/a");
+    let group = json!({"groups": ["eu"]});
+    let points = |points: i32| json!({"id": "case-17", "points": points, "reason": "A test"});
+    let case = |name, before: &[Value], request, expected: &[&'static str], most| Case {
+        name,
+        before: before.to_vec(),
+        request,
+        expected: expected
+            .iter()
+            .map(|outcome| (*outcome).to_owned())
+            .collect(),
+        most,
+    };
+    let earlier = [like(&user, "p"), visit(), like(&peer("bea"), "p")];
+    let array = json!([
+        like(&user, "q"),
+        undo(like(&user, "q")),
+        with(like(&peer("bea"), "q"), group.clone()),
+        visit(),
+        like(&user, "q"),
+        undo(like(&user, "p")),
+    ]);
+    let array_expected = [
+        "counted",
+        "undone",
+        "counted",
+        "duplicate",
+        "counted",
+        "undone",
+    ];
+    use Request::{Activity, Adjustment};
+    vec![
+        case(
+            "first like",
+            &[],
+            Activity(like(&user, "q")),
+            &["counted"],
+            40,
+        ),
+        case(
+            "like",
+            &earlier,
+            Activity(like(&user, "q")),
+            &["counted"],
+            20,
+        ),
+        case(
+            "visit in a group",
+            &earlier,
+            Activity(with(activity(&user, "visit", "/b"), group)),
+            &["counted"],
+            40,
+        ),
+        case(
+            "dated like",
+            &earlier,
+            Activity(dated(like(&user, "q"), noon(3))),
+            &["counted"],
+            30,
+        ),
+        case(
+            "undo",
+            &earlier,
+            Activity(undo(like(&user, "p"))),
+            &["undone"],
+            20,
+        ),
+        case(
+            "only like undone",
+            &earlier[..1],
+            Activity(undo(like(&user, "p"))),
+            &["undone"],
+            20,
+        ),
+        case(
+            "nothing to undo",
+            &earlier,
+            Activity(undo(like(&user, "q"))),
+            &["nothing-to-undo"],
+            8,
+        ),
+        case("array", &earlier, Activity(array), &array_expected, 40),
+        case(
+            "adjustment",
+            &earlier,
+            Adjustment(points(5)),
+            &["counted"],
+            26,
+        ),
+        case(
+            "deduction",
+            &earlier,
+            Adjustment(points(-2)),
+            &["counted"],
+            26,
+        ),
+    ]
+}
+
+async fn effects(client: &Client, store: &mut Store, outcomes: Vec<String>) -> Effects {
+    let user = user();
+    let mut scores = Vec::new();
+    for period in ["day", "week", "month", "year", "all"] {
+        let standing = client
+            .read(&format!("/v1/ranking/{period}/users/{user}"))
+            .await;
+        scores.push(standing["score"].clone());
+    }
+    let history = client.read(&format!("/v1/users/{user}/activity")).await;
+    let outbox = store.key_of(&user, "o");
+    let entries: Vec<(String, Vec<String>)> = store.run("XRANGE", &[&outbox, "-", "+"]);
+    let field = |fields: &[String], name: &str| {
+        let mut pairs = fields.chunks(2);
+        let pair = pairs.find(|pair| pair[0] == name).expect("a field");
+        pair[1].clone()
+    };
+    let change = |(_, fields): &(String, Vec<String>)| {
+        ["did", "user", "mark"]
+            .map(|name| field(fields, name))
+            .join(" ")
+    };
+    let mut changes: Vec<String> = entries.iter().map(change).collect();
+    changes.sort();
+    (scores, history, outcomes, changes)
+}
+
+/// Sends what comes before.
+async fn prepare(client: &Client, store: &mut Store, case: &Case) {
+    store.clear();
+    for activity in &case.before {
+        client
+            .send_activity(activity.clone())
+            .await
+            .assert_status(200);
+    }
+}
+
+/// Sends a request whose writes the store refuses; returns the state before if it failed.
+async fn send_refused(
+    app: &WranglerApp,
+    forwarder: &Forwarder,
+    case: &Case,
+    refusal: Refusal,
+) -> Option<Snapshot> {
+    let mut store = app.store();
+    prepare(app, &mut store, case).await;
+    let before = store.snapshot();
+    forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
+    let response = case.request.send(app).await;
+    forwarder.heal();
+    match response.status {
+        200 => None,
+        503 => Some(before),
+        status => panic!("{} {refusal:?}: {status} {}", case.name, response.text),
+    }
+}
+
+/// Returns a snapshot without expiries: a refused request may have renewed that of active records.
+fn elements(snapshot: Snapshot) -> Vec<(String, String)> {
+    let element = |(key, (elements, _))| (key, elements);
+    snapshot.into_iter().map(element).collect()
+}
+
+/// Refuses each write of each request alone. The request fails and changes nothing, and a retry
+/// counts it.
+#[tokio::test]
+async fn one_refused_write_changes_nothing() {
+    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.journal());
+    // The first write claims every shard.
+    app.send_activity(like(&user(), "claim"))
+        .await
+        .assert_status(200);
+    let mut store = app.store();
+    for case in cases() {
+        prepare(&app, &mut store, &case).await;
+        let sent = case.request.send(&app).await;
+        let expected = effects(&app, &mut store, outcomes(&sent.body)).await;
+        assert_eq!(expected.2, case.expected, "{}", case.name);
+        let mut refused = 0;
+        for number in 1..=case.most {
+            let context = format!("{}, write {number}", case.name);
+            let before = send_refused(&app, &forwarder, &case, Refusal::Only(number)).await;
+            let sent = match before {
+                Some(before) => {
+                    refused += 1;
+                    assert_eq!(elements(store.snapshot()), elements(before), "{context}");
+                    outcomes(&case.request.send(&app).await.body)
+                }
+                None => case.expected.clone(),
+            };
+            assert_eq!(effects(&app, &mut store, sent).await, expected, "{context}");
+        }
+        // An array is counted item by item instead.
+        assert!(
+            refused > 1 || case.expected.len() > 1,
+            "{}: {refused}",
+            case.name
+        );
+        assert!(refused < case.most, "{}: {refused}", case.name);
+    }
+}
+
+/// Refuses a write and all later ones, until the store recovers: then a retry counts the request once,
+/// also after another activity of the same user.
+#[tokio::test]
+async fn retry_completes_refused_writes() {
+    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.journal());
+    app.send_activity(like(&user(), "claim"))
+        .await
+        .assert_status(200);
+    let mut store = app.store();
+    let follow = activity(&user(), "follow", "bea");
+    for case in cases() {
+        for other in [None, Some(&follow)] {
+            prepare(&app, &mut store, &case).await;
+            if let Some(other) = other {
+                app.send_activity(other.clone()).await.assert_status(200);
+            }
+            let sent = case.request.send(&app).await;
+            let expected = effects(&app, &mut store, outcomes(&sent.body)).await;
+            let mut refused = 0;
+            for number in 1..=case.most {
+                let context = format!("{}, from write {number}, {other:?}", case.name);
+                let before = send_refused(&app, &forwarder, &case, Refusal::From(number)).await;
+                if let Some(other) = other {
+                    app.send_activity(other.clone()).await.assert_status(200);
+                }
+                let sent = match before {
+                    Some(_) => {
+                        refused += 1;
+                        outcomes(&case.request.send(&app).await.body)
+                    }
+                    None => case.expected.clone(),
+                };
+                assert_eq!(effects(&app, &mut store, sent).await, expected, "{context}");
+                let flags = store.key_of(&user(), "f");
+                let fields: Vec<String> = store.run("HKEYS", &[&flags]);
+                let logs = fields.iter().filter(|field| field.starts_with('\t'));
+                assert_eq!(logs.count(), 0, "{context}: {fields:?}");
+            }
+            assert!(
+                refused > 1 && refused < case.most,
+                "{}: {refused}",
+                case.name
+            );
+        }
+    }
+}
