@@ -2,6 +2,7 @@
 
 use crate::platform::assets::Assets;
 use crate::platform::bridge;
+use crate::platform::budget::{Budget, Cost, MeteredTransport};
 use crate::platform::clock;
 use crate::platform::d1::Database;
 use crate::platform::env::{is_bound, vars};
@@ -112,6 +113,39 @@ impl App {
             .as_ref()
             .map_err(Error::clone)
     }
+
+    /// Returns what one run of cron works with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn cron_run(&self) -> Result<CronRun, Error> {
+        let config = config(&vars(&self.env), &self.env, JOB_TIMEOUT_MS)?;
+        let budget = Budget::new(Cost::new(config.cron_budget, config.cron_budget));
+        let metered = |endpoint| -> Box<dyn Transport> {
+            let transport = transport(endpoint);
+            Box::new(MeteredTransport::new(transport, Rc::clone(&budget)))
+        };
+        let database = |name| Some(Database::bound(&self.env, name)?.with_budget(&budget));
+        Ok(CronRun {
+            deployment: deployment_over(config, metered)?,
+            archive: database("ARCHIVE"),
+            journal: database("JOURNAL"),
+            budget,
+        })
+    }
+}
+
+/// One run of cron: a store and bindings whose requests count against one budget.
+pub struct CronRun {
+    /// The configuration and the store, with the deadline of jobs.
+    pub deployment: Deployment,
+    /// The archive.
+    pub archive: Option<Database>,
+    /// The journal.
+    pub journal: Option<Database>,
+    /// What the run may still send.
+    pub budget: Rc<Budget>,
 }
 
 /// A request to a configured deployment.
@@ -149,6 +183,10 @@ impl<'a> RequestContext<'a> {
 /// Returns the deployment of an environment. A request to its store has at least this deadline, in
 /// milliseconds.
 fn deployment(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Deployment, Error> {
+    deployment_over(config(vars, env, min_timeout)?, transport)
+}
+
+fn config(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Config, Error> {
     let mut config = Config {
         bound: Bound {
             queue: is_bound(env, "HELD"),
@@ -160,6 +198,14 @@ fn deployment(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Deployment, Er
         ..Config::parse(vars)?
     };
     config.store_timeout = config.store_timeout.max(min_timeout);
+    Ok(config)
+}
+
+/// Returns a deployment over the transport that `transport` makes.
+fn deployment_over(
+    config: Config,
+    transport: impl FnOnce(Endpoint) -> Box<dyn Transport>,
+) -> Result<Deployment, Error> {
     let zone = time_zone::named(&config.timezone)?;
     let (url, token) = (&config.store_url, &config.store_token);
     let endpoint = Endpoint::new(url, token, config.store_timeout);

@@ -11,7 +11,10 @@ mod write;
 pub use read::read;
 pub use users::{erase, set_visibility};
 pub use winners::read_winners;
-pub use write::{ArchivedBoard, BoardName, KEPT, acquire, archived_names, read_boards, release};
+pub use write::{
+    ArchivedBoard, BoardName, KEPT, acquire, archived_names, read_boards, release,
+    shards_by_last_run,
+};
 
 use activity_rank_core::config::Config;
 use activity_rank_store::fingerprint::fingerprint;

@@ -1,8 +1,10 @@
 //! Writes boards to the archive, page by page.
 
+use super::shard_ids;
 use crate::platform::d1::{Database, Statement};
 use activity_rank_core::board::parse_board_name;
 use activity_rank_core::calendar::{Calendar, Date, Instant, Period};
+use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_store::archive_source::{ArchivePage, BoardState};
 use serde::Deserialize;
@@ -66,21 +68,42 @@ struct Count {
 /// [`Error::StoreUnavailable`] if the database fails; so do all functions of this file.
 pub async fn acquire(archive: &Database, shard: &str, now: Instant) -> Result<Option<u32>, Error> {
     let sql = "INSERT INTO runs (site, until, next) VALUES (?1, ?2, 0) \
-         ON CONFLICT (site) DO UPDATE SET until = ?2 WHERE until < ?3 RETURNING next";
+         ON CONFLICT (site) DO UPDATE SET until = ?2 WHERE until <= ?3 RETURNING next";
     let values = vec![shard.into(), (now.0 + LEASE).into(), now.0.into()];
     let rows: Vec<Next> = archive.query(Statement::new(sql, values)).await?;
     Ok(rows.first().map(|row| row.next))
 }
 
-/// Releases the lease, and records where the next run continues.
+/// Releases the lease, and records when the run began and where the next one continues.
 ///
 /// # Errors
 ///
 /// As [`acquire`].
-pub async fn release(archive: &Database, shard: &str, next: u32) -> Result<(), Error> {
-    let sql = "UPDATE runs SET until = 0, next = ?2 WHERE site = ?1";
-    let statement = Statement::new(sql, vec![shard.into(), next.into()]);
+pub async fn release(
+    archive: &Database,
+    shard: &str,
+    next: u32,
+    now: Instant,
+) -> Result<(), Error> {
+    let sql = "UPDATE runs SET until = ?3, next = ?2 WHERE site = ?1";
+    let statement = Statement::new(sql, vec![shard.into(), next.into(), now.0.into()]);
     archive.run(&[statement]).await.map(|_| ())
+}
+
+/// Returns all shards, the one whose last run is longest ago first.
+///
+/// # Errors
+///
+/// As [`acquire`].
+pub async fn shards_by_last_run(archive: &Database, config: &Config) -> Result<Vec<u32>, Error> {
+    if config.shards == 1 {
+        return Ok(vec![0]);
+    }
+    // The key of an element is its index, which is the shard. A shard without a run comes first.
+    let sql = "SELECT key AS next FROM json_each(?1) LEFT JOIN runs ON site = value ORDER BY until";
+    let statement = Statement::new(sql, vec![shard_ids(config).into()]);
+    let shards: Vec<Next> = archive.query(statement).await?;
+    Ok(shards.into_iter().map(|shard| shard.next).collect())
 }
 
 /// Returns at most `limit` names of archived boards, in their order after one.

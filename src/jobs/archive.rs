@@ -1,6 +1,7 @@
 //! Archives boards whose period has ended.
 
 use crate::archive::{self, ArchivedBoard, BoardName, KEPT};
+use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::d1::Database;
 use activity_rank_core::calendar::Instant;
@@ -14,8 +15,23 @@ use std::slice;
 const NAMES: u32 = 500;
 const MAX_READS: u32 = 4;
 
-/// Pages of boards that one run reads: the next run continues.
-const MAX_PAGES: u32 = 40;
+/// The most that a shard takes without its boards: the lease, the set of archived boards, the index,
+/// the states of boards in Redis and in the archive, and the release. Two requests more for a store
+/// that does not know a script or refuses its flags.
+const SHARD_COST: Cost = Cost::new(8, 3);
+
+/// The most that further names of the index take.
+const NAMES_COST: Cost = Cost::new(5, 1);
+
+/// The most that a page takes: a request that reads it and a transaction that writes it or, after the
+/// last page, one that counts the rows, a request that records the board and a transaction.
+const PAGE_COST: Cost = Cost::new(6, 5);
+
+/// The cost of the release of a shard.
+const RELEASE_COST: Cost = Cost::new(1, 1);
+
+/// Names of archived boards read from the database at once.
+const ARCHIVED_NAMES: u32 = 10_000;
 
 /// Milliseconds after its end when a board is archived: by then most late activity has arrived.
 /// Later activity archives the board again.
@@ -31,20 +47,27 @@ struct Run<'a> {
     shard: u32,
     id: String,
     now: Instant,
-    /// Pages that may still be read.
-    pages: &'a mut u32,
+    budget: &'a Budget,
 }
 
-/// Archives boards of all shards, as many as one run may. A shard that fails does not stop the
-/// others.
+/// Archives boards of all shards within a budget, beginning with the shard whose last run is longest
+/// ago. A shard that fails does not stop the others.
 ///
 /// # Errors
 ///
 /// [`Error::StoreUnavailable`] if the store or the archive fails; the next run continues.
-pub async fn run(deployment: &Deployment, archive: &Database) -> Result<(), Error> {
-    let (mut pages, mut result) = (MAX_PAGES, Ok(()));
-    for shard in 0..deployment.config.shards {
-        result = result.and(run_shard(deployment, archive, shard, &mut pages).await);
+pub async fn run(
+    deployment: &Deployment,
+    archive: &Database,
+    budget: &Budget,
+) -> Result<(), Error> {
+    let shards = archive::shards_by_last_run(archive, &deployment.config).await?;
+    let mut result = Ok(());
+    for shard in shards {
+        if !budget.allows(SHARD_COST.plus(PAGE_COST)) {
+            break;
+        }
+        result = result.and(run_shard(deployment, archive, shard, budget).await);
     }
     result
 }
@@ -53,42 +76,56 @@ async fn run_shard(
     deployment: &Deployment,
     archive: &Database,
     shard: u32,
-    pages: &mut u32,
+    budget: &Budget,
 ) -> Result<(), Error> {
     let now = clock::now();
     let id = archive::shard_id(&deployment.config, shard);
     let Some(start) = archive::acquire(archive, &id, now).await? else {
         return Ok(());
     };
-    let mut run = Run {
+    let run = Run {
         deployment,
         archive,
         shard,
         id,
         now,
-        pages,
+        budget,
     };
     let result = run.from(start).await;
     let next = *result.as_ref().unwrap_or(&start);
-    archive::release(archive, &run.id, next).await?;
+    archive::release(archive, &run.id, next, now).await?;
     result.map(|_| ())
 }
 
 impl Run<'_> {
-    /// Goes through the index from a position, and returns where the next run continues.
-    async fn from(&mut self, mut next: u32) -> Result<u32, Error> {
+    /// Archives boards that expire soonest, then those from a position in the index on. Returns where
+    /// the next run continues.
+    async fn from(&self, mut next: u32) -> Result<u32, Error> {
         self.restore_archived_names().await?;
+        let mut position = 0;
         for _ in 0..MAX_READS {
-            let names = source::read_index(self.deployment, self.shard, next, NAMES).await?;
+            let names = source::read_index(self.deployment, self.shard, position, NAMES).await?;
             if !self.archive_due(&names).await? {
                 return Ok(next);
             }
             if names.len() < NAMES as usize {
                 return Ok(0);
             }
-            next += NAMES;
+            next = match position {
+                0 => next.max(NAMES),
+                position => position + NAMES,
+            };
+            position = next;
+            if !self.may_continue(NAMES_COST) {
+                break;
+            }
         }
         Ok(next)
+    }
+
+    /// Returns whether a step leaves enough for the release.
+    fn may_continue(&self, cost: Cost) -> bool {
+        self.budget.allows(cost.plus(RELEASE_COST))
     }
 
     /// Writes the names of archived boards to a store that has lost them.
@@ -96,19 +133,26 @@ impl Run<'_> {
         if source::knows_archived(self.deployment, self.shard).await? {
             return Ok(());
         }
-        let mut last = String::new();
+        // Part of the names would look like all of them to the next run.
+        let mut names: Vec<String> = Vec::new();
         loop {
-            let names = archive::archived_names(self.archive, &self.id, &last, NAMES).await?;
-            let Some(name) = names.last() else {
-                return Ok(());
-            };
-            last.clone_from(name);
-            source::record_archived(self.deployment, self.shard, &names).await?;
+            let last = names.last().cloned().unwrap_or_default();
+            let more =
+                archive::archived_names(self.archive, &self.id, &last, ARCHIVED_NAMES).await?;
+            let is_end = more.len() < ARCHIVED_NAMES as usize;
+            names.extend(more);
+            if is_end {
+                break;
+            }
         }
+        if names.is_empty() {
+            return Ok(());
+        }
+        source::record_archived(self.deployment, self.shard, &names).await
     }
 
     /// Archives the boards that are due. Returns whether the run may continue.
-    async fn archive_due(&mut self, names: &[String]) -> Result<bool, Error> {
+    async fn archive_due(&self, names: &[String]) -> Result<bool, Error> {
         let keys = self.deployment.keys(self.shard);
         // The index also contains spans of histories.
         let names = names.iter().filter_map(|key| keys.board_name_of(key));
@@ -150,14 +194,13 @@ impl Run<'_> {
     /// The pages only belong together if nothing changed between them. After a change the board is
     /// read again from its start; a later run would find it changed anyway.
     async fn archive_board(
-        &mut self,
+        &self,
         board: &BoardName,
         archived: &ArchivedBoard,
     ) -> Result<bool, Error> {
         let (mut state, mut start) = archived.partial.unzip();
         let mut audit = None;
-        while *self.pages > 0 {
-            *self.pages -= 1;
+        while self.may_continue(PAGE_COST) {
             let first = start.unwrap_or(0);
             let page =
                 source::read_page(self.deployment, self.shard, &board.name, first, KEPT).await?;

@@ -6,33 +6,51 @@ pub mod outbox;
 pub mod replay;
 pub mod snapshots;
 
-use crate::app::App;
+use crate::app::{App, CronRun};
 use crate::log;
+use crate::platform::budget::Cost;
 use activity_rank_core::error::Error;
-use outbox::CRON_BATCHES;
 
 /// The cron trigger that only drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
 
-/// Runs the jobs of a cron trigger, the ones that matter most first: a run may end at the limits of
-/// the platform. A job that fails is logged, and due again next time.
+/// Runs the jobs of a cron trigger within one budget, the ones that matter most first: the journal,
+/// then boards that are lost if they expire before they are archived, then the copies for an outage.
+/// What is left, and a job that fails, is due next time.
 pub async fn run_scheduled(app: &App, cron: &str) {
-    let Ok(deployment) = app.job_deployment() else {
+    let Ok(run) = app.cron_run() else {
         return;
     };
-    if cron != EVERY_MINUTE {
-        // The copies for an outage take one request for each period; a board that is not archived
-        // before it expires is lost.
-        if let Some(snapshots) = &app.bindings.snapshots {
-            log_failure(snapshots::run(deployment, snapshots).await);
-        }
-        if let Some(archive) = &app.bindings.archive {
-            log_failure(archive::run(deployment, archive).await);
-        }
+    if cron == EVERY_MINUTE {
+        drain(&run).await;
+        return;
     }
-    if let Some(journal) = &app.bindings.journal {
-        let shards = 0..deployment.config.shards;
-        let drained = outbox::drain(deployment, journal, shards, CRON_BATCHES).await;
+    // The drain of every minute has a budget of its own. Under constant load this one must not take
+    // everything from the archive.
+    let half = run.deployment.config.cron_budget / 2;
+    let archive = run.archive.as_ref().map(|_| Cost::new(half, half));
+    let saved = app.bindings.snapshots.as_ref();
+    let snapshots = saved.map(|_| snapshots::cost(&run.deployment));
+    let snapshots = snapshots.unwrap_or_default();
+    run.budget
+        .reserve(archive.unwrap_or_default().plus(snapshots));
+    drain(&run).await;
+    run.budget.reserve(snapshots);
+    if let Some(archive) = &run.archive {
+        log_failure(archive::run(&run.deployment, archive, &run.budget).await);
+    }
+    run.budget.reserve(Cost::default());
+    if let Some(snapshots) = saved {
+        log_failure(snapshots::run(&run.deployment, snapshots, &run.budget).await);
+    }
+}
+
+async fn drain(run: &CronRun) {
+    if let Some(journal) = &run.journal {
+        let shards = 0..run.deployment.config.shards;
+        let batches = outbox::cron_batches(&run.deployment.config);
+        let budget = Some(&*run.budget);
+        let drained = outbox::drain(&run.deployment, journal, shards, batches, budget).await;
         log_failure(drained.map(|_| ()));
     }
 }

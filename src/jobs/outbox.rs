@@ -1,20 +1,20 @@
 //! Drains the outboxes of the shards to the journal.
 
 use crate::journal;
+use crate::platform::budget::{Budget, Cost};
 use crate::platform::d1::Database;
+use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::outbox::{self, BATCH};
 use std::ops::Range;
 
-/// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests. Cloudflare's
-/// free plan allows 50 requests and queries, and refuses the next one: then a run moves
-/// [`FREE_PLAN_ENTRIES`].
-pub const CRON_BATCHES: u32 = 100;
+/// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests.
+const MAX_CRON_BATCHES: u32 = 100;
 
-/// The entries that a run moves within 50 requests and queries: 20 batches take 41, and the lengths
-/// of the outboxes one more.
-pub const FREE_PLAN_ENTRIES: u64 = 20 * BATCH as u64;
+/// The cost of a batch: a request that reads it, a query that writes it and one that empties the rows
+/// of erased users, and a request that removes the last batch of the shard.
+const BATCH_COST: Cost = Cost::new(3, 2);
 
 /// The most batches of a request.
 pub const REQUEST_BATCHES: u32 = 20;
@@ -22,8 +22,21 @@ pub const REQUEST_BATCHES: u32 = 20;
 /// The entries of a batch are halved after each failure of the store, down to fewer than this many.
 const MIN_ENTRIES: usize = 125;
 
-/// Drains the outboxes of some shards, the longest first, by at most so many batches. Returns whether
-/// they are empty now.
+/// Returns the most batches of a run of cron. 20 batches of one shard take 41 of 50 requests, and the
+/// lengths of the outboxes one more.
+#[must_use]
+pub fn cron_batches(config: &Config) -> u32 {
+    (config.cron_budget * 2 / 5).min(MAX_CRON_BATCHES)
+}
+
+/// Returns the most entries that a run of cron moves.
+#[must_use]
+pub fn cron_entries(config: &Config) -> u64 {
+    u64::from(cron_batches(config)) * BATCH as u64
+}
+
+/// Drains the outboxes of some shards, the longest first, by at most so many batches and within a
+/// budget. Returns whether they are empty now.
 ///
 /// # Errors
 ///
@@ -33,12 +46,13 @@ pub async fn drain(
     journal: &Database,
     shards: Range<u32>,
     mut batches: u32,
+    budget: Option<&Budget>,
 ) -> Result<bool, Error> {
     let mut lengths = outbox::lengths(deployment, shards).await?;
     let mut empty = true;
     while let Some(index) = longest(&lengths) {
         let (shard, _) = lengths.swap_remove(index);
-        empty &= drain_shard(deployment, journal, shard, &mut batches).await?;
+        empty &= drain_shard(deployment, journal, shard, &mut batches, budget).await?;
     }
     Ok(empty)
 }
@@ -56,9 +70,11 @@ async fn drain_shard(
     journal: &Database,
     shard: u32,
     batches: &mut u32,
+    budget: Option<&Budget>,
 ) -> Result<bool, Error> {
     let (mut done, mut length) = (Vec::new(), BATCH);
-    while *batches > 0 {
+    let may_continue = || budget.is_none_or(|budget| budget.allows(BATCH_COST));
+    while *batches > 0 && may_continue() {
         *batches -= 1;
         let entries = match outbox::advance(deployment, shard, &done, length).await {
             Ok(entries) => entries,

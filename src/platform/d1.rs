@@ -1,8 +1,10 @@
 //! D1 databases: the bindings `ARCHIVE` and `JOURNAL`.
 
+use super::budget::{Budget, Cost};
 use activity_rank_core::error::Error;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use worker::{D1Database, D1Result, Env};
 
@@ -29,6 +31,7 @@ impl Statement {
 pub struct Database {
     name: &'static str,
     binding: D1Database,
+    budget: Option<Rc<Budget>>,
 }
 
 /// The rows of one statement.
@@ -42,7 +45,18 @@ impl Database {
     #[must_use]
     pub fn bound(env: &Env, name: &'static str) -> Option<Self> {
         let binding = env.d1(name).ok()?;
-        Some(Self { name, binding })
+        Some(Self {
+            name,
+            binding,
+            budget: None,
+        })
+    }
+
+    /// Counts its batches and statements against a budget from now on.
+    #[must_use]
+    pub fn with_budget(mut self, budget: &Rc<Budget>) -> Self {
+        self.budget = Some(Rc::clone(budget));
+        self
     }
 
     /// Runs statements in one transaction, and returns the rows of each.
@@ -52,6 +66,9 @@ impl Database {
     /// [`Error::StoreUnavailable`] if the database fails; then none of the statements has any
     /// effect.
     pub async fn run(&self, statements: &[Statement]) -> Result<Vec<Rows<'_>>, Error> {
+        if let Some(budget) = &self.budget {
+            budget.spend(Cost::new(1, statements.len() as u32))?;
+        }
         let mut prepared = Vec::new();
         for Statement { sql, values } in statements {
             let values: Vec<JsValue> = values.iter().map(to_js).collect();

@@ -6,6 +6,7 @@
 
 pub mod assets;
 pub mod bridge;
+pub mod budget;
 pub mod clock;
 pub mod crypto;
 pub mod d1;

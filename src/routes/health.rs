@@ -66,11 +66,11 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
             "The store's maxmemory-policy is {policy}: a full store would evict boards and deduplication records. Set noeviction."
         ));
     }
-    let outbox_limit = outbox::FREE_PLAN_ENTRIES / 4 * 3;
+    let moved = outbox::cron_entries(&deployment.config);
+    let outbox_limit = moved / 4 * 3;
     if health.outbox_length > outbox_limit {
         warnings.push(format!(
-            "More than {outbox_limit} entries wait in the outbox of the journal, and each minute moves at most {} (100000 on the paid plan). Check its cron trigger and its database.",
-            outbox::FREE_PLAN_ENTRIES
+            "More than {outbox_limit} entries wait in the outbox of the journal, and each minute moves at most {moved}. Check its cron trigger and its database; on the paid plan, raise CRON_BUDGET."
         ));
     }
     for period in &health.nearly_full {

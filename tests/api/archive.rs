@@ -10,8 +10,13 @@ use crate::app::WranglerApp;
 use crate::bodies::{ids, like, undo, with};
 use crate::clock::{day, noon};
 
+/// Starts a Worker whose cron archives every board of a test in one run.
 fn start() -> WranglerApp {
-    WranglerApp::with(WorkerBuilder::archive)
+    WranglerApp::with(|worker| complete_runs(worker.archive()))
+}
+
+fn complete_runs(worker: WorkerBuilder) -> WorkerBuilder {
+    worker.json("CRON_BUDGET", json!(1000))
 }
 
 /// The age of the archived day in days; its week, month and year may still be open.
@@ -161,7 +166,8 @@ async fn erased_user_is_on_no_archived_board(archive: &WranglerApp) {
 /// The shards of a closed board lose it one by one.
 #[tokio::test]
 async fn board_missing_on_a_shard_is_read_from_archive() {
-    let archive = WranglerApp::with(|worker| worker.archive().json("SHARDS", json!(8)));
+    let archive =
+        WranglerApp::with(|worker| complete_runs(worker.archive()).json("SHARDS", json!(8)));
     fill_board(&archive).await;
     let reads = async |unique: u32| {
         let path = format!("/v1/ranking/day/winners?limit={unique}");

@@ -28,6 +28,7 @@ mod users;
 mod archive;
 mod cancelled;
 mod cors;
+mod cron;
 mod head;
 mod logging;
 mod rate_limits;

@@ -52,4 +52,4 @@ pub use shared::{gateway, redis};
 pub use stream::{Event, Stream};
 pub use until::until;
 pub use worker::{Worker, WorkerBuilder};
-pub use wrangler::Wrangler;
+pub use wrangler::{CronCost, Wrangler};

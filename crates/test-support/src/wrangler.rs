@@ -49,6 +49,15 @@ pub struct Wrangler {
     folder: TempDir,
 }
 
+/// What a run of cron sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CronCost {
+    /// Requests to the store, batches of D1 and operations of KV.
+    pub subrequests: u64,
+    /// Statements of D1.
+    pub queries: u64,
+}
+
 impl Wrangler {
     pub(crate) fn run(
         bundle: &Path,
@@ -58,7 +67,7 @@ impl Wrangler {
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for wrangler");
         repository::copy_bundle(bundle, folder.path());
-        if bindings.queues.is_some() || bindings.journal {
+        if bindings.queues.is_some() || bindings.journal || bindings.archive {
             wrap_worker(folder.path());
         }
         let mut config = config(vars, limits, bindings.queues);
@@ -214,7 +223,40 @@ impl Wrangler {
         assert_eq!((response.status, response.text.as_str()), (200, "ok"));
     }
 
-    /// Runs a statement in the journal's database, bypassing the Worker, and returns the rows.
+    /// Triggers the cron job that runs every five minutes, and returns what it sent.
+    ///
+    /// # Panics
+    ///
+    /// Panics without the archive, the journal or queues.
+    pub async fn metered_tick(&self) -> CronCost {
+        self.metered("*/5 * * * *").await
+    }
+
+    /// Triggers the cron job that runs every minute, and returns what it sent, as
+    /// [`metered_tick`](Self::metered_tick) does.
+    pub async fn metered_minute(&self) -> CronCost {
+        self.metered("* * * * *").await
+    }
+
+    async fn metered(&self, cron: &str) -> CronCost {
+        let offset = self.log().len();
+        self.cron(cron).await;
+        until("the cost of cron", async || {
+            let log = self.log_from(offset);
+            let mut lines = log.lines();
+            let cost = lines.find_map(|line| line.strip_prefix("CRON "))?;
+            let cost: Value = serde_json::from_str(cost).expect("JSON");
+            let number = |name: &str| cost[name].as_u64().expect("a number");
+            Some(CronCost {
+                subrequests: number("subrequests"),
+                queries: number("queries"),
+            })
+        })
+        .await
+    }
+
+    /// Runs a statement in the journal's database, or the archive's without a journal, bypassing the
+    /// Worker, and returns the rows.
     ///
     /// # Panics
     ///
@@ -383,10 +425,10 @@ fn configure_queues(config: &mut Value, queues: Queues) {
     consumers.push(json!({"queue": dead, "max_batch_timeout": 0}));
 }
 
-/// Wraps the Worker in the queue probe.
+/// Wraps the Worker in the probe.
 fn wrap_worker(folder: &Path) {
     std::fs::rename(folder.join("index.js"), folder.join("rank.js")).expect("the entry point");
-    std::fs::write(folder.join("index.js"), include_str!("queue_probe.js")).expect("the script");
+    std::fs::write(folder.join("index.js"), include_str!("probe.js")).expect("the script");
 }
 
 /// Returns the address in `Ready on http://127.0.0.1:1234`.

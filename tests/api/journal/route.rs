@@ -105,7 +105,7 @@ async fn healthz_lists_bindings_and_warns_of_large_outbox() {
     assert_eq!(app.read("/healthz").await["warnings"], json!([]));
     let entry = [&*outbox, "*", "did", "x"];
     app.store.run::<String>("XADD", &entry);
-    let warning = "More than 15000 entries wait in the outbox of the journal, and each minute moves at most 20000 (100000 on the paid plan). Check its cron trigger and its database.";
+    let warning = "More than 15000 entries wait in the outbox of the journal, and each minute moves at most 20000. Check its cron trigger and its database; on the paid plan, raise CRON_BUDGET.";
     let health = app.read("/healthz").await;
     assert_eq!(health["warnings"], json!([warning]));
 }

@@ -13,6 +13,7 @@ const TABLE: &str = r#"
     POINT_DECIMALS            ["3", -1, "two"]             must be an integer from 0 to 2
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600
     STORE_TIMEOUT_MS          ["0", 30001]                 must be an integer from 1 to 30000
+    CRON_BUDGET               ["49", 1001]                 must be an integer from 50 to 1000
     PREFIX                    ["{ar}", "a b"]              takes 1 to 64 of A-Z a-z 0-9 _ . : -
     PREFIX                    [["ar"]]                     must be a text
     SHARDS                    ["0", 65]                    must be an integer from 1 to 64

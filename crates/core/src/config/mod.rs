@@ -29,6 +29,8 @@ pub struct Config {
     pub store_token: String,
     /// Timeout of one request to the store, in milliseconds: 1 to 30,000.
     pub store_timeout: u32,
+    /// The most subrequests, and the most database queries, of one run of cron: 50 to 1,000.
+    pub cron_budget: u32,
     /// The keys of trusted services.
     pub service_keys: ServiceKeys,
     /// How user tokens are verified.
@@ -107,6 +109,7 @@ impl Config {
             store_timeout: vars
                 .integer("STORE_TIMEOUT_MS", 1..=30_000)?
                 .unwrap_or(2000),
+            cron_budget: vars.integer("CRON_BUDGET", 50..=1000)?.unwrap_or(50),
             service_keys: ServiceKeys::parse(vars)?,
             tokens: Tokens::parse(vars)?,
             allowed_origins: Origins::parse(vars)?,

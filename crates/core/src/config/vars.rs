@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 18] = [
+    pub const NAMES: [&str; 19] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -29,6 +29,7 @@ impl Vars {
         "KEEP_DAYS",
         "BOARD_MAX_AGE",
         "STORE_TIMEOUT_MS",
+        "CRON_BUDGET",
         "PREFIX",
         "SHARDS",
     ];
