@@ -17,7 +17,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy schema fuzz faults live pictures bench growth \
+	test-cli test-gateway test-web test-shards test-deploy conformance schema fuzz faults live pictures bench growth \
 	gateway memory dev cluster deploy release clean
 
 help: ## list these targets
@@ -77,10 +77,14 @@ test-api: build test-tools ## integration tests of the Worker and its OpenAPI do
 	@scripts/test --gateway
 	SHARDS=1 scripts/test --group api --skip deploy_artifact:: --skip reqwest_transport::
 
+conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…
+	@scripts/conformance
+
 test-counting: build ## exact counting against a reference model, with failures and concurrency
 	@scripts/test --gateway
 	@# `make faults` injects failures for 10 minutes at the full rate; this rate suits a busy machine.
 	SHARDS=1 RATE=$${RATE:-40} scripts/test --group counting
+	scripts/conformance --local --quick
 
 test-cli: build ## the command line: import, export, restore, rebuild
 	@scripts/test --gateway

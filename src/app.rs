@@ -114,7 +114,7 @@ impl App {
             .map_err(Error::clone)
     }
 
-    /// Returns what one run of cron works with.
+    /// Returns the deployment and bindings of one run of cron, with a new budget.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ pub struct CronRun {
     pub archive: Option<Database>,
     /// The journal.
     pub journal: Option<Database>,
-    /// What the run may still send.
+    /// The remaining subrequests and queries of the run.
     pub budget: Rc<Budget>,
 }
 

@@ -18,7 +18,7 @@ pub struct Cost {
     pub queries: u32,
 }
 
-/// What an invocation may still send.
+/// The remaining subrequests and queries of an invocation.
 #[derive(Debug)]
 pub struct Budget {
     left: Cell<Cost>,

@@ -4,7 +4,7 @@ use crate::requests::{ACTIVITY, act, at, expect, in_groups, like, outcomes, undo
 use redis::cmd;
 use test_support::{
     Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Value, Worker, gateway,
-    json, shards,
+    json, shards, unique_prefix,
 };
 
 /// The requests that return ranks. With several shards, a second request counts the users above on
@@ -252,7 +252,7 @@ async fn missing_script_is_sent_once_with_eval() {
 #[tokio::test]
 async fn isolate_checks_fingerprints_once_per_shard() {
     let forwarder = Forwarder::to(&gateway().url());
-    let prefix = format!("shards-{}", std::process::id());
+    let prefix = unique_prefix("shards-");
     let start = || {
         let worker = Worker::builder().store(&forwarder.url());
         let worker = worker.var("PREFIX", &prefix);

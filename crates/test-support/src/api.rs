@@ -32,6 +32,13 @@ pub(crate) fn http_client() -> Client {
     builder.build().expect("these settings are valid")
 }
 
+/// Returns an HTTP client for a store elsewhere, which trusts the certificates of the system.
+pub(crate) fn https_client() -> Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder().pool_idle_timeout(IDLE_TIMEOUT);
+    builder.build().expect("the system has root certificates")
+}
+
 /// A client of one running service. Paths may carry a query: `get("/v1/ranking/day?limit=3")`.
 #[derive(Clone, Debug)]
 pub struct Api {

@@ -157,7 +157,7 @@ fn serve(stream: TcpStream, primaries: &[u16]) -> RedisResult<()> {
 }
 
 /// Reads one command, an array of bulk strings; `None` at the end of the stream.
-fn read_command(stream: &mut impl BufRead) -> RedisResult<Option<Vec<Vec<u8>>>> {
+pub(crate) fn read_command(stream: &mut impl BufRead) -> RedisResult<Option<Vec<Vec<u8>>>> {
     let Some(count) = read_length(stream)? else {
         return Ok(None);
     };

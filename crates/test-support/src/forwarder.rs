@@ -325,7 +325,7 @@ async fn respond(
 /// # Errors
 ///
 /// Returns [`Cut`] without a response: a gateway that is down must look so to the Worker too.
-async fn forward(
+pub(crate) async fn forward(
     client: reqwest::Client,
     target: &str,
     mut head: Parts,
@@ -349,7 +349,7 @@ async fn forward(
 
 /// An error that makes hyper close the connection immediately.
 #[derive(Debug)]
-struct Cut;
+pub(crate) struct Cut;
 
 impl fmt::Display for Cut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,13 +5,15 @@ use std::process::Command;
 use crate::repository;
 use crate::server_process::{ServerProcess, Signal, send_signal};
 
-/// The bearer token of every gateway in tests.
+/// The bearer token that every Worker in tests sends.
 pub const TOKEN: &str = "test-store-token";
 
 /// A running gateway; ends on drop.
 pub struct Gateway {
-    child: ServerProcess,
+    /// `None` for a store elsewhere.
+    child: Option<ServerProcess>,
     redis: String,
+    token: String,
     address: String,
 }
 
@@ -23,12 +25,37 @@ impl Gateway {
     /// Panics when the binary has not been built or does not start.
     #[must_use]
     pub fn spawn(redis: &str) -> Self {
-        let (child, address) = start(redis, "127.0.0.1:0");
+        Self::spawn_with_token(redis, TOKEN)
+    }
+
+    /// Starts a private gateway that accepts this token instead of [`TOKEN`].
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`spawn`](Self::spawn) does.
+    #[must_use]
+    pub fn spawn_with_token(redis: &str, token: &str) -> Self {
+        let (child, address) = start(redis, token, "127.0.0.1:0");
         Self {
-            child,
+            child: Some(child),
             redis: redis.to_owned(),
+            token: token.to_owned(),
             address,
         }
+    }
+
+    /// Returns the gateway of a store elsewhere, which a proxy at this address passes requests to.
+    pub(crate) fn elsewhere(address: String) -> Self {
+        Self {
+            child: None,
+            redis: String::new(),
+            token: TOKEN.to_owned(),
+            address,
+        }
+    }
+
+    fn child(&self) -> &ServerProcess {
+        self.child.as_ref().expect(ELSEWHERE)
     }
 
     /// Returns `http://127.0.0.1:<port>`.
@@ -38,24 +65,28 @@ impl Gateway {
     }
 
     /// Returns the process id.
+    ///
+    /// # Panics
+    ///
+    /// Panics, as all methods that follow, for a store elsewhere.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.child.pid()
+        self.child().pid()
     }
 
     /// Kills it (`kill -9`) and waits for its end.
     pub fn kill(&mut self) {
-        self.child.kill();
+        self.child.as_mut().expect(ELSEWHERE).kill();
     }
 
     /// Stops it (`kill -STOP`): the kernel accepts connections, but no request gets a response.
     pub fn pause(&self) {
-        send_signal(Signal::STOP, self.child.pid());
+        send_signal(Signal::STOP, self.child().pid());
     }
 
     /// Continues a paused gateway.
     pub fn resume(&self) {
-        send_signal(Signal::CONT, self.child.pid());
+        send_signal(Signal::CONT, self.child().pid());
     }
 
     /// Restarts it on the same port.
@@ -65,20 +96,24 @@ impl Gateway {
     /// Panics when it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        (self.child, self.address) = start(&self.redis, &self.address);
+        let (child, address) = start(&self.redis, &self.token, &self.address);
+        (self.child, self.address) = (Some(child), address);
     }
 
     /// Returns the log since the last start.
     #[must_use]
     pub fn log(&self) -> String {
-        self.child.log()
+        self.child().log()
     }
 }
 
-fn start(redis: &str, listen: &str) -> (ServerProcess, String) {
+/// The message of a test that controls a store which the tests did not start.
+const ELSEWHERE: &str = "a gateway of the tests, not a store elsewhere";
+
+fn start(redis: &str, token: &str, listen: &str) -> (ServerProcess, String) {
     let mut command = Command::new(repository::binary("redis-rest"));
     command.env("REDIS_URL", redis).env("LISTEN", listen);
-    command.env("REDIS_REST_TOKEN", TOKEN);
+    command.env("REDIS_REST_TOKEN", token);
     let ready = |line: &str| {
         line.strip_prefix("redis-rest listening on http://")
             .map(str::to_owned)

@@ -17,6 +17,8 @@
 //! ```
 //!
 //! Every server listens on its own port and ends with the test process, however that ends.
+//! With `CONFORMANCE_URL`, `CONFORMANCE_TOKEN` and `CONFORMANCE_PREFIX` the shared Redis and gateway are
+//! a proxy to a store elsewhere: `make conformance` sets them.
 //! The environment variable `SHARDS` sets the number of shards of every Worker; a test that needs
 //! users of one shard takes them from [`peers`]. With `CLUSTER=1` the shared Redis is a cluster of
 //! six nodes.
@@ -27,14 +29,17 @@
 mod api;
 mod capnp;
 mod cluster;
+pub mod conformance;
 mod forwarder;
 mod gateway;
 mod redis_server;
 pub mod reference;
 mod repository;
+mod rest_client;
 mod server_process;
 mod sharding;
 mod shared;
+mod store_proxy;
 mod stream;
 mod until;
 mod worker;
@@ -46,9 +51,11 @@ pub use gateway::{Gateway, TOKEN};
 pub use redis_server::{RedisOptions, RedisServer};
 pub use repository::{npm, root, target};
 pub use reqwest::Method;
+pub use rest_client::{RestClient, RestResponse};
 pub use serde_json::{Value, json};
 pub use sharding::{key, key_of, owner, peer, peers, rest, shard_among, shard_of, shards};
-pub use shared::{gateway, redis};
+pub use shared::{gateway, redis, unique_prefix};
+pub use store_proxy::StoreProxy;
 pub use stream::{Event, Stream};
 pub use until::until;
 pub use worker::{Worker, WorkerBuilder};

@@ -50,7 +50,8 @@ pub(crate) struct Cluster {
 
 /// A running redis-server with its own folder; ends on drop.
 pub struct RedisServer {
-    child: ServerProcess,
+    /// `None` for a store elsewhere.
+    child: Option<ServerProcess>,
     port: u16,
     folder: TempDir,
     options: RedisOptions,
@@ -74,7 +75,7 @@ impl RedisServer {
             match start(port, &folder, &options) {
                 Ok(child) => {
                     return Self {
-                        child,
+                        child: Some(child),
                         port,
                         folder,
                         options,
@@ -85,6 +86,21 @@ impl RedisServer {
                 Err(reason) => panic!("{reason}"),
             }
         }
+    }
+
+    /// Returns the Redis of a store elsewhere, which a proxy on this port forwards commands to.
+    pub(crate) fn elsewhere(port: u16) -> Self {
+        Self {
+            child: None,
+            port,
+            folder: tempfile::tempdir().expect("a folder"),
+            options: RedisOptions::default(),
+            cluster: None,
+        }
+    }
+
+    fn child(&self) -> &ServerProcess {
+        self.child.as_ref().expect(ELSEWHERE)
     }
 
     /// Makes this node the handle of its cluster.
@@ -127,14 +143,18 @@ impl RedisServer {
     }
 
     /// Returns the process id.
+    ///
+    /// # Panics
+    ///
+    /// Panics, as all methods that follow, for a store elsewhere.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.child.pid()
+        self.child().pid()
     }
 
     /// Kills it (`kill -9`) and waits for its end.
     pub fn kill(&mut self) {
-        self.child.kill();
+        self.child.as_mut().expect(ELSEWHERE).kill();
     }
 
     /// Restarts it on the same port and folder; with
@@ -145,16 +165,19 @@ impl RedisServer {
     /// Panics when it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        self.child = start(self.port, &self.folder, &self.options)
-            .unwrap_or_else(|reason| panic!("{reason}"));
+        let child = start(self.port, &self.folder, &self.options);
+        self.child = Some(child.unwrap_or_else(|reason| panic!("{reason}")));
     }
 
     /// Returns the log since the last start.
     #[must_use]
     pub fn log(&self) -> String {
-        self.child.log()
+        self.child().log()
     }
 }
+
+/// The message of a test that controls a store which the tests did not start.
+const ELSEWHERE: &str = "a redis-server of the tests, not a store elsewhere";
 
 fn start(port: u16, folder: &TempDir, options: &RedisOptions) -> Result<ServerProcess, String> {
     let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".to_owned());

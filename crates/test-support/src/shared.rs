@@ -1,17 +1,23 @@
 //! The redis-server and the gateway that all tests of a process share.
 
+use std::env;
 use std::sync::OnceLock;
 
 use crate::cluster;
 use crate::gateway::Gateway;
 use crate::redis_server::{RedisOptions, RedisServer};
+use crate::rest_client::RestClient;
+use crate::store_proxy::StoreProxy;
 
 /// Returns the redis-server that all tests of this process share; with `CLUSTER=1` it is a cluster
-/// of six nodes. Never flush it: it also holds the keys of other tests, each under its own prefix.
+/// of six nodes, with `CONFORMANCE_URL` a store elsewhere. Never flush it: it also holds the keys of
+/// other tests, each under its own prefix.
 pub fn redis() -> &'static RedisServer {
     static SHARED: OnceLock<RedisServer> = OnceLock::new();
     SHARED.get_or_init(|| {
-        if std::env::var("CLUSTER").is_ok_and(|value| value == "1") {
+        if let Some(proxy) = proxy() {
+            RedisServer::elsewhere(proxy.redis_port())
+        } else if env::var("CLUSTER").is_ok_and(|value| value == "1") {
             // The smallest recommended cluster: three primaries with a replica each.
             cluster::spawn(3, 1)
         } else {
@@ -23,5 +29,31 @@ pub fn redis() -> &'static RedisServer {
 /// Returns the gateway that all tests of this process share, in front of the shared [`redis()`].
 pub fn gateway() -> &'static Gateway {
     static SHARED: OnceLock<Gateway> = OnceLock::new();
-    SHARED.get_or_init(|| Gateway::spawn(&redis().url()))
+    SHARED.get_or_init(|| match proxy() {
+        Some(proxy) => Gateway::elsewhere(proxy.address()),
+        None => Gateway::spawn(&redis().url()),
+    })
+}
+
+/// Returns a key prefix that no other process of tests uses. It begins with `CONFORMANCE_PREFIX`, so that
+/// a conformance run can remove its keys.
+#[must_use]
+pub fn unique_prefix(name: &str) -> String {
+    let run = env::var("CONFORMANCE_PREFIX").unwrap_or_default();
+    format!("{run}{name}{}", std::process::id())
+}
+
+/// Returns the proxy in front of the store of a conformance run: the one at `CONFORMANCE_URL`, with
+/// the token `CONFORMANCE_TOKEN`.
+fn proxy() -> Option<&'static StoreProxy> {
+    static SHARED: OnceLock<Option<StoreProxy>> = OnceLock::new();
+    let start = || {
+        let url = env::var("CONFORMANCE_URL").ok()?;
+        let token = env::var("CONFORMANCE_TOKEN").expect("CONFORMANCE_TOKEN is set");
+        // A thread of its own: tests call this in async functions, and the client blocks.
+        let connect = std::thread::spawn(move || RestClient::connect(&url, &token));
+        let store = connect.join().expect("no panic");
+        Some(StoreProxy::start(&store.expect("the store responds")))
+    };
+    SHARED.get_or_init(start).as_ref()
 }

@@ -13,7 +13,7 @@ use crate::gateway::TOKEN;
 use crate::repository;
 use crate::server_process::ServerProcess;
 use crate::sharding::shards;
-use crate::shared::gateway;
+use crate::shared::{gateway, unique_prefix};
 use crate::wrangler::{Bindings, Queues, Wrangler};
 
 /// The store timeout suits a busy machine, where no request should fail because it is slow.
@@ -147,7 +147,7 @@ impl WorkerBuilder {
             ("UPSTASH_REDIS_REST_TOKEN", TOKEN.to_owned()),
             ("STORE_TIMEOUT_MS", STORE_TIMEOUT_MS.to_owned()),
             ("SERVICE_KEYS", SERVICE_KEY.to_owned()),
-            ("PREFIX", format!("t{}-{number}", std::process::id())),
+            ("PREFIX", format!("{}-{number}", unique_prefix("t"))),
         ];
         let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
         let mut vars = Map::from_iter(vars);

@@ -49,7 +49,7 @@ pub struct Wrangler {
     folder: TempDir,
 }
 
-/// What a run of cron sent.
+/// The subrequests and queries of a run of cron.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CronCost {
     /// Requests to the store, batches of D1 and operations of KV.
@@ -223,7 +223,7 @@ impl Wrangler {
         assert_eq!((response.status, response.text.as_str()), (200, "ok"));
     }
 
-    /// Triggers the cron job that runs every five minutes, and returns what it sent.
+    /// Triggers the cron job that runs every five minutes, and returns its cost.
     ///
     /// # Panics
     ///
@@ -232,7 +232,7 @@ impl Wrangler {
         self.metered("*/5 * * * *").await
     }
 
-    /// Triggers the cron job that runs every minute, and returns what it sent, as
+    /// Triggers the cron job that runs every minute, and returns its cost, as
     /// [`metered_tick`](Self::metered_tick) does.
     pub async fn metered_minute(&self) -> CronCost {
         self.metered("* * * * *").await

@@ -1,9 +1,9 @@
-//! A running service with a journal and a store of its own.
+//! A running service with a journal.
 
 use std::ops::Deref;
 
 use redis::{Connection, RedisResult};
-use test_support::{Api, Gateway, Method, RedisOptions, RedisServer, WorkerBuilder};
+use test_support::{Api, Method, WorkerBuilder, gateway, redis};
 
 use crate::app::{Endpoint, TestApp, builder};
 use crate::stored::{StoredData, read_data, redis_command};
@@ -13,8 +13,6 @@ pub struct JournalApp {
     app: TestApp,
     /// URL of the service.
     pub url: String,
-    redis: RedisServer,
-    gateway: Gateway,
 }
 
 impl Deref for JournalApp {
@@ -28,20 +26,15 @@ impl Deref for JournalApp {
 impl JournalApp {
     /// Starts a service with additional settings.
     pub fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let redis = RedisServer::spawn(RedisOptions::default());
-        let gateway = Gateway::spawn(&redis.url());
-        let builder = configure(builder().store(&gateway.url()).journal());
-        let wrangler = builder.start_wrangler();
+        let wrangler = configure(builder().journal()).start_wrangler();
         let endpoint = Endpoint {
-            store: gateway.url(),
+            store: gateway().url(),
             prefix: wrangler.prefix().to_owned(),
         };
         let url = wrangler.url().to_owned();
         Self {
             app: TestApp::new(wrangler.api(), endpoint, wrangler),
             url,
-            redis,
-            gateway,
         }
     }
 
@@ -54,7 +47,7 @@ impl JournalApp {
 
     /// Returns the URL of the store.
     pub fn store(&self) -> String {
-        self.gateway.url()
+        gateway().url()
     }
 
     /// Starts another Worker on the same data, with empty caches.
@@ -64,13 +57,17 @@ impl JournalApp {
 
     /// Connects to Redis.
     pub fn redis(&self) -> Connection {
-        self.redis.connection()
+        redis().connection()
     }
 
-    /// Drains the outbox to the journal, then deletes all data in Redis.
+    /// Drains the outbox to the journal, then deletes all data of the service in Redis.
     pub async fn lose_data(&self) -> RedisResult<()> {
         self.api.get("/v1/journal").await.assert_status(200);
-        redis_command(&mut self.redis(), &["FLUSHALL"])
+        let mut redis = self.redis();
+        let pattern = format!("{{{}:*", self.endpoint.prefix);
+        let keys: Vec<String> = redis_command(&mut redis, &["KEYS", &pattern])?;
+        keys.iter()
+            .try_for_each(|key| redis_command(&mut redis, &["DEL", key]))
     }
 
     /// Reads all data in Redis.

@@ -1,0 +1,206 @@
+//! The parts of a conformance run, against a gateway of this checkout with a token of its own.
+
+use redis::{Connection, cmd, pipe};
+use test_support::conformance::{Finding, Need, clean, probe, table};
+use test_support::{
+    Fault, Forwarder, Gateway, RedisOptions, RedisServer, RestClient, StoreProxy, TOKEN, Worker,
+    json, unique_prefix,
+};
+
+const STORE_TOKEN: &str = "another-token";
+
+/// A store, a client of it, and a direct connection.
+struct Store {
+    redis: RedisServer,
+    gateway: Gateway,
+    client: RestClient,
+}
+
+fn store() -> Store {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn_with_token(&redis.url(), STORE_TOKEN);
+    let client = RestClient::connect(&gateway.url(), STORE_TOKEN).unwrap();
+    Store {
+        redis,
+        gateway,
+        client,
+    }
+}
+
+fn connect(proxy: &StoreProxy) -> Connection {
+    let url = format!("redis://127.0.0.1:{}", proxy.redis_port());
+    redis::Client::open(url).unwrap().get_connection().unwrap()
+}
+
+fn missing(findings: &[Finding]) -> Vec<&'static str> {
+    let missing = findings.iter().filter(|finding| finding.reply.is_err());
+    missing.map(|finding| finding.feature).collect()
+}
+
+#[test]
+fn own_gateway_supports_every_feature() {
+    let store = store();
+    let findings = probe(&store.client, "cf-direct-").unwrap();
+    assert_eq!(missing(&findings), [""; 0], "{}", table(&findings));
+}
+
+/// Encodings, the sync token, transactions and error texts reach a Worker unchanged.
+#[test]
+fn probe_through_the_proxy_finds_the_same() {
+    let store = store();
+    let proxy = StoreProxy::start(&store.client);
+    let url = format!("http://{}", proxy.address());
+    let through = RestClient::connect(&url, TOKEN).unwrap();
+    let findings = probe(&through, "cf-proxied-").unwrap();
+    assert_eq!(missing(&findings), [""; 0], "{}", table(&findings));
+    let refused = RestClient::connect(&url, "wrong-token").err().unwrap();
+    assert!(refused.contains("status 401"), "{refused}");
+}
+
+#[test]
+fn probe_reports_what_a_store_lacks() {
+    let store = store();
+    let forwarder = Forwarder::to(&store.gateway.url());
+    forwarder.fail(|request| {
+        let body = String::from_utf8_lossy(&request.body);
+        let error = r#"[{"error":"ERR attempt to call field 'sha1hex' (a nil value)"}]"#;
+        body.contains("sha1hex")
+            .then(|| Fault::Respond(200, error.to_owned()))
+    });
+    let client = RestClient::connect(&forwarder.url(), STORE_TOKEN).unwrap();
+    let findings = probe(&client, "cf-lacking-").unwrap();
+    assert_eq!(missing(&findings), ["redis.sha1hex"]);
+    let found = findings
+        .iter()
+        .find(|finding| finding.feature == "redis.sha1hex");
+    assert_eq!(found.unwrap().need, Need::Required);
+    let text = table(&findings);
+    assert!(text.contains("NO   redis.sha1hex"), "{text}");
+    assert!(
+        text.contains("missing: 1 required, 0 useful, 0 for tests"),
+        "{text}"
+    );
+}
+
+#[test]
+fn proxy_answers_redis_clients_like_redis() {
+    let store = store();
+    let mut direct = store.redis.connection();
+    let mut proxied = connect(&StoreProxy::start(&store.client));
+    let bytes: Vec<u8> = (0..=255).collect();
+    cmd("SET")
+        .arg("binary")
+        .arg(&bytes)
+        .exec(&mut direct)
+        .unwrap();
+    cmd("RPUSH")
+        .arg("list")
+        .arg("a\r\nb")
+        .arg("OK")
+        .arg("ä")
+        .exec(&mut direct)
+        .unwrap();
+    for words in [
+        &["GET", "binary"][..],
+        &["GET", "none"],
+        &["LRANGE", "list", "0", "-1"],
+        &["DUMP", "list"],
+        &["TYPE", "list"],
+        &["INCRBY", "number", "9223372036854775807"],
+        &["SET", "text", "OK"],
+        &["GET", "text"],
+        &["SCAN", "0", "MATCH", "none*"],
+        &["EVAL", "return {1, false, {'a', 'b'}}", "0"],
+    ] {
+        let run = |connection: &mut Connection| {
+            cmd("DEL").arg("number").exec(connection).unwrap();
+            let mut command = cmd(words[0]);
+            command.arg(&words[1..]).query::<redis::Value>(connection)
+        };
+        let (mut found, expected) = (run(&mut proxied).unwrap(), run(&mut direct).unwrap());
+        // REST has no status replies.
+        if let redis::Value::BulkString(text) = &found
+            && matches!(expected, redis::Value::SimpleString(_))
+        {
+            found = redis::Value::SimpleString(String::from_utf8(text.clone()).unwrap());
+        }
+        assert_eq!(found, expected, "{words:?}");
+    }
+    let failed = cmd("HGETALL").arg("text").exec(&mut proxied);
+    assert_eq!(failed.unwrap_err().code(), Some("WRONGTYPE"));
+    let mut pipeline = pipe();
+    for number in 0..1200 {
+        pipeline.cmd("ECHO").arg(number);
+    }
+    let numbers: Vec<u32> = pipeline.query(&mut proxied).unwrap();
+    assert!(numbers.into_iter().eq(0..1200));
+}
+
+/// Other data of the store must survive every test.
+#[test]
+fn proxy_refuses_commands_on_the_whole_store() {
+    let store = store();
+    let mut proxied = connect(&StoreProxy::start(&store.client));
+    cmd("SET").arg("other").arg("1").exec(&mut proxied).unwrap();
+    for name in ["FLUSHALL", "flushdb", "CONFIG"] {
+        let refused = cmd(name).arg("x").exec(&mut proxied).unwrap_err();
+        assert!(refused.to_string().contains("others may use"), "{refused}");
+    }
+    let left: i64 = cmd("DBSIZE").query(&mut store.redis.connection()).unwrap();
+    assert_eq!(left, 1);
+}
+
+#[test]
+fn clean_removes_only_keys_of_the_run() {
+    let store = store();
+    let run = "cf-1a2b3c4d-";
+    let mut direct = store.redis.connection();
+    for number in 0..2500 {
+        let key = format!("{{{run}t{}:0}}{number}", number % 7);
+        cmd("SET").arg(key).arg("1").exec(&mut direct).unwrap();
+    }
+    let others = [
+        "{ar:0}i",
+        "cf-1a2b3c4d-x",
+        "{cf-1a2b3c4e-t:0}i",
+        "{cf-1a2b3c4d}i",
+    ];
+    for key in others {
+        cmd("SET").arg(key).arg("1").exec(&mut direct).unwrap();
+    }
+    assert_eq!(clean(&store.client, run), Ok(2500));
+    assert_eq!(clean(&store.client, run), Ok(0));
+    let mut left: Vec<String> = cmd("KEYS").arg("*").query(&mut direct).unwrap();
+    left.sort_unstable();
+    let mut others = others.map(str::to_owned);
+    others.sort_unstable();
+    assert_eq!(left, others);
+    for unsafe_prefix in ["", "ar", "cf-*******", "cf-[0-9]", "{cf-1a2b3c4d"] {
+        assert!(
+            clean(&store.client, unsafe_prefix).is_err(),
+            "{unsafe_prefix}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn worker_counts_through_the_proxy() {
+    let (store, proxy) = std::thread::spawn(|| {
+        let store = store();
+        let proxy = StoreProxy::start(&store.client);
+        (store, proxy)
+    })
+    .join()
+    .unwrap();
+    let worker = Worker::builder()
+        .store(&format!("http://{}", proxy.address()))
+        .start();
+    let api = worker.api();
+    let like = json!({"user": "42", "action": "like", "target": "a"});
+    let response = api.post("/v1/activity", &like).await;
+    assert_eq!(response.assert_status(200).body["outcome"], "counted");
+    let response = api.post("/v1/activity", &like).await;
+    assert_eq!(response.assert_status(200).body["outcome"], "duplicate");
+    assert!(worker.prefix().starts_with(&unique_prefix("t")));
+    std::thread::spawn(move || drop(store)).join().unwrap();
+}
