@@ -2,12 +2,13 @@
 //! computes the SHA-1 digests by which `EVALSHA` names it, with and without its flags.
 
 use sha1::{Digest, Sha1};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them.
-const SCRIPTS: [(&str, &[&str]); 16] = [
+const SCRIPTS: [(&str, &[&str]); 17] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["archive_page"]),
     ("ARCHIVE_STATES", &["archive_states"]),
@@ -28,31 +29,39 @@ const SCRIPTS: [(&str, &[&str]); 16] = [
             "count",
         ],
     ),
-    ("ERASE", &["journal", "integers", "audit", "erase"]),
+    (
+        "ERASE",
+        &["journal", "integers", "audit", "pending", "erase"],
+    ),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
     (
         "MODERATE",
-        &["journal", "integers", "audit", "visibility", "moderate"],
+        &["journal", "integers", "audit", "pending", "moderate"],
     ),
     (
         "PROFILES",
-        &["journal", "integers", "audit", "visibility", "profiles"],
+        &["journal", "integers", "audit", "pending", "profiles"],
     ),
     ("RECOVER", &["integers", "restore", "recover"]),
     ("SCORES", &["scores"]),
+    (
+        "SETTLE",
+        &["journal", "integers", "audit", "pending", "settle"],
+    ),
     ("STANDING", &["rows", "hidden", "standing"]),
     ("TOP", &["rows", "top"]),
     ("WINNERS", &["rows", "winners"]),
 ];
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 6] = [
+const WRITING: [&str; 7] = [
     "COUNT",
     "ERASE",
     "FIRST_PROFILE",
     "MODERATE",
     "PROFILES",
     "RECOVER",
+    "SETTLE",
 ];
 
 /// The letters that replace actions in fields: those of the default rules, and adjustments. No rule
@@ -70,12 +79,25 @@ const ACTION_CODES: [(&str, &str); 7] = [
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=src/scripts");
     let mut code = String::new();
+    // Each file is one constant: the wasm contains it once, however many scripts use it.
+    let mut parts = BTreeMap::new();
+    for file in SCRIPTS.iter().flat_map(|(_, files)| files.iter()) {
+        let source = fs::read_to_string(format!("src/scripts/{file}.lua"))?;
+        parts.insert(
+            *file,
+            strip(&source.replace("ACTION_CODES", &lua_action_codes())),
+        );
+    }
+    for (file, text) in &parts {
+        writeln!(code, "static {}_LUA: &str = {text:?};", file.to_uppercase())?;
+    }
     for (name, files) in SCRIPTS {
-        let mut text = String::new();
-        for file in files {
-            let source = fs::read_to_string(format!("src/scripts/{file}.lua"))?;
-            text += &strip(&source.replace("ACTION_CODES", &lua_action_codes()));
-        }
+        let of_files = files.iter().filter_map(|file| parts.get(file));
+        let text: String = of_files.map(String::as_str).collect();
+        let constants = files
+            .iter()
+            .map(|file| format!("&{}_LUA", file.to_uppercase()));
+        let constants: Vec<String> = constants.collect();
         let no_writes = if WRITING.contains(&name) {
             ""
         } else {
@@ -87,8 +109,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(
             code,
             "/// The script of {}.\npub static {name}: Script = Script {{ shebang: {shebang:?}, \
-             text: {text:?}, sha: {sha:?}, plain_sha: {plain_sha:?} }};",
+             parts: &[{}], sha: {sha:?}, plain_sha: {plain_sha:?} }};",
             files.join(", "),
+            constants.join(", "),
         )?;
     }
     let folder = env::var("OUT_DIR")?;

@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod message;
 pub mod outbox;
+pub mod pending;
 pub mod replay;
 pub mod snapshots;
 
@@ -11,7 +12,7 @@ use crate::log;
 use crate::platform::budget::Cost;
 use activity_rank_core::error::Error;
 
-/// The cron trigger that only drains the outbox.
+/// The cron trigger that only completes pending changes and drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger within one budget, the ones that matter most first: the journal,
@@ -21,6 +22,7 @@ pub async fn run_scheduled(app: &App, cron: &str) {
     let Ok(run) = app.cron_run() else {
         return;
     };
+    log_failure(pending::run(&run.deployment).await);
     if cron == EVERY_MINUTE {
         drain(&run).await;
         return;

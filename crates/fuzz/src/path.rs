@@ -272,8 +272,7 @@ fn check_users(user: &str, query: &str) {
         assert_eq!(checked_arguments("ar", &commands).len(), 3);
     }
     if is_id(user) {
-        let names = ["{ar:0}bd:2026-11-20", "2026-11-20"].map(str::to_owned);
-        let call = erasure::call(&CONFIG, user, NOW, &names);
+        let call = erasure::call(&CONFIG, user, NOW);
         let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
         assert_eq!(arguments[0][2], user);
     }

@@ -2,6 +2,7 @@
 
 use crate::fingerprint;
 use crate::keys::Keys;
+use crate::pending;
 use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
 use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;
@@ -82,16 +83,25 @@ impl Deployment {
     /// Calls scripts in one request, and returns their replies. Each reply begins with the stored
     /// fingerprint.
     ///
+    /// While changes of visibility or erasures are pending, further requests complete them on the
+    /// boards of the calls, and repeat the calls: no reply shows a user who is partly hidden or erased.
+    ///
     /// # Errors
     ///
     /// As [`Self::run_script`].
     pub async fn run_scripts(&self, calls: Vec<Command>) -> Result<Vec<Reply>, Error> {
         self.check_fingerprints().await?;
-        let replies = self.store.run(&Pipeline::new(calls)).await?;
+        let calls = Pipeline::new(calls);
+        let replies = self.store.run(&calls).await?;
         for reply in &replies {
             fingerprint::check(&self.config, reply.at(0)?)?;
         }
-        Ok(replies)
+        let is_pending = |reply: &Reply| reply.at(0).is_ok_and(fingerprint::has_pending_changes);
+        if !replies.iter().any(is_pending) {
+            return Ok(replies);
+        }
+        // Boxed: the futures of all routes would contain this one.
+        Box::pin(pending::repeat_settled(self, calls.commands(), replies)).await
     }
 
     /// Runs commands that are no scripts, in one request together with a check of the shard's
@@ -151,41 +161,6 @@ impl Deployment {
         Ok(replies.pop().unwrap_or(Reply::Nil))
     }
 
-    /// Calls on each of some shards a script that needs every name in the shard's index, and
-    /// returns their last replies.
-    ///
-    /// The first call passes no names. A script that needs names changes nothing and replies with
-    /// all of them as the second element; so it does if the index grew since the call before.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::run_script`].
-    pub async fn run_on_shards(
-        &self,
-        shards: &[u32],
-        call: &dyn Fn(u32, &[String]) -> Command,
-    ) -> Result<Vec<Reply>, Error> {
-        let mut pending: Vec<ShardCall> =
-            shards.iter().map(|shard| ShardCall::new(*shard)).collect();
-        for _ in 0..MAX_CALLS {
-            let mut calls = Vec::new();
-            for shard in pending.iter().filter(|shard| shard.reply.is_none()) {
-                calls.push(call(shard.shard, &shard.names));
-            }
-            if calls.is_empty() {
-                break;
-            }
-            let mut replies = self.run_scripts(calls).await?.into_iter();
-            for shard in pending.iter_mut().filter(|shard| shard.reply.is_none()) {
-                shard.receive(replies.next().unwrap_or(Reply::Nil))?;
-            }
-        }
-        let replies: Option<Vec<Reply>> = pending.into_iter().map(|shard| shard.reply).collect();
-        replies.ok_or_else(|| {
-            Error::StoreUnavailable("boards were created between every two calls".to_owned())
-        })
-    }
-
     /// Makes sure that every shard holds the fingerprint before one of them is written: with a
     /// smaller `SHARDS`, data on other shards would silently disappear.
     ///
@@ -225,33 +200,5 @@ impl Deployment {
             command.args(arguments)
         };
         Pipeline::new((0..self.config.shards).map(command).collect())
-    }
-}
-
-/// A script call that may need the names of the shard's index.
-struct ShardCall {
-    shard: u32,
-    names: Vec<String>,
-    reply: Option<Reply>,
-}
-
-impl ShardCall {
-    fn new(shard: u32) -> Self {
-        Self {
-            shard,
-            names: Vec::new(),
-            reply: None,
-        }
-    }
-
-    fn receive(&mut self, reply: Reply) -> Result<(), StoreError> {
-        self.names.clear();
-        for name in reply.at(1)?.list()? {
-            self.names.push(name.text()?.to_owned());
-        }
-        if self.names.is_empty() {
-            self.reply = Some(reply);
-        }
-        Ok(())
     }
 }

@@ -2,8 +2,12 @@
 //!
 //! Each shard holds the fingerprint of the settings it was first written with. A deployment with
 //! other settings must not read or write it.
+//!
+//! While a change of visibility or an erasure takes several steps, the stored value has a line for it
+//! after the settings; `pending.lua` describes the lines.
 
 use crate::redis::Reply;
+use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
@@ -32,9 +36,50 @@ pub fn is_write_locked(config: &Config, stored: &str) -> bool {
 /// [`Error::Misconfigured`] if they differ, [`Error::StoreUnavailable`] during a rebuild.
 pub fn check(config: &Config, stored: &Reply) -> Result<(), Error> {
     match stored.optional_text()? {
-        Some(stored) if stored != fingerprint(config) => Err(mismatch(config, stored)),
+        Some(stored) if settings_of(stored) != fingerprint(config) => Err(mismatch(config, stored)),
         Some(_) | None => Ok(()),
     }
+}
+
+/// Returns a stored fingerprint without the lines of pending changes.
+fn settings_of(stored: &str) -> &str {
+    stored
+        .split_once('\n')
+        .map_or(stored, |(settings, _)| settings)
+}
+
+/// Returns whether a stored fingerprint has the line of a pending change.
+#[must_use]
+pub fn has_pending_changes(stored: &Reply) -> bool {
+    matches!(stored, Reply::Text(stored) if stored.contains('\n'))
+}
+
+/// A change of visibility or an erasure that is not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingChange<'a> {
+    /// Whether anything but boards is to be written.
+    pub is_incomplete: bool,
+    /// Whether the user is being erased.
+    pub is_erasure: bool,
+    /// When it began.
+    pub began: Instant,
+    /// The user.
+    pub user: &'a str,
+}
+
+/// Parses the lines of a stored fingerprint.
+pub fn pending_changes(stored: &str) -> impl Iterator<Item = PendingChange<'_>> {
+    stored.lines().skip(1).filter_map(|line| {
+        let (verb, rest) = line.split_once(' ')?;
+        let (number, user) = rest.split_once(' ')?;
+        let number: i64 = number.parse().ok()?;
+        Some(PendingChange {
+            is_incomplete: verb.starts_with('!'),
+            is_erasure: verb.ends_with('e'),
+            began: Instant(number / 1000),
+            user,
+        })
+    })
 }
 
 fn mismatch(config: &Config, stored: &str) -> Error {

@@ -1,12 +1,15 @@
-//! Every Redis key, with its hash tag and lifetime. No other file builds a key.
+//! Every Redis key, with its hash tag and lifetime. No other file builds a key, except
+//! `pending.lua`, which reads spans from the index.
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
-//! | `{ar:0}s` | string | schema fingerprint: the settings that the data depends on | unlimited |
+//! | `{ar:0}s` | string | schema fingerprint: the settings that the data depends on, then a line for each pending change | unlimited |
 //! | `{ar:0}i` | sorted set | index of boards and of history spans | unlimited; trims itself |
 //! | `{ar:0}p` | hash | profiles, user → JSON | unlimited |
 //! | `{ar:0}f` | hash | flags, user → hidden, opted out, frozen; undo logs of calls, tab and user → log | unlimited |
 //! | `{ar:0}l` | stream | audit log | unlimited |
+//! | `{ar:0}n` | stream | opt-outs of the audit log | unlimited; the last 1,000 |
+//! | `{ar:0}c` | hash | pending changes of visibility and erasures, user → change | until complete |
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
 //! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
@@ -40,6 +43,9 @@ use activity_rank_core::config::Config;
 use std::fmt::Display;
 
 const DAY_SECONDS: u64 = 86_400;
+
+/// The days of a history that can be read, and a day for each direction of a time zone.
+const DAYS_READ: i64 = 33;
 
 /// The letters that replace actions in fields, from `build.rs`.
 const ACTION_CODES: [(&str, &str); 7] = include!(concat!(env!("OUT_DIR"), "/action_codes.rs"));
@@ -157,8 +163,21 @@ impl Keys {
         self.key("e")
     }
 
-    /// Returns the first keys of every script that touches all boards: fingerprint, index, flags,
-    /// audit log and its subjects, profiles, outbox.
+    /// Returns the key of the log of opt-outs.
+    #[must_use]
+    pub fn opt_outs(&self) -> String {
+        self.key("n")
+    }
+
+    /// Returns the key of the pending changes.
+    #[must_use]
+    pub fn pending_changes(&self) -> String {
+        self.key("c")
+    }
+
+    /// Returns the first keys of every script that begins or continues a change of visibility or an
+    /// erasure: fingerprint, index, flags, audit log and its subjects, profiles, outbox, pending
+    /// changes, opt-outs, tombstones.
     #[must_use]
     pub fn moderation_keys(&self) -> Vec<String> {
         vec![
@@ -169,7 +188,17 @@ impl Keys {
             self.audit_subjects(),
             self.profiles(),
             self.outbox(),
+            self.pending_changes(),
+            self.opt_outs(),
+            self.tombstones(),
         ]
+    }
+
+    /// Returns the keys of the shard with this schema fingerprint key; `None` for any other key.
+    #[must_use]
+    pub fn of_fingerprint(key: &str) -> Option<Self> {
+        let tag = key.strip_suffix('s')?.to_owned();
+        Some(Self { tag })
     }
 
     /// Returns the key of the set of archived boards.
@@ -289,6 +318,22 @@ impl Keys {
         // A key written late in its span lives to the end of the second span after it.
         let span = undo_span(now);
         (span - 2..=span + 1).map(move |span| self.undo_records_of_span(span, user))
+    }
+
+    /// Returns the keys of a user that an erasure deletes at once: those that can be read or written
+    /// at an instant, in any time zone.
+    #[must_use]
+    pub fn own_keys(&self, user: &str, now: Instant) -> Vec<String> {
+        let mut keys = vec![self.active_records(user)];
+        keys.extend(self.all_undo_records(user, now));
+        let day = now.0.div_euclid(Date::MILLIS);
+        let [first, last] = [day - DAYS_READ, day + 2];
+        let span = |day: i64| day.div_euclid(i64::from(Self::SPAN_DAYS));
+        for span in span(first)..=span(last) {
+            keys.push(self.history(span, user));
+            keys.push(self.daily_records(span, user));
+        }
+        keys
     }
 
     fn undo_records_of_span(&self, span: i64, user: &str) -> String {

@@ -8,11 +8,12 @@
 //! 3. [`fingerprint`]: the settings that stored data depends on.
 //! 4. [`scripts`]: the Lua scripts and their digests.
 //! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
-//! 6. [`count`]: counts and undoes activities.
-//! 7. [`boards`]: reads boards and standings.
-//! 8. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
-//! 9. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 10. [`health`]: the condition of the store.
+//! 6. [`pending`]: changes of visibility and erasures that take several steps.
+//! 7. [`count`]: counts and undoes activities.
+//! 8. [`boards`]: reads boards and standings.
+//! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
+//! 10. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
+//! 11. [`health`]: the condition of the store.
 
 pub mod archive_source;
 pub mod boards;
@@ -25,6 +26,7 @@ pub mod history;
 pub mod keys;
 pub mod moderation;
 pub mod outbox;
+pub mod pending;
 pub mod profiles;
 pub mod redis;
 pub mod scripts;

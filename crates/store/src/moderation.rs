@@ -3,6 +3,7 @@
 use crate::deployment::Deployment;
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
+use crate::pending::{self, FIRST_NAMES};
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
@@ -17,7 +18,7 @@ use activity_rank_core::profile::Profile;
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// As [`pending::begin`].
 pub async fn moderate(
     deployment: &Deployment,
     state: &ModerationState,
@@ -26,23 +27,16 @@ pub async fn moderate(
     if state.restricts() {
         deployment.claim().await?;
     }
-    let call = |_, boards: &[String]| moderate_call(deployment, state, now, boards);
-    let shard = deployment.config.shard_of(&state.user);
-    let replies = deployment.run_on_shards(&[shard], &call).await?;
+    let call = moderate_call(deployment, state, now);
+    let replies = pending::begin(deployment, vec![call]).await?;
     let reply = replies.first().unwrap_or(&Reply::Nil);
     Ok((decode_profile(reply.at(2)?)?, decode_flags(reply.at(3)?)?))
 }
 
-fn moderate_call(
-    deployment: &Deployment,
-    state: &ModerationState,
-    now: Instant,
-    boards: &[String],
-) -> Command {
-    let mut all = deployment.keys_of(&state.user).moderation_keys();
-    all.extend(boards.iter().cloned());
+fn moderate_call(deployment: &Deployment, state: &ModerationState, now: Instant) -> Command {
+    let keys = deployment.keys_of(&state.user);
     let flag = |set: bool| if set { "1" } else { "0" };
-    Command::script(&MODERATE, &all)
+    Command::script(&MODERATE, &keys.moderation_keys())
         .arg(&fingerprint(&deployment.config))
         .number(now.0)
         .arg(&state.user)
@@ -50,6 +44,7 @@ fn moderate_call(
         .arg(flag(state.frozen))
         .arg(&state.reason)
         .arg(deployment.config.bound.journal_flag())
+        .number(FIRST_NAMES)
 }
 
 /// Reads a page of the audit log from every shard: up to `limit` entries of each, in any order.
@@ -89,6 +84,7 @@ pub fn audit_call(config: &Config, request: &AuditRequest, shard: u32) -> Comman
         keys.audit_log(),
         keys.audit_subjects(),
         keys.profiles(),
+        keys.opt_outs(),
     ];
     let from = request.before.map(|id| id.before(shard));
     Command::script(&AUDITED, &all)

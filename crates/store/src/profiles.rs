@@ -3,6 +3,7 @@
 use crate::deployment::{Deployment, DuringRebuild};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
+use crate::pending::{self, FIRST_NAMES};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{FIRST_PROFILE, PROFILES};
 use activity_rank_core::calendar::Instant;
@@ -10,6 +11,10 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Flags;
 use activity_rank_core::profile::{NamedProfile, Profile};
+
+/// The most profiles of one call: a call with more would block Redis for longer than 5 ms if all of
+/// them changed the opt-out.
+const CALL_PROFILES: usize = 50;
 
 /// Decodes a stored profile. A text that is not a profile is none: one damaged value must not make a
 /// board unavailable.
@@ -127,24 +132,25 @@ pub async fn write(
     let config = &deployment.config;
     let ids: Vec<&str> = profiles.iter().map(|named| named.id.as_str()).collect();
     let shards = config.indexes_by_shard(&ids);
-    let call = |shard, boards: &[String]| {
-        let indexes = shards.iter().filter(|(of, _)| *of == shard);
-        let indexes = indexes.flat_map(|(_, indexes)| indexes);
-        let named = indexes.filter_map(|index| profiles.get(*index));
-        let header = (now, by_member);
-        write_call(
-            config,
-            &Keys::of_shard(config, shard),
-            named,
-            header,
-            boards,
-        )
+    // Of several profiles of one user, the last opt-out is that of all of them.
+    let opt_out = |user: &str| {
+        let mut of_user = profiles.iter().rev().filter(|named| named.id == user);
+        of_user.find_map(|named| named.hidden)
     };
-    let numbers: Vec<u32> = shards.iter().map(|(shard, _)| *shard).collect();
+    let (mut calls, mut of_calls) = (Vec::new(), Vec::new());
+    for (shard, indexes) in &shards {
+        for indexes in indexes.chunks(CALL_PROFILES) {
+            let named = indexes.iter().filter_map(|index| profiles.get(*index));
+            let keys = deployment.keys(*shard);
+            let named = named.map(|named| (named, opt_out(&named.id)));
+            calls.push(write_call(config, &keys, named, now, by_member));
+            of_calls.push(indexes);
+        }
+    }
     deployment.claim().await?;
-    let replies = deployment.run_on_shards(&numbers, &call).await?;
+    let replies = pending::begin(deployment, calls).await?;
     let mut hidden = vec![None; profiles.len()];
-    for ((_, indexes), reply) in shards.iter().zip(&replies) {
+    for (indexes, reply) in of_calls.into_iter().zip(&replies) {
         let Reply::List(flags) = reply.at(2)? else {
             let detail = "This user is frozen: their profile cannot be changed.";
             return Err(Error::Forbidden(detail.to_owned()));
@@ -162,19 +168,18 @@ pub async fn write(
 fn write_call<'a>(
     config: &Config,
     keys: &Keys,
-    profiles: impl Iterator<Item = &'a NamedProfile>,
-    (now, by_member): (Instant, bool),
-    boards: &[String],
+    profiles: impl Iterator<Item = (&'a NamedProfile, Option<bool>)>,
+    now: Instant,
+    by_member: bool,
 ) -> Command {
-    let mut all = keys.moderation_keys();
-    all.extend(boards.iter().cloned());
-    let mut call = Command::script(&PROFILES, &all)
+    let mut call = Command::script(&PROFILES, &keys.moderation_keys())
         .arg(&fingerprint(config))
         .number(now.0)
         .arg(config.bound.journal_flag())
-        .arg(if by_member { "1" } else { "0" });
-    for named in profiles {
-        let hidden = match named.hidden {
+        .arg(if by_member { "1" } else { "0" })
+        .number(FIRST_NAMES);
+    for (named, hidden) in profiles {
+        let hidden = match hidden {
             Some(true) => "1",
             Some(false) => "0",
             None => "",

@@ -5,6 +5,8 @@ mod audit_log;
 mod erasure;
 mod frozen;
 mod hidden;
+mod pending;
+mod refused_writes;
 mod wrong_type_keys;
 
 use test_support::{Value, json};

@@ -39,7 +39,7 @@ async fn wrong_type_key_makes_moderation_write_nothing() {
     ];
     let (keys, records) = (start().await.store().keys(), format!("m:{a}"));
     let touched = keys.iter().filter(|key| {
-        ["f", "i", "l", "p", "w", &records].contains(&key.as_str()) || key.starts_with('b')
+        ["f", "i", "l", "n", "p", "w", &records].contains(&key.as_str()) || key.starts_with('b')
     });
     let mut refused = 0;
     for key in touched {
@@ -52,7 +52,8 @@ async fn wrong_type_key_makes_moderation_write_nothing() {
             let before = store.snapshot();
             let sent = app.send(method.clone(), path, body.to_string(), JSON);
             let response = sent.await;
-            // Not every request touches every key.
+            // Not every request touches every key, and a key of another type is no board: moderation
+            // goes past it.
             if response.status < 300 {
                 continue;
             }
@@ -62,5 +63,5 @@ async fn wrong_type_key_makes_moderation_write_nothing() {
             assert!(store.snapshot() == before, "{request} changed Redis");
         }
     }
-    assert!(refused > 60, "{refused}");
+    assert!(refused > 30, "{refused}");
 }

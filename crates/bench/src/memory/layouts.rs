@@ -23,7 +23,7 @@ const DAY: u64 = 86_400;
 pub fn load_script(redis: &RedisServer) -> Result<()> {
     let sha: String = cmd("SCRIPT")
         .arg("LOAD")
-        .arg(COUNT.text)
+        .arg(COUNT.text())
         .query(&mut redis.connection())?;
     match sha == COUNT.plain_sha {
         true => Ok(()),

@@ -99,7 +99,7 @@ pub fn decode_key(
             }
             Err(_) => Err(format!("has the invalid instant '{at}'")),
         })?,
-        Key::Index | Key::AuditLog | Key::Fingerprint => Vec::new(),
+        Key::Index | Key::AuditLog | Key::OptOuts | Key::Fingerprint => Vec::new(),
     })
 }
 

@@ -12,7 +12,7 @@ use activity_rank_store::redis::Command;
 use jiff::Timestamp;
 
 use crate::archive::codec::{decode_index, decode_key};
-use crate::archive::fingerprint::{Fingerprint, REBUILDING, RESTORING};
+use crate::archive::fingerprint::{Fingerprint, REBUILDING, RESTORING, reject_pending_changes};
 use crate::archive::key::Key;
 use crate::archive::output::Output;
 use crate::archive::record::{COUNTER, Record, VERSION};
@@ -92,6 +92,7 @@ fn parse_fingerprint(prefix: &str, stored: &str) -> Result<Fingerprint, Failure>
             )));
         }
     }
+    reject_pending_changes(stored)?;
     Fingerprint::parse(stored).ok_or_else(|| {
         let stored = printable(stored);
         Failure::Usage(format!(
@@ -123,7 +124,8 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
     ] {
         export_pages(store, &key, None, output).await?;
     }
-    export_audit_log(store, output).await?;
+    export_audit_log(store, &Key::AuditLog, output).await?;
+    export_audit_log(store, &Key::OptOuts, output).await?;
     let mut seen = SeenKeys::default();
     let mut cursor = Cursor::start();
     while let Some(names) = store.scan(&mut cursor).await? {
@@ -136,6 +138,7 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
                     | Key::Profiles
                     | Key::Flags
                     | Key::AuditLog
+                    | Key::OptOuts
                     | Key::AuditDetails
                     | Key::Tombstones,
                 ) => (),
@@ -155,7 +158,7 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
 /// Returns whether a key is not exported: the set of archived boards, which the Worker restores from
 /// its database; the outbox, which belongs to this deployment's journal; and the state of a rebuild.
 fn is_excluded(name: &str) -> bool {
-    ["a", "o", "r"].contains(&name) || name.starts_with('~')
+    ["a", "c", "o", "r"].contains(&name) || name.starts_with('~')
 }
 
 /// Detects keys that SCAN returns twice. It takes 16 bytes per key.
@@ -247,8 +250,8 @@ async fn export_pages(
     Ok(())
 }
 
-async fn export_audit_log(store: &Store, output: &mut Output) -> Result<(), Failure> {
-    let name = store.key(&Key::AuditLog);
+async fn export_audit_log(store: &Store, log: &Key, output: &mut Output) -> Result<(), Failure> {
+    let name = store.key(log);
     let mut start = "-".to_owned();
     loop {
         let entries = store.stream_entries(&name, &start, PAGE).await?;

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use activity_rank_store::fingerprint::pending_changes;
+
+use crate::count::count;
+use crate::failure::Failure;
+
 /// Largest number of shards of a deployment.
 pub const MAX_SHARDS: u32 = 64;
 
@@ -11,6 +16,23 @@ pub const RESTORING: &str = "restoring ";
 
 /// Start of the value that a rebuild stores instead of the fingerprint while writes are locked.
 pub const REBUILDING: &str = "rebuilding ";
+
+/// Checks that no change of visibility and no erasure is pending: boards then have hidden and visible
+/// scores of the same user.
+///
+/// # Errors
+///
+/// [`Failure::Usage`] if one is.
+pub fn reject_pending_changes(stored: &str) -> Result<(), Failure> {
+    let changes = pending_changes(stored).count();
+    if changes == 0 {
+        return Ok(());
+    }
+    let changes = count(changes.try_into().unwrap_or(u64::MAX), "change");
+    Err(Failure::Usage(format!(
+        "{changes} of visibility or erasures are pending: cron completes them; try again in a minute"
+    )))
+}
 
 /// A parsed schema fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]

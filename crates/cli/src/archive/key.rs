@@ -35,6 +35,8 @@ pub enum Key {
     Flags,
     /// The audit log.
     AuditLog,
+    /// The opt-outs of the audit log.
+    OptOuts,
     /// Users and reasons of audit log entries.
     AuditDetails,
     /// Tombstones of erased users.
@@ -61,6 +63,7 @@ impl Key {
             "p" => return Some(Self::Profiles),
             "f" => return Some(Self::Flags),
             "l" => return Some(Self::AuditLog),
+            "n" => return Some(Self::OptOuts),
             "w" => return Some(Self::AuditDetails),
             "e" => return Some(Self::Tombstones),
             _ => (),
@@ -111,6 +114,7 @@ impl fmt::Display for Key {
             Self::Profiles => f.write_str("p"),
             Self::Flags => f.write_str("f"),
             Self::AuditLog => f.write_str("l"),
+            Self::OptOuts => f.write_str("n"),
             Self::AuditDetails => f.write_str("w"),
             Self::Tombstones => f.write_str("e"),
             Self::Board(BoardId { period, id, group }) => {

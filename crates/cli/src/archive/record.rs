@@ -162,6 +162,12 @@ pub enum Record {
     End { lines: u64 },
 }
 
+/// Returns whether an audit log entry is in the log of opt-outs.
+fn is_opt_out(fields: &[(String, String)]) -> bool {
+    let action = fields.iter().find(|(name, _)| name == "action");
+    action.is_some_and(|(_, action)| ["opt-out", "opt-in"].contains(&action.as_str()))
+}
+
 fn is_zero(shard: &u32) -> bool {
     *shard == 0
 }
@@ -230,6 +236,7 @@ impl Record {
             Self::Profile { .. } => Key::Profiles,
             Self::Flags { .. } => Key::Flags,
             Self::Subjects { .. } | Self::Subject { .. } | Self::Reason { .. } => Key::AuditDetails,
+            Self::Audit { fields, .. } if is_opt_out(fields) => Key::OptOuts,
             Self::Audit { .. } => Key::AuditLog,
             Self::Erased { .. } => Key::Tombstones,
             Self::Board {

@@ -189,7 +189,7 @@ struct Checker {
     lines: u64,
     ended: bool,
     /// Id of the last audit log entry by shard.
-    last_audit_ids: HashMap<u32, (u64, u64)>,
+    last_audit_ids: HashMap<(u32, bool), (u64, u64)>,
 }
 
 impl Checker {
@@ -232,14 +232,15 @@ impl Checker {
             Record::Audit { shard, id, .. } => {
                 // XADD accepts only increasing ids.
                 let id = parse_entry_id(id).unwrap_or_default();
+                let log = (*shard, record.key() == Some(Key::OptOuts));
                 if self
                     .last_audit_ids
-                    .get(shard)
+                    .get(&log)
                     .is_some_and(|last| id <= *last)
                 {
                     return Err("audit log entries must have increasing ids".to_owned());
                 }
-                self.last_audit_ids.insert(*shard, id);
+                self.last_audit_ids.insert(log, id);
             }
             _ => (),
         }

@@ -92,7 +92,7 @@ pub fn script(text: &'static str) -> Script {
     let sha = sha1_hex(text).leak();
     Script {
         shebang: "",
-        text,
+        parts: Box::leak(Box::new([&*Box::leak(Box::new(text))])),
         sha,
         plain_sha: sha,
     }

@@ -5,9 +5,10 @@
 local store = redis
 
 -- An audit log entry starts with the field 'at', in Unix ms.
-local function add(key, _, at, instant, ...)
+local function add(key, given, at, instant, ...)
   local last = store.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  local id = instant .. '-0'
+  -- Opt-outs have sequence numbers of their own.
+  local id = instant .. (given == '*' and '-0' or '-1000000')
   if last then
     local ms, sequence = string.match(last[1], '(%d+)%-(%d+)')
     -- Ids must increase: continue the sequence of the last entry, as Redis does when its clock stands

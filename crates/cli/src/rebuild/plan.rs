@@ -23,6 +23,9 @@ const MAX_OPERATIONS: usize = 200;
 const HOUR: i64 = 3_600_000;
 /// Argument of the service's scripts: the journal already has the change.
 const NOT_JOURNALED: &str = "0";
+/// Argument of the scripts that change boards: names of the index of one step, at least as many as a
+/// step takes.
+pub const NAMES: &str = "500";
 /// Argument of `profiles.lua`: a service sends the profile.
 const NOT_A_MEMBER: &str = "0";
 
@@ -55,8 +58,9 @@ pub enum ScriptCall {
         then: i64,
         /// The user.
         user: String,
-        /// Entries of the index, as far as the script has requested them.
-        index: Vec<String>,
+        /// Keys that the next step of the change needs, as the last script requested them; empty before
+        /// the change begins.
+        requested: Vec<String>,
     },
     /// A Redis command.
     Command {
@@ -149,8 +153,8 @@ impl Step {
                 script,
                 then,
                 user,
-                index,
-            } => script.encode(context, *then, user, index),
+                requested,
+            } => script.encode(context, *then, user, requested),
             ScriptCall::Command { name, key, args } => EncodedCall {
                 script: "run",
                 keys: vec![key.clone()],
@@ -183,9 +187,9 @@ impl Step {
                         .map_err(|_| invalid())?;
                 }
             }
-            ScriptCall::AllBoards { index, .. } => {
+            ScriptCall::AllBoards { requested, .. } => {
                 let names = items.iter().map(|name| name.as_str().map(str::to_owned));
-                *index = names.collect::<Option<_>>().ok_or_else(invalid)?;
+                *requested = names.collect::<Option<_>>().ok_or_else(invalid)?;
             }
             ScriptCall::Command { .. } => return Err(invalid()),
         }
@@ -199,12 +203,17 @@ impl AllBoardsScript {
         context: &CallContext,
         then: i64,
         user: &str,
-        index: &[String],
+        requested: &[String],
     ) -> EncodedCall {
-        let (boards, spans): (Vec<&String>, Vec<&String>) =
-            index.iter().partition(|name| name.starts_with('{'));
         let mut keys = context.keys.moderation_keys();
-        let mut args = vec![context.fingerprint.clone(), then.to_string()];
+        let mut args = vec![context.fingerprint.clone()];
+        if !requested.is_empty() {
+            keys.extend_from_slice(requested);
+            args.extend(["step", NAMES].map(str::to_owned));
+            let script = "settle";
+            return EncodedCall { script, keys, args };
+        }
+        args.push(then.to_string());
         let mut push = |words: &[&str]| args.extend(words.iter().map(|word| (*word).to_owned()));
         let script = match self {
             Self::Moderate {
@@ -212,26 +221,16 @@ impl AllBoardsScript {
                 frozen,
                 reason,
             } => {
-                keys.extend(boards.into_iter().cloned());
-                push(&[user, hidden, frozen, reason, NOT_JOURNALED]);
+                push(&[user, hidden, frozen, reason, NOT_JOURNALED, NAMES]);
                 "moderate"
             }
             Self::Profile { json, hidden } => {
-                keys.extend(boards.into_iter().cloned());
-                push(&[NOT_JOURNALED, NOT_A_MEMBER, user, json, hidden]);
+                push(&[NOT_JOURNALED, NOT_A_MEMBER, NAMES, user, json, hidden]);
                 "profiles"
             }
             Self::Erase => {
-                keys.push(context.keys.tombstones());
-                push(&[user, NOT_JOURNALED, "1", &boards.len().to_string()]);
-                keys.extend(boards.into_iter().cloned());
-                for span in spans {
-                    keys.push(context.keys.history(span, user));
-                    keys.push(context.keys.daily_records(span, user));
-                    push(&[span]);
-                }
-                keys.push(context.keys.active_records(user));
-                keys.extend(context.keys.all_undo_records(user, Instant(then)));
+                keys.extend(context.keys.own_keys(user, Instant(then)));
+                push(&[user, NOT_JOURNALED, "1", NAMES]);
                 "erase"
             }
         };
@@ -348,7 +347,7 @@ impl Planner {
                 script,
                 then,
                 user,
-                index: Vec::new(),
+                requested: Vec::new(),
             },
         });
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use activity_rank_store::redis::Command;
-use activity_rank_store::scripts::{COUNT, ERASE, MODERATE, PROFILES, Script};
+use activity_rank_store::scripts::{COUNT, ERASE, MODERATE, PROFILES, SETTLE, Script};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -24,8 +24,9 @@ use crate::request_error::RequestError;
 const REQUEST_BYTES: usize = 256 * 1024;
 /// Entries in one request; the last step may exceed it. They block Redis for some milliseconds.
 const REQUEST_ENTRIES: u64 = 200;
-/// Largest number of consecutive requests of a step for more data. More than one was never observed.
-const MAX_DATA_REQUESTS: u32 = 8;
+/// Largest number of consecutive requests of a step for more data: a step that changes boards makes one
+/// for every [`NAMES`](super::plan::NAMES) names of the index.
+const MAX_DATA_REQUESTS: u32 = 100_000;
 /// Replays before writes are locked: each one leaves fewer new entries.
 const LIVE_REPLAYS: u32 = 3;
 
@@ -33,12 +34,14 @@ const LIVE_REPLAYS: u32 = 3;
 static REPLAY: LazyLock<Script> = LazyLock::new(|| {
     let mut text = include_str!("dated.lua").to_owned();
     text.push_str("local scripts = {}\n");
-    for (name, Script { text: body, .. }) in [
+    for (name, script) in [
         ("count", &COUNT),
         ("moderate", &MODERATE),
         ("profiles", &PROFILES),
         ("erase", &ERASE),
+        ("settle", &SETTLE),
     ] {
+        let body = script.text();
         text.push_str(&format!(
             "scripts.{name} = function(KEYS, ARGV)\n{body}\nend\n"
         ));

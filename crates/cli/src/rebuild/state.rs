@@ -7,7 +7,7 @@ use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
 
-use crate::archive::fingerprint::REBUILDING;
+use crate::archive::fingerprint::{REBUILDING, reject_pending_changes};
 use crate::archive::store::{Cursor, Store, script};
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -170,7 +170,11 @@ impl State {
                 self.phase = to;
                 Ok(())
             }
-            Some(_) => Err(other_deployment(&stored.unwrap_or_default())),
+            Some(_) => {
+                let stored = stored.unwrap_or_default();
+                reject_pending_changes(&stored)?;
+                Err(other_deployment(&stored))
+            }
             None => Err(lost_ownership()),
         }
     }
@@ -245,7 +249,9 @@ pub async fn delete_state(shard: &Shard) -> Result<(), Failure> {
 ///
 /// [`Failure::Usage`] for data of another deployment or version.
 pub async fn check_live_fingerprint(shard: &Shard, expected: &str) -> Result<(), Failure> {
-    match shard.store.fingerprint().await? {
+    let stored = shard.store.fingerprint().await?;
+    reject_pending_changes(stored.as_deref().unwrap_or_default())?;
+    match stored {
         Some(stored) if stored != expected && stored != format!("{REBUILDING}{expected}") => {
             Err(other_deployment(&stored))
         }

@@ -54,7 +54,7 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
 /// Returns whether a live key is not replaced: fingerprint, outbox, archived boards, tombstones, the
 /// state of the rebuild, and perhaps the audit log.
 fn is_not_swapped(name: &str, keeps_audit_log: bool) -> bool {
-    ["s", "o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "w"].contains(&name)
+    ["s", "o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
 }
 
 /// Runs the script of the current phase for every key that `select` returns a name for.
@@ -114,6 +114,7 @@ async fn finish(shard: &Shard, state: &State, has_entries: bool) -> Result<(), F
         shadow.users(),
         shadow.recounted_users(),
         shadow.audit_log(),
+        shadow.opt_outs(),
         shadow.audit_subjects(),
     ];
     let latest = shard.store.now().await? / 1000 + SPAN_SECONDS;

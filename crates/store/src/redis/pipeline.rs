@@ -17,6 +17,8 @@ pub struct Command {
     script: Option<&'static Script>,
     /// The JSON after the name, or after the digest or text of a script: `,"a","b"`.
     arguments: String,
+    /// Where the arguments of a script begin, after its keys.
+    after_keys: usize,
     name: &'static str,
 }
 
@@ -27,6 +29,7 @@ impl Command {
         Self {
             script: None,
             arguments: String::new(),
+            after_keys: 0,
             name,
         }
     }
@@ -38,10 +41,35 @@ impl Command {
             script: Some(script),
             ..Self::new("EVALSHA")
         };
-        keys.iter()
-            .fold(command.arg(&keys.len().to_string()), |command, key| {
-                command.arg(key)
-            })
+        let mut command = command.arg(&keys.len().to_string()).args(keys);
+        command.after_keys = command.arguments.len();
+        command
+    }
+
+    /// Returns the keys of a script call; empty for any other command.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let keys = self.arguments.get(1..self.after_keys).unwrap_or_default();
+        // Keys contain no character that JSON escapes.
+        let keys = keys.trim_matches('"').split("\",\"").skip(1);
+        keys.map(str::to_owned).collect()
+    }
+
+    /// Returns the script call with another first argument; `None` unless the first argument is
+    /// `argument`.
+    #[must_use]
+    pub fn with_first_argument(&self, argument: &str, other: &str) -> Option<Self> {
+        let (keys, arguments) = self.arguments.split_at_checked(self.after_keys)?;
+        let mut first = String::from(",");
+        push_json(&mut first, argument);
+        let rest = arguments.strip_prefix(&first)?;
+        let mut arguments = format!("{keys},");
+        push_json(&mut arguments, other);
+        arguments.push_str(rest);
+        Some(Self {
+            arguments,
+            ..self.clone()
+        })
     }
 
     /// Appends an argument.
@@ -76,9 +104,9 @@ impl Command {
                 push_json(body, "EVAL");
                 body.push(',');
                 if form.plain {
-                    push_json(body, script.text);
+                    push_json(body, &script.text());
                 } else {
-                    push_json(body, &format!("{}{}", script.shebang, script.text));
+                    push_json(body, &format!("{}{}", script.shebang, script.text()));
                 }
             }
             Some(script) => {
@@ -108,6 +136,12 @@ impl Pipeline {
     #[must_use]
     pub fn new(commands: Vec<Command>) -> Self {
         Self(commands)
+    }
+
+    /// Returns the commands.
+    #[must_use]
+    pub fn commands(&self) -> &[Command] {
+        &self.0
     }
 
     /// Returns the number of commands.

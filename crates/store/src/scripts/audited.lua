@@ -1,20 +1,45 @@
--- Reads a page of the audit log, newest entry first.
+-- Reads a page of the audit log, newest entry first: moderation and opt-outs.
 --
 -- KEYS    1 schema fingerprint (string)   2 audit log (stream)
 --         3 subjects and reasons (hash: 's7' -> user, entry id -> reason)   4 profiles (hash: user -> JSON)
+--         5 log of opt-outs (stream)
 -- ARGV    1 string: upper bound of XREVRANGE: '+', or '(' and the id of the last entry already read
 --         2 integer: limit, 1 or more
 -- Returns { fingerprint or nil, entries, reasons or nil, users or nil, profiles (JSON or nil) }
 --         entries  { id, { 'at', Unix ms, 'subject', number or '', 'action', name, further fields } }
+--         reasons  nil if the user has been erased
 --         users    nil if the user has been erased
 -- State   read only.
--- Example EVALSHA sha 4 {ar:0}s {ar:0}l {ar:0}w {ar:0}p + 30
+-- Example EVALSHA sha 5 {ar:0}s {ar:0}l {ar:0}w {ar:0}p {ar:0}n + 30
 
-local entries = redis.call('XREVRANGE', KEYS[2], ARGV[1], '-', 'COUNT', ARGV[2])
+local function read_log(log)
+  return redis.call('XREVRANGE', log, ARGV[1], '-', 'COUNT', ARGV[2])
+end
+
+-- Returns whether an entry is newer than another one.
+local function is_newer(one, other)
+  local millis, sequence = string.match(one[1], '^(%d+)%-(%d+)$')
+  local other_millis, other_sequence = string.match(other[1], '^(%d+)%-(%d+)$')
+  if millis == other_millis then
+    return tonumber(sequence) > tonumber(other_sequence)
+  end
+  return tonumber(millis) > tonumber(other_millis)
+end
+
+local moderation, opt_outs, entries = read_log(KEYS[2]), read_log(KEYS[5]), {}
+local m, o = 1, 1
+while #entries < tonumber(ARGV[2]) and (moderation[m] or opt_outs[o]) do
+  if not opt_outs[o] or moderation[m] and is_newer(moderation[m], opt_outs[o]) then
+    entries[#entries + 1], m = moderation[m], m + 1
+  else
+    entries[#entries + 1], o = opt_outs[o], o + 1
+  end
+end
 local reasons, users, profiles = {}, {}, {}
 for i, entry in ipairs(entries) do
-  reasons[i] = redis.call('HGET', KEYS[3], entry[1])
-  users[i] = redis.call('HGET', KEYS[3], 's' .. entry[2][4])
-  profiles[i] = users[i] and redis.call('HGET', KEYS[4], users[i])
+  local user = redis.call('HGET', KEYS[3], 's' .. entry[2][4])
+  users[i] = user
+  reasons[i] = user and redis.call('HGET', KEYS[3], entry[1])
+  profiles[i] = user and redis.call('HGET', KEYS[4], user)
 end
 return { redis.call('GET', KEYS[1]), entries, reasons, users, profiles }

@@ -9,7 +9,7 @@ local function check_outbox(outbox)
   end
 end
 
--- Returns the id of the entry.
+-- Returns the id of the entry, or nil without an outbox.
 local function write_outbox(outbox, ...)
   if outbox then
     return redis.call('XADD', outbox, '*', 'did', ...)

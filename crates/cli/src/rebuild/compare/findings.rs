@@ -58,7 +58,9 @@ impl Kind {
             Key::Profiles => Some(Self::Profile),
             Key::Flags => Some(Self::Flag),
             Key::Tombstones => Some(Self::Tombstone),
-            Key::Fingerprint | Key::Index | Key::AuditLog | Key::AuditDetails => None,
+            Key::Fingerprint | Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails => {
+                None
+            }
         }
     }
 }
@@ -144,6 +146,7 @@ impl fmt::Display for Difference {
                 | Key::Profiles
                 | Key::Flags
                 | Key::AuditLog
+                | Key::OptOuts
                 | Key::AuditDetails
                 | Key::Tombstones,
             )

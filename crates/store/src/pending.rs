@@ -1,0 +1,366 @@
+//! `settle.lua`: changes of visibility and erasures that take several steps.
+//!
+//! Hiding, showing or erasing a user concerns every board of a shard. The first script writes
+//! everything but boards, and appends a line to the stored fingerprint. The boards follow in steps that
+//! are short at any number of boards: of this request, of later ones and of cron. Every script replies
+//! with the stored fingerprint, so a caller that finds a line completes the change on its own boards
+//! first, and then repeats its call.
+
+use crate::deployment::{Deployment, MAX_CALLS};
+use crate::fingerprint::{self, fingerprint, pending_changes};
+use crate::keys::Keys;
+use crate::redis::{Command, Pipeline, Reply, StoreError};
+use crate::scripts::SETTLE;
+use activity_rank_core::error::Error;
+
+/// Names of the index in the reply of a script that begins a change: those of one step.
+pub const FIRST_NAMES: u32 = 500;
+
+/// Names of the index in the reply of a step: those of the next request.
+const NAMES: u32 = 4000;
+
+/// The most steps of one request to the store.
+const STEPS: usize = 8;
+
+/// Boards that one call settles, divided by the number of pending changes: as `STEP` of `pending.lua`.
+const STEP: usize = 500;
+
+/// The steps left on a shard.
+struct Work {
+    shard: Keys,
+    /// Keys for the next steps.
+    next: Vec<String>,
+    /// Names of the index that one step takes.
+    step: usize,
+    /// The stored fingerprint, if it is known.
+    stored: String,
+}
+
+impl Work {
+    fn new(shard: Keys, next: Vec<String>, stored: &str) -> Self {
+        Self {
+            shard,
+            next,
+            step: STEP,
+            stored: stored.to_owned(),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.next.is_empty() && !self.stored.contains('\n')
+    }
+
+    /// Appends the steps of one request. Each takes its part of the keys; the last one replies with the
+    /// keys for the next request.
+    fn add_steps(&self, settings: &str, calls: &mut Vec<Command>) {
+        let own = incomplete_keys(&self.shard, &self.stored);
+        let mut rest = self.next.as_slice();
+        for step in 1..=STEPS {
+            // A span has several keys: a step takes all of them after its last board.
+            let boards = (0..)
+                .zip(rest)
+                .filter(|(_, key)| self.shard.board_name_of(key).is_some());
+            let end = boards.map(|(index, _)| index).nth(self.step.max(1));
+            let (part, others) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = others;
+            let is_last = step == STEPS || rest.is_empty();
+            let names = if is_last { NAMES } else { 0 };
+            let keys = own.iter().chain(part);
+            calls.push(settle_call(settings, &self.shard, "step", names, keys));
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    /// Decodes the reply to the last step.
+    fn receive(&mut self, reply: &Reply) -> Result<(), StoreError> {
+        self.next = next_keys(reply)?;
+        self.step = usize::try_from(reply.at(2)?.unsigned()?).unwrap_or(STEP);
+        self.stored = stored_text(reply, 3)?.to_owned();
+        Ok(())
+    }
+}
+
+fn next_keys(reply: &Reply) -> Result<Vec<String>, StoreError> {
+    let keys = reply.at(1)?.list()?.iter();
+    keys.map(|key| key.text().map(str::to_owned)).collect()
+}
+
+fn stored_text(reply: &Reply, index: usize) -> Result<&str, StoreError> {
+    Ok(reply.at(index)?.optional_text()?.unwrap_or_default())
+}
+
+fn settle_call<'a>(
+    settings: &str,
+    shard: &Keys,
+    mode: &str,
+    names: u32,
+    keys: impl Iterator<Item = &'a String>,
+) -> Command {
+    let mut all = shard.moderation_keys();
+    all.extend(keys.cloned());
+    Command::script(&SETTLE, &all)
+        .arg(settings)
+        .arg(mode)
+        .number(names)
+}
+
+/// Returns the keys that a script needs to complete erasures which have only begun.
+fn incomplete_keys(shard: &Keys, stored: &str) -> Vec<String> {
+    let changes = pending_changes(stored);
+    let erasures = changes.filter(|change| change.is_incomplete && change.is_erasure);
+    let own = erasures.map(|change| shard.own_keys(change.user, change.began));
+    own.flatten().collect()
+}
+
+/// Takes the next steps of some shards and runs calls after them, in one request. Returns the replies
+/// to the calls. Removes the shards that are complete.
+async fn run_steps(
+    deployment: &Deployment,
+    works: &mut Vec<Work>,
+    calls: Vec<Command>,
+) -> Result<Vec<Reply>, Error> {
+    let settings = fingerprint(&deployment.config);
+    let (mut sent, mut ends) = (Vec::new(), Vec::new());
+    for work in works.iter() {
+        work.add_steps(&settings, &mut sent);
+        ends.push(sent.len());
+    }
+    let first = sent.len();
+    sent.extend(calls);
+    let mut replies = deployment.run_scripts(sent).await?;
+    for (work, end) in works.iter_mut().zip(ends) {
+        work.receive(replies.get(end - 1).unwrap_or(&Reply::Nil))?;
+    }
+    works.retain(|work| !work.is_complete());
+    Ok(replies.split_off(first))
+}
+
+/// Calls scripts that begin changes of visibility or erasures, and completes the changes as far as
+/// [`MAX_CALLS`] requests allow. Returns the replies to the calls.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] also if an erasure of the same user is pending and not complete after
+/// these requests; else as [`Deployment::run_script`].
+pub async fn begin(deployment: &Deployment, calls: Vec<Command>) -> Result<Vec<Reply>, Error> {
+    let mut works: Vec<Work> = Vec::new();
+    let mut begun: Vec<Option<Reply>> = vec![None; calls.len()];
+    for _ in 0..MAX_CALLS {
+        let pending = calls
+            .iter()
+            .zip(&begun)
+            .filter(|(_, reply)| reply.is_none());
+        let sent: Vec<Command> = pending.map(|(call, _)| call.clone()).collect();
+        if works.is_empty() && sent.is_empty() {
+            break;
+        }
+        let mut replies = run_steps(deployment, &mut works, sent).await?.into_iter();
+        let pending = calls
+            .iter()
+            .zip(&mut begun)
+            .filter(|(_, reply)| reply.is_none());
+        for (call, begun) in pending {
+            let reply = replies.next().unwrap_or(Reply::Nil);
+            let next = next_keys(&reply)?;
+            if let (Some(shard), false) = (shard_of(&call.keys()), next.is_empty()) {
+                works.retain(|work| work.shard.tag() != shard.tag());
+                works.push(Work::new(shard, next, ""));
+            }
+            // A call that must wait for an erasure replies with nothing else.
+            *begun = (reply.list()?.len() > 2).then_some(reply);
+        }
+    }
+    let begun: Option<Vec<Reply>> = begun.into_iter().collect();
+    begun.ok_or_else(unfinished_erasure)
+}
+
+/// Continues the pending changes of all shards, by at most so many requests and one more. Returns
+/// whether none is left.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn advance(deployment: &Deployment, requests: u32) -> Result<bool, Error> {
+    let shards = (0..deployment.config.shards).map(|shard| deployment.keys(shard));
+    let shards: Vec<Keys> = shards.collect();
+    let get = |shard: &Keys| Command::new("GET").arg(&shard.fingerprint());
+    let gets = Pipeline::new(shards.iter().map(get).collect());
+    let stored = deployment.store.run(&gets).await?;
+    let mut works = Vec::new();
+    for (shard, stored) in shards.into_iter().zip(&stored) {
+        fingerprint::check(&deployment.config, stored)?;
+        works.push(Work::new(
+            shard,
+            Vec::new(),
+            stored.optional_text()?.unwrap_or_default(),
+        ));
+    }
+    works.retain(|work| !work.is_complete());
+    for _ in 0..requests {
+        if works.is_empty() {
+            break;
+        }
+        run_steps(deployment, &mut works, Vec::new()).await?;
+    }
+    Ok(works.is_empty())
+}
+
+/// A call that found a pending change.
+struct Repeated {
+    index: usize,
+    shard: Keys,
+    /// All its keys.
+    keys: Vec<String>,
+    /// Whether the script writes: it compares its first argument with the stored fingerprint.
+    writes: bool,
+    /// The stored fingerprint.
+    stored: String,
+}
+
+impl Repeated {
+    /// Returns a call whose reply shows a pending change that concerns it.
+    fn new(index: usize, call: &Command, reply: &Reply, settings: &str) -> Option<Self> {
+        let stored = reply.at(0).ok()?.text().ok()?.to_owned();
+        let keys = call.keys();
+        let repeated = Self {
+            index,
+            shard: shard_of(&keys)?,
+            keys,
+            writes: call.with_first_argument(settings, &stored).is_some(),
+            stored,
+        };
+        let concerned = repeated.writes || repeated.boards().next().is_some();
+        (concerned && repeated.stored.contains('\n')).then_some(repeated)
+    }
+
+    fn boards(&self) -> impl Iterator<Item = &String> {
+        let is_board = |key: &&String| self.shard.board_name_of(key).is_some();
+        self.keys.iter().filter(is_board)
+    }
+
+    /// Returns whether the call counts activities of a user who is being erased: the sweep would remove
+    /// the new scores.
+    fn counts_erased_user(&self) -> bool {
+        // An erasure declares these records too.
+        let is_count = self.writes && !self.keys.contains(&self.shard.pending_changes());
+        let mut changes = pending_changes(&self.stored);
+        is_count
+            && changes.any(|change| {
+                change.is_erasure && self.keys.contains(&self.shard.active_records(change.user))
+            })
+    }
+
+    /// Appends the calls that complete the pending changes on the boards of this one, and this one.
+    fn add_calls(&self, settings: &str, call: &Command, calls: &mut Vec<Command>) {
+        let own = incomplete_keys(&self.shard, &self.stored);
+        let step = STEP / pending_changes(&self.stored).count().max(1);
+        let boards: Vec<&String> = self.boards().collect();
+        let parts = boards.len().div_ceil(step.max(1)).max(1);
+        for part in 0..parts {
+            let part = boards.iter().skip(part * step.max(1)).take(step.max(1));
+            let keys = own.iter().chain(part.copied());
+            calls.push(settle_call(settings, &self.shard, "boards", 0, keys));
+        }
+        let known = call.with_first_argument(settings, &self.stored);
+        calls.push(known.unwrap_or_else(|| call.clone()));
+    }
+
+    /// Returns whether a reply shows no pending change, or those that were complete on these boards.
+    /// Otherwise remembers the stored fingerprint.
+    fn accepts(&mut self, settled: &Reply, reply: &Reply) -> Result<bool, StoreError> {
+        let stored = stored_text(reply, 0)?;
+        // A writing script replies with its first argument, or has changed nothing.
+        let accepted = if self.writes {
+            stored == self.stored
+        } else {
+            !stored.contains('\n') || stored == stored_text(settled, 3)?
+        };
+        stored.clone_into(&mut self.stored);
+        Ok(accepted)
+    }
+}
+
+/// Repeats the calls whose replies show a pending change, after the change is complete on the boards
+/// that they declare.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub(crate) async fn repeat_settled(
+    deployment: &Deployment,
+    calls: &[Command],
+    mut replies: Vec<Reply>,
+) -> Result<Vec<Reply>, Error> {
+    let settings = fingerprint(&deployment.config);
+    let mut repeated = Vec::new();
+    for (index, (call, reply)) in calls.iter().zip(&replies).enumerate() {
+        repeated.extend(Repeated::new(index, call, reply, &settings));
+    }
+    for _ in 0..MAX_CALLS {
+        if repeated.is_empty() {
+            return Ok(replies);
+        }
+        let (mut sent, mut ends) = (Vec::new(), Vec::new());
+        for call in &mut repeated {
+            if call.counts_erased_user() {
+                finish_erasure(deployment, call, &settings).await?;
+            }
+            if let Some(original) = calls.get(call.index) {
+                call.add_calls(&settings, original, &mut sent);
+            }
+            ends.push(sent.len());
+        }
+        let results = deployment.store.run(&Pipeline::new(sent)).await?;
+        let mut again = Vec::new();
+        for (mut call, end) in repeated.into_iter().zip(ends) {
+            if let Some([settled, reply]) = results.get(end - 2..end) {
+                fingerprint::check(&deployment.config, settled.at(0)?)?;
+                fingerprint::check(&deployment.config, reply.at(0)?)?;
+                if !call.accepts(settled, reply)? {
+                    again.push(call);
+                } else if let Some(slot) = replies.get_mut(call.index) {
+                    slot.clone_from(reply);
+                }
+            }
+        }
+        repeated = again;
+    }
+    if repeated.is_empty() {
+        return Ok(replies);
+    }
+    let cause = "a change of visibility began between every two calls";
+    Err(Error::StoreUnavailable(cause.to_owned()))
+}
+
+/// Completes the changes of a shard before a call counts activities of a user who is being erased.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if [`MAX_CALLS`] requests are not enough.
+async fn finish_erasure(
+    deployment: &Deployment,
+    call: &mut Repeated,
+    settings: &str,
+) -> Result<(), Error> {
+    let mut works = vec![Work::new(call.shard.clone(), Vec::new(), &call.stored)];
+    for _ in 0..MAX_CALLS {
+        run_steps(deployment, &mut works, Vec::new()).await?;
+        let stored = works.first().map_or(settings, |work| &work.stored);
+        stored.clone_into(&mut call.stored);
+        if !call.counts_erased_user() {
+            return Ok(());
+        }
+    }
+    Err(unfinished_erasure())
+}
+
+/// Returns the keys of the shard of a script call, whose first key is the fingerprint.
+fn shard_of(keys: &[String]) -> Option<Keys> {
+    Keys::of_fingerprint(keys.first()?)
+}
+
+fn unfinished_erasure() -> Error {
+    Error::StoreUnavailable("an erasure of this user is not complete yet".to_owned())
+}

@@ -1,0 +1,184 @@
+-- Continues pending changes of visibility and erasures: on boards that a caller is about to read or
+-- write, or by one step of the sweep through all boards.
+--
+-- KEYS    1 to 10 as pending.lua lists them   11.. any keys: boards (sorted set); histories and daily
+--         records of users who are being erased, and their other keys (hash)
+-- ARGV    1 string: schema fingerprint of the caller
+--         2 'boards' to write the boards among KEYS; 'step' for a step of the sweep, which uses those
+--         keys that come next
+--         3 integer: names of the index whose keys to return, 0 or more
+-- Returns { schema fingerprint, keys, step size, stored fingerprint }
+--         keys       to declare in the next steps; empty if no change is pending, or if ARGV[3] is 0
+--         step size  names of the index that one step takes
+--         { stored fingerprint } if it has other settings: nothing was changed
+-- State   A step ends at the first key that KEYS lacks. The last step removes the line of a change from
+--         the fingerprint. The erasure entry of the audit log counts what was removed and names no user.
+-- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+--         {ar:0}ba:all 'v2 ...' step 500
+
+if not read_lines() then
+  return { stored_fingerprint }
+end
+if #lines == 0 then
+  return { ARGV[1], {}, STEP, stored_fingerprint }
+end
+for _, line in ipairs({ unpack(lines) }) do
+  if line.incomplete then
+    complete(line)
+  end
+end
+
+-- Hides, shows or removes the pending users on a board.
+local function settle(board, users)
+  local readable, scores = pcall(redis.call, 'ZMSCORE', board, unpack(users))
+  -- A key of another type is no board.
+  for i, line in ipairs(readable and lines or {}) do
+    local score = tonumber(scores[i] or 0)
+    if line.verb == 'e' and scores[i] then
+      redis.call('ZREM', board, line.user)
+      redis.call('HINCRBY', CHANGES, 'boards ' .. line.user, 1)
+    elseif line.verb ~= 'e' and score ~= 0 and (score < 0) ~= (line.verb == 'h') then
+      redis.call('ZADD', board, digits(-score), line.user)
+    end
+  end
+end
+
+local function pending_users()
+  local users = {}
+  for i, line in ipairs(lines) do
+    users[i] = line.user
+  end
+  return users
+end
+
+-- Ends the sweep: logs the erasures that it covers, and removes what is left of them.
+local function finish(number)
+  for _, line in ipairs({ unpack(lines) }) do
+    if line.verb == 'e' and line.number <= number then
+      local change = cjson.decode(redis.call('HGET', CHANGES, line.user))
+      local function removed(name)
+        return tonumber(redis.call('HGET', CHANGES, name .. ' ' .. line.user) or 0)
+      end
+      local boards, keys = removed('boards'), change.removed_keys + removed('keys')
+      local entries = {}
+      if boards + keys + change.profiles > 0 or change.subject ~= '' then
+        entries[1] = { 'erase', 'boards', digits(boards), 'keys', digits(keys), 'profiles', digits(change.profiles) }
+      end
+      change.log, change.last, change.entries = 4, last_id(audit.log), entries
+      redis.call('HSET', CHANGES, line.user, cjson.encode(change))
+      line.verb, line.incomplete = 'x', true
+      write_lines()
+      complete(line)
+    end
+  end
+  if #lines > 0 then
+    redis.call('HDEL', CHANGES, 'sweep')
+  end
+end
+
+local function write_position(number, phase, score, name)
+  redis.call('HSET', CHANGES, 'sweep', digits(number) .. ' ' .. phase .. ' ' .. score .. ' ' .. name)
+end
+
+-- Deletes the reasons of the users being erased from a page of the audit log.
+local function sweep_audit_log(number, id, limit)
+  local subjects = {}
+  for _, line in ipairs(lines) do
+    if line.verb == 'e' and line.number <= number then
+      local change = cjson.decode(redis.call('HGET', CHANGES, line.user))
+      if change.subject ~= '' then
+        subjects[change.subject] = true
+      end
+    end
+  end
+  local page = next(subjects) and redis.call('XRANGE', audit.log, '(' .. id, '+', 'COUNT', limit) or {}
+  for _, entry in ipairs(page) do
+    -- The first fields of an entry are: 'at', instant, 'subject', number.
+    if subjects[entry[2][4]] then
+      redis.call('HDEL', audit.subjects, entry[1])
+    end
+  end
+  if #page < limit then
+    return finish(number)
+  end
+  write_position(number, 'a', page[#page][1], '')
+end
+
+-- Ends the sweep through the boards. Users who are hidden or shown are complete; erasures go on.
+local function finish_boards(number, rest)
+  local kept, erasures = {}, false
+  for _, line in ipairs(lines) do
+    if line.verb == 'e' or line.number > number then
+      table.insert(kept, line)
+      erasures = erasures or line.number <= number
+    end
+  end
+  if #kept < #lines then
+    lines = kept
+    write_lines()
+  end
+  if #lines == 0 then
+    return redis.call('UNLINK', CHANGES)
+  elseif not erasures then
+    return redis.call('HDEL', CHANGES, 'sweep')
+  end
+  write_position(number, 'a', '0-0', '')
+  if rest > 0 then
+    sweep_audit_log(number, '0-0', rest)
+  end
+end
+
+local function step()
+  local number, phase, score, name = sweep_position()
+  if phase == 'a' then
+    return sweep_audit_log(number, score, STEP)
+  end
+  local declared = {}
+  for i = 11, #KEYS do
+    declared[KEYS[i]] = true
+  end
+  local limit, users, erased = step_size(), pending_users(), erased_users()
+  local first = sweep_rank(score, name)
+  local names = redis.call('ZRANGE', KEYS[2], first, first + limit - 1)
+  local done
+  for _, next_name in ipairs(names) do
+    local keys = keys_of(next_name, erased)
+    for _, key in ipairs(keys) do
+      if not declared[key] then
+        -- The caller read the index before this name was added.
+        if done then
+          write_position(number, 'b', redis.call('ZSCORE', KEYS[2], done), done)
+        end
+        return
+      end
+    end
+    if keys[1] == next_name then
+      settle(next_name, users)
+    else
+      for i, key in ipairs(keys) do
+        if redis.call('UNLINK', key) == 1 then
+          redis.call('HINCRBY', CHANGES, 'keys ' .. erased[math.ceil(i / 2)], 1)
+        end
+      end
+    end
+    done = next_name
+  end
+  if #names < limit then
+    return finish_boards(number, limit - #names)
+  end
+  write_position(number, 'b', redis.call('ZSCORE', KEYS[2], done), done)
+end
+
+if ARGV[2] == 'step' then
+  if #lines > 0 then
+    step()
+  end
+else
+  local users, prefix = pending_users(), string.sub(KEYS[1], 1, -2) .. 'b'
+  for i = 11, #KEYS do
+    if #users > 0 and string.sub(KEYS[i], 1, #prefix) == prefix then
+      settle(KEYS[i], users)
+    end
+  end
+end
+return { ARGV[1], next_keys(tonumber(ARGV[3])), step_size(), redis.call('GET', KEYS[1]) }
