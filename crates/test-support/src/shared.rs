@@ -53,7 +53,11 @@ fn proxy() -> Option<&'static StoreProxy> {
         // A thread of its own: tests call this in async functions, and the client blocks.
         let connect = std::thread::spawn(move || RestClient::connect(&url, &token));
         let store = connect.join().expect("no panic");
-        Some(StoreProxy::start(&store.expect("the store responds")))
+        let prefix = env::var("CONFORMANCE_PREFIX").expect("CONFORMANCE_PREFIX is set");
+        Some(StoreProxy::start(
+            &store.expect("the store responds"),
+            &prefix,
+        ))
     };
     SHARED.get_or_init(start).as_ref()
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A Worker sends the token of the tests, and its requests get the token of the store. Everything else
-//! passes unchanged.
+//! passes unchanged, except commands on keys of others.
 
 use std::convert::Infallible;
 use std::io::{BufReader, Write};
@@ -28,9 +28,9 @@ use crate::forwarder::forward;
 use crate::gateway::TOKEN;
 use crate::rest_client::RestClient;
 
-/// Commands that would change more than the keys of a test, in a store that others may use.
-const REFUSED: [&str; 9] = [
-    "ACL", "CONFIG", "DEBUG", "FLUSHALL", "FLUSHDB", "FUNCTION", "SHUTDOWN", "SWAPDB", "MONITOR",
+/// Commands without a key that change nothing.
+const KEYLESS: [&str; 8] = [
+    "DBSIZE", "ECHO", "INFO", "KEYS", "PING", "SCAN", "SCRIPT", "TIME",
 ];
 
 /// The most commands of one request to the store.
@@ -43,16 +43,21 @@ pub struct StoreProxy {
 }
 
 impl StoreProxy {
-    /// Starts a proxy in front of a store.
+    /// Starts a proxy in front of a store. It only passes commands on keys that begin with `{<prefix>`:
+    /// others may use the store.
     ///
     /// # Panics
     ///
     /// Panics when no port is free.
     #[must_use]
-    pub fn start(store: &RestClient) -> Self {
+    pub fn start(store: &RestClient, prefix: &str) -> Self {
+        let target = Target {
+            store: store.clone(),
+            key_start: format!("{{{prefix}"),
+        };
         Self {
-            redis: serve_resp(store.clone()),
-            gateway: serve_rest(store.clone()),
+            redis: serve_resp(target.clone()),
+            gateway: serve_rest(target),
         }
     }
 
@@ -69,21 +74,66 @@ impl StoreProxy {
     }
 }
 
+/// A store, and the beginning of the keys that commands may use.
+#[derive(Clone)]
+struct Target {
+    store: RestClient,
+    key_start: String,
+}
+
+impl Target {
+    /// Returns why a command must not reach the store.
+    fn refusal(&self, words: &[&str]) -> Option<String> {
+        let name = words.first().copied().unwrap_or_default().to_uppercase();
+        if KEYLESS.contains(&name.as_str()) {
+            return None;
+        }
+        let keys = keys(&name, words);
+        if keys.is_empty() {
+            return Some(format!(
+                "ERR {name} is not sent to a store that others may use"
+            ));
+        }
+        let mut foreign = keys.iter().filter(|key| !key.starts_with(&self.key_start));
+        let key = foreign.next()?;
+        Some(format!("ERR the key {key} does not belong to this run"))
+    }
+}
+
+/// Returns the keys of a command; none if they are unknown.
+fn keys<'a>(name: &str, words: &'a [&'a str]) -> &'a [&'a str] {
+    let range = match name {
+        "EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" => {
+            let count = words.get(2).and_then(|count| count.parse::<usize>().ok());
+            3..3 + count.unwrap_or(0)
+        }
+        "DEL" | "UNLINK" | "EXISTS" | "MGET" => 1..words.len(),
+        "RENAME" | "RENAMENX" | "COPY" => 1..3,
+        "OBJECT" | "XINFO" => 2..3,
+        "DUMP" | "EXPIRE" | "EXPIREAT" | "EXPIRETIME" | "GET" | "INCR" | "INCRBY" | "LRANGE"
+        | "PEXPIRE" | "PEXPIREAT" | "PEXPIRETIME" | "PERSIST" | "PTTL" | "RESTORE" | "RPUSH"
+        | "SET" | "STRLEN" | "TTL" | "TYPE" => 1..2,
+        name if name.starts_with(['H', 'S', 'X', 'Z']) => 1..2,
+        _ => 0..0,
+    };
+    words.get(range).unwrap_or_default()
+}
+
 /// Starts a thread for each Redis client, because such a client blocks.
-fn serve_resp(store: RestClient) -> u16 {
+fn serve_resp(target: Target) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let store = store.clone();
+            let target = target.clone();
             // The error is a client that disconnected.
-            thread::spawn(move || serve_client(stream, &store));
+            thread::spawn(move || serve_client(stream, &target));
         }
     });
     port
 }
 
-fn serve_client(stream: TcpStream, store: &RestClient) -> RedisResult<()> {
+fn serve_client(stream: TcpStream, target: &Target) -> RedisResult<()> {
     stream.set_nodelay(true)?;
     let mut output = stream.try_clone()?;
     let mut input = BufReader::new(stream);
@@ -93,14 +143,16 @@ fn serve_client(stream: TcpStream, store: &RestClient) -> RedisResult<()> {
         while !input.buffer().is_empty() && commands.len() < MAX_COMMANDS {
             commands.extend(read_command(&mut input)?);
         }
-        output.write_all(&respond(store, &commands))?;
+        output.write_all(&respond(target, &commands))?;
     }
     Ok(())
 }
 
 /// Runs commands and returns their replies as RESP2.
-fn respond(store: &RestClient, commands: &[Vec<Vec<u8>>]) -> Vec<u8> {
-    let local: Vec<Result<Vec<String>, String>> = commands.iter().map(|one| accept(one)).collect();
+fn respond(target: &Target, commands: &[Vec<Vec<u8>>]) -> Vec<u8> {
+    let local: Vec<Result<Vec<String>, String>> =
+        commands.iter().map(|one| accept(target, one)).collect();
+    let store = &target.store;
     let sent: Vec<Vec<String>> = local.iter().flatten().cloned().collect();
     let mut replies = match sent.is_empty() {
         true => Vec::new(),
@@ -124,7 +176,7 @@ fn respond(store: &RestClient, commands: &[Vec<Vec<u8>>]) -> Vec<u8> {
 }
 
 /// Returns the words of a command that the store may run, else its reply.
-fn accept(command: &[Vec<u8>]) -> Result<Vec<String>, String> {
+fn accept(target: &Target, command: &[Vec<u8>]) -> Result<Vec<String>, String> {
     let words = command.iter().map(|word| String::from_utf8(word.clone()));
     let Ok(words) = words.collect::<Result<Vec<_>, _>>() else {
         return Err(error_line("ERR a JSON request cannot carry these bytes"));
@@ -133,11 +185,13 @@ fn accept(command: &[Vec<u8>]) -> Result<Vec<String>, String> {
     match name.as_deref().unwrap_or_default() {
         // The client's name and version.
         "CLIENT" => Err("+OK\r\n".to_owned()),
-        name if REFUSED.contains(&name) => {
-            let text = format!("ERR {name} is not sent to a store that others may use");
-            Err(error_line(&text))
+        _ => {
+            let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+            match target.refusal(&texts) {
+                Some(refusal) => Err(error_line(&refusal)),
+                None => Ok(words),
+            }
         }
-        _ => Ok(words),
     }
 }
 
@@ -168,16 +222,16 @@ fn encode(output: &mut Vec<u8>, store: &RestClient, value: &Value) {
 }
 
 /// Serves Workers on the runtime of the client.
-fn serve_rest(store: RestClient) -> SocketAddr {
+fn serve_rest(target: Target) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     listener.set_nonblocking(true).expect("a socket");
     let address = listener.local_addr().expect("an address");
-    store.runtime.clone().spawn(async move {
+    target.store.runtime.clone().spawn(async move {
         let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
         while let Ok((stream, _)) = listener.accept().await {
             let _ = stream.set_nodelay(true);
-            let store = store.clone();
-            let service = service_fn(move |request| pass(store.clone(), request));
+            let target = target.clone();
+            let service = service_fn(move |request| pass(target.clone(), request));
             let connection = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service);
             // The error is a Worker that closed the connection.
@@ -188,7 +242,7 @@ fn serve_rest(store: RestClient) -> SocketAddr {
 }
 
 async fn pass(
-    store: RestClient,
+    target: Target,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let failed = |cause: String| {
@@ -201,13 +255,17 @@ async fn pass(
     let Ok(body) = body.collect().await else {
         return Ok(failed("incomplete request".to_owned()));
     };
+    let body = body.to_bytes();
+    if let Some(refusal) = refusal(&target, &body) {
+        return Ok(failed(refusal));
+    }
+    let store = target.store;
     let is_ours = |value: &HeaderValue| value.as_bytes() == format!("Bearer {TOKEN}").as_bytes();
     if head.headers.get(AUTHORIZATION).is_some_and(is_ours) {
         let token = HeaderValue::from_str(&format!("Bearer {}", store.token));
         head.headers.insert(AUTHORIZATION, token.expect("a token"));
     }
-    let Ok((mut response, body)) = forward(store.http, &store.url, head, body.to_bytes()).await
-    else {
+    let Ok((mut response, body)) = forward(store.http, &store.url, head, body).await else {
         return Ok(failed("the store did not respond".to_owned()));
     };
     if let Some(headers) = response.headers_mut() {
@@ -218,4 +276,19 @@ async fn pass(
     }
     let response = response.body(Full::new(body));
     Ok(response.unwrap_or_else(|error| failed(error.to_string())))
+}
+
+/// Returns why a body must not reach the store: one of its commands, or another form than a pipeline.
+fn refusal(target: &Target, body: &[u8]) -> Option<String> {
+    let Ok(commands) = serde_json::from_slice::<Vec<Vec<Value>>>(body) else {
+        return Some("ERR a Worker sends pipelines only".to_owned());
+    };
+    commands.iter().find_map(|command| {
+        let words = command.iter().map(|word| match word {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let words: Vec<String> = words.collect();
+        target.refusal(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    })
 }

@@ -48,7 +48,7 @@ fn own_gateway_supports_every_feature() {
 #[test]
 fn probe_through_the_proxy_finds_the_same() {
     let store = store();
-    let proxy = StoreProxy::start(&store.client);
+    let proxy = StoreProxy::start(&store.client, "cf-proxied-");
     let url = format!("http://{}", proxy.address());
     let through = RestClient::connect(&url, TOKEN).unwrap();
     let findings = probe(&through, "cf-proxied-").unwrap();
@@ -86,34 +86,34 @@ fn probe_reports_what_a_store_lacks() {
 fn proxy_answers_redis_clients_like_redis() {
     let store = store();
     let mut direct = store.redis.connection();
-    let mut proxied = connect(&StoreProxy::start(&store.client));
+    let mut proxied = connect(&StoreProxy::start(&store.client, ""));
     let bytes: Vec<u8> = (0..=255).collect();
     cmd("SET")
-        .arg("binary")
+        .arg("{k}binary")
         .arg(&bytes)
         .exec(&mut direct)
         .unwrap();
     cmd("RPUSH")
-        .arg("list")
+        .arg("{k}list")
         .arg("a\r\nb")
         .arg("OK")
         .arg("ä")
         .exec(&mut direct)
         .unwrap();
     for words in [
-        &["GET", "binary"][..],
-        &["GET", "none"],
-        &["LRANGE", "list", "0", "-1"],
-        &["DUMP", "list"],
-        &["TYPE", "list"],
-        &["INCRBY", "number", "9223372036854775807"],
-        &["SET", "text", "OK"],
-        &["GET", "text"],
+        &["GET", "{k}binary"][..],
+        &["GET", "{k}none"],
+        &["LRANGE", "{k}list", "0", "-1"],
+        &["DUMP", "{k}list"],
+        &["TYPE", "{k}list"],
+        &["INCRBY", "{k}number", "9223372036854775807"],
+        &["SET", "{k}text", "OK"],
+        &["GET", "{k}text"],
         &["SCAN", "0", "MATCH", "none*"],
-        &["EVAL", "return {1, false, {'a', 'b'}}", "0"],
+        &["EVAL", "return {1, false, {'a', 'b'}}", "1", "{k}x"],
     ] {
         let run = |connection: &mut Connection| {
-            cmd("DEL").arg("number").exec(connection).unwrap();
+            cmd("DEL").arg("{k}number").exec(connection).unwrap();
             let mut command = cmd(words[0]);
             command.arg(&words[1..]).query::<redis::Value>(connection)
         };
@@ -126,7 +126,7 @@ fn proxy_answers_redis_clients_like_redis() {
         }
         assert_eq!(found, expected, "{words:?}");
     }
-    let failed = cmd("HGETALL").arg("text").exec(&mut proxied);
+    let failed = cmd("HGETALL").arg("{k}text").exec(&mut proxied);
     assert_eq!(failed.unwrap_err().code(), Some("WRONGTYPE"));
     let mut pipeline = pipe();
     for number in 0..1200 {
@@ -136,18 +136,61 @@ fn proxy_answers_redis_clients_like_redis() {
     assert!(numbers.into_iter().eq(0..1200));
 }
 
-/// Other data of the store must survive every test.
-#[test]
-fn proxy_refuses_commands_on_the_whole_store() {
-    let store = store();
-    let mut proxied = connect(&StoreProxy::start(&store.client));
-    cmd("SET").arg("other").arg("1").exec(&mut proxied).unwrap();
-    for name in ["FLUSHALL", "flushdb", "CONFIG"] {
-        let refused = cmd(name).arg("x").exec(&mut proxied).unwrap_err();
-        assert!(refused.to_string().contains("others may use"), "{refused}");
+/// Other data of the store must survive every test, and a test that forgets `unique_prefix` must fail.
+#[tokio::test]
+async fn proxy_refuses_commands_on_keys_of_others() {
+    let (store, proxy) = start("cf-mine-");
+    let mut proxied = connect(&proxy);
+    cmd("SET")
+        .arg("{cf-mine-t1:0}a")
+        .arg("1")
+        .exec(&mut proxied)
+        .unwrap();
+    let refused = [
+        &["FLUSHALL"][..],
+        &["flushdb"],
+        &["CONFIG", "SET", "maxmemory", "1"],
+        &["SWAPDB", "0", "1"],
+        &["GET", "cf-mine-t1"],
+        &["hset", "{ar:0}p", "a", "b"],
+        &["DEL", "{cf-mine-t1:0}a", "{ar:0}a"],
+        &["RENAME", "{cf-mine-t1:0}a", "{ar:0}a"],
+        &["EVAL", "return 1", "2", "{cf-mine-t1:0}a", "{ar:0}a"],
+        &["EVAL", "return 1", "0"],
+    ];
+    for words in refused {
+        let mut command = cmd(words[0]);
+        let refused = command.arg(&words[1..]).exec(&mut proxied).unwrap_err();
+        let text = refused.to_string();
+        let is_refusal = text.contains("others may use") || text.contains("belong to this run");
+        assert!(is_refusal, "{words:?}: {text}");
     }
-    let left: i64 = cmd("DBSIZE").query(&mut store.redis.connection()).unwrap();
-    assert_eq!(left, 1);
+    let left: Vec<String> = cmd("KEYS")
+        .arg("*")
+        .query(&mut store.redis.connection())
+        .unwrap();
+    assert_eq!(left, ["{cf-mine-t1:0}a"]);
+    // The Worker's prefix does not begin with that of the run.
+    let worker = Worker::builder()
+        .store(&format!("http://{}", proxy.address()))
+        .start();
+    let like = json!({"user": "42", "action": "like", "target": "a"});
+    worker
+        .api()
+        .post("/v1/activity", &like)
+        .await
+        .assert_status(503);
+    std::thread::spawn(move || drop(store)).join().unwrap();
+}
+
+/// Returns a store and a proxy to it, for an async test, in which the client must not block.
+fn start(prefix: &'static str) -> (Store, StoreProxy) {
+    let start = move || {
+        let store = store();
+        let proxy = StoreProxy::start(&store.client, prefix);
+        (store, proxy)
+    };
+    std::thread::spawn(start).join().unwrap()
 }
 
 #[test]
@@ -185,13 +228,7 @@ fn clean_removes_only_keys_of_the_run() {
 
 #[tokio::test]
 async fn worker_counts_through_the_proxy() {
-    let (store, proxy) = std::thread::spawn(|| {
-        let store = store();
-        let proxy = StoreProxy::start(&store.client);
-        (store, proxy)
-    })
-    .join()
-    .unwrap();
+    let (store, proxy) = start("t");
     let worker = Worker::builder()
         .store(&format!("http://{}", proxy.address()))
         .start();

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use test_support::{TOKEN, gateway};
+use test_support::{TOKEN, gateway, unique_prefix};
 
 use crate::app::Endpoint;
 use crate::run;
@@ -15,7 +15,7 @@ impl Endpoint {
     pub fn unused(name: &str) -> Self {
         Self {
             store: gateway().url(),
-            prefix: format!("x{}-{name}", std::process::id()),
+            prefix: format!("{}-{name}", unique_prefix("x")),
         }
     }
 }
