@@ -119,7 +119,7 @@ impl App {
 
     /// Writes a board with the users a and b, and their data.
     fn fill(&mut self) {
-        let key = |rest: &str| self.store.key(rest);
+        let key = |rest: &str| self.store.key_on(0, rest);
         let (index, board, profiles) = (key("i"), key("ba:all"), key("p"));
         let (records, fingerprint) = (key("m:b"), key("s"));
         let settings = activity_rank_store::fingerprint::fingerprint(&self.deployment.config);
@@ -146,30 +146,30 @@ impl App {
     }
 
     fn score(&mut self) -> f64 {
-        let board = self.store.key("ba:all");
+        let board = self.store.key_on(0, "ba:all");
         let score: Option<f64> = self.store.run("ZSCORE", &[&board, "b"]);
         score.unwrap_or_default()
     }
 
     fn flags(&mut self) -> String {
-        let flags = self.store.key("f");
+        let flags = self.store.key_on(0, "f");
         let flags: Option<String> = self.store.run("HGET", &[&flags, "b"]);
         let flags = flags.unwrap_or_default();
         flags.split(',').next().unwrap_or_default().to_owned()
     }
 
     fn profile(&mut self) -> Option<String> {
-        let profiles = self.store.key("p");
+        let profiles = self.store.key_on(0, "p");
         self.store.run("HGET", &[&profiles, "b"])
     }
 
     fn entries(&mut self, log: &str) -> u64 {
-        let log = self.store.key(log);
+        let log = self.store.key_on(0, log);
         self.store.run("XLEN", &[&log])
     }
 
     fn lines(&mut self) -> usize {
-        let key = self.store.key("s");
+        let key = self.store.key_on(0, "s");
         let stored: String = self.store.run("GET", &[&key]);
         stored.lines().skip(1).count()
     }

@@ -30,11 +30,13 @@
 -- The score of a hidden user is stored negated: it sorts below the order counter '#' and appears in
 -- no rank and no page. Negating it again restores the same score and order.
 
--- Boards of one step, divided by the number of pending changes; entries of the audit log.
+-- Boards of one step, divided by the number of pending changes.
 local STEP = 500
 -- Entries of the log of opt-outs.
 local OPT_OUTS = 1000
 local CHANGES = KEYS[8]
+-- The first byte of a board in the index; spans are numbers.
+local BRACE = string.byte('{')
 local SETTINGS = string.match(ARGV[1], '^[^\n]*')
 
 local audit = { flags = KEYS[3], log = KEYS[4], subjects = KEYS[5] }
@@ -257,12 +259,8 @@ local function erased_users()
   return users
 end
 
--- Returns the keys of a name of the index: a board, or the histories and daily records of the erased
--- users in a span.
-local function keys_of(name, users)
-  if string.sub(name, 1, 1) == '{' then
-    return { name }
-  end
+-- Returns the histories and daily records of the erased users in a span.
+local function keys_of_span(name, users)
   local keys, tag = {}, string.sub(KEYS[1], 1, -2)
   for _, user in ipairs(users) do
     table.insert(keys, tag .. 'h:' .. name .. ':' .. user)
@@ -286,8 +284,12 @@ local function next_keys(names)
   if phase == 'b' then
     local first, users = sweep_rank(score, name), erased_users()
     for _, next_name in ipairs(redis.call('ZRANGE', KEYS[2], first, first + names - 1)) do
-      for _, key in ipairs(keys_of(next_name, users)) do
-        table.insert(keys, key)
+      if string.byte(next_name) == BRACE then
+        keys[#keys + 1] = next_name
+      else
+        for _, key in ipairs(keys_of_span(next_name, users)) do
+          keys[#keys + 1] = key
+        end
       end
     end
   end

@@ -16,6 +16,9 @@
 -- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
 --         {ar:0}ba:all 'v2 ...' step 500
 
+-- Entries of the audit log that one step reads.
+local PAGE = 1000
+
 if not read_lines() then
   return { stored_fingerprint }
 end
@@ -131,7 +134,7 @@ end
 local function step()
   local number, phase, score, name = sweep_position()
   if phase == 'a' then
-    return sweep_audit_log(number, score, STEP)
+    return sweep_audit_log(number, score, PAGE)
   end
   local declared = {}
   for i = 11, #KEYS do
@@ -142,7 +145,8 @@ local function step()
   local names = redis.call('ZRANGE', KEYS[2], first, first + limit - 1)
   local done
   for _, next_name in ipairs(names) do
-    local keys = keys_of(next_name, erased)
+    local is_board = string.byte(next_name) == BRACE
+    local keys = is_board and { next_name } or keys_of_span(next_name, erased)
     for _, key in ipairs(keys) do
       if not declared[key] then
         -- The caller read the index before this name was added.
@@ -152,7 +156,7 @@ local function step()
         return
       end
     end
-    if keys[1] == next_name then
+    if is_board then
       settle(next_name, users)
     else
       for i, key in ipairs(keys) do
