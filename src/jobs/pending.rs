@@ -2,7 +2,7 @@
 
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::pending;
+use activity_rank_store::deployment::pending;
 
 /// The most requests of a run, besides the one that reads the fingerprints: with those of the outbox, a
 /// run stays within the 50 of Cloudflare's free plan. Each request writes up to 4,000 boards.

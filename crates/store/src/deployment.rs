@@ -1,8 +1,9 @@
 //! One deployment: its configuration and calendar, and how it calls the store.
 
+pub mod pending;
+
 use crate::fingerprint;
 use crate::keys::Keys;
-use crate::pending;
 use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
 use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;

@@ -1,9 +1,9 @@
 //! `erase.lua`: erases a user.
 
 use crate::deployment::Deployment;
+use crate::deployment::pending::{self, FIRST_NAMES};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
-use crate::pending::{self, FIRST_NAMES};
 use crate::redis::Command;
 use crate::scripts::ERASE;
 use activity_rank_core::calendar::Instant;

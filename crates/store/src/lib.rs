@@ -8,7 +8,7 @@
 //! 3. [`fingerprint`]: the settings that stored data depends on.
 //! 4. [`scripts`]: the Lua scripts and their digests.
 //! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
-//! 6. [`pending`]: changes of visibility and erasures that take several steps.
+//! 6. [`deployment::pending`]: changes of visibility and erasures that take several steps.
 //! 7. [`count`]: counts and undoes activities.
 //! 8. [`boards`]: reads boards and standings.
 //! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
@@ -26,7 +26,6 @@ pub mod history;
 pub mod keys;
 pub mod moderation;
 pub mod outbox;
-pub mod pending;
 pub mod profiles;
 pub mod redis;
 pub mod scripts;

@@ -1,9 +1,9 @@
 //! `moderate.lua` and `audited.lua`: hides and freezes users, and reads the audit log.
 
 use crate::deployment::Deployment;
+use crate::deployment::pending::{self, FIRST_NAMES};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
-use crate::pending::{self, FIRST_NAMES};
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};

@@ -1,9 +1,9 @@
 //! Profiles and flags: `profiles.lua`, `first_profile.lua` and plain reads.
 
+use crate::deployment::pending::{self, FIRST_NAMES};
 use crate::deployment::{Deployment, DuringRebuild};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
-use crate::pending::{self, FIRST_NAMES};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{FIRST_PROFILE, PROFILES};
 use activity_rank_core::calendar::Instant;

@@ -10,10 +10,11 @@ use activity_rank_core::error::Error;
 use activity_rank_core::moderation::ModerationState;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_store::deployment::Deployment;
+use activity_rank_store::deployment::pending;
 use activity_rank_store::redis::Transport;
 use activity_rank_store::redis::transport::{Endpoint, HttpResponse, PostFuture, ReqwestTransport};
 use activity_rank_store::scripts::{ERASE, FIRST_PROFILE, MODERATE, PROFILES, SETTLE, Script};
-use activity_rank_store::{erasure, moderation, pending, profiles};
+use activity_rank_store::{erasure, moderation, profiles};
 use serde_json::{Value, json};
 use test_support::{Api, TOKEN, gateway};
 
