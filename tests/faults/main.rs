@@ -35,7 +35,7 @@ use report::Report;
 use run::Run;
 use service::Service;
 use test_support::reference::now;
-use test_support::root;
+use test_support::{root, until};
 
 /// The run must include one effective fault per this many seconds: 60 in ten minutes.
 const SECONDS_PER_FAULT: u64 = 10;
@@ -112,6 +112,16 @@ async fn drain(run: &Run, operations: usize) {
     }
 }
 
+/// Waits until reads come from the store: after the last fault, the circuit of visitors may still be
+/// open.
+async fn wait_for_store(run: &Run) {
+    until("the store", async || {
+        let response = run.service.get("/v1/ranking/all/users/u0").await?;
+        (response.status == 200 && response.body["stale"].is_null()).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn activity_counts_once_under_random_faults() {
     let (seconds, seed) = (number("SECONDS", 60), number("SEED", 1));
@@ -150,6 +160,7 @@ async fn activity_counts_once_under_random_faults() {
     drain(&run, load.operations.len()).await;
     let drained = ended.elapsed();
     observers.abort();
+    wait_for_store(&run).await;
 
     let model = compare::model(&load.operations);
     let comparison = Comparison::run(&model, &mut run.service.store(), &run.service.api()).await;
