@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use activity_rank_store::keys::Keys;
+use activity_rank_store::redis::Command;
 
 use super::findings::{Difference, Findings, Kind};
 use crate::archive::store::Pairs;
@@ -50,7 +51,8 @@ pub async fn compare(shard: &Shard, findings: &mut Findings) -> Result<(), Failu
     Ok(())
 }
 
-/// Returns whether the live audit log has all entries of the journal.
+/// Returns whether the live audit log has all entries of the journal, and as many opt-outs: these are
+/// trimmed, so their number alone shows a loss.
 ///
 /// # Errors
 ///
@@ -59,7 +61,15 @@ pub async fn is_complete(shard: &Shard) -> Result<bool, Failure> {
     let live = read(shard, &shard.keys).await?;
     let shadow = read(shard, &shard.shadow).await?;
     let mut shadow = shadow.iter();
-    Ok(shadow.all(|(entry, number)| live.get(entry) >= Some(number)))
+    if !shadow.all(|(entry, number)| live.get(entry) >= Some(number)) {
+        return Ok(false);
+    }
+    Ok(count_opt_outs(shard, &shard.keys).await? >= count_opt_outs(shard, &shard.shadow).await?)
+}
+
+async fn count_opt_outs(shard: &Shard, keys: &Keys) -> Result<i64, Failure> {
+    let length = Command::new("XLEN").arg(&keys.opt_outs());
+    shard.store.run(length).await
 }
 
 /// Reads the entries of all users that are not erased.
