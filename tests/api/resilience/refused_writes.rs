@@ -7,6 +7,7 @@ use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::noon;
 use crate::store::{Snapshot, Store};
+use crate::token::sign::{SECRET, claims_with, hs256};
 
 /// A write after others of the same user.
 struct Case {
@@ -299,6 +300,38 @@ async fn retry_completes_refused_writes() {
                 "{}: {refused}",
                 case.name
             );
+        }
+    }
+}
+
+/// The first activity of a member also creates their profile. Its journal entry is written first, so
+/// the store may keep an entry that it refused to delete.
+#[tokio::test]
+async fn retry_creates_refused_profile() {
+    let (app, forwarder) =
+        WranglerApp::behind_forwarder(|worker| worker.journal().var("JWT_SECRET", SECRET));
+    let member = app.with_key(&hs256(&claims_with(json!({"sub": user(), "name": "Ada"}))));
+    let mut store = app.store();
+    for number in 1..=3 {
+        for refusal in [Refusal::Only(number), Refusal::From(number)] {
+            store.clear();
+            forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
+            member.send_activity(like(&user(), "p")).await;
+            forwarder.heal();
+            let retry = member.send_activity(like(&user(), "p")).await;
+            retry.assert_status(200);
+            let profile = app.read(&format!("/v1/users/{}", user())).await;
+            assert_eq!(profile, json!({"id": user(), "name": "Ada"}), "{refusal:?}");
+            let outbox = store.key_of(&user(), "o");
+            let entries: Vec<(String, Vec<String>)> = store.run("XRANGE", &[&outbox, "-", "+"]);
+            let profiles = entries.iter().filter(|(_, fields)| fields[1] == "profile");
+            let most = if matches!(refusal, Refusal::Only(_)) {
+                1
+            } else {
+                2
+            };
+            let profiles = profiles.count();
+            assert!((1..=most).contains(&profiles), "{refusal:?}: {profiles}");
         }
     }
 }

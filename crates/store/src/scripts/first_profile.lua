@@ -18,13 +18,22 @@ local flags = string.match(redis.call('HGET', KEYS[3], user) or '', '^%a*')
 if string.find(flags, 'f') then
   return { ARGV[1] }
 end
--- Redis does not roll a script back: checks come before the first write.
-check_outbox(outbox)
-local created = redis.call('HSETNX', KEYS[2], user, json) == 1
-if not stored_fingerprint then
-  redis.call('SET', KEYS[1], ARGV[1])
+if redis.call('HEXISTS', KEYS[2], user) == 1 then
+  return { ARGV[1] }
 end
-if created then
-  write_outbox(outbox, 'profile', 'now', ARGV[2], 'user', user, 'json', json, 'hidden', '')
+-- Redis does not roll a script back. The journal comes first: a profile without its entry would never
+-- get one, because a retry finds the profile.
+local id = write_outbox(outbox, 'profile', 'now', ARGV[2], 'user', user, 'json', json, 'hidden', '')
+local written, reason = pcall(function()
+  if not stored_fingerprint then
+    redis.call('SET', KEYS[1], ARGV[1])
+  end
+  redis.call('HSET', KEYS[2], user, json)
+end)
+if not written then
+  if id then
+    redis.call('XDEL', outbox, id)
+  end
+  error(reason, 0)
 end
 return { ARGV[1] }
