@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use test_support::Fault;
+use test_support::{Fault, Refusal};
 
 use crate::run::Run;
 use crate::service::lock;
@@ -18,15 +18,17 @@ pub enum FaultKind {
     GatewayHung,
     InvalidResponse,
     PartialResponse,
+    RefusedWrites,
     WorkerdKilled,
 }
 
-const FAULT_KINDS: [FaultKind; 6] = [
+const FAULT_KINDS: [FaultKind; 7] = [
     FaultKind::RedisKilled,
     FaultKind::GatewayKilled,
     FaultKind::GatewayHung,
     FaultKind::InvalidResponse,
     FaultKind::PartialResponse,
+    FaultKind::RefusedWrites,
     FaultKind::WorkerdKilled,
 ];
 
@@ -38,6 +40,7 @@ impl FaultKind {
             Self::GatewayHung => "gateway hung",
             Self::InvalidResponse => "invalid response",
             Self::PartialResponse => "partial response",
+            Self::RefusedWrites => "refused writes",
             Self::WorkerdKilled => "workerd killed",
         }
     }
@@ -131,7 +134,7 @@ async fn inject_one(run: &Arc<Run>, fault: &PlannedFault, injected: &mut Injecte
             wait(run, fault, injected).await;
             lock(&service.gateway).resume();
         }
-        FaultKind::InvalidResponse | FaultKind::PartialResponse => {
+        FaultKind::InvalidResponse | FaultKind::PartialResponse | FaultKind::RefusedWrites => {
             let number = run.in_flight.record_corruption();
             injected.push((kind, number));
             corrupt_responses(run, fault, number);
@@ -186,6 +189,7 @@ fn corrupt_responses(run: &Arc<Run>, fault: &PlannedFault, number: usize) {
         run_of_plan.upgrade()?.in_flight.record_corrupted(number);
         let faults = match kind {
             FaultKind::InvalidResponse => invalid_responses(),
+            FaultKind::RefusedWrites => refused_writes(random.usize(1..30)),
             _ => [
                 Fault::PartialResponse,
                 Fault::HangInResponse,
@@ -195,6 +199,12 @@ fn corrupt_responses(run: &Arc<Run>, fault: &PlannedFault, number: usize) {
         };
         faults.get(random.usize(..faults.len())).cloned()
     });
+}
+
+/// Returns stores that refuse this write of each script, alone or with all later ones.
+fn refused_writes(number: usize) -> Vec<Fault> {
+    let refusals = [Refusal::Only(number), Refusal::From(number)];
+    refusals.map(Fault::RefuseWrites).to_vec()
 }
 
 /// Returns responses that no store sends.
