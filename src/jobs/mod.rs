@@ -17,7 +17,7 @@ const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger within one budget, the ones that matter most first: the journal,
 /// then boards that are lost if they expire before they are archived, then the copies for an outage.
-/// What is left, and a job that fails, is due next time.
+/// The rest, and a job that fails, is due next time.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let Ok(run) = app.cron_run() else {
         return;

@@ -54,7 +54,7 @@ async fn native_client_times_out_and_never_redirects() {
 /// Redis refuses the flag of Upstash, and before 7.0 the whole line. Our gateway removes both, another
 /// one may not.
 #[tokio::test]
-async fn scripts_lose_their_flags_where_the_store_refuses_them() {
+async fn scripts_lose_flags_that_the_store_refuses() {
     for refusal in [
         "ERR Unexpected flag in script shebang: allow-key-locking",
         "ERR Error compiling script (new function): user_script:1: unexpected symbol near '#'",
@@ -93,7 +93,7 @@ async fn scripts_lose_their_flags_where_the_store_refuses_them() {
 
 /// The token changes with every write. A lagging replica of Upstash uses it to answer no earlier state.
 #[tokio::test]
-async fn requests_carry_the_sync_token_of_the_response_before() {
+async fn requests_carry_the_sync_token_of_the_last_response() {
     let (app, forwarder) = TestApp::behind_forwarder(|worker| worker);
     for user in ["a", "b", "c"] {
         app.count(user, "like", "p").await;

@@ -65,7 +65,7 @@ it('event with a promise ends with it', async () => {
   )
 })
 
-it('request that has not finished in two minutes is dropped', async (t) => {
+it('unfinished request is dropped after two minutes', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] })
   let lost
   bridge.run(env, (number) => {

@@ -162,7 +162,7 @@ fn add_boards(store: &mut Store, boards: u32) {
 }
 
 #[tokio::test]
-async fn erasure_of_user_on_3200_boards_takes_three_requests() {
+async fn erasure_on_3200_boards_takes_three_requests() {
     let (app, forwarder) = TestApp::behind_forwarder(|worker| worker);
     count_activities(&app, &USERS).await;
     let mut store = app.store();

@@ -22,7 +22,7 @@ use crate::store::Store;
 
 const NOW: Instant = Instant(1_795_132_800_000);
 
-/// Which writes of the next script the store refuses.
+/// The writes of the next script that the store refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     None,

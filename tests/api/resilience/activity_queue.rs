@@ -185,7 +185,7 @@ async fn slow_store_counts_queued_activity() {
 
 /// The store refuses requests of more than so many bytes.
 #[tokio::test]
-async fn queued_items_are_halved_until_the_store_accepts_them() {
+async fn queued_batch_is_halved_until_it_is_accepted() {
     let (app, forwarder) = start(100, |worker| worker);
     forwarder.fail(|request| {
         let error = r#"{"error":"ERR max request size exceeded"}"#;

@@ -27,7 +27,7 @@ enum Request {
     Adjustment(Value),
 }
 
-/// What counting leaves behind: scores by board, the history, outcomes, and changes in the outbox.
+/// The effects of a request: scores by board, the history, outcomes, and changes in the outbox.
 type Effects = (Vec<Value>, Value, Vec<String>, Vec<String>);
 
 fn user() -> String {
@@ -181,7 +181,7 @@ async fn effects(client: &Client, store: &mut Store, outcomes: Vec<String>) -> E
     (scores, history, outcomes, changes)
 }
 
-/// Sends what comes before.
+/// Sends the activities before the request.
 async fn prepare(client: &Client, store: &mut Store, case: &Case) {
     store.clear();
     for activity in &case.before {

@@ -36,7 +36,7 @@ pub enum CountReply {
     Unfinished(Vec<UndoLog>),
 }
 
-/// What an earlier call changed and could not undo, because the store refused the writes.
+/// Changes of an earlier call that it could not undo, because the store refused the writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoLog {
     /// The user.

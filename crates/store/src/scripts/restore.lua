@@ -1,4 +1,4 @@
--- Restores what a call has changed. Precedes count_call.lua and recover.lua.
+-- Restores the values that a call has changed. Precedes count_call.lua and recover.lua.
 --
 -- A store may refuse any write in the middle of a script (out of memory, quota, record size), and
 -- Redis does not roll back. So a call writes an undo log first and deletes it last, one field for
@@ -39,7 +39,7 @@ local function restore(instant, kind, key, field, former, hidden)
     redis.call('ZADD', key, digits(hidden and -score or score), field)
   elseif kind == 'z' then
     redis.call('ZREM', key, field)
-    -- A board of nobody but the order counter did not exist before.
+    -- A board with the order counter alone did not exist before.
     if redis.call('ZCARD', key) == 1 then
       redis.call('DEL', key)
     end
