@@ -194,22 +194,17 @@ pub fn builder(
 ) -> WorkerBuilder {
     let builder = worker_builder(prefix);
     match contender {
-        // A member sends more likes than a day may count by default. An earlier build may have neither
-        // that rule nor a switch for its caches.
-        Contender::Ours => {
-            ours(builder, contender).json("RULES", json!({"like": {"member_cap": MAX_POINTS}}))
-        }
-        Contender::Before => ours(builder, contender).var("BOARD_MAX_AGE", "5"),
+        Contender::Ours | Contender::Before => builder
+            .bundle(&contender.bundle())
+            .limited()
+            .var("JWT_SECRET", JWT_SECRET)
+            // A member sends more likes than a day may count by default.
+            .json("RULES", json!({"like": {"member_cap": MAX_POINTS}})),
         Contender::Limit | Contender::Posts | Contender::Hono | Contender::Fixed => builder
             .bundle(&contender.bundle())
             .json("TEMPLATES", json!(templates.with_prefix(prefix)))
             .json("RESPONSES", json!(responses)),
     }
-}
-
-fn ours(builder: WorkerBuilder, contender: Contender) -> WorkerBuilder {
-    let builder = builder.bundle(&contender.bundle()).limited();
-    builder.var("JWT_SECRET", JWT_SECRET)
 }
 
 fn with_cache(builder: WorkerBuilder) -> WorkerBuilder {
