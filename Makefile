@@ -17,7 +17,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy conformance schema fuzz faults live pictures bench growth \
+	test-cli test-gateway test-web test-shards test-deploy conformance schema fuzz faults live pictures bench cost growth \
 	gateway memory dev cluster deploy release clean
 
 help: ## list these targets
@@ -129,6 +129,10 @@ fuzz: ## coverage-guided fuzzing, SECONDS=60 for each target; needs a nightly to
 bench: build ## compare the Worker with JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours,hono,fresh
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@scripts/bench
+
+cost: build ## count the Redis commands of each kind of request
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench cost
 
 growth: build ## latency by the size of boards and the number of shards: MOST=10000000 ROUNDS=5; takes 10 GB
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench

@@ -98,11 +98,11 @@ impl Store {
         keys.into_iter().filter(|key| found(key)).collect()
     }
 
-    /// Returns the key of the only undo record; it contains the number of its span of 31 days.
-    pub fn undo_record(&mut self) -> String {
+    /// Returns the key of the only history; it contains the number of its span of 31 days.
+    pub fn history(&mut self) -> String {
         let mut keys = self.keys().into_iter();
-        let record = keys.find(|key| key.starts_with("u:"));
-        record.expect("an undo record")
+        let history = keys.find(|key| key.starts_with("h:"));
+        history.expect("a history")
     }
 
     /// Deletes all keys of the prefix.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::calendar::{Date, Period};
 use activity_rank_store::keys::Keys;
 use proptest::prelude::*;
 use test_support::{Value, json};
@@ -23,12 +23,8 @@ enum Content {
     Board(Period, String, Option<String>),
     /// Number of the span, user.
     History(i32, String),
-    DailyRecords(i32, String),
     ActiveRecords(String),
-    UndoRecord(i64, String),
 }
-
-const SPAN: i64 = 31 * Date::MILLIS;
 
 impl Content {
     fn key(&self, keys: &Keys, day: Date) -> String {
@@ -40,12 +36,7 @@ impl Content {
             Self::Tombstones => keys.tombstones(),
             Self::Board(period, _, group) => keys.board(*period, day, group.as_deref()),
             Self::History(span, user) => keys.history(span, user),
-            Self::DailyRecords(span, user) => keys.daily_records(span, user),
             Self::ActiveRecords(user) => keys.active_records(user),
-            Self::UndoRecord(span, user) => {
-                let at = Instant(span * SPAN);
-                keys.undo_records(user, at).remove(0)
-            }
         }
     }
 }
@@ -87,9 +78,7 @@ fn content() -> impl Strategy<Value = (Content, Date)> {
         4 => (period, date(), prop::option::of(id()))
             .prop_map(|(period, day, group)| (Content::Board(period, period.id(day), group), day)),
         2 => (date(), id()).prop_map(|(day, user)| (Content::History(Keys::span(day), user), day)),
-        2 => (date(), id()).prop_map(|(day, user)| (Content::DailyRecords(Keys::span(day), user), day)),
         2 => (date(), id()).prop_map(|(day, user)| (Content::ActiveRecords(user), day)),
-        2 => (600i64..700, date(), id()).prop_map(|(span, day, user)| (Content::UndoRecord(span, user), day)),
     ]
 }
 

@@ -224,10 +224,10 @@ impl Comparison {
         same_within("repetitions of active records", &expected_last, &found_last)?;
 
         let mut found = BTreeMap::new();
-        for key in self.store.keys("u:") {
+        for (key, records) in self.store.undo_records() {
             let user = key.splitn(3, ':').nth(2).unwrap().to_owned();
-            for (field, value) in self.store.hash(&key) {
-                let field = (user.clone(), record_name(&field));
+            for (record, value) in records {
+                let field = (user.clone(), record);
                 let latest = found.entry(field).or_insert(value.clone());
                 *latest = latest.clone().max(value);
             }

@@ -99,17 +99,14 @@ async fn undo_record_is_found_in_the_next_span() {
     let like = like("42", "post-7");
     expect(&api, &at(&undo(&like), AT[1]), "nothing-to-undo").await;
     // Moves the undo record to the previous span.
-    let key = store.keys("u:").pop_first().unwrap();
+    let key = store.keys("h:").pop_first().unwrap();
     let span: i64 = key.split(':').nth(1).unwrap().parse().unwrap();
-    let before = store.key(&format!("u:{}:42", span - 1));
+    let before = store.key(&format!("h:{}:42", span - 1));
     store.run::<()>("RENAME", &key, &[&before]);
     expect(&api, &at(&like, AT[0]), "stale").await;
     expect(&api, &at(&like, AT[2]), "counted").await;
-    assert_eq!(
-        store.keys("u:").len(),
-        0,
-        "an active record replaces the undo record"
-    );
+    // An active record replaces the undo record.
+    assert_eq!(store.undo_records(), []);
 }
 
 #[tokio::test]
@@ -128,19 +125,16 @@ async fn undo_records_do_not_accumulate() {
     }
     assert_eq!(store.keys("m:").len(), 0, "no active records");
     // One undo record per target, in keys that expire.
-    let undo_keys = store.keys("u:");
-    let records: usize = undo_keys.iter().map(|key| store.hash(key).len()).sum();
+    let undo_records = store.undo_records();
+    let records: usize = undo_records.iter().map(|(_, records)| records.len()).sum();
     assert_eq!(records, 250);
-    for key in undo_keys {
+    for (key, _) in undo_records {
         let ttl: i64 = store.run("TTL", &key, &[]);
         assert!(ttl > 31 * 86_400 - 60, "{key} expires in {ttl} s");
     }
     api.post(ACTIVITY, &json!(likes)).await.assert_status(200);
-    assert_eq!(
-        store.keys("u:").len(),
-        0,
-        "an active record replaces the undo record"
-    );
+    // An active record replaces the undo record.
+    assert_eq!(store.undo_records(), []);
 }
 
 #[tokio::test]

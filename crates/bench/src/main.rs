@@ -8,6 +8,7 @@
 mod boards;
 mod client;
 mod contender;
+mod cost;
 mod gateway;
 mod growth;
 mod load;
@@ -36,11 +37,12 @@ async fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let result = match command.as_str() {
         "" => run().await,
+        "cost" => cost::run().await,
         "gateway" => gateway::run().await,
         "growth" => growth::run().await,
         "memory" => memory::run().map_err(|error| error.to_string()),
         _ => Err(format!(
-            "unknown command {command}: use gateway, growth, memory, or none for all contenders"
+            "unknown command {command}: use cost, gateway, growth, memory, or none for all contenders"
         )),
     };
     match result {

@@ -18,7 +18,7 @@ const REBUILDING: &str = "rebuilding";
 #[must_use]
 pub fn fingerprint(config: &Config) -> String {
     let settings = settings(config).map(|(_, name, value)| format!("{name}={value}"));
-    format!("v2 {}", settings.join(" "))
+    format!("v3 {}", settings.join(" "))
 }
 
 /// Returns whether a stored fingerprint says that a rebuild of this deployment is running: until it

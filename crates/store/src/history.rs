@@ -58,8 +58,10 @@ fn add_span(
     let unexpected = || StoreError::Unavailable("unexpected history".to_owned());
     for pair in history.list()?.chunks(2) {
         let [field, total] = pair else { continue };
-        let field = Keys::parse_history_field(span, field.text()?);
-        let (date, action) = field.ok_or_else(unexpected)?;
+        // Daily records and undo records are in the same hash.
+        let Some((date, action)) = Keys::parse_history_field(span, field.text()?) else {
+            continue;
+        };
         let total = ActionTotal::parse(action, total.text()?).ok_or_else(unexpected)?;
         let back = usize::try_from(request.today.days_since(date)).ok();
         // The first span also holds older days.

@@ -15,15 +15,13 @@
 //! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
-//! | `{ar:0}h:670:42` | hash | history of a user in a span, day and action → count and points | [`Keys::SPAN_SECONDS`] |
-//! | `{ar:0}v:670:42` | hash | daily records of a user in a span, record → days | [`Keys::SPAN_SECONDS`] |
-//! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` after the last counted activity |
-//! | `{ar:0}u:670:42` | hash | undo records of a user in a span | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; marker, tab → integer | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
 //! A *span* is 31 days, numbered since 1970-01-01: days of the deployment's time zone for histories
 //! and daily records, days of UTC for undo records. A history field begins with the day's number in
-//! its span as one digit in base 36 (`kwave` is the 21st day); a daily record holds its days as the
-//! bits of a number.
+//! its span as one digit in base 36 (`kwave` is the 21st day), and no action has a colon or begins
+//! with an upper-case letter; a daily record holds its days as the bits of a number.
 //!
 //! One letter replaces each action of the default rules in fields: `kL` in a history, `Lpost-7` in a
 //! record. Other actions are written out: `wave:post-7`.
@@ -57,10 +55,16 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Days that share a history, a hash of daily records or a hash of undo records.
+    /// Days that share a history.
     pub const SPAN_DAYS: i32 = 31;
 
-    /// Lifetime of these keys in seconds: they are written for 31 days and read for 31 more. (The
+    /// Field of a history that tells when expiries were set.
+    pub const MARKER: &str = "\t";
+
+    /// Precedes the record of an undo in a history.
+    pub const UNDONE: char = '-';
+
+    /// Lifetime of a history in seconds: it is written for 31 days and read for 31 more. (The
     /// last day of a history is read for 30 more. The extra day covers days of 25 hours and clocks
     /// that differ by a minute.)
     pub const SPAN_SECONDS: u64 = 62 * DAY_SECONDS;
@@ -241,7 +245,7 @@ impl Keys {
     #[must_use]
     pub fn parse_history_field(span: i32, field: &str) -> Option<(Date, &str)> {
         let mut rest = field.chars();
-        let day = rest.next()?;
+        let day = rest.next().filter(|_| !field.contains(':'))?;
         let number = i32::try_from(day.to_digit(36)?).ok()?;
         let valid = number < Self::SPAN_DAYS && !day.is_ascii_uppercase();
         let first = span.checked_mul(Self::SPAN_DAYS)?;
@@ -284,23 +288,17 @@ impl Keys {
         }
     }
 
-    /// Returns the key of a user's daily records in a span.
-    #[must_use]
-    pub fn daily_records(&self, span: impl Display, user: &str) -> String {
-        self.key(&format!("v:{span}:{user}"))
-    }
-
     /// Returns the key of a user's active records.
     #[must_use]
     pub fn active_records(&self, user: &str) -> String {
         self.key(&format!("m:{user}"))
     }
 
-    /// Returns the keys of the undo records that matter at an instant; the first one is written.
+    /// Returns the spans of the undo records that matter at an instant; the first one is written.
     ///
     /// Near the end of a span the next one is read too: a clock that is ahead may have written it.
     #[must_use]
-    pub fn undo_records(&self, user: &str, now: Instant) -> Vec<String> {
+    pub fn undo_spans(now: Instant) -> Vec<i64> {
         let span = undo_span(now);
         let ahead = undo_span(Instant(now.0 + CLOCK_TOLERANCE));
         let mut spans = vec![span, span - 1];
@@ -308,16 +306,6 @@ impl Keys {
             spans.push(ahead);
         }
         spans
-            .into_iter()
-            .map(|span| self.undo_records_of_span(span, user))
-            .collect()
-    }
-
-    /// Returns the keys of all undo records of a user that can exist at an instant.
-    pub fn all_undo_records(&self, user: &str, now: Instant) -> impl Iterator<Item = String> {
-        // A key written late in its span lives to the end of the second span after it.
-        let span = undo_span(now);
-        (span - 2..=span + 1).map(move |span| self.undo_records_of_span(span, user))
     }
 
     /// Returns the keys of a user that an erasure deletes at once: those that can be read or written
@@ -325,19 +313,11 @@ impl Keys {
     #[must_use]
     pub fn own_keys(&self, user: &str, now: Instant) -> Vec<String> {
         let mut keys = vec![self.active_records(user)];
-        keys.extend(self.all_undo_records(user, now));
         let day = now.0.div_euclid(Date::MILLIS);
         let [first, last] = [day - DAYS_READ, day + 2];
         let span = |day: i64| day.div_euclid(i64::from(Self::SPAN_DAYS));
-        for span in span(first)..=span(last) {
-            keys.push(self.history(span, user));
-            keys.push(self.daily_records(span, user));
-        }
+        keys.extend((span(first)..=span(last)).map(|span| self.history(span, user)));
         keys
-    }
-
-    fn undo_records_of_span(&self, span: i64, user: &str) -> String {
-        self.key(&format!("u:{span}:{user}"))
     }
 
     fn key(&self, rest: &str) -> String {
@@ -371,6 +351,8 @@ mod tests {
             (-1, "ulike", Some(("1969-12-31", "like"))),
             (670, "vlike", None),
             (670, "Blike", None),
+            (670, "go:home", None),
+            (670, "-Lpost-7", None),
             (670, "~like", None),
             (670, "", None),
             (i32::MAX, "0like", None),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use test_support::reference::{daily_records_key, history_key};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use test_support::reference::history_key;
 use test_support::{Value, json, rest};
 
 use crate::app::TestApp;
@@ -40,8 +42,9 @@ async fn write_everything(app: &TestApp) {
 
 /// Returns all expected keys with their times to live.
 ///
-/// `keep` has the days of day, week, month and year boards and of active records.
-fn expected(keep: [i64; 5], undo_record: &str) -> BTreeMap<String, Option<i64>> {
+/// `keep` has the days of day, week, month and year boards and of active records, which live up to a day
+/// longer.
+fn expected(keep: [i64; 5]) -> BTreeMap<String, Option<i64>> {
     let [by_day, by_week, by_month, by_year, records] = keep;
     let mut keys = BTreeMap::new();
     let boards = [
@@ -59,9 +62,10 @@ fn expected(keep: [i64; 5], undo_record: &str) -> BTreeMap<String, Option<i64>> 
         }
         keys.insert(history_key(day(back), "42"), Some(62 * DAY));
     }
-    keys.insert(daily_records_key(day(0), "42"), Some(62 * DAY));
-    keys.insert("m:42".to_owned(), Some(records * DAY));
-    keys.insert(undo_record.to_owned(), Some(62 * DAY));
+    keys.insert("m:42".to_owned(), Some((records + 1) * DAY));
+    // The undo record is in the span of today in UTC.
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    keys.insert(history_key(today, "42"), Some(62 * DAY));
     for persistent in ["s", "i", "p", "ba:all", "ba:all:eu"] {
         keys.insert(persistent.to_owned(), None);
     }
@@ -75,8 +79,7 @@ async fn assert_lifetimes(keep_days: Option<Value>, keep: [i64; 5]) {
         None => worker,
     });
     write_everything(&app).await;
-    let undo_record = app.store().undo_record();
-    assert_eq!(lifetimes(&app), expected(keep, &undo_record));
+    assert_eq!(lifetimes(&app), expected(keep));
 }
 
 #[tokio::test]
@@ -95,24 +98,40 @@ async fn keep_days_may_set_some_lifetimes() {
     assert_lifetimes(Some(json!({"week": 10})), [31, 10, 366, 731, 400]).await;
 }
 
-#[tokio::test]
-async fn second_write_extends_only_active_records() {
-    let app = TestApp::start();
-    write_everything(&app).await;
+/// Shortens every expiry, as if all keys had been written an hour ago. Returns the lifetimes.
+fn shorten(app: &TestApp) -> BTreeMap<String, Option<i64>> {
     let mut store = app.store();
-    // Shortens every expiry, as if all keys had been written an hour ago.
     for key in store.full_keys() {
         let seconds: i64 = store.run("TTL", &[&key]);
         if seconds > 0 {
             store.run::<i64>("EXPIRE", &[&key, &(seconds - 3600).to_string()]);
         }
     }
-    let mut expected = lifetimes(&app);
+    lifetimes(app)
+}
+
+/// The first activity that counts on a day of UTC extends the active records, and no other write
+/// extends anything.
+#[tokio::test]
+async fn first_write_of_a_day_extends_active_records() {
+    let app = TestApp::start();
+    write_everything(&app).await;
+    app.count("42", "like", "new").await;
+    let mut expected = shorten(&app);
     let then = dated(grouped("follow", "then"), noon(800));
     let undo = undo(grouped("like", "other"));
-    let (like, visit) = (grouped("like", "new"), grouped("visit", "/new"));
-    let sent = json!([like, visit, undo, then]);
+    let (like, visit) = (grouped("like", "newer"), grouped("visit", "/new"));
+    let sent = json!([like, visit, then, undo]);
     app.send_activity(sent).await.assert_status(200);
-    expected.insert("m:42".to_owned(), Some(400 * DAY));
+    assert_eq!(lifetimes(&app), expected);
+
+    // As if the active records had been extended yesterday.
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let mut store = app.store();
+    let history = store.key(&history_key(today, "42"));
+    let marker: i64 = store.run("HGET", &[&history, "\t"]);
+    store.run::<i64>("HSET", &[&history, "\t", &(marker - 2).to_string()]);
+    app.count("42", "like", "newest").await;
+    expected.insert("m:42".to_owned(), Some(401 * DAY));
     assert_eq!(lifetimes(&app), expected);
 }

@@ -98,10 +98,10 @@ async fn erasure_covers_undo_records_until_they_expire() {
     let app = TestApp::start();
     app.outcome(undo(like("42", "p")), "nothing-to-undo").await;
     let mut store = app.store();
-    let record = store.undo_record();
+    let record = store.history();
     let span: i64 = record.split(':').nth(1).unwrap().parse().unwrap();
     // Written on the last day of its 31, a record of the second last span is younger than 62 days.
-    let (older, newer) = (store.key(&format!("u:{}:42", span - 2)), store.key(&record));
+    let (older, newer) = (store.key(&format!("h:{}:42", span - 1)), store.key(&record));
     store.run::<i64>("COPY", &[&newer, &older]);
     app.erase("42").await;
     assert_eq!(store.traces("42"), [""; 0]);

@@ -46,8 +46,7 @@ pub fn write_ours(
         effective: Instant(now),
         lifetimes: Lifetimes {
             days: Keys::SPAN_SECONDS,
-            records: 400 * DAY,
-            undos: Keys::SPAN_SECONDS,
+            records: 401 * DAY,
             boards: [31 * DAY, 91 * DAY, 366 * DAY, 731 * DAY, 0],
         },
         standings: false,

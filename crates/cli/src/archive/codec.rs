@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::archive::key::{
-    BoardId, Key, date_bits, format_history_field, parse_date_bits, parse_history_field, parse_span,
+    BoardId, HistoryField, Key, date_bits, format_history_field, parse_date_bits, parse_span,
 };
 use crate::archive::record::{ActionTotal, OrderedMap, Profile, Record};
 use crate::archive::store::Pairs;
@@ -39,35 +39,7 @@ pub fn decode_key(
                 scores: OrderedMap(scores),
             })
         }
-        Key::History(span, user) => {
-            let mut days: BTreeMap<String, Vec<(String, ActionTotal)>> = BTreeMap::new();
-            for (field, total) in try_map_values(values, |value| decode_total(&value))? {
-                let (date, action) = parse_history_field(span, &field)
-                    .ok_or_else(|| format!("has the invalid field '{field}'"))?;
-                let action = action.to_owned();
-                days.entry(date).or_default().push((action, total));
-            }
-            let day = |(date, actions): (String, Vec<_>)| Record::History {
-                user: user.clone(),
-                date,
-                expires,
-                actions: OrderedMap(actions),
-            };
-            days.into_iter().map(day).collect()
-        }
-        Key::DailyRecords(span, user) => {
-            let dates = |bits: String| {
-                let dates = parse_date_bits(span, &bits);
-                dates.ok_or_else(|| format!("has the invalid date bits '{bits}'"))
-            };
-            let records = decode_record_names(try_map_values(values, dates)?);
-            split_lines(records, |records| Record::DailyRecords {
-                user: user.clone(),
-                span,
-                expires,
-                records: OrderedMap(records),
-            })
-        }
+        Key::History(span, user) => decode_history(span, &user, expires, values)?,
         Key::ActiveRecords(user) => split_lines(decode_record_names(values), |records| {
             Record::ActiveRecords {
                 user: user.clone(),
@@ -75,14 +47,6 @@ pub fn decode_key(
                 records: OrderedMap(records),
             }
         }),
-        Key::UndoRecords(span, user) => {
-            split_lines(decode_record_names(values), |records| Record::UndoRecords {
-                user: user.clone(),
-                span,
-                expires,
-                records: OrderedMap(records),
-            })
-        }
         Key::Profiles => decode_each(values, decode_profile)?,
         Key::Flags => {
             // A tab precedes the user of an undo log, which no user id contains.
@@ -101,6 +65,57 @@ pub fn decode_key(
         })?,
         Key::Index | Key::AuditLog | Key::OptOuts | Key::Fingerprint => Vec::new(),
     })
+}
+
+/// Decodes a history into totals of each day, daily records and undo records.
+fn decode_history(
+    span: i32,
+    user: &str,
+    expires: Option<Timestamp>,
+    values: Pairs,
+) -> Result<Vec<Record>, String> {
+    let mut days: BTreeMap<String, Vec<(String, ActionTotal)>> = BTreeMap::new();
+    let (mut daily, mut undone) = (Vec::new(), Vec::new());
+    for (field, value) in values {
+        if field == Keys::MARKER {
+            continue;
+        }
+        let parsed = HistoryField::parse(span, &field);
+        match parsed.ok_or_else(|| format!("has the invalid field '{field}'"))? {
+            HistoryField::Total(date, action) => {
+                let total = decode_total(&value)?;
+                days.entry(date)
+                    .or_default()
+                    .push((action.to_owned(), total));
+            }
+            HistoryField::DailyRecord(record) => {
+                let dates = parse_date_bits(span, &value);
+                let dates = dates.ok_or_else(|| format!("has the invalid date bits '{value}'"))?;
+                daily.push((record, dates));
+            }
+            HistoryField::UndoRecord(record) => undone.push((record, value)),
+        }
+    }
+    let day = |(date, actions): (String, Vec<_>)| Record::History {
+        user: user.to_owned(),
+        date,
+        expires,
+        actions: OrderedMap(actions),
+    };
+    let mut records: Vec<Record> = days.into_iter().map(day).collect();
+    records.extend(split_lines(daily, |records| Record::DailyRecords {
+        user: user.to_owned(),
+        span,
+        expires,
+        records: OrderedMap(records),
+    }));
+    records.extend(split_lines(undone, |records| Record::UndoRecords {
+        user: user.to_owned(),
+        span,
+        expires,
+        records: OrderedMap(records),
+    }));
+    Ok(records)
 }
 
 /// Decodes an entry of the index: the full key of a board or the number of a span, and its expiry in
@@ -315,9 +330,15 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
                 .flat_map(|(name, dates)| [Keys::record_field(&name), bits(dates).to_string()]);
             ("HSET", args.collect())
         }
-        Record::ActiveRecords { records, .. } | Record::UndoRecords { records, .. } => {
+        Record::ActiveRecords { records, .. } => {
             let records = records.0.into_iter();
             let args = records.flat_map(|(name, value)| [Keys::record_field(&name), value]);
+            ("HSET", args.collect())
+        }
+        Record::UndoRecords { records, .. } => {
+            let field = |name: &str| format!("{}{}", Keys::UNDONE, Keys::record_field(name));
+            let records = records.0.into_iter();
+            let args = records.flat_map(|(name, value)| [field(&name), value]);
             ("HSET", args.collect())
         }
     }
@@ -364,7 +385,7 @@ mod tests {
     #[test]
     fn long_keys_are_split_into_lines() {
         let names: Vec<String> = (0..500).map(|n| format!("visit:/{n:0500}")).collect();
-        let key = Key::DailyRecords(670, "42".to_owned());
+        let key = Key::History(670, "42".to_owned());
         let values = names.iter().map(|name| pair(name, "1"));
         let records = decode_key(0, &key, None, values.collect()).unwrap();
         let mut decoded = Vec::new();
@@ -398,7 +419,7 @@ mod tests {
             );
         }
         for value in ["0", "x", ""] {
-            let key = Key::DailyRecords(670, "42".to_owned());
+            let key = Key::History(670, "42".to_owned());
             let values = vec![pair("visit:/", value)];
             assert!(decode_key(0, &key, None, values).is_err(), "{value}");
         }
@@ -407,5 +428,8 @@ mod tests {
         assert!(decode_key(0, &Key::Flags, None, vec![pair("42", "h,x")]).is_err());
         let undo_log = vec![pair("\t42", "1795132800000\n")];
         assert_eq!(decode_key(0, &Key::Flags, None, undo_log), Ok(Vec::new()));
+        let key = Key::History(670, "42".to_owned());
+        let marker = vec![pair("\t", "41555")];
+        assert_eq!(decode_key(0, &key, None, marker), Ok(Vec::new()));
     }
 }

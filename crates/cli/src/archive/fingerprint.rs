@@ -49,7 +49,7 @@ impl Fingerprint {
     /// Parses a stored fingerprint. Returns `None` for one written by another version.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (shards, rest) = text.strip_prefix("v2 shards=")?.split_once(" decimals=")?;
+        let (shards, rest) = text.strip_prefix("v3 shards=")?.split_once(" decimals=")?;
         let (decimals, timezone) = rest.split_once(" timezone=")?;
         let fingerprint = Self {
             shards: shards.parse().ok()?,
@@ -71,7 +71,7 @@ impl fmt::Display for Fingerprint {
         } = self;
         write!(
             f,
-            "v2 shards={shards} decimals={decimals} timezone={timezone}"
+            "v3 shards={shards} decimals={decimals} timezone={timezone}"
         )
     }
 }
@@ -82,18 +82,18 @@ mod tests {
 
     #[test]
     fn only_own_version_is_parsed() {
-        let text = "v2 shards=64 decimals=2 timezone=Asia/Shanghai";
+        let text = "v3 shards=64 decimals=2 timezone=Asia/Shanghai";
         let fingerprint = Fingerprint::parse(text).unwrap();
         assert_eq!((fingerprint.shards, fingerprint.decimals), (64, 2));
         assert_eq!(fingerprint.to_string(), text);
         for other in [
             "",
             "v1 shards=1 decimals=0 timezone=UTC",
-            "v2 shards=0 decimals=0 timezone=UTC",
-            "v2 shards=65 decimals=0 timezone=UTC",
-            "v2 shards=01 decimals=0 timezone=UTC",
-            "v2 shards=1 decimals=0",
-            "rebuilding v2 shards=1 decimals=0 timezone=UTC",
+            "v3 shards=0 decimals=0 timezone=UTC",
+            "v3 shards=65 decimals=0 timezone=UTC",
+            "v3 shards=01 decimals=0 timezone=UTC",
+            "v3 shards=1 decimals=0",
+            "rebuilding v3 shards=1 decimals=0 timezone=UTC",
         ] {
             assert_eq!(Fingerprint::parse(other), None, "{other}");
         }

@@ -3,7 +3,7 @@
 //! `src/keys.rs` of the Worker documents the content of each key. Letters after the tag are fixed,
 //! dates and numbers contain no `:`, and user-chosen text comes last, so nothing is escaped.
 //!
-//! Histories and daily records share one key per *span*: 31 days, numbered since 1970-01-01.
+//! A history has one key per *span*: 31 days, numbered since 1970-01-01.
 
 use std::fmt;
 
@@ -43,14 +43,10 @@ pub enum Key {
     Tombstones,
     /// A board.
     Board(BoardId),
-    /// A user's history: span and user.
+    /// A user's history, daily records and undo records: span and user.
     History(i32, String),
-    /// A user's daily records: span and user.
-    DailyRecords(i32, String),
     /// A user's active records.
     ActiveRecords(String),
-    /// A user's undo records: span and user.
-    UndoRecords(i32, String),
 }
 
 impl Key {
@@ -75,9 +71,7 @@ impl Key {
         };
         match kind {
             "h" => span_and_user().map(|(span, user)| Self::History(span, user)),
-            "v" => span_and_user().map(|(span, user)| Self::DailyRecords(span, user)),
             "m" => is_id(rest).then(|| Self::ActiveRecords(rest.to_owned())),
-            "u" => span_and_user().map(|(span, user)| Self::UndoRecords(span, user)),
             board => {
                 let letter: char = board.strip_prefix('b')?.parse().ok()?;
                 let period = Period::from_letter(letter)?;
@@ -126,9 +120,7 @@ impl fmt::Display for Key {
                 }
             }
             Self::History(span, user) => write!(f, "h:{span}:{user}"),
-            Self::DailyRecords(span, user) => write!(f, "v:{span}:{user}"),
             Self::ActiveRecords(user) => write!(f, "m:{user}"),
-            Self::UndoRecords(span, user) => write!(f, "u:{span}:{user}"),
         }
     }
 }
@@ -155,11 +147,30 @@ pub fn format_history_field(date: &str, action: &str) -> Option<String> {
     Some(format!("{digit}{}", Keys::action_code(action)))
 }
 
-/// Parses the field of a history into date and action.
-#[must_use]
-pub fn parse_history_field(span: i32, field: &str) -> Option<(String, &str)> {
-    let (date, action) = Keys::parse_history_field(span, field)?;
-    Some((date.to_string(), action))
+/// The content of a field of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryField<'a> {
+    /// Totals: date and action.
+    Total(String, &'a str),
+    /// A daily record.
+    DailyRecord(String),
+    /// An undo record.
+    UndoRecord(String),
+}
+
+impl<'a> HistoryField<'a> {
+    /// Parses a field. Returns `None` for an invalid one.
+    #[must_use]
+    pub fn parse(span: i32, field: &'a str) -> Option<Self> {
+        if let Some(field) = field.strip_prefix(Keys::UNDONE) {
+            return Some(Self::UndoRecord(Keys::record_of_field(field)));
+        }
+        if let Some((date, action)) = Keys::parse_history_field(span, field) {
+            return Some(Self::Total(date.to_string(), action));
+        }
+        let record = Keys::record_of_field(field);
+        record.contains(':').then_some(Self::DailyRecord(record))
+    }
 }
 
 /// Parses the bit set of a daily record into the dates of its span, lowest bit first.
@@ -211,10 +222,8 @@ mod tests {
             "by:0033",
             "ba:all:eu",
             "h:670:a:b",
-            "v:-22044:42",
+            "h:-22044:2026-11-20:42",
             "m:m:1",
-            "u:670:2026-11-20:42",
-            "u:-20:42",
         ] {
             let key = Key::parse(name).unwrap_or_else(|| panic!("{name} is not parsed"));
             assert_eq!(key.to_string(), name);
@@ -236,11 +245,12 @@ mod tests {
             "bd:2026-11-20:",
             "h:670",
             "h:2026-11-20:42",
-            "v:0670:42",
+            "h:0670:42",
+            "h:x:42",
+            "h:+1:42",
+            "v:670:42",
             "m:",
             "m:a b",
-            "u:x:42",
-            "u:+1:42",
         ] {
             assert_eq!(Key::parse(name), None, "{name}");
         }
@@ -286,9 +296,26 @@ mod tests {
         let field = |date, action| format_history_field(date, action);
         assert_eq!(field("2026-12-13", "wave").unwrap(), "uwave");
         assert_eq!(field("2026-12-13", "like").unwrap(), "uL");
-        let (date, action) = parse_history_field(670, "uL").unwrap();
-        assert_eq!((date.as_str(), action), ("2026-12-13", "like"));
-        assert_eq!(span_of_date(&date), Some(670));
+        assert_eq!(span_of_date("2026-12-13"), Some(670));
+        for (text, parsed) in [
+            (
+                "uL",
+                Some(HistoryField::Total("2026-12-13".to_owned(), "like")),
+            ),
+            ("V/", Some(HistoryField::DailyRecord("visit:/".to_owned()))),
+            (
+                "go:home",
+                Some(HistoryField::DailyRecord("go:home".to_owned())),
+            ),
+            (
+                "-Lpost-7",
+                Some(HistoryField::UndoRecord("like:post-7".to_owned())),
+            ),
+            ("vlike", None),
+            ("", None),
+        ] {
+            assert_eq!(HistoryField::parse(670, text), parsed, "{text}");
+        }
         assert_eq!(field("2026-13-01", "like"), None);
     }
 }

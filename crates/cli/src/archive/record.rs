@@ -120,7 +120,8 @@ pub enum Record {
         expires: Option<Timestamp>,
         scores: OrderedMap<i64>,
     },
-    /// A user's totals of one day by action. All days of a span are one key.
+    /// A user's totals of one day by action. All days of a span are one key, with the daily records and
+    /// undo records.
     History {
         user: String,
         date: String,
@@ -250,9 +251,10 @@ impl Record {
             Self::History { user, date, .. } => {
                 Key::History(span_of_date(date).unwrap_or_default(), user.clone())
             }
-            Self::DailyRecords { user, span, .. } => Key::DailyRecords(*span, user.clone()),
+            Self::DailyRecords { user, span, .. } | Self::UndoRecords { user, span, .. } => {
+                Key::History(*span, user.clone())
+            }
             Self::ActiveRecords { user, .. } => Key::ActiveRecords(user.clone()),
-            Self::UndoRecords { user, span, .. } => Key::UndoRecords(*span, user.clone()),
         })
     }
 

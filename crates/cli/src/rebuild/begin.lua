@@ -4,7 +4,7 @@
 -- ARGV    1 string: id of this run, the new owner   2 string: schema fingerprint of the deployment
 -- Returns { phase, entry, fingerprint the rebuild was started for }, all strings
 -- State   the former owner's next script finds another owner and does nothing. No expiry.
--- Example EVAL text 1 {ar:0}r 7f3a 'v2 ...'
+-- Example EVAL text 1 {ar:0}r 7f3a 'v3 ...'
 
 redis.call('HSETNX', KEYS[1], 'phase', 'replay')
 redis.call('HSETNX', KEYS[1], 'entry', '0')

@@ -10,6 +10,9 @@ use activity_rank_store::keys::Keys;
 use super::journal::{Activity, Verb};
 use super::retention::Retention;
 
+/// Milliseconds in a day.
+const DAY: i64 = 86_400_000;
+
 /// Tracks the expiry of boards and active records during a replay.
 ///
 /// The journal does not record expiries, so a key that expired between two entries must be deleted from
@@ -57,8 +60,12 @@ impl ExpiryTracker {
             expired.push(keys.active_records(user));
         }
         if counts {
-            self.active_records
-                .insert(user.clone(), add(now, retention.active_records()));
+            let lifetime = retention.active_records();
+            let expiry = self.active_records.entry(user.clone()).or_insert(0);
+            // The first activity that counts on a day of UTC renews the expiry.
+            if expiry.div_euclid(DAY) != add(now, lifetime).div_euclid(DAY) {
+                *expiry = add(now, lifetime);
+            }
         }
         expired
     }
@@ -94,7 +101,6 @@ mod tests {
     use crate::rebuild::retention::tests::default_retention;
     use serde_json::{Value, json};
 
-    const DAY: i64 = 86_400_000;
     const NOW: i64 = 1_795_132_800_000;
 
     fn expired(tracker: &mut ExpiryTracker, day: i64, fields: Value) -> Vec<String> {
@@ -133,8 +139,8 @@ mod tests {
         assert!(expired(&mut tracker, 0, like()).is_empty());
         assert!(expired(&mut tracker, 399, like()).is_empty());
         let undo = json!({"kinds": "a", "did": "undo"});
-        assert!(expired(&mut tracker, 798, undo.clone()).is_empty());
-        assert_eq!(expired(&mut tracker, 799, undo), ["{ar:0}~m:42"]);
+        assert!(expired(&mut tracker, 799, undo.clone()).is_empty());
+        assert_eq!(expired(&mut tracker, 800, undo), ["{ar:0}~m:42"]);
         assert!(expired(&mut tracker, 2000, like()).is_empty());
     }
 }

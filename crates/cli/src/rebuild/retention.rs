@@ -14,7 +14,6 @@ pub struct Retention {
     boards: BoardRetention,
     histories: u64,
     marks: u64,
-    undos: u64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -39,7 +38,8 @@ impl Retention {
         }
     }
 
-    /// Returns the lifetime of active records in seconds, after the user's last counted activity.
+    /// Returns the lifetime of active records in seconds, from the first activity that counts on a day
+    /// of UTC.
     #[must_use]
     pub fn active_records(&self) -> u64 {
         self.marks
@@ -57,7 +57,6 @@ impl Retention {
         Lifetimes {
             days: rest(self.histories),
             records: rest(self.marks),
-            undos: rest(self.undos),
             boards: Period::ALL.map(|period| self.board(period).map_or(0, rest)),
         }
     }
@@ -82,8 +81,7 @@ pub(super) mod tests {
                 all: None,
             },
             histories: 62 * 86_400,
-            marks: 400 * 86_400,
-            undos: 62 * 86_400,
+            marks: 401 * 86_400,
         }
     }
 
@@ -95,9 +93,9 @@ pub(super) mod tests {
             rest.boards,
             [EXPIRED_TTL, 51 * 86_400, 326 * 86_400, 691 * 86_400, 0]
         );
-        assert_eq!((rest.days, rest.undos), (22 * 86_400, 22 * 86_400));
+        assert_eq!(rest.days, 22 * 86_400);
         assert_eq!(retention.rest(NOW - 62 * DAY, NOW).days, EXPIRED_TTL);
-        assert_eq!(rest.records, 360 * 86_400);
+        assert_eq!(rest.records, 361 * 86_400);
         // A clock that runs ahead extends no lifetime.
         assert_eq!(retention.rest(NOW + 5000, NOW).days, 62 * 86_400);
         let longest = 36_500 * 86_400;

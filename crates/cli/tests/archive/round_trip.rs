@@ -155,7 +155,7 @@ async fn tombstones_are_exported_outbox_is_not() -> TestResult {
         assert_eq!(response.body["outcome"], outcome, "{days_ago}");
     }
 
-    let rebuilding = "rebuilding v2 shards=1 decimals=2 timezone=UTC";
+    let rebuilding = "rebuilding v3 shards=1 decimals=2 timezone=UTC";
     let _: String = redis_command(&mut redis, &["SET", &key("s"), rebuilding])?;
     let rejected = run(&app.endpoint, &["export"])?;
     assert_eq!(rejected.code, Some(2), "{rejected:?}");

@@ -99,7 +99,7 @@ async fn resumed_restore_skips_completed_shards() -> TestResult {
     let interrupted = run(&forwarded, &["restore", &path, "--retries", "0"])?;
     assert_eq!(interrupted.code, Some(3), "{interrupted:?}");
     let mut redis = redis().connection();
-    for (shard, start) in [(0, "restoring "), (1, "restoring "), (2, "v2 shards=3 ")] {
+    for (shard, start) in [(0, "restoring "), (1, "restoring "), (2, "v3 shards=3 ")] {
         let key = format!("{{{}:{shard}}}s", copied.prefix);
         let stored: String = redis_command(&mut redis, &["GET", &key])?;
         assert!(stored.starts_with(start), "{shard}: {stored}");

@@ -43,7 +43,13 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
         let kind: String = redis_command(redis, &["TYPE", &key])?;
         let value = match kind.as_str() {
             "string" => StoredValue::Text(redis_command(redis, &["GET", &key])?),
-            "hash" => StoredValue::Hash(redis_command(redis, &["HGETALL", &key])?),
+            "hash" => {
+                let mut fields: BTreeMap<String, String> =
+                    redis_command(redis, &["HGETALL", &key])?;
+                // The marker tells when expiries were set; a copy sets its own.
+                fields.remove("\t");
+                StoredValue::Hash(fields)
+            }
             "set" => StoredValue::Set(redis_command(redis, &["SMEMBERS", &key])?),
             "zset" => {
                 let rows: Vec<(String, String)> =

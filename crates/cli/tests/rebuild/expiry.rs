@@ -49,7 +49,7 @@ async fn rebuilt_keys_keep_their_lifetimes() -> TestResult {
             "{key} {ttl}"
         );
     }
-    let records_ttl = (400 - board_days) * DAY..(402 - board_days) * DAY;
+    let records_ttl = (400 - board_days) * DAY..(403 - board_days) * DAY;
     assert!(records_ttl.contains(&ttl("m:ada")?));
     assert_eq!(ttl("ba:all")?, -1);
     assert_verified(&app)?;

@@ -341,8 +341,8 @@ async fn changed_number_of_shards_is_rejected() -> TestResult {
         assert!(
             rejected
                 .stderr
-                .contains("since this rebuild was started (v2 shards=3 ")
-                && rejected.stderr.contains("; now v2 shards=2 ")
+                .contains("since this rebuild was started (v3 shards=3 ")
+                && rejected.stderr.contains("; now v3 shards=2 ")
                 && rejected.stderr.contains("use --fresh to start over"),
             "{rejected:?}"
         );

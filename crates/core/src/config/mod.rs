@@ -88,10 +88,11 @@ impl Keep {
         Some(days * DAY_SECONDS)
     }
 
-    /// Returns the lifetime of active records in seconds, from the user's last counted activity.
+    /// Returns the lifetime of active records in seconds, from the first activity that counts on a day
+    /// of UTC: they live this long, or up to a day less, after the last one.
     #[must_use]
     pub fn records_seconds(&self) -> u64 {
-        self.marks * DAY_SECONDS
+        (self.marks + 1) * DAY_SECONDS
     }
 }
 

@@ -27,12 +27,10 @@ pub struct CallHeader {
 /// Lifetimes in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// Of histories and daily records.
+    /// Of histories.
     pub days: u64,
     /// Of active records.
     pub records: u64,
-    /// Of undo records.
-    pub undos: u64,
     /// Of boards, in the order of [`Period::ALL`]; 0 for no limit.
     pub boards: [u64; 5],
 }
@@ -44,7 +42,6 @@ impl Lifetimes {
         Self {
             days: Keys::SPAN_SECONDS,
             records: keep.records_seconds(),
-            undos: Keys::SPAN_SECONDS,
             boards: Period::ALL.map(|period| keep.board_seconds(period).unwrap_or(0)),
         }
     }
@@ -71,7 +68,7 @@ impl Operations {
         call.arg(header.now.0);
         call.arg(lifetimes.days);
         call.arg(lifetimes.records);
-        call.arg(lifetimes.undos);
+        call.arg(header.effective.0.div_euclid(Date::MILLIS));
         let mut boards = String::new();
         for (period, seconds) in Period::ALL.iter().zip(lifetimes.boards) {
             boards.push(period.letter());
@@ -151,13 +148,15 @@ impl ScriptCall<'_> {
         let keys = &self.header.keys;
         let (records, undos) = (
             keys.active_records(user),
-            keys.undo_records(user, self.header.effective),
+            Keys::undo_spans(self.header.effective),
         );
         self.arg(user);
         let records = self.key(records);
         self.arg(records);
         self.arg(self.keys.len() + 1);
+        self.arg(undos.first().copied().unwrap_or_default());
         self.arg(undos.len());
+        let undos = undos.iter().map(|span| keys.history(span, user));
         self.keys.extend(undos);
     }
 
@@ -170,13 +169,11 @@ impl ScriptCall<'_> {
             Some((_, history)) => *history,
             None => {
                 let history = self.key(self.header.keys.history(span, id));
-                self.key(self.header.keys.daily_records(span, id));
                 self.spans.push(((user, span), history));
                 history
             }
         };
         self.arg(history);
-        self.arg(history + 1);
     }
 
     fn operation(&mut self, operation: &IndexedOperation) {

@@ -161,9 +161,9 @@ mod tests {
             user: "{42}".to_owned(),
             text: text.to_owned(),
         };
-        let call = log.recovery(&Keys::new("ar", 0), "v2");
+        let call = log.recovery(&Keys::new("ar", 0), "v3");
         let body = Pipeline::new(vec![call]).body();
-        let keys = r#","6","{ar:0}s","{ar:0}f","{ar:0}ba:all","{ar:0}m:{42}","{ar:0}l","{ar:0}w","v2","{42}","#;
+        let keys = r#","6","{ar:0}s","{ar:0}f","{ar:0}ba:all","{ar:0}m:{42}","{ar:0}l","{ar:0}w","v3","{42}","#;
         assert!(body.contains(keys), "{body}");
     }
 }

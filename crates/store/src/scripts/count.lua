@@ -8,12 +8,12 @@
 --         3 flags (hash: user -> 'flags,subject'; h hidden by a moderator, s opted out, f frozen)
 --         4 archived boards (set of keys)   5 outbox of the journal (stream)
 --         6 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
---         7.. in any order, ARGV refers to them by number: boards (sorted set), histories (hash),
---         daily records (hash), active records (hash), undo records (hash)
+--         7.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
+--         histories (hash: also daily records and undo records)
 --
 -- ARGV    1 string: schema fingerprint of the caller    2 integer: now, Unix ms
---         3 integer: lifetime of histories and daily records, s
---         4 integer: of active records, s               5 integer: of undo records, s
+--         3 integer: lifetime of histories, s           4 integer: of active records, s
+--         5 integer: today, days of UTC since 1970-01-01
 --         6 string: of boards by period, s: 'd2678400 w7862400 a0'; 0 for unlimited
 --         7 '1' to return standings                     8 '1' to write changes to the outbox
 --         9.. six lists, each preceded by its length; they refer to items of earlier lists by number
@@ -22,9 +22,9 @@
 --         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
 --                     groups ('eu,us'); number of the first board key. The board keys are consecutive:
 --                     the periods for all users, then the periods for each group.
---         users       user; active records key; first undo records key; number of undo records keys,
---                     of which the first is written
---         days        user; day number; history key; daily records key; both keys of the day's span
+--         users       user; active records key; first of the histories that may have undo records; its
+--                     span; number of these histories. Undo records are written to the first.
+--         days        user; day number; key of the history of its span
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
 --                     source of the instant: '0' now, '1' the caller, '2' the queue
 --                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
@@ -61,15 +61,17 @@
 --         their order and then in the history, joined by '/'.
 --         Cooldown: field '~action' of the active records, the instant of the last counted activity.
 --         History: 'count points' by day and action, 'kL' or 'kwave'; the day of the span, from 0, is
---         one digit in base 36. Daily record: the days of the span as bits of a number.
---         Undo record: the instant of the last change of a record that is not active.
---         Expiry: set on keys that have none, and renewed only for active records.
+--         one digit in base 36. The same hash holds daily records, the days of the span as bits of a
+--         number by record field; undo records, '-' and record field: the instant of the undo; and
+--         the marker that count_state.lua describes.
+--         Expiry: set on new keys. That of active records is renewed by the first activity that counts
+--         on a day of UTC.
 --         An archived board that has expired is not written again.
 --
--- Example EVALSHA sha 13 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
---         {ar:0}m:42 {ar:0}u:670:42 {ar:0}u:669:42 {ar:0}h:670:42 {ar:0}v:670:42
---         'v2 ...' 1795132800000 5356800 34560000 5356800 'd2678400 a0' 1 0  1 like s 2 0 0
---         1 2026-11-20 20777 da '' 7  1 42 9 10 2  1 1 20777 12 13  1 1 1 1 do like:post-7 1795132800000 0  0
+-- Example EVALSHA sha 12 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
+--         {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42 {ar:0}h:670:42
+--         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0  1 like s 2 0 0
+--         1 2026-11-20 20777 da '' 7  1 42 9 10 670 2  1 1 20777 12  1 1 1 1 do like:post-7 1795132800000 0  0
 
 -- Adds points to boards.
 local function add_points(boards, user, amounts)
@@ -83,11 +85,11 @@ end
 
 -- Sets the active record of an operation and deletes its undo records.
 local function set_active_record(operation, changed, amounts)
-  local targets, user = operation.targets, operation.day.user
+  local targets = operation.targets
   local parts = { record_head(math.max(operation.at, changed), amounts, targets), unpack(targets.groups) }
-  set(user.records, operation.field, table.concat(parts, ','))
-  for _, records in ipairs(user.undo_records) do
-    set(records, operation.field, false)
+  set(operation.day.user.records, operation.field, table.concat(parts, ','))
+  for _, history in ipairs(histories_of(operation)) do
+    set(history, UNDONE .. operation.field, false)
   end
 end
 
@@ -153,7 +155,7 @@ local function count(operation)
     end
   else
     local record
-    record, changed = read_active_record(user, operation.field)
+    record, changed = read_active_record(operation)
     if operation.dated and operation.at < changed then
       return { 'stale', 0 }
     elseif record then
@@ -180,7 +182,7 @@ local function count(operation)
 
   -- Every check has passed; changes begin.
   if rule.once == 'd' then
-    set(day.records, operation.field, digits(bits + 2 ^ day.of_span))
+    set(day.history, operation.field, digits(bits + 2 ^ day.of_span))
   else
     set_active_record(operation, changed, digits(rule.points))
   end
@@ -189,7 +191,7 @@ local function count(operation)
   end
   add_points(boards, user, { rule.points })
   set_history(day, rule.action, times + 1, earned + rule.points)
-  protect(user, day, times)
+  protect(user, true)
   add_to_journal('count', operation, targets, boards)
   return { 'counted', rule.points }
 end
@@ -197,7 +199,7 @@ end
 -- Adds or removes points. A removal stops at zero points, on each board and in the history.
 local function adjust(operation)
   local points, targets, day, user = operation.rule.points, operation.targets, operation.day, operation.day.user
-  local record, changed = read_active_record(user, operation.field)
+  local record, changed = read_active_record(operation)
   if operation.dated and operation.at < changed then
     return { 'stale', 0 }
   elseif record then
@@ -221,7 +223,7 @@ local function adjust(operation)
   set_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
   add_points(boards, user, amounts)
   set_history(day, ADJUST, times + 1, adjusted + of_day)
-  protect(user, day, times)
+  protect(user, true)
   local effect = largest(amounts, boards)
   add_to_audit(operation, 'adjust', effect, targets.date)
   add_to_journal('adjust', operation, targets, boards)
@@ -234,13 +236,13 @@ end
 
 local function undo(operation)
   local user = operation.day.user
-  local record, changed = read_active_record(user, operation.field)
+  local record, changed = read_active_record(operation)
   if operation.dated and operation.at < changed or operation.queued and record and operation.at < record.latest then
     return { 'stale', 0 }
   end
   changed = math.max(changed, operation.at)
   if not record then
-    set(user.undo_records[1], operation.field, digits(changed))
+    set(user.histories[1], UNDONE .. operation.field, digits(changed))
     protect(user)
     add_to_journal('undo', operation, operation.targets, {})
     return { 'nothing-to-undo', 0 }
@@ -258,7 +260,7 @@ local function undo(operation)
 
   -- Every check has passed; the other changes begin.
   set(user.records, operation.field, false)
-  set(user.undo_records[1], operation.field, digits(changed))
+  set(user.histories[1], UNDONE .. operation.field, digits(changed))
   for i, board in ipairs(boards) do
     local amount, points = amounts[i] or amounts[1], points_on(board, user)
     -- An expired board is not written again, and a user without points has none to lose.
@@ -311,7 +313,7 @@ reset_changes()
 local missing = {}
 for i, operation in ipairs(operations) do
   if operation.verb == 'undo' then
-    local readable, record = pcall(read_active_record, operation.day.user, operation.field)
+    local readable, record = pcall(read_active_record, operation)
     if readable and record and not find_targets(record, operation.day.user) then
       missing[#missing + 1] = { i, record.text }
     end

@@ -15,7 +15,7 @@ end
 local outbox = ARGV[8] == '1' and KEYS[5] or nil
 local now = tonumber(ARGV[2])
 local span_lifetime = tonumber(ARGV[3])
-local record_lifetime, undo_lifetime = ARGV[4], ARGV[5]
+local record_lifetime, today = ARGV[4], tonumber(ARGV[5])
 local board_lifetime = {}
 for period, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
   board_lifetime[period] = tonumber(seconds)
@@ -59,11 +59,18 @@ local all_targets = take_list(function()
   table.insert(targets_by_day[targets.day], targets)
   return targets
 end)
+-- Returns the history of a user in a span.
+local function history_at(key, user, span)
+  local history = hash_at(key)
+  history.user, history.span = user, span
+  return history
+end
 local users = take_list(function()
-  local user = { id = take(), records = hash_at(KEYS[take_number()]), undo_records = {}, days = {} }
-  local first_key = take_number()
-  for i = 1, take_number() do
-    user.undo_records[i] = hash_at(KEYS[first_key + i - 1])
+  local user = { id = take(), records = hash_at(KEYS[take_number()]), days = {} }
+  local first_key, span = take_number(), take_number()
+  user.histories = { history_at(KEYS[first_key], user, span) }
+  for i = 2, take_number() do
+    user.histories[i] = hash_at(KEYS[first_key + i - 1])
   end
   return user
 end)
@@ -85,10 +92,9 @@ if #users > 0 then
   end
 end
 local days = take_list(function()
-  local user = users[take_number()]
+  local user, number = users[take_number()], take_number()
   local day = {
-    user = user, number = take_number(),
-    history = hash_at(KEYS[take_number()]), records = hash_at(KEYS[take_number()]),
+    user = user, number = number, history = history_at(KEYS[take_number()], user, math.floor(number / SPAN)),
   }
   day.of_span = day.number % SPAN
   day.digit = string.sub('0123456789abcdefghijklmnopqrstu', day.of_span + 1, day.of_span + 1)

@@ -7,6 +7,12 @@ local ORDERS = 2 ^ 30
 local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
 local ADJUST = 'adjust'
+-- Field of a history. It tells that the key has an expiry. In the newest history of a user it is two
+-- times the day of UTC on which the expiry of the active records was last renewed, and 1 more if they were
+-- written on that day.
+local MARKER = '\t'
+-- Precedes the field of an undo record.
+local UNDONE = '-'
 
 local boards, boards_by_key = {}, {}
 
@@ -94,7 +100,7 @@ end
 
 -- Returns the days of a daily record as bits of a number, and whether this day is one of them.
 local function read_daily_record(day, field)
-  local bits = tonumber(get(day.records, field) or 0)
+  local bits = tonumber(get(day.history, field) or 0)
   return bits, math.floor(bits / 2 ^ day.of_span) % 2 == 1
 end
 
@@ -122,7 +128,8 @@ local function points_of_day(day)
   end
   local sum = 0
   for field, value in pairs(day.history.values) do
-    if value and string.sub(field, 1, 1) == day.digit then
+    -- A colon is in daily records only.
+    if value and string.sub(field, 1, 1) == day.digit and not string.find(field, ':', 1, true) then
       sum = sum + tonumber(string.match(value, '-?%d+$') or 0)
     end
   end
@@ -194,18 +201,31 @@ local function parse_active_record(text)
   return record
 end
 
+-- Returns the histories whose undo records an operation reads: without an instant of its own it can only
+-- be newer, and reads the one at hand.
+local function histories_of(operation)
+  local user, day = operation.day.user, operation.day
+  if operation.dated then
+    return user.histories
+  end
+  return user.histories[1] == day.history and { day.history } or {}
+end
+
 -- Returns the active record or nil, and the instant of its last change or -inf. An undo record keeps
 -- that instant for an activity that has been undone.
-local function read_active_record(user, field)
+local function read_active_record(operation)
   local changed = -math.huge
   local record
-  local text = get(user.records, field)
+  local text = get(operation.day.user.records, operation.field)
   if text then
     record = parse_active_record(text)
     changed = record.changed
+    if not operation.dated then
+      return record, changed
+    end
   end
-  for _, records in ipairs(user.undo_records) do
-    changed = math.max(changed, tonumber(get(records, field) or -math.huge))
+  for _, history in ipairs(histories_of(operation)) do
+    changed = math.max(changed, tonumber(get(history, UNDONE .. operation.field) or -math.huge))
   end
   return record, changed
 end
@@ -234,23 +254,29 @@ local function largest(amounts, boards)
   return found
 end
 
-
 -- Names what the operations read, so that one command for each key reads it.
+for _, user in ipairs(users) do
+  want(user.histories[1], MARKER)
+end
 for _, operation in ipairs(operations) do
   local user, day, rule, field = operation.day.user, operation.day, operation.rule, operation.field
   if operation.verb ~= 'own' then
     if rule.once == 'd' and operation.verb ~= 'undo' then
-      want(day.records, field)
+      want(day.history, field)
     else
       want(user.records, field)
-      for _, records in ipairs(user.undo_records) do
-        want(records, field)
+      for _, history in ipairs(histories_of(operation)) do
+        want(history, UNDONE .. field)
       end
     end
     if rule.cooldown > 0 then
       want(user.records, '~' .. rule.action)
     end
     want(day.history, history_field(day, rule.action))
+    want(day.history, MARKER)
+  end
+  if operation.verb == 'undo' then
+    want(day.history, history_field(day, ADJUST))
   end
   if operation.dated then
     want(tombstones, redis.sha1hex(user.id))

@@ -2,7 +2,7 @@
 
 -- Entries of the journal and of the audit log; users with an undo log, and users whose active records
 -- live longer.
-local journal, audit_entries, protected, renewed
+local journal, audit_entries, protected, active
 -- Whether the store refused a write and then also refused to undo the writes before it.
 local unfinished = false
 -- Names that the index did not have before.
@@ -14,23 +14,27 @@ local function reset_changes()
   for _, board in ipairs(boards) do
     board.scores = nil
   end
-  journal, audit_entries, protected, renewed, registered = {}, {}, {}, {}, {}
+  journal, audit_entries, protected, active, registered = {}, {}, {}, {}, {}
 end
 
--- Gives a user an undo log. If an activity is added, `day` is its day, on which its action has counted
--- so many times before.
-local function protect(user, day, times)
+-- Gives a user an undo log. `counts` says that an activity is added: the first one of a day of UTC
+-- renews the expiry of the active records.
+local function protect(user, counts)
   if not protected[user] then
     protected[user] = true
     protected[#protected + 1] = user
   end
-  if day and not renewed[user] then
-    renewed[user] = true
-    renewed[#renewed + 1] = user
-  end
-  -- The keys of a day's span can be new only if nothing of this action has counted on the day.
-  if times == 0 then
-    day.history.span, day.records.span = day, day
+  local history, has_records = user.histories[1], #user.records.changed > 0
+  local marker = tonumber(get(history, MARKER) or 0)
+  if not counts then
+    -- An undo may delete the last active record, and the key with it.
+    set(history, MARKER, digits(marker - marker % 2))
+  elseif math.floor(marker / 2) ~= today or marker % 2 == 0 and has_records then
+    if not active[user] then
+      active[user] = true
+      active[#active + 1] = user
+    end
+    set(history, MARKER, digits(2 * today + (has_records and 1 or 0)))
   end
 end
 
@@ -42,21 +46,11 @@ local function undo_log(user)
       lines[#lines + 1] = line
     end
   end
-  local function add_hash(hash)
-    for _, field in ipairs(hash.changed) do
-      add('h', hash.key, field, hash.former[field] or '')
-    end
-  end
-  add_hash(user.records)
-  for _, records in ipairs(user.undo_records) do
-    add_hash(records)
-  end
-  local added = {}
-  for _, day in pairs(user.days) do
-    if not added[day.history] then
-      added[day.history] = true
-      add_hash(day.history)
-      add_hash(day.records)
+  for _, hash in ipairs(hashes) do
+    if hash == user.records or hash.user == user then
+      for _, field in ipairs(hash.changed) do
+        add('h', hash.key, field, hash.former[field] or '')
+      end
     end
   end
   for _, board in ipairs(boards) do
@@ -83,9 +77,7 @@ local function write_undo_logs()
     logs[#logs + 1] = UNFINISHED .. user.id
     logs[#logs + 1] = undo_log(user)
   end
-  if #logs > 0 then
-    redis.call('HSET', flags, unpack(logs))
-  end
+  write('HSET', flags, logs)
 end
 
 local function delete_undo_logs()
@@ -93,9 +85,13 @@ local function delete_undo_logs()
   for i, user in ipairs(protected) do
     fields[i] = UNFINISHED .. user.id
   end
-  if #fields > 0 then
-    redis.call('HDEL', flags, unpack(fields))
-  end
+  write('HDEL', flags, fields)
+end
+
+local function write_hash(hash)
+  local set_fields, deleted = changes_of(hash)
+  write('HSET', hash.key, set_fields)
+  write('HDEL', hash.key, deleted)
 end
 
 local function write_board(board)
@@ -113,17 +109,8 @@ local function write_board(board)
     scores[#scores + 1] = digits(board.order)
     scores[#scores + 1] = COUNTER
   end
-  if #scores > 0 then
-    redis.call('ZADD', board.key, unpack(scores))
-  end
-  if #removed > 0 then
-    redis.call('ZREM', board.key, unpack(removed))
-  end
-end
-
--- Sets the expiry of a key that has none. Returns whether it did.
-local function set_missing_expiry(key, seconds)
-  return redis.call('TTL', key) == -1 and redis.call('EXPIRE', key, seconds) == 1
+  write('ZADD', board.key, scores)
+  write('ZREM', board.key, removed)
 end
 
 -- Sets the expiries of new keys, and adds their names to the index, in which an erasure finds them.
@@ -144,14 +131,12 @@ local function write_expiries()
       register(board.key, board.lifetime)
     end
   end
-  for _, hash in ipairs(hashes) do
-    if hash.span and #hash.changed > 0 and set_missing_expiry(hash.key, span_lifetime) then
-      register(digits(math.floor(hash.span.number / SPAN)), span_lifetime)
-    end
-  end
-  for _, user in ipairs(users) do
-    if #user.undo_records[1].changed > 0 then
-      set_missing_expiry(user.undo_records[1].key, undo_lifetime)
+  for _, history in ipairs(hashes) do
+    -- A history with a marker has an expiry. Only the TTL tells whether another one is new.
+    if history.span and #history.changed > 0 and not former_value(history, MARKER) then
+      if redis.call('TTL', history.key) == -1 and redis.call('EXPIRE', history.key, span_lifetime) == 1 then
+        register(digits(history.span), span_lifetime)
+      end
     end
   end
   if #names > 0 then
@@ -161,7 +146,7 @@ local function write_expiries()
     redis.call('ZADD', index, 'GT', unpack(expiries))
     redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(second))
   end
-  for _, user in ipairs(renewed) do
+  for _, user in ipairs(active) do
     redis.call('EXPIRE', user.records.key, record_lifetime)
   end
 end

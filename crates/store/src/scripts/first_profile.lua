@@ -6,7 +6,7 @@
 --         3 '1' to write the change to the outbox      4 string: user   5 string: profile, JSON
 -- Returns { stored fingerprint }: if it differs from ARGV[1], nothing was changed
 -- State   An existing profile is not changed. Profiles do not expire.
--- Example EVALSHA sha 4 {ar:0}s {ar:0}p {ar:0}f {ar:0}o 'v2 ...' 1795132800000 0 42 '{"name":"Ada"}'
+-- Example EVALSHA sha 4 {ar:0}s {ar:0}p {ar:0}f {ar:0}o 'v3 ...' 1795132800000 0 42 '{"name":"Ada"}'
 
 local stored_fingerprint = redis.call('GET', KEYS[1])
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then

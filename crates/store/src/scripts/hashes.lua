@@ -6,7 +6,7 @@ local hashes = {}
 -- Returns the hash with this key.
 local function hash_at(key)
   if not hashes[key] then
-    hashes[key] = { key = key, wanted = {}, changed = {} }
+    hashes[key] = { key = key, wanted = {}, is_wanted = {}, changed = {} }
     hashes[#hashes + 1] = hashes[key]
   end
   return hashes[key]
@@ -14,13 +14,16 @@ end
 
 -- Names a field that will be read, so that one command reads all of them.
 local function want(hash, field)
-  hash.wanted[#hash.wanted + 1] = field
+  if not hash.is_wanted[field] then
+    hash.is_wanted[field] = true
+    hash.wanted[#hash.wanted + 1] = field
+  end
 end
 
 -- Forgets what was read and changed.
 local function reset_hashes()
   for _, hash in ipairs(hashes) do
-    hash.values, hash.former, hash.changed, hash.span = nil, {}, {}, nil
+    hash.values, hash.former, hash.changed = nil, {}, {}
   end
 end
 
@@ -44,6 +47,9 @@ end
 -- Changes a field in memory; false deletes it.
 local function set(hash, field, value)
   local current = get(hash, field)
+  if current == value then
+    return
+  end
   if hash.former[field] == nil then
     hash.former[field] = current
     hash.changed[#hash.changed + 1] = field
@@ -51,8 +57,24 @@ local function set(hash, field, value)
   hash.values[field] = value
 end
 
--- Writes the changed fields.
-local function write_hash(hash)
+-- Returns the value that a field had before the changes.
+local function former_value(hash, field)
+  local former = hash.former[field]
+  if former == nil then
+    return get(hash, field)
+  end
+  return former
+end
+
+-- Runs a command with these arguments, if there are any.
+local function write(command, key, arguments)
+  if #arguments > 0 then
+    redis.call(command, key, unpack(arguments))
+  end
+end
+
+-- Returns the changed fields: names and values to set, and names to delete.
+local function changes_of(hash)
   local set_fields, deleted = {}, {}
   for _, field in ipairs(hash.changed) do
     local value = hash.values[field]
@@ -63,10 +85,5 @@ local function write_hash(hash)
       deleted[#deleted + 1] = field
     end
   end
-  if #set_fields > 0 then
-    redis.call('HSET', hash.key, unpack(set_fields))
-  end
-  if #deleted > 0 then
-    redis.call('HDEL', hash.key, unpack(deleted))
-  end
+  return set_fields, deleted
 end

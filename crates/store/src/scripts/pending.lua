@@ -259,12 +259,11 @@ local function erased_users()
   return users
 end
 
--- Returns the histories and daily records of the erased users in a span.
+-- Returns the histories of the erased users in a span.
 local function keys_of_span(name, users)
   local keys, tag = {}, string.sub(KEYS[1], 1, -2)
   for _, user in ipairs(users) do
     table.insert(keys, tag .. 'h:' .. name .. ':' .. user)
-    table.insert(keys, tag .. 'v:' .. name .. ':' .. user)
   end
   return keys
 end

@@ -7,7 +7,7 @@
 -- Returns { stored fingerprint }: if it differs from ARGV[1], nothing was changed
 -- State   nothing is changed unless the stored undo log is ARGV[3]. restore.lua describes the log. Order
 --         counters are not restored: others may have used them since.
--- Example EVALSHA sha 4 {ar:0}s {ar:0}f {ar:0}ba:all {ar:0}m:42 'v2 ...' 42
+-- Example EVALSHA sha 4 {ar:0}s {ar:0}f {ar:0}ba:all {ar:0}m:42 'v3 ...' 42
 --         '1795132800000\nz\n{ar:0}ba:all\n42\n\nh\n{ar:0}m:42\nLpost-7\n\n'
 
 local stored_fingerprint = redis.call('GET', KEYS[1])

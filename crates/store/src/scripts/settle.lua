@@ -14,7 +14,7 @@
 -- State   A step ends at the first key that KEYS lacks. The last step removes the line of a change from
 --         the fingerprint. The erasure entry of the audit log counts what was removed and names no user.
 -- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         {ar:0}ba:all 'v2 ...' step 500
+--         {ar:0}ba:all 'v3 ...' step 500
 
 -- Entries of the audit log that one step reads.
 local PAGE = 1000

@@ -9,4 +9,4 @@ mod store;
 pub use activity::{Activity, DedupKey, InstantRange, Rule};
 pub use calendar::{Calendar, PERIODS, noon_zone, now, period_id, rfc3339};
 pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key};
-pub use store::{Store, StoredRecord, daily_records_key, history_key, record_name, span_of};
+pub use store::{Store, StoredRecord, history_key, record_name, span_of};

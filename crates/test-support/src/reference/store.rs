@@ -130,7 +130,8 @@ impl Store {
         let mut days: BTreeMap<_, BTreeMap<String, String>> = BTreeMap::new();
         for key in self.keys("h:") {
             let (span, user) = span_and_user(&key);
-            for (field, value) in self.hash(&key) {
+            let fields = self.hash(&key).into_iter();
+            for (field, value) in fields.filter(|(field, _)| is_total(field)) {
                 let (digit, action) = field.split_at(1);
                 let index = u32::from_str_radix(digit, 36).expect("a digit");
                 let day = days.entry((day_in_span(span, index), user.clone()));
@@ -146,9 +147,12 @@ impl Store {
     /// Returns all daily records: day, user, and `action:target`.
     pub fn daily_records(&mut self) -> BTreeSet<(Date, String, String)> {
         let mut records = BTreeSet::new();
-        for key in self.keys("v:") {
+        for key in self.keys("h:") {
             let (span, user) = span_and_user(&key);
-            for (field, days) in self.hash(&key) {
+            let fields = self.hash(&key).into_iter();
+            // The tab is the name of the marker.
+            let is_daily = |field: &str| !is_total(field) && !field.starts_with(['-', '\t']);
+            for (field, days) in fields.filter(|(field, _)| is_daily(field)) {
                 let bits: u32 = days.parse().expect("a number");
                 for index in (0..31).filter(|index| (bits >> index) & 1 == 1) {
                     records.insert((day_in_span(span, index), user.clone(), record_name(&field)));
@@ -157,6 +161,27 @@ impl Store {
         }
         records
     }
+
+    /// Returns all undo records: key, and `action:target` and instant of each.
+    pub fn undo_records(&mut self) -> Vec<(String, BTreeMap<String, String>)> {
+        let mut all = Vec::new();
+        for key in self.keys("h:") {
+            let fields = self.hash(&key).into_iter();
+            let record =
+                |(field, at): (String, String)| Some((record_name(field.strip_prefix('-')?), at));
+            let records: BTreeMap<_, _> = fields.filter_map(record).collect();
+            if !records.is_empty() {
+                all.push((key, records));
+            }
+        }
+        all
+    }
+}
+
+/// Returns whether a field of a history has totals: it begins with the digit of a day.
+fn is_total(field: &str) -> bool {
+    field.starts_with(|first: char| first.is_ascii_digit() || first.is_ascii_lowercase())
+        && !field.contains(':')
 }
 
 /// Merges the shards of a board, without their order counters, into visible and hidden users. Scores
@@ -195,12 +220,6 @@ pub fn span_of(day: Date) -> (i32, u32) {
 #[must_use]
 pub fn history_key(day: Date, user: &str) -> String {
     format!("h:{}:{user}", span_of(day).0)
-}
-
-/// Returns the key of the user's daily records that contain a day, without the hash tag.
-#[must_use]
-pub fn daily_records_key(day: Date, user: &str) -> String {
-    format!("v:{}:{user}", span_of(day).0)
 }
 
 /// Actions that are stored as one letter.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use activity_rank_store::count::ActiveRecord;
+use activity_rank_store::keys::Keys;
 
 use super::findings::Kind;
 
@@ -10,6 +11,8 @@ use super::findings::Kind;
 #[must_use]
 pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
     match kind {
+        // The marker tells when expiries were set.
+        Kind::History if field == Keys::MARKER => None,
         // The instant of a cooldown.
         Kind::ActiveRecord if field.starts_with('~') => Some(value),
         Kind::ActiveRecord => Some(format_active_record(&value).unwrap_or(value)),

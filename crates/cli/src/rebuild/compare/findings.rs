@@ -5,7 +5,7 @@ use std::fmt;
 
 use activity_rank_store::keys::Keys;
 
-use crate::archive::key::{Key, parse_date_bits, parse_history_field};
+use crate::archive::key::{HistoryField, Key, parse_date_bits};
 use crate::count::count;
 use crate::printable::printable;
 
@@ -53,14 +53,22 @@ impl Kind {
             Key::Board(_) => Some(Self::Board),
             Key::History(..) => Some(Self::History),
             Key::ActiveRecords(_) => Some(Self::ActiveRecord),
-            Key::DailyRecords(..) => Some(Self::DailyRecord),
-            Key::UndoRecords(..) => Some(Self::UndoRecord),
             Key::Profiles => Some(Self::Profile),
             Key::Flags => Some(Self::Flag),
             Key::Tombstones => Some(Self::Tombstone),
             Key::Fingerprint | Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails => {
                 None
             }
+        }
+    }
+
+    /// Returns the kind of a field's value, for a key of this kind.
+    #[must_use]
+    pub fn of_field(self, span: i32, field: &str) -> Self {
+        match (self, HistoryField::parse(span, field)) {
+            (Self::History, Some(HistoryField::DailyRecord(_))) => Self::DailyRecord,
+            (Self::History, Some(HistoryField::UndoRecord(_))) => Self::UndoRecord,
+            (kind, _) => kind,
         }
     }
 }
@@ -108,7 +116,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind.name())?;
-        let record = Keys::record_of_field(&self.field);
+        let mut record = Keys::record_of_field(&self.field);
         let mut field = self.field.as_str();
         let (mut stored, mut expected) = (self.stored.clone(), self.expected.clone());
         match Key::parse(&self.key) {
@@ -120,23 +128,30 @@ impl fmt::Display for Difference {
                 }?;
             }
             Some(Key::History(span, user)) => {
-                if let Some((date, action)) = parse_history_field(span, &self.field) {
-                    field = action;
-                    write!(f, "{date} ")?;
-                }
-                write!(f, "of {user}, ")?;
-            }
-            Some(Key::DailyRecords(span, user)) => {
-                for value in [&mut stored, &mut expected] {
-                    let bits = value.as_deref();
-                    if let Some(dates) = bits.and_then(|bits| parse_date_bits(span, bits)) {
-                        *value = Some(dates.join(" "));
+                match HistoryField::parse(span, &self.field) {
+                    Some(HistoryField::Total(date, action)) => {
+                        field = action;
+                        write!(f, "{date} ")?;
                     }
+                    Some(HistoryField::DailyRecord(name)) => {
+                        for value in [&mut stored, &mut expected] {
+                            let bits = value.as_deref();
+                            if let Some(dates) = bits.and_then(|bits| parse_date_bits(span, bits)) {
+                                *value = Some(dates.join(" "));
+                            }
+                        }
+                        record = name;
+                        field = &record;
+                    }
+                    Some(HistoryField::UndoRecord(name)) => {
+                        record = name;
+                        field = &record;
+                    }
+                    None => {}
                 }
-                field = &record;
                 write!(f, "of {user}, ")?;
             }
-            Some(Key::ActiveRecords(user) | Key::UndoRecords(_, user)) => {
+            Some(Key::ActiveRecords(user)) => {
                 field = &record;
                 write!(f, "of {user}, ")?;
             }
@@ -274,7 +289,7 @@ mod tests {
             (
                 Difference {
                     stored: Some("129".to_owned()),
-                    ..difference(Kind::DailyRecord, "v:670:42", "V/", true)
+                    ..difference(Kind::DailyRecord, "h:670:42", "V/", true)
                 },
                 "daily record of 42, visit:/: the store has 2026-11-13 2026-11-20",
                 "42",

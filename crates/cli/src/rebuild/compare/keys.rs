@@ -24,15 +24,22 @@ pub struct ComparedKey {
     pub name: String,
     /// Kind of its values.
     pub kind: Kind,
+    /// The span of a history, else 0.
+    span: i32,
 }
 
 impl ComparedKey {
     /// Parses a key. Returns `None` for a key without comparable values.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
+        let key = Key::parse(name)?;
         Some(Self {
             name: name.to_owned(),
-            kind: Kind::of(&Key::parse(name)?)?,
+            kind: Kind::of(&key)?,
+            span: match key {
+                Key::History(span, _) => span,
+                _ => 0,
+            },
         })
     }
 
@@ -46,12 +53,13 @@ impl ComparedKey {
         stored: Option<String>,
         expected: Option<String>,
     ) -> Difference {
+        let kind = self.kind.of_field(self.span, &field);
         Difference {
-            kind: self.kind,
+            kind,
             key: self.name.clone(),
             field,
             tied_users: Vec::new(),
-            is_excess: is_excess(self.kind, stored.as_deref(), expected.as_deref()),
+            is_excess: is_excess(kind, stored.as_deref(), expected.as_deref()),
             stored,
             expected,
         }
@@ -143,7 +151,7 @@ fn decode_scores(key: &ComparedKey, values: Pairs) -> Result<Scores, Failure> {
 
 fn decode_fields(key: &ComparedKey, values: Pairs) -> Fields {
     let decoded = |(field, value): (String, String)| {
-        let value = comparable(key.kind, &field, value)?;
+        let value = comparable(key.kind.of_field(key.span, &field), &field, value)?;
         Some((field, value))
     };
     values.into_iter().filter_map(decoded).collect()

@@ -1,0 +1,195 @@
+//! Counts the Redis commands of each kind of request, by `INFO commandstats` of a real redis-server
+//! behind the gateway: what Upstash bills, which counts a script and each command in it.
+//!
+//! The Worker keeps all five boards and has a journal, as in production. The user has been active
+//! before, today too, unless an operation says otherwise.
+
+use crate::report::{add_row, table};
+use crate::stack::{Stack, succeeded, worker_builder};
+use redis::Connection;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use test_support::{Answer, Api, Value, json};
+
+const PREFIX: &str = "cost";
+const ACTIVITY: &str = "/v1/activity";
+/// The items and users of the array.
+const ARRAY: (usize, usize) = (500, 100);
+
+/// The commands of one operation.
+#[derive(Debug, Serialize)]
+pub struct Cost {
+    /// The operation.
+    pub operation: String,
+    /// The number of commands, for each item of an array.
+    pub commands: f64,
+    /// The time that Redis spent in the script, in microseconds, for each item of an array.
+    pub script_us: f64,
+    /// The number of calls of each command.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// Measures all operations, prints a table and writes the figures to the file `JSON`.
+pub async fn run() -> Result<(), String> {
+    let stack = Stack::start();
+    let builder = worker_builder(PREFIX).store(&stack.gateway.url());
+    // Without caches, so that each read reaches the store.
+    let builder = builder.var("BOARD_MAX_AGE", "0");
+    let worker = builder.journal().start_wrangler();
+    let mut meter = Meter {
+        redis: stack.redis.connection(),
+        api: worker.api(),
+        costs: Vec::new(),
+    };
+    meter.measure_all().await?;
+    let mut table = table(["operation", "commands", "script µs", "calls"]);
+    for cost in &meter.costs {
+        let calls = cost.calls.iter();
+        let calls: Vec<String> = calls
+            .map(|(name, calls)| format!("{calls} {name}"))
+            .collect();
+        let row = [
+            cost.operation.clone(),
+            format!("{:.1}", cost.commands),
+            format!("{:.0}", cost.script_us),
+            calls.join(", "),
+        ];
+        add_row(&mut table, row);
+    }
+    println!("{table}");
+    let json = serde_json::to_string_pretty(&meter.costs).map_err(|error| error.to_string())?;
+    let file = crate::options::file("JSON", "target/cost.json");
+    std::fs::write(&file, json).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Sends operations and counts their commands.
+struct Meter {
+    redis: Connection,
+    api: Api,
+    costs: Vec<Cost>,
+}
+
+impl Meter {
+    async fn measure_all(&mut self) -> Result<(), String> {
+        let like = |target: &str| activity("42", "like", target);
+        let visit = |target: &str| activity("42", "visit", target);
+        // Loads the scripts, and creates the keys of the user and of others.
+        for user in 0..40 {
+            let user = format!("u{user}");
+            self.post(&activity(&user, "comment", "c")).await?;
+        }
+        for body in [like("before"), visit("/before"), like("undone")] {
+            self.post(&body).await?;
+        }
+        self.post(&undo(like("undone"))).await?;
+        self.post(&like("first")).await?;
+        self.read("/v1/ranking/day?limit=30").await?;
+        self.read("/v1/ranking/day/users/42?around=2").await?;
+
+        self.count("like", &like("a")).await?;
+        self.count("visit", &visit("/a")).await?;
+        self.count("duplicate like", &like("a")).await?;
+        self.count("duplicate visit", &visit("/a")).await?;
+        self.count("undo of a like", &undo(like("a"))).await?;
+        self.count("undo of nothing", &undo(like("never"))).await?;
+        self.count("like after an undo", &like("a")).await?;
+        self.count("first activity of a user", &activity("new", "like", "a"))
+            .await?;
+        let (items, users) = ARRAY;
+        let item = |number: usize| {
+            activity(
+                &format!("u{}", number % users),
+                "like",
+                &format!("post-{number}"),
+            )
+        };
+        let name = format!("item of an array of {items} by {users} users");
+        self.count_items(&name, &(0..items).map(item).collect(), items)
+            .await?;
+        self.count_read("top 30", "/v1/ranking/day?limit=30")
+            .await?;
+        let path = "/v1/ranking/day/users/42?around=2";
+        self.count_read("standing with two neighbours", path).await
+    }
+
+    async fn post(&self, body: &Value) -> Result<Answer, String> {
+        let response = self.api.post(ACTIVITY, body).await;
+        succeeded(&response)?;
+        Ok(response)
+    }
+
+    async fn read(&self, path: &str) -> Result<(), String> {
+        succeeded(&self.api.get(path).await)
+    }
+
+    async fn count(&mut self, operation: &str, body: &Value) -> Result<(), String> {
+        self.count_items(operation, body, 1).await
+    }
+
+    async fn count_items(
+        &mut self,
+        operation: &str,
+        body: &Value,
+        items: usize,
+    ) -> Result<(), String> {
+        self.reset()?;
+        self.post(body).await?;
+        self.add(operation, items)
+    }
+
+    async fn count_read(&mut self, operation: &str, path: &str) -> Result<(), String> {
+        self.reset()?;
+        self.read(path).await?;
+        self.add(operation, 1)
+    }
+
+    fn reset(&mut self) -> Result<(), String> {
+        let mut command = redis::cmd("CONFIG");
+        let reset = command.arg("RESETSTAT").exec(&mut self.redis);
+        reset.map_err(|error| error.to_string())
+    }
+
+    /// Reads the commands since the reset.
+    fn add(&mut self, operation: &str, items: usize) -> Result<(), String> {
+        let mut command = redis::cmd("INFO");
+        let stats = command.arg("commandstats").query(&mut self.redis);
+        let stats: String = stats.map_err(|error| error.to_string())?;
+        let (mut calls, mut script_us) = (BTreeMap::new(), 0);
+        for line in stats.lines() {
+            let Some((name, figures)) = line
+                .strip_prefix("cmdstat_")
+                .and_then(|line| line.split_once(":calls="))
+            else {
+                continue;
+            };
+            if ["info", "config|resetstat"].contains(&name) {
+                continue;
+            }
+            let mut figures = figures.split(",usec=").map(|figure| {
+                let digits = figure.split(',').next().unwrap_or_default();
+                digits.parse::<u64>().unwrap_or(0)
+            });
+            calls.insert(name.to_uppercase(), figures.next().unwrap_or(0));
+            if name.starts_with("evalsha") {
+                script_us += figures.next().unwrap_or(0);
+            }
+        }
+        let total: u64 = calls.values().sum();
+        self.costs.push(Cost {
+            operation: operation.to_owned(),
+            commands: total as f64 / items as f64,
+            script_us: script_us as f64 / items as f64,
+            calls,
+        });
+        Ok(())
+    }
+}
+
+fn activity(user: &str, action: &str, target: &str) -> Value {
+    json!({"user": user, "action": action, "target": target})
+}
+
+fn undo(mut activity: Value) -> Value {
+    activity["undo"] = json!(true);
+    activity
+}
