@@ -116,6 +116,18 @@ impl Request {
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
     }
 
+    /// Returns whether the header `Prefer` has `return=minimal` (RFC 7240).
+    #[must_use]
+    pub fn prefers_minimal(&self) -> bool {
+        // Of several values of one preference, the first counts.
+        let mut preferences = self.header("prefer").unwrap_or_default().split(',');
+        let value = preferences.find_map(|preference| {
+            let (name, value) = preference.split(';').next()?.split_once('=')?;
+            name.trim().eq_ignore_ascii_case("return").then_some(value)
+        });
+        value.is_some_and(|value| value.trim().trim_matches('"') == "minimal")
+    }
+
     /// Returns whether the method is `GET` or `HEAD`.
     #[must_use]
     pub fn is_read(&self) -> bool {

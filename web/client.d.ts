@@ -29,7 +29,10 @@ export interface Outcome {
   reason?: 'daily-cap' | 'cooldown' | 'own-target'
   /** The signed change of the user's points. */
   points: number
-  /** The user's standings afterwards; absent if several activities were sent in one request. */
+  /**
+   * The user's standings afterwards. Absent for visits, if several activities were sent in one request, and with
+   * `standings: false`.
+   */
   standings?: { [period in PeriodName]?: BoardStanding }
   error?: undefined
 }
@@ -55,6 +58,8 @@ export interface Options {
   token: string | (() => string | Promise<string>)
   /** The URL of the deployment; by default, where the module was loaded from. */
   src?: string | URL
+  /** Whether results have standings; `true` by default. Without them, the service needs fewer commands of its store. */
+  standings?: boolean
 }
 
 export interface ClientEventMap {

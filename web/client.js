@@ -41,12 +41,14 @@ export class Client extends EventTarget {
   #timer
   #isClosed = false
   #isLeaving = false
+  #standings
   /** @type {(() => void)[]} */
   #cleanups = []
 
   /** @param {Options} options */
-  constructor({ user, token, src = new URL('.', import.meta.url) }) {
+  constructor({ user, token, src = new URL('.', import.meta.url), standings = true }) {
     super()
+    this.#standings = standings
     this.#user = String(user)
     this.#token = token
     this.#lastToken = typeof token === 'string' ? token : undefined
@@ -209,10 +211,13 @@ export class Client extends EventTarget {
    */
   #post(batch, token, signal) {
     const text = batch.map(({ text }) => text).join()
+    // Standings take the service two fifths of its commands, and a visit needs none.
+    const isMinimal = !this.#standings || batch[0]?.activity.action === 'visit'
+    const preference = isMinimal && batch.length === 1 ? { prefer: 'return=minimal' } : undefined
     const type = /** @type {typeof Client} */ (this.constructor)
     return type.fetch(this.#url, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...preference },
       // The response to a single object includes standings.
       body: batch.length === 1 ? text : `[${text}]`,
       keepalive: text.length <= MAX_KEEPALIVE,

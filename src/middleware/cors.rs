@@ -7,10 +7,16 @@ use crate::response::Response;
 use activity_rank_core::config::Origins;
 
 /// Request headers that a page may set, in addition to the safelisted ones.
-const ALLOWED_HEADERS: &str = "Authorization, Content-Type, If-None-Match, Last-Event-ID";
+const ALLOWED_HEADERS: &str = "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer";
 
 /// Response headers that a page may read, in addition to the safelisted ones.
-const EXPOSED_HEADERS: [&str; 4] = ["age", "etag", "retry-after", "x-request-id"];
+const EXPOSED_HEADERS: [&str; 5] = [
+    "age",
+    "etag",
+    "preference-applied",
+    "retry-after",
+    "x-request-id",
+];
 
 /// Seconds that a browser may cache a preflight: the maximum that browsers accept.
 const MAX_AGE: &str = "7200";

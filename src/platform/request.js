@@ -11,7 +11,7 @@ const HEADERS_OF = {
   OPTIONS: [['origin'], ['access-control-request-method']],
 }
 const EVENT = 'last-event-id'
-const HEADERS_WITH_BODY = [...HEADERS, ['content-type']]
+const HEADERS_WITH_BODY = [...HEADERS, ['content-type'], ['prefer']]
 
 // Matches URLs that `URL.parse` would not change. Parsing a URL takes as long as sending a request.
 // Excludes `.` and escapes in the path.

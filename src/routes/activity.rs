@@ -44,8 +44,15 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
     let json = body.json()?;
     let Value::Array(items) = &json else {
         let item = parse(&json)?;
-        let error = match count_one(deployment, &item, profile, now).await {
-            Ok(counted) => return Ok(Response::json(&counted)),
+        let is_minimal = request.prefers_minimal();
+        let error = match count_one(deployment, &item, profile, now, !is_minimal).await {
+            Ok(counted) => {
+                let response = Response::json(&counted);
+                return Ok(match is_minimal {
+                    true => response.with("preference-applied", "return=minimal"),
+                    false => response,
+                });
+            }
             Err(error) => error,
         };
         enqueue(context, error, &[&item.0]).await?;

@@ -108,6 +108,22 @@ describe('tracking', () => {
     assert.equal(await score(), 2)
   })
 
+  it('visits and a client without standings prefer minimal', async (t) => {
+    const page = await open(t)
+    const sent = []
+    page.on('request', (request) => {
+      if (ACTIVITY.test(request.url()) && request.method() === 'POST') sent.push(request.headers().prefer)
+    })
+    const visit = await page.evaluate(`rank.track('visit', '/')`)
+    assert.deepEqual(visit, { outcome: 'counted', points: 1 })
+    await page.evaluate(`rank.track('like', 'p')`)
+    const options = `{ user: '${user}', token: '${app.token(user)}', standings: false }`
+    const undo = `import('${app.url}/client.js').then(({ Client }) => new Client(${options}).undo('like', 'p'))`
+    const undone = await page.evaluate(undo)
+    assert.deepEqual(undone, { outcome: 'undone', points: -2 })
+    assert.deepEqual(sent, ['return=minimal', undefined, 'return=minimal'])
+  })
+
   it('request has at most 50 activities', async (t) => {
     const page = await open(t)
     const bodies = recordBodies(page)

@@ -3,7 +3,7 @@
 mod array;
 mod dated;
 
-use test_support::{Value, json};
+use test_support::{Method, Value, json};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, outcome, undo, with};
@@ -26,6 +26,39 @@ async fn like_counts_once_and_undo_reverts_it() {
         response.assert(200, outcome(name, points, standings.clone()));
         assert_eq!(response.header("cache-control"), Some("no-store"));
     }
+}
+
+#[tokio::test]
+async fn minimal_response_has_no_standings() {
+    let app = TestApp::start();
+    let like = like("42", "post-7");
+    let send = async |prefer: &str, body: &Value| {
+        let json = ("content-type", "application/json");
+        let (path, body) = ("/v1/activity", body.to_string());
+        let headers = [json, ("prefer", prefer)];
+        app.send(Method::POST, path, body, &headers).await
+    };
+    let minimal = |outcome: &str, points: i64| json!({"outcome": outcome, "points": points});
+    for (prefer, name, points) in [
+        ("return=minimal", "counted", 2),
+        ("respond-async, Return=\"minimal\"; foo=bar", "duplicate", 0),
+    ] {
+        let response = send(prefer, &like).await;
+        response.assert(200, minimal(name, points));
+        let applied = response.header("preference-applied");
+        assert_eq!(applied, Some("return=minimal"));
+    }
+    let undone = send("return=minimal", &undo(like.clone())).await;
+    undone.assert(200, minimal("undone", -2));
+    for prefer in ["return=representation, return=minimal", "minimal", "wait=9"] {
+        let response = send(prefer, &activity("7", "like", prefer)).await;
+        let standings = &response.assert_status(200).body["standings"];
+        assert!(standings["day"]["rank"].is_u64(), "{}", response.text);
+        assert_eq!(response.header("preference-applied"), None);
+    }
+    let array = send("return=minimal", &json!([like])).await;
+    array.assert(200, json!({"results": [minimal("counted", 2)]}));
+    assert_eq!(array.header("preference-applied"), None);
 }
 
 #[tokio::test]

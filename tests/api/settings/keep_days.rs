@@ -118,10 +118,9 @@ async fn first_write_of_a_day_extends_active_records() {
     write_everything(&app).await;
     app.count("42", "like", "new").await;
     let mut expected = shorten(&app);
-    let then = dated(grouped("follow", "then"), noon(800));
     let undo = undo(grouped("like", "other"));
     let (like, visit) = (grouped("like", "newer"), grouped("visit", "/new"));
-    let sent = json!([like, visit, then, undo]);
+    let sent = json!([like, visit, undo]);
     app.send_activity(sent).await.assert_status(200);
     assert_eq!(lifetimes(&app), expected);
 

@@ -31,7 +31,8 @@ use reply::{CountReply, ShardStanding};
 /// The outcomes of a plan's operations, and the standings of the first one's user.
 type Applied = (Vec<Result<Outcome, Error>>, Vec<ShardStanding>);
 
-/// Counts one activity. The request also runs `also`, another command for the same user.
+/// Counts one activity, with or without the user's standings afterwards. The request also runs `also`,
+/// another command for the same user.
 ///
 /// # Errors
 ///
@@ -42,12 +43,13 @@ pub async fn count_one(
     (activity, rule): &RuledActivity,
     also: Option<Command>,
     now: Instant,
+    standings: bool,
 ) -> Result<Counted, Error> {
     let config = &deployment.config;
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
     plan.add(activity, *rule);
-    apply_one(deployment, plan, also).await
+    apply_one(deployment, plan, also, standings).await
 }
 
 /// Adjusts a user's points, or undoes an adjustment.
@@ -61,7 +63,7 @@ pub async fn adjust(
     now: Instant,
 ) -> Result<Counted, Error> {
     let plan = Plan::of_adjustment(deployment, now, adjustment);
-    apply_one(deployment, plan, None).await
+    apply_one(deployment, plan, None, true).await
 }
 
 /// Counts several activities in their order. Items that are errors stay as they are.
@@ -113,21 +115,23 @@ pub async fn count_all(
     Ok(counted)
 }
 
-/// Applies the plan of one operation, and adds standings to its outcome.
+/// Applies the plan of one operation, and adds standings to its outcome if they are wanted.
 async fn apply_one(
     deployment: &Deployment,
     plan: Plan<'_>,
     also: Option<Command>,
+    with_standings: bool,
 ) -> Result<Counted, Error> {
     let decimals = deployment.config.decimals;
     let mut plans = [plan];
-    let mut applied = apply(deployment, &mut plans, also, true).await?;
+    let mut applied = apply(deployment, &mut plans, also, with_standings).await?;
     let [plan] = &plans;
     let (outcomes, mut standings) = applied.pop().unwrap_or_default();
     let outcome = outcomes.into_iter().next();
     let outcome = outcome.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
     let mut counted = Counted::new(outcome, decimals);
-    let Some(BoardTargets { date, periods, .. }) = plan.operations.first_targets() else {
+    let targets = plan.operations.first_targets();
+    let Some(BoardTargets { date, periods, .. }) = targets.filter(|_| with_standings) else {
         return Ok(counted);
     };
     if deployment.config.shards > 1 {

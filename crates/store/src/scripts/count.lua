@@ -65,7 +65,7 @@
 --         number by record field; undo records, '-' and record field: the instant of the undo; and
 --         the marker that count_state.lua describes.
 --         Expiry: set on new keys. That of active records is renewed by the first activity that counts
---         on a day of UTC.
+--         on a day of UTC, and by each that counts in an earlier span.
 --         An archived board that has expired is not written again.
 --
 -- Example EVALSHA sha 12 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
@@ -191,7 +191,7 @@ local function count(operation)
   end
   add_points(boards, user, { rule.points })
   set_history(day, rule.action, times + 1, earned + rule.points)
-  protect(user, true)
+  protect(operation, true)
   add_to_journal('count', operation, targets, boards)
   return { 'counted', rule.points }
 end
@@ -223,7 +223,7 @@ local function adjust(operation)
   set_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
   add_points(boards, user, amounts)
   set_history(day, ADJUST, times + 1, adjusted + of_day)
-  protect(user, true)
+  protect(operation, true)
   local effect = largest(amounts, boards)
   add_to_audit(operation, 'adjust', effect, targets.date)
   add_to_journal('adjust', operation, targets, boards)
@@ -243,7 +243,7 @@ local function undo(operation)
   changed = math.max(changed, operation.at)
   if not record then
     set(user.histories[1], UNDONE .. operation.field, digits(changed))
-    protect(user)
+    protect(operation)
     add_to_journal('undo', operation, operation.targets, {})
     return { 'nothing-to-undo', 0 }
   end
@@ -268,7 +268,7 @@ local function undo(operation)
       set_points(board, user, math.max(0, points - amount))
     end
   end
-  protect(user)
+  protect(operation)
   local effect = -largest(amounts, boards)
   add_to_audit(operation, 'undo-adjust', effect, date)
   add_to_journal('undo', operation, { date = date, periods = record.periods, groups = record.groups }, boards)

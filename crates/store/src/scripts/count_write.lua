@@ -17,24 +17,28 @@ local function reset_changes()
   journal, audit_entries, protected, active, registered = {}, {}, {}, {}, {}
 end
 
--- Gives a user an undo log. `counts` says that an activity is added: the first one of a day of UTC
+-- Gives a user an undo log. If the operation `counts`, an activity is added: the first one of a day of UTC
 -- renews the expiry of the active records.
-local function protect(user, counts)
+local function protect(operation, counts)
+  local user = operation.day.user
   if not protected[user] then
     protected[user] = true
     protected[#protected + 1] = user
   end
   local history, has_records = user.histories[1], #user.records.changed > 0
   local marker = tonumber(get(history, MARKER) or 0)
+  local is_newest = operation.day.history == history
   if not counts then
     -- An undo may delete the last active record, and the key with it.
-    set(history, MARKER, digits(marker - marker % 2))
-  elseif math.floor(marker / 2) ~= today or marker % 2 == 0 and has_records then
+    set(history, MARKER, marker > 0 and digits(marker - marker % 2))
+  elseif not is_newest or math.floor(marker / 2) ~= today or marker % 2 == 0 and has_records then
     if not active[user] then
       active[user] = true
       active[#active + 1] = user
     end
-    set(history, MARKER, digits(2 * today + (has_records and 1 or 0)))
+    if is_newest then
+      set(history, MARKER, digits(2 * today + (has_records and 1 or 0)))
+    end
   end
 end
 
