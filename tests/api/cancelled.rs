@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use test_support::{Api, Fault, Forwarder, Method, SERVICE_KEY, Value, json, until};
 
-use crate::app::TestApp;
+use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{like, moderation};
 
 /// The time that the store takes: long enough for a busy machine to abort the request before.
@@ -21,18 +21,18 @@ fn start(delay: Duration) -> (TestApp, Forwarder) {
 }
 
 /// Sends a request and aborts it after some milliseconds. Returns whether it was answered before.
-async fn abort(app: &TestApp, method: Method, path: &str, body: &Value, after: u64) -> bool {
-    let api = Api::new(app.url()).with_key(SERVICE_KEY);
+async fn abort(url: &str, method: Method, path: &str, body: &Value, after: u64) -> bool {
+    let api = Api::new(url).with_key(SERVICE_KEY);
     let after = after.to_string();
     let headers = [
         ("content-type", "application/json"),
         ("x-abort-after", after.as_str()),
     ];
     let response = api.send(method, path, body.to_string(), &headers).await;
-    match response.text.as_str() {
-        "answered" => true,
-        "aborted" => false,
-        other => panic!("{other}"),
+    match response.status {
+        200 => true,
+        499 => false,
+        other => panic!("{other} {}", response.text),
     }
 }
 
@@ -40,10 +40,41 @@ async fn abort(app: &TestApp, method: Method, path: &str, body: &Value, after: u
 async fn aborted_activity_counts() {
     let (app, _forwarder) = start(DELAY);
     let path = "/v1/activity";
-    assert!(!abort(&app, Method::POST, path, &like("42", "post-7"), 50).await);
+    assert!(!abort(app.url(), Method::POST, path, &like("42", "post-7"), 50).await);
     until("the points", async || {
         let standing = app.read("/v1/ranking/all/users/42").await;
         (standing["score"] == 2).then_some(())
+    })
+    .await;
+}
+
+/// The store hangs: the Worker can only queue the activity after its client has gone away.
+#[tokio::test]
+async fn aborted_activity_in_outage_is_queued() {
+    let (app, forwarder) =
+        WranglerApp::behind_forwarder(|worker| worker.queued(100).var("STORE_TIMEOUT_MS", "500"));
+    forwarder.fail(|_| Some(Fault::HangBefore));
+    let path = "/v1/activity";
+    assert!(
+        !abort(
+            app.wrangler.url(),
+            Method::POST,
+            path,
+            &like("42", "post-7"),
+            50
+        )
+        .await
+    );
+    until("a queued activity", async || {
+        let requests = forwarder.count();
+        (requests >= 2).then_some(())
+    })
+    .await;
+    forwarder.heal();
+    until("the points", async || {
+        // 503 while the circuit breaker is open.
+        let response = app.wrangler.api().get("/v1/ranking/all/users/42").await;
+        (response.body["score"] == 2).then_some(())
     })
     .await;
 }
@@ -55,7 +86,7 @@ async fn aborted_moderation_finishes() {
     app.count("42", "like", "post-7").await;
     forwarder.fail(|_| Some(Fault::Delay(DELAY)));
     let path = "/v1/users/42/moderation";
-    assert!(!abort(&app, Method::PUT, path, &moderation(true, false), 50).await);
+    assert!(!abort(app.url(), Method::PUT, path, &moderation(true, false), 50).await);
     until("the end of the moderation", async || {
         let board = app.read("/v1/ranking/all").await;
         (board["total"] == 0).then_some(())
@@ -79,7 +110,7 @@ async fn aborted_requests_leave_no_memory() {
     let run = async |requests: usize| {
         let abort = |_| {
             abort(
-                &app,
+                app.url(),
                 Method::POST,
                 "/v1/activity",
                 &items,

@@ -2,17 +2,24 @@
 // platform then does what it does when a client goes away.
 
 export default {
-  async fetch(request, { MAIN }) {
-    const delay = request.headers.get('x-abort-after')
-    if (delay === null) return MAIN.fetch(request)
-    const caller = new AbortController()
-    setTimeout(() => caller.abort(), Number(delay))
-    try {
-      const response = await MAIN.fetch(request, { signal: caller.signal })
-      await response.arrayBuffer()
-      return new Response('answered')
-    } catch {
-      return new Response('aborted')
-    }
-  },
+  fetch: (request, { MAIN }) => forward(request, MAIN),
+}
+
+/** Returns the response of a service, or 499 if the request was aborted before the service had responded. */
+export async function forward(request, service) {
+  const delay = request.headers.get('x-abort-after')
+  if (delay === null) return service.fetch(request)
+  const caller = new AbortController()
+  const timer = setTimeout(() => caller.abort(), Number(delay))
+  const headers = new Headers(request.headers)
+  headers.delete('x-abort-after')
+  try {
+    const response = await service.fetch(new Request(request, { headers }), { signal: caller.signal })
+    return new Response(await response.arrayBuffer(), response)
+  } catch (error) {
+    if (!caller.signal.aborted) throw error
+    return new Response(null, { status: 499 })
+  } finally {
+    clearTimeout(timer)
+  }
 }

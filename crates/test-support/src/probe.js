@@ -1,6 +1,8 @@
 // Wraps the Worker under test to give tests access to its queue and database. POST /queue enqueues a
-// message, POST /sql runs a statement. Logs the messages that this isolate acknowledges ("DONE"), those
-// that arrive in the dead-letter queue ("DEAD"), and what each run of cron sends ("CRON").
+// message, POST /sql runs a statement, and `X-Abort-After` aborts a request. Logs the messages that this
+// isolate acknowledges ("DONE"), those that arrive in the dead-letter queue ("DEAD"), and what each run
+// of cron sends ("CRON").
+import { forward } from './aborting_caller.js'
 import rank from './rank.js'
 
 export { Live } from './rank.js'
@@ -41,6 +43,8 @@ export default {
       const { results } = await database.prepare(await request.text()).all()
       return Response.json(results)
     }
+    // The Worker's binding to itself: the aborted request has a context of its own.
+    if (request.headers.has('x-abort-after')) return forward(request, env.SELF)
     return rank.fetch(request, env, context)
   },
 

@@ -253,8 +253,9 @@ impl WorkerBuilder {
         self
     }
 
-    /// Puts a caller in front that aborts a request with `X-Abort-After` after these milliseconds,
-    /// for [`start`](Self::start). Plain workerd does not notice that a client closes its connection.
+    /// Puts a caller in front that aborts a request with `X-Abort-After` after these milliseconds
+    /// and responds with 499, for [`start`](Self::start). Plain workerd does not notice that a client
+    /// closes its connection. In wrangler the archive, the journal and the queues bring such a caller.
     #[must_use]
     pub fn aborting(mut self) -> Self {
         self.services.aborting = true;

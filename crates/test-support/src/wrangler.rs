@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::api::{Api, SERVICE_KEY};
+use crate::capnp;
 use crate::repository;
 use crate::server_process::{ServerProcess, Signal, descendants, send_signal};
 use crate::until::until;
@@ -71,6 +72,7 @@ impl Wrangler {
             wrap_worker(folder.path());
         }
         let mut config = config(vars, limits, bindings.queues);
+        config["services"] = json!([{"binding": "SELF", "service": config["name"]}]);
         if !bindings.archive {
             config
                 .as_object_mut()
@@ -429,6 +431,8 @@ fn configure_queues(config: &mut Value, queues: Queues) {
 fn wrap_worker(folder: &Path) {
     std::fs::rename(folder.join("index.js"), folder.join("rank.js")).expect("the entry point");
     std::fs::write(folder.join("index.js"), include_str!("probe.js")).expect("the script");
+    let caller = include_str!("aborting_caller.js");
+    std::fs::write(folder.join(capnp::CALLER), caller).expect("the script");
 }
 
 /// Returns the address in `Ready on http://127.0.0.1:1234`.
