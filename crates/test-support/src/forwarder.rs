@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::api::http_client;
+use crate::replica::{Replica, Route};
 
 /// A fault that the [`Forwarder`] injects into one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,9 @@ pub enum Fault {
     Redirect(String),
     /// The store refuses writes in the middle of each script of the request.
     RefuseWrites(Refusal),
+    /// The replica serves the request if it consists of reads and the replica has the writes before
+    /// its `Upstash-Sync-Token`; requires [`Forwarder::with_replica`].
+    ReadReplica,
 }
 
 /// The writes of a script that the store refuses, numbered from 1.
@@ -93,6 +97,8 @@ fn refuse_writes(body: &Bytes, refusal: Refusal) -> Bytes {
     }
     serde_json::to_vec(&commands).expect("JSON").into()
 }
+
+const SYNC_TOKEN: &str = "upstash-sync-token";
 
 /// One request that the Worker sent to its store.
 #[derive(Clone, Debug)]
@@ -145,6 +151,21 @@ impl Forwarder {
     /// Panics when no port is free.
     #[must_use]
     pub fn to(target: &str) -> Self {
+        Self::start(target, None)
+    }
+
+    /// Starts a forwarder to a gateway whose Redis has a replica. The `Upstash-Sync-Token` of each
+    /// response names the writes that the server had which served it.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`to`](Self::to) does.
+    #[must_use]
+    pub fn with_replica(target: &str, replica: &Replica) -> Self {
+        Self::start(target, Some(replica.route()))
+    }
+
+    fn start(target: &str, replica: Option<Route>) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
         let (stop, stopped) = oneshot::channel();
         let (sender, address) = std::sync::mpsc::channel();
@@ -161,7 +182,7 @@ impl Forwarder {
                 let listener = listener.expect("a free port");
                 let _ = sender.send(listener.local_addr().expect("an address"));
                 tokio::select! {
-                    () = serve(listener, target, shared) => {}
+                    () = serve(listener, (target, replica), shared) => {}
                     _ = stopped => {}
                 }
             });
@@ -241,13 +262,18 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-async fn serve(listener: TcpListener, target: String, state: Arc<Mutex<State>>) {
+async fn serve(
+    listener: TcpListener,
+    (target, replica): (String, Option<Route>),
+    state: Arc<Mutex<State>>,
+) {
     let client = http_client();
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
-        let (client, target, state) = (client.clone(), target.clone(), Arc::clone(&state));
+        let (client, state) = (client.clone(), Arc::clone(&state));
+        let targets = (target.clone(), replica.clone());
         let service = service_fn(move |request| {
-            respond(client.clone(), target.clone(), Arc::clone(&state), request)
+            respond(client.clone(), targets.clone(), Arc::clone(&state), request)
         });
         let connection = hyper::server::conn::http1::Builder::new()
             .serve_connection(TokioIo::new(stream), service);
@@ -258,7 +284,7 @@ async fn serve(listener: TcpListener, target: String, state: Arc<Mutex<State>>) 
 
 async fn respond(
     client: reqwest::Client,
-    target: String,
+    (mut target, replica): (String, Option<Route>),
     state: Arc<Mutex<State>>,
     request: Request<Incoming>,
 ) -> Result<Response<FaultyBody>, Cut> {
@@ -267,7 +293,7 @@ async fn respond(
     let recorded = Recorded {
         path: head.uri.to_string(),
         body: body.clone(),
-        sync_token: head.headers.get("upstash-sync-token").map(|token| {
+        sync_token: head.headers.get(SYNC_TOKEN).map(|token| {
             let token = token.to_str();
             token.expect("a token in ASCII").to_owned()
         }),
@@ -275,10 +301,22 @@ async fn respond(
     let (fault, in_flight) = {
         let mut state = lock(&state);
         let fault = state.plan.as_mut().and_then(|plan| plan(&recorded));
-        state.requests.push(recorded);
+        state.requests.push(recorded.clone());
         (fault, Arc::clone(&state.in_flight))
     };
+    let mut by_replica = false;
     match &fault {
+        Some(Fault::ReadReplica) => {
+            let route = replica.as_ref().ok_or(Cut)?;
+            let commands = recorded.commands();
+            let names = commands.iter().map(|command| command[0].as_str());
+            let names = names.map(Option::unwrap_or_default);
+            let token = recorded.sync_token.as_deref().unwrap_or_default();
+            by_replica = route.accepts(names, token).await;
+            if by_replica {
+                target.clone_from(&route.url);
+            }
+        }
         Some(Fault::CutBefore) => return Err(Cut),
         Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
         Some(Fault::HangBefore) => return std::future::pending().await,
@@ -300,7 +338,12 @@ async fn respond(
         )
         | None => {}
     }
-    let (response, body) = forward(client, &target, head, body).await?;
+    let (mut response, body) = forward(client, &target, head, body).await?;
+    if let Some(route) = &replica {
+        let token = route.token(by_replica).await.ok_or(Cut)?;
+        let headers = response.headers_mut().ok_or(Cut)?;
+        headers.insert(SYNC_TOKEN, token.parse().map_err(|_| Cut)?);
+    }
     drop(in_flight);
     let body = match fault {
         Some(Fault::CutAfter) => return Err(Cut),
@@ -313,7 +356,8 @@ async fn respond(
             | Fault::HangBefore
             | Fault::Respond(..)
             | Fault::Redirect(_)
-            | Fault::RefuseWrites(_),
+            | Fault::RefuseWrites(_)
+            | Fault::ReadReplica,
         )
         | None => FaultyBody::complete(body),
     };
