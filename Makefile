@@ -111,7 +111,7 @@ schema: build test-tools ## send requests generated from the OpenAPI document: C
 	@scripts/test --gateway
 	EXAMPLES="$${EXAMPLES:-800}" CASES="$${CASES:-20000}" scripts/test --only schema
 
-faults: build ## a steady load while every part is killed, hangs and returns garbage: SECONDS=600 SEED=1
+faults: build ## a steady load while every part is killed, hangs, lags and returns garbage: SECONDS=600 SEED=1
 	@scripts/test --gateway
 	@# bash has a variable SECONDS of its own.
 	env SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),1) scripts/test --only faults

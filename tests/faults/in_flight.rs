@@ -22,7 +22,7 @@ struct State {
 pub struct FaultEffect {
     /// The number of requests in flight at the time of the fault.
     pub in_flight: u64,
-    /// The number of those requests whose response was late, missing or changed.
+    /// The number of those requests that were aborted, or whose response was late, missing or changed.
     pub affected: u64,
 }
 
@@ -65,19 +65,19 @@ impl InFlight {
         fault
     }
 
-    /// Records a fault that corrupts store responses one by one, each of them recorded by
-    /// [`record_corrupted`](Self::record_corrupted), and returns its number.
-    pub fn record_corruption(&self) -> usize {
+    /// Records a fault that affects requests one by one, each of them recorded by
+    /// [`record_effect`](Self::record_effect), and returns its number.
+    pub fn record_selective_fault(&self) -> usize {
         let mut state = lock(&self.0);
         state.faults.push(FaultEffect::default());
         state.faults.len() - 1
     }
 
-    /// Records that a fault has corrupted one response.
-    pub fn record_corrupted(&self, fault: usize) {
+    /// Records one request that a fault was injected into, and whether it had an effect.
+    pub fn record_effect(&self, fault: usize, is_affected: bool) {
         let effect = &mut lock(&self.0).faults[fault];
         effect.in_flight += 1;
-        effect.affected += 1;
+        effect.affected += u64::from(is_affected);
     }
 
     /// Returns the effect of each fault, by its number.

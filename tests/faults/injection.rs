@@ -5,11 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use test_support::{Fault, Refusal};
+use test_support::{Fault, Refusal, Replica};
 
-use crate::run::Run;
+use crate::run::{Disconnects, Run, SLOW_STORE};
 use crate::service::lock;
 use crate::writes::send_again;
+
+/// The time the replica has to copy the data of a Redis that was restarted.
+const REPLICA_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
@@ -19,16 +22,20 @@ pub enum FaultKind {
     InvalidResponse,
     PartialResponse,
     RefusedWrites,
+    LaggingReplica,
+    DisconnectedClients,
     WorkerdKilled,
 }
 
-const FAULT_KINDS: [FaultKind; 7] = [
+const FAULT_KINDS: [FaultKind; 9] = [
     FaultKind::RedisKilled,
     FaultKind::GatewayKilled,
     FaultKind::GatewayHung,
     FaultKind::InvalidResponse,
     FaultKind::PartialResponse,
     FaultKind::RefusedWrites,
+    FaultKind::LaggingReplica,
+    FaultKind::DisconnectedClients,
     FaultKind::WorkerdKilled,
 ];
 
@@ -41,6 +48,8 @@ impl FaultKind {
             Self::InvalidResponse => "invalid response",
             Self::PartialResponse => "partial response",
             Self::RefusedWrites => "refused writes",
+            Self::LaggingReplica => "lagging replica",
+            Self::DisconnectedClients => "disconnected clients",
             Self::WorkerdKilled => "workerd killed",
         }
     }
@@ -57,6 +66,8 @@ pub struct PlannedFault {
     pub responses: u32,
     /// Whether workerd is also killed halfway through.
     pub and_workerd: bool,
+    /// Whether clients also disconnect meanwhile.
+    pub and_clients: bool,
     seed: u64,
 }
 
@@ -76,6 +87,7 @@ pub fn plan(seed: u64) -> impl Iterator<Item = PlannedFault> {
                 duration: Duration::from_millis(random.u64(100..2_500)),
                 responses: random.u32(1..=30),
                 and_workerd: !is_workerd && random.u8(..5) == 0,
+                and_clients: !is_workerd && random.u8(..4) == 0,
                 seed: random.u64(..),
             }
         };
@@ -115,6 +127,15 @@ async fn inject_one(run: &Arc<Run>, fault: &PlannedFault, injected: &mut Injecte
     if kind != FaultKind::WorkerdKilled {
         await_requests(run).await;
     }
+    if fault.and_clients || kind == FaultKind::DisconnectedClients {
+        let number = run.in_flight.record_selective_fault();
+        injected.push((FaultKind::DisconnectedClients, number));
+        let random = Rng::with_seed(fault.seed);
+        *lock(&run.disconnects) = Some(Disconnects {
+            fault: number,
+            random,
+        });
+    }
     match kind {
         FaultKind::RedisKilled => {
             injected.push((kind, run.in_flight.record_fault()));
@@ -135,13 +156,45 @@ async fn inject_one(run: &Arc<Run>, fault: &PlannedFault, injected: &mut Injecte
             lock(&service.gateway).resume();
         }
         FaultKind::InvalidResponse | FaultKind::PartialResponse | FaultKind::RefusedWrites => {
-            let number = run.in_flight.record_corruption();
+            let number = run.in_flight.record_selective_fault();
             injected.push((kind, number));
             corrupt_responses(run, fault, number);
             wait(run, fault, injected).await;
             service.forwarder.heal();
         }
+        FaultKind::LaggingReplica => {
+            await_replica(&service.replica).await;
+            let number = run.in_flight.record_selective_fault();
+            injected.push((kind, number));
+            let before = service.replica.stale_reads();
+            service.replica.hold();
+            service.forwarder.fail(|_| Some(Fault::ReadReplica));
+            wait(run, fault, injected).await;
+            service.replica.release();
+            // Reads that the replica serves while it catches up.
+            await_replica(&service.replica).await;
+            service.forwarder.heal();
+            for _ in before..service.replica.stale_reads() {
+                run.in_flight.record_effect(number, true);
+            }
+        }
+        FaultKind::DisconnectedClients => {
+            let mut random = Rng::with_seed(fault.seed);
+            let mut delay = move || Fault::Delay(SLOW_STORE.mul_f64(random.f64()));
+            service.forwarder.fail(move |_| Some(delay()));
+            wait(run, fault, injected).await;
+            service.forwarder.heal();
+        }
         FaultKind::WorkerdKilled => kill_workerd(run, injected).await,
+    }
+    *lock(&run.disconnects) = None;
+}
+
+/// Waits until the replica has all writes. After a restart of Redis it copies all data.
+async fn await_replica(replica: &Replica) {
+    let deadline = Instant::now() + REPLICA_TIMEOUT;
+    while !replica.is_current().await && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -186,7 +239,8 @@ fn corrupt_responses(run: &Arc<Run>, fault: &PlannedFault, number: usize) {
     let run_of_plan = Arc::downgrade(run);
     run.service.forwarder.fail(move |_| {
         remaining = remaining.checked_sub(1)?;
-        run_of_plan.upgrade()?.in_flight.record_corrupted(number);
+        let run = run_of_plan.upgrade()?;
+        run.in_flight.record_effect(number, true);
         let faults = match kind {
             FaultKind::InvalidResponse => invalid_responses(),
             FaultKind::RefusedWrites => refused_writes(random.usize(1..30)),

@@ -1,6 +1,6 @@
 //! A steady load of activities and reads while Redis, the gateway and workerd are killed, hang and
-//! send invalid responses at random, all of them real. No activity may be lost or counted twice, and
-//! responses must arrive in time.
+//! send invalid responses at random, the store refuses writes, a replica lags and clients disconnect,
+//! all of them real. No activity may be lost or counted twice, and responses must arrive in time.
 //!
 //! `SECONDS=600 SEED=1 cargo test --test faults` sets duration and seed; `make faults` does that too.
 
@@ -17,6 +17,7 @@ mod in_flight;
 mod injection;
 mod load;
 mod metrics;
+mod profiles;
 mod reads;
 mod report;
 mod run;
@@ -42,6 +43,13 @@ const SECONDS_PER_FAULT: u64 = 10;
 
 /// The time the queue has to drain. A message that has failed often waits for minutes.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(420);
+
+/// The number of aborted requests from which on their share that counted says something.
+const MIN_ABORTED: u64 = 10;
+
+/// The share of aborted requests that must count before they are sent again. An activity that the Worker
+/// queues counts later. If it did not finish aborted requests, about a third would have counted.
+const MIN_COUNTED: f64 = 0.6;
 
 /// The maximum 99.9th percentile of this process's wake-up delay. A busier machine cannot measure the
 /// service's response times.
@@ -136,16 +144,16 @@ async fn activity_counts_once_under_random_faults() {
     let begin = Instant::now();
     // Separate tasks, because the injection blocks while it ends and starts processes.
     let shared = Arc::clone(&run);
-    let observers = tokio::spawn(async move {
-        tokio::join!(
-            run::watch_log(&shared),
-            log_progress(&shared),
-            measure_lag(&shared)
-        )
-    });
+    let observers =
+        tokio::spawn(async move { tokio::join!(run::watch_log(&shared), log_progress(&shared)) });
+    // Alone: reading the log waits while workerd is being killed.
+    let shared = Arc::clone(&run);
+    tokio::spawn(async move { measure_lag(&shared).await });
     let shared = Arc::clone(&run);
     let reads =
         tokio::spawn(async move { tokio::join!(reads::read(&shared, seed), reads::cron(&shared)) });
+    let shared = Arc::clone(&run);
+    let profiles = tokio::spawn(async move { profiles::run(&shared).await });
     let shared = Arc::clone(&run);
     let writes =
         tokio::spawn(async move { writes::send(&shared, Load::new(seed, now(), rate)).await });
@@ -157,6 +165,7 @@ async fn activity_counts_once_under_random_faults() {
         .expect("all requests have responses")
         .expect("no task panics");
     reads.await.expect("no task panics");
+    profiles.await.expect("no task panics");
     drain(&run, load.operations.len()).await;
     let drained = ended.elapsed();
     observers.abort();
@@ -186,6 +195,11 @@ async fn activity_counts_once_under_random_faults() {
     );
     assert_eq!(report.comparison.differences, [""; 0]);
     assert_eq!(report.counts.unexpected, [""; 0]);
+    let share_counted = report.counts.share_of_aborted_counted();
+    assert!(
+        report.counts.aborted < MIN_ABORTED || share_counted >= MIN_COUNTED,
+        "{share_counted} of the aborted requests counted"
+    );
     let (in_time, lag) = (report.counts.share_in_time(), report.lag());
     if lag > MAX_LAG {
         log("The machine is too busy to measure response times.");

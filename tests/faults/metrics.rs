@@ -26,9 +26,13 @@ pub struct Counts {
     pub unanswered: u64,
     /// Retried requests.
     pub retries: u64,
+    /// Aborted requests with new activities that the store accepted when they were sent again.
+    pub aborted: u64,
+    /// Those of them whose activities had all counted before.
+    pub counted_aborted: u64,
     /// Outcomes of activities, by name.
     pub outcomes: BTreeMap<String, u64>,
-    /// Reads of boards and standings by result: fresh, stale, unavailable, unanswered.
+    /// Reads by resource and result: fresh, stale, unavailable, unanswered, aborted.
     pub reads: BTreeMap<(&'static str, &'static str), u64>,
     /// Delays of wake-ups of this process itself.
     pub lags: Vec<Duration>,
@@ -58,6 +62,14 @@ impl Metrics {
         lock(&self.0).retries += 1;
     }
 
+    /// Records that the store has accepted the activities of an aborted request, sent again, and
+    /// whether all of them had counted before.
+    pub fn record_aborted(&self, has_counted: bool) {
+        let mut counts = lock(&self.0);
+        counts.aborted += 1;
+        counts.counted_aborted += u64::from(has_counted);
+    }
+
     pub fn record_read(&self, resource: &'static str, result: &'static str) {
         *lock(&self.0).reads.entry((resource, result)).or_default() += 1;
     }
@@ -76,6 +88,12 @@ impl Metrics {
 }
 
 impl Counts {
+    /// Returns the share of aborted requests whose activities counted without their client. A request
+    /// that is aborted before the Worker has its body does not count.
+    pub fn share_of_aborted_counted(&self) -> f64 {
+        self.counted_aborted as f64 / self.aborted.max(1) as f64
+    }
+
     /// Returns the share of responses in time, without requests during which workerd was down.
     pub fn share_in_time(&self) -> f64 {
         let within = self

@@ -9,6 +9,7 @@ use test_support::{Answer, Method};
 use tokio::task::JoinSet;
 
 use crate::run::Run;
+use crate::service::Received;
 
 /// Twenty reads per second.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -55,13 +56,14 @@ pub async fn read(run: &Arc<Run>, seed: u64) {
 async fn read_one(run: &Run, resource: &'static str, path: &str) {
     let shows_fault =
         |response: &Answer| response.status != 200 || !response.body["stale"].is_null();
-    let response = run
+    let received = run
         .send(Method::GET, path, String::new(), shows_fault)
         .await;
-    let result = match &response {
-        None => "unanswered",
-        Some(response) if response.status == 503 => "unavailable",
-        Some(response) => match freshness(response) {
+    let result = match &received {
+        Received::Nothing => "unanswered",
+        Received::Aborted => "aborted",
+        Received::Response(response) if response.status == 503 => "unavailable",
+        Received::Response(response) => match freshness(response) {
             Some(result) => result,
             None => {
                 return run

@@ -13,6 +13,15 @@ use crate::load::Load;
 use crate::metrics::{Counts, LIMIT, quantile};
 use crate::tracker::QueueFigures;
 
+/// What is read: boards and standings by scripts, the rest by commands that a replica may serve.
+const RESOURCES: [&str; 5] = [
+    "boards",
+    "standings",
+    "histories",
+    "own profile",
+    "remote profile",
+];
+
 /// All results of a run.
 pub struct Report {
     pub seed: u64,
@@ -77,7 +86,7 @@ impl Report {
         durations.max().copied().unwrap_or_default()
     }
 
-    /// Returns the number of reads of boards or standings by result.
+    /// Returns the number of reads of a resource by result.
     fn reads(&self, resource: &str) -> impl Iterator<Item = (&'static str, u64)> {
         let reads = self.counts.reads.iter();
         reads
@@ -136,13 +145,15 @@ impl Report {
                 "missing": counts.worker_down, "late": counts.late_worker_down.len(),
                 "slowest_ms": ms(self.slowest_worker_down()),
             },
+            "aborted": { "requests": counts.aborted, "counted": counts.counted_aborted },
             "sent_again": { "requests": counts.retries, "operations_lost_in_queue": queue.sent_again },
             "queue": {
                 "accepted": queue.accepted, "acknowledged": queue.acknowledged,
                 "lost_with_workerd": queue.lost, "waiting": queue.waiting,
                 "drained_seconds": self.drained.as_secs_f64().round(),
             },
-            "reads": { "boards": reads("boards"), "standings": reads("standings") },
+            "reads": RESOURCES.map(|resource| (resource.to_owned(), reads(resource)))
+                .into_iter().collect::<Value>(),
             "faults": self.fault_totals().into_iter().map(faults).collect::<Value>(),
             "effective_faults": self.effective_faults(),
             "compared": {
@@ -212,7 +223,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "sent again {} unanswered requests; {} operations of {} messages lost with workerd",
+            "sent again {} unanswered or aborted requests; {} operations of {} messages lost with workerd",
             counts.retries, queue.sent_again, queue.lost
         )?;
         writeln!(
@@ -222,13 +233,18 @@ impl fmt::Display for Report {
             queue.acknowledged,
             self.drained.as_secs_f64()
         )?;
-        for resource in ["boards", "standings"] {
+        writeln!(
+            f,
+            "aborted    {} requests with new activities; {} of them had counted when they were sent again",
+            counts.aborted, counts.counted_aborted
+        )?;
+        for resource in RESOURCES {
             let total: u64 = self.reads(resource).map(|(_, count)| count).sum();
             let share = |(result, count): (&str, u64)| {
                 format!("{:.2} % {result}", 100.0 * count as f64 / total as f64)
             };
             let shares: Vec<String> = self.reads(resource).map(share).collect();
-            writeln!(f, "{resource:<10} {total} reads: {}", shares.join(", "))?;
+            writeln!(f, "{resource:<17} {total} reads: {}", shares.join(", "))?;
         }
         for (kind, totals) in self.fault_totals() {
             writeln!(

@@ -4,11 +4,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use test_support::{Answer, Method};
 
 use crate::in_flight::InFlight;
 use crate::metrics::{LIMIT, Metrics};
-use crate::service::{Service, lock};
+use crate::service::{Received, Service, lock};
 use crate::tracker::Tracker;
 
 /// The interval between retries, so that they add no significant load.
@@ -17,11 +18,34 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// The store is healthy after this number of consecutive responses from it.
 const HEALTHY_AFTER: u32 = 5;
 
+/// The longest delay of a store request while clients disconnect. Without delays most responses would
+/// arrive before.
+pub const SLOW_STORE: Duration = Duration::from_millis(100);
+
+/// Clients that disconnect, as one fault.
+pub struct Disconnects {
+    /// The number of the fault.
+    pub fault: usize,
+    pub random: Rng,
+}
+
+impl Disconnects {
+    /// Returns the time after which a client disconnects: for most requests while the store is slow,
+    /// for the others also while it hangs.
+    fn after(&mut self) -> Duration {
+        let slow = u64::try_from(SLOW_STORE.as_millis()).unwrap_or(u64::MAX);
+        let most = if self.random.u8(..3) < 2 { slow } else { 1_000 };
+        Duration::from_millis(self.random.u64(0..most))
+    }
+}
+
 pub struct Run {
     pub service: Service,
     pub tracker: Tracker,
     pub in_flight: InFlight,
     pub metrics: Metrics,
+    /// `None` while clients wait for their responses.
+    pub disconnects: Mutex<Option<Disconnects>>,
     /// Ends load, reads and faults.
     pub is_over: AtomicBool,
     /// The number of consecutive responses that came from the store.
@@ -36,6 +60,7 @@ impl Run {
             tracker: Tracker::default(),
             in_flight: InFlight::default(),
             metrics: Metrics::default(),
+            disconnects: Mutex::default(),
             is_over: AtomicBool::new(false),
             store_responses: AtomicU32::new(0),
             next_retry: Mutex::new(Instant::now()),
@@ -47,22 +72,50 @@ impl Run {
     }
 
     /// Sends a request and measures its time. A fault injected meanwhile has affected the request if
-    /// the response is late or missing, or if `shows_fault` says so.
+    /// the response is late or missing, or if `shows_fault` says so. Its client may disconnect.
     pub async fn send(
         &self,
         method: Method,
         path: &str,
         body: String,
         shows_fault: impl Fn(&Answer) -> bool,
-    ) -> Option<Answer> {
+    ) -> Received {
+        let disconnect = lock(&self.disconnects)
+            .as_mut()
+            .map(|disconnects| (disconnects.fault, disconnects.after()));
+        let after = disconnect.map(|(_, after)| after);
         let (request, start) = (self.in_flight.begin(), Instant::now());
-        let response = self.service.send(method, path, body).await;
+        let received = self.service.send(method, path, body, after).await;
         let (end, duration) = (Instant::now(), start.elapsed());
+        let is_aborted = matches!(received, Received::Aborted);
+        if let Some((fault, _)) = disconnect {
+            self.in_flight.record_effect(fault, is_aborted);
+        }
+        let (has_response, is_affected) = match &received {
+            Received::Response(response) => (true, duration > LIMIT || shows_fault(response)),
+            Received::Nothing => (false, true),
+            Received::Aborted => {
+                self.in_flight.end(request, false);
+                return received;
+            }
+        };
         let was_down = self.service.was_down(start, end);
         self.metrics
-            .record_request(duration, response.is_some(), was_down);
-        let is_affected = duration > LIMIT || response.as_ref().is_none_or(shows_fault);
+            .record_request(duration, has_response, was_down);
         self.in_flight.end(request, is_affected);
+        received
+    }
+
+    /// Sends a read to the Worker in another location and measures its time.
+    pub async fn read_remotely(&self, path: &str) -> Option<Answer> {
+        let start = Instant::now();
+        let response = match self.service.read_remotely(path).await {
+            Received::Response(response) => Some(response),
+            Received::Nothing | Received::Aborted => None,
+        };
+        let (duration, was_down) = (start.elapsed(), false);
+        self.metrics
+            .record_request(duration, response.is_some(), was_down);
         response
     }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use test_support::reference::{Store, noon_zone};
 use test_support::{
-    Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Worker, Wrangler, until,
+    Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Replica, Worker, Wrangler,
+    until,
 };
 
 use crate::log;
@@ -19,17 +20,29 @@ pub const STORE_TIMEOUT: Duration = Duration::from_millis(800);
 /// The time wrangler has to start another workerd before it is restarted itself.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Redis that writes to disk before it replies, the gateway, a forwarder, and the built Worker in
-/// wrangler with the bindings of wrangler.toml.
+/// Redis that writes to disk before it replies, a replica, the gateway, a forwarder, and the built
+/// Worker in wrangler with the bindings of wrangler.toml.
 pub struct Service {
     pub redis: Mutex<RedisServer>,
+    pub replica: Replica,
     pub gateway: Mutex<Gateway>,
     pub forwarder: Forwarder,
+    /// A Worker in another location. Its isolate has the sync token of its own reads only.
+    _remote: Worker,
+    remote_api: Api,
     /// `None` only during a restart.
     wrangler: Mutex<Option<LoggedWrangler>>,
     api: Mutex<Api>,
     /// The periods in which workerd was down; the end is `None` while it still is.
     downtimes: Mutex<Vec<(Instant, Option<Instant>)>>,
+}
+
+/// What the client of a request received.
+pub enum Received {
+    Response(Answer),
+    Nothing,
+    /// The client disconnected before a response.
+    Aborted,
 }
 
 /// wrangler, and the number of bytes of its log that have been read.
@@ -41,18 +54,26 @@ struct LoggedWrangler {
 impl Service {
     /// Starts all components and waits until the service is healthy.
     pub async fn start() -> Self {
-        let redis = RedisServer::spawn(RedisOptions::default().append_only());
+        let options = RedisOptions::default().append_only();
+        // By default a primary waits for five seconds before it sends its data to a replica.
+        let options = options.arg("--repl-diskless-sync-delay").arg("0");
+        let redis = RedisServer::spawn(options);
+        let replica = Replica::of(&redis);
         let gateway = Gateway::spawn(&redis.url());
-        let forwarder = Forwarder::to(&gateway.url());
+        let forwarder = Forwarder::with_replica(&gateway.url(), &replica);
         let worker = Worker::builder().store(&forwarder.url());
         let timeout = STORE_TIMEOUT.as_millis().to_string();
         let worker = worker.var("STORE_TIMEOUT_MS", &timeout);
         let worker = worker.var("TIMEZONE", noon_zone());
+        let remote = worker.clone().start();
         let wrangler = worker.archive().shipped_queues().start_wrangler();
         let service = Self {
             redis: Mutex::new(redis),
+            replica,
             gateway: Mutex::new(gateway),
             forwarder,
+            remote_api: remote.api(),
+            _remote: remote,
             api: Mutex::new(wrangler.api()),
             wrangler: Mutex::new(Some(LoggedWrangler {
                 wrangler,
@@ -90,23 +111,30 @@ impl Service {
         })
     }
 
-    /// Returns the Worker's own response. While workerd is down wrangler responds instead, without the
-    /// header `X-Request-Id`.
-    pub async fn send(&self, method: Method, path: &str, body: String) -> Option<Answer> {
-        let (api, json) = (self.api(), &[("content-type", "application/json")]);
-        let response = api.try_send(method, path, body, json);
-        let response = tokio::time::timeout(CLIENT_TIMEOUT, response)
-            .await
-            .ok()?
-            .ok()?;
-        response
-            .header("x-request-id")
-            .is_some()
-            .then_some(response)
+    /// Sends a request, and disconnects after a time if one is given.
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: String,
+        disconnect_after: Option<Duration>,
+    ) -> Received {
+        let after = disconnect_after.map(|after| after.as_millis().to_string());
+        let mut headers = vec![("content-type", "application/json")];
+        headers.extend(after.iter().map(|after| ("x-abort-after", after.as_str())));
+        receive(self.api().try_send(method, path, body, &headers)).await
+    }
+
+    /// Sends a read to the Worker in another location.
+    pub async fn read_remotely(&self, path: &str) -> Received {
+        receive(self.remote_api.try_send(Method::GET, path, "", &[])).await
     }
 
     pub async fn get(&self, path: &str) -> Option<Answer> {
-        self.send(Method::GET, path, String::new()).await
+        match self.send(Method::GET, path, String::new(), None).await {
+            Received::Response(response) => Some(response),
+            Received::Nothing | Received::Aborted => None,
+        }
     }
 
     /// Returns whether workerd was down at some time between two instants.
@@ -174,6 +202,18 @@ impl Service {
             wrangler,
             log_offset: 0,
         });
+    }
+}
+
+/// Returns the Worker's own response. While workerd is down wrangler responds instead, without the
+/// header `X-Request-Id`.
+async fn receive<E>(response: impl Future<Output = Result<Answer, E>>) -> Received {
+    match tokio::time::timeout(CLIENT_TIMEOUT, response).await {
+        Ok(Ok(response)) if response.header("x-request-id").is_some() => {
+            Received::Response(response)
+        }
+        Ok(Ok(response)) if response.status == 499 => Received::Aborted,
+        Ok(_) | Err(_) => Received::Nothing,
     }
 }
 

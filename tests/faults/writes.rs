@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::load::{Load, Operation, Request};
 use crate::run::Run;
+use crate::service::Received;
 
 /// The delay before a retry.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
@@ -73,31 +74,38 @@ async fn send_until_response(run: Arc<Run>, request: Request) {
         }
     }
     let body = request.body();
+    // Whether the previous attempt was aborted, and its activities were not known to have counted.
+    let mut was_aborted = false;
     loop {
         let deaths = run.tracker.register(&request.operations);
         let shows_fault = |response: &Answer| {
             !parse(response, &request).is_ok_and(|results| none_queued(&results))
         };
         let path = "/v1/activity";
-        let response = run
+        let received = run
             .send(Method::POST, path, body.clone(), shows_fault)
             .await;
-        match response
-            .as_ref()
-            .map(|response| (response.status, parse(response, &request)))
-        {
-            Some((_, Ok(results))) => {
-                run.record_store_response(none_queued(&results));
-                return record_results(&run, &request, results, deaths);
-            }
-            Some((503, Err(_))) | None => {
-                run.record_store_response(false);
-                run.metrics.record_retry();
-            }
-            Some((status, Err(body))) => {
-                return run.metrics.record_unexpected(format!("{status} {body}"));
+        match received {
+            Received::Response(response) => match (response.status, parse(&response, &request)) {
+                (_, Ok(results)) => {
+                    run.record_store_response(none_queued(&results));
+                    if was_aborted && none_queued(&results) {
+                        run.metrics.record_aborted(all_counted_before(&results));
+                    }
+                    return record_results(&run, &request, results, deaths);
+                }
+                (503, Err(_)) => run.record_store_response(false),
+                (status, Err(body)) => {
+                    return run.metrics.record_unexpected(format!("{status} {body}"));
+                }
+            },
+            Received::Nothing => run.record_store_response(false),
+            Received::Aborted => {
+                let mut operations = request.operations.iter();
+                was_aborted = operations.any(|operation| !run.tracker.is_counted(operation.number));
             }
         }
+        run.metrics.record_retry();
         tokio::time::sleep(RETRY_DELAY).await;
         run.retry_slot().await;
     }
@@ -127,6 +135,12 @@ fn none_queued(results: &[(OperationResult, String)]) -> bool {
     results
         .iter()
         .all(|(result, _)| matches!(result, OperationResult::Counted))
+}
+
+/// Returns whether no activity has changed anything, because all of them had counted before.
+fn all_counted_before(results: &[(OperationResult, String)]) -> bool {
+    let mut outcomes = results.iter().map(|(_, name)| name.as_str());
+    outcomes.all(|name| matches!(name, "duplicate" | "nothing-to-undo" | "stale"))
 }
 
 /// Returns the result and the outcome of each operation, or the body as the error if the response is
