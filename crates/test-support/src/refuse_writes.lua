@@ -1,7 +1,7 @@
 local redis = (function(store)
   local commands = {}
   for name in string.gmatch('SET DEL UNLINK HSET HSETNX HDEL HINCRBY ZADD ZINCRBY ZREM ZREMRANGEBYSCORE ' ..
-    'EXPIRE XADD XDEL XTRIM SADD SREM RENAME', '%a+') do
+    'EXPIRE PEXPIRE PEXPIREAT XADD XDEL XTRIM SADD SREM RENAME', '%a+') do
     commands[name] = true
   end
   local writes = 0

@@ -1,7 +1,5 @@
 //! The store refuses writes in the middle of a script, which Redis does not roll back.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use activity_rank_core::calendar::{Instant, Utc};
@@ -11,83 +9,19 @@ use activity_rank_core::moderation::ModerationState;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::deployment::pending;
-use activity_rank_store::redis::Transport;
-use activity_rank_store::redis::transport::{Endpoint, HttpResponse, PostFuture, ReqwestTransport};
-use activity_rank_store::scripts::{ERASE, FIRST_PROFILE, MODERATE, PROFILES, SETTLE, Script};
+use activity_rank_store::redis::transport::{Endpoint, ReqwestTransport};
 use activity_rank_store::{erasure, moderation, profiles};
-use serde_json::{Value, json};
-use test_support::{Api, TOKEN, gateway};
+use serde_json::json;
+use test_support::{Api, Fault, Forwarder, Refusal, TOKEN, gateway};
 
 use crate::store::Store;
 
 const NOW: Instant = Instant(1_795_132_800_000);
 
-/// The writes of the next script that the store refuses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
-    None,
-    /// The nth one.
-    Only(u32),
-    /// The nth one and all later ones.
-    From(u32),
-}
-
-/// A transport that sends scripts as text, preceded by code that refuses writes.
-struct RefusingTransport {
-    transport: ReqwestTransport,
-    refusal: Rc<Cell<Refusal>>,
-}
-
-const REFUSING: &str = "local store, writes = redis, 0
-local reads = { GET = 1, HGET = 1, HLEN = 1, XLEN = 1, ZCARD = 1, XREVRANGE = 1, XRANGE = 1, EXISTS = 1,
-  HEXISTS = 1, ZSCORE = 1, ZRANK = 1, ZRANGE = 1, ZCOUNT = 1, ZMSCORE = 1, TIME = 1 }
-local redis = setmetatable({ call = function(name, ...)
-  if not reads[name] then
-    writes = writes + 1
-    if writes == REFUSED or writes > REFUSED and LATER then
-      return store.call('ZADD', 'refused', 'not a number', 'x')
-    end
-  end
-  return store.call(name, ...)
-end }, { __index = store })
-";
-
-impl RefusingTransport {
-    fn rewrite(&self, body: &str) -> String {
-        let (nth, later) = match self.refusal.get() {
-            Refusal::None => return body.to_owned(),
-            Refusal::Only(nth) => (nth, "false"),
-            Refusal::From(nth) => (nth, "true"),
-        };
-        let mut commands: Vec<Vec<Value>> = serde_json::from_str(body).unwrap();
-        let refusing = REFUSING.replace("REFUSED", &nth.to_string());
-        let refusing = refusing.replace("LATER", later);
-        for command in &mut commands {
-            let sha = command[1].as_str().unwrap_or_default().to_owned();
-            let all: [&Script; 5] = [&ERASE, &FIRST_PROFILE, &MODERATE, &PROFILES, &SETTLE];
-            if let Some(script) = all.into_iter().find(|script| script.sha == sha) {
-                command[0] = json!("EVAL");
-                command[1] = json!(format!("{refusing}{}", script.text()));
-            }
-        }
-        json!(commands).to_string()
-    }
-}
-
-impl Transport for RefusingTransport {
-    fn post(&self, body: String) -> PostFuture<'_> {
-        let body = self.rewrite(&body);
-        Box::pin(async move {
-            let response: Result<HttpResponse, String> = self.transport.post(body).await;
-            response
-        })
-    }
-}
-
-/// One deployment, and a switch for refused writes.
+/// One deployment, and the forwarder to its store.
 struct App {
     deployment: Deployment,
-    refusal: Rc<Cell<Refusal>>,
+    forwarder: Forwarder,
     store: Store,
 }
 
@@ -97,23 +31,20 @@ impl App {
         drop(Api::new(""));
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("refused-{}-{number}", std::process::id());
-        let vars = json!({"UPSTASH_REDIS_REST_URL": gateway().url(), "PREFIX": prefix,
+        let forwarder = Forwarder::to(&gateway().url());
+        let vars = json!({"UPSTASH_REDIS_REST_URL": forwarder.url(), "PREFIX": prefix,
             "UPSTASH_REDIS_REST_TOKEN": TOKEN});
         let mut config = Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap();
         config.bound = Bound {
             journal: true,
             ..Bound::default()
         };
-        let endpoint = Endpoint::new(&gateway().url(), TOKEN, 20_000);
-        let refusal = Rc::new(Cell::new(Refusal::None));
-        let transport = RefusingTransport {
-            transport: ReqwestTransport::new(endpoint),
-            refusal: Rc::clone(&refusal),
-        };
+        let endpoint = Endpoint::new(&forwarder.url(), TOKEN, 20_000);
+        let transport = ReqwestTransport::new(endpoint);
         let store = Store::shared(&prefix);
         Self {
             deployment: Deployment::new(config, Box::new(Utc), Box::new(transport), || 0),
-            refusal,
+            forwarder,
             store,
         }
     }
@@ -239,17 +170,19 @@ impl Change {
 #[tokio::test]
 async fn refused_write_leaves_no_partial_change() {
     for change in [Change::Hide, Change::OptOut, Change::Rename, Change::Erase] {
-        for refusal in [Refusal::Only as fn(u32) -> Refusal, Refusal::From] {
+        for refuse in [Refusal::Only as fn(usize) -> Refusal, Refusal::From] {
             let (mut made, mut unmade) = (0, 0);
             for nth in 1.. {
                 assert!(nth < 60, "{change:?}");
                 let mut app = App::start();
                 app.fill();
-                app.refusal.set(refusal(nth));
+                let refusal = refuse(nth);
+                app.forwarder
+                    .fail(move |_| Some(Fault::RefuseWrites(refusal)));
                 let refused = change.send(&app).await.is_err();
-                app.refusal.set(Refusal::None);
+                app.forwarder.heal();
                 assert_eq!(pending::advance(&app.deployment, 9).await.ok(), Some(true));
-                let at = format!("{change:?} {:?}", refusal(nth));
+                let at = format!("{change:?} {refusal:?}");
                 let journal = app.entries("o");
                 if change.is_made(&mut app) {
                     assert_eq!(journal, 1, "{at}");
