@@ -8,6 +8,9 @@ mod app;
 mod cli;
 mod concurrent_writes;
 mod faults;
+#[path = "../run/refusals.rs"]
+mod refusals;
+mod refused_writes;
 mod rejections;
 mod responses;
 mod round_trip;
