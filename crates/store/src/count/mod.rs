@@ -14,6 +14,7 @@ pub use call::{CallHeader, Lifetimes};
 pub use operations::{Operation, Operations, RuleSnapshot, TimestampSource};
 pub use plan::Plan;
 pub use record::{ActiveRecord, BoardTargets};
+pub use reply::UndoLog;
 
 use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Deployment, MAX_CALLS};

@@ -7,6 +7,8 @@ local journal, audit_entries, protected, active
 local unfinished = false
 -- Names that the index did not have before.
 local registered
+-- The instant of entries of the journal and of the audit log. In a rebuild it precedes ARGV[2].
+local entry_instant = audit and audit.now or ARGV[2]
 
 -- Forgets what was read and changed.
 local function reset_changes()
@@ -44,7 +46,7 @@ end
 
 -- Returns the undo log of a user.
 local function undo_log(user)
-  local lines = { ARGV[2] }
+  local lines = { entry_instant }
   local function add(kind, key, field, former)
     for _, line in ipairs({ kind, key, field, former }) do
       lines[#lines + 1] = line
@@ -172,7 +174,7 @@ local function restore_changes(ids)
     end
   end
   for _, entry in ipairs(audit_entries) do
-    restore(ARGV[2], 'a', audit.log, audit.subjects, entry.id)
+    restore(entry_instant, 'a', audit.log, audit.subjects, entry.id)
     -- Without digits, the flags had no subject number.
     if entry.flags and not string.find(entry.flags, '%d') then
       redis.call('HDEL', audit.subjects, 's' .. digits((tonumber(entry.subjects) or 0) + 1))
