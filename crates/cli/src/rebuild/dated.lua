@@ -6,18 +6,27 @@ local store = redis
 
 -- An audit log entry starts with the field 'at', in Unix ms.
 local function add(key, given, at, instant, ...)
-  local last = store.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   -- Opt-outs have sequence numbers of their own.
-  local id = instant .. (given == '*' and '-0' or '-1000000')
+  local ms, sequence = instant, given == '*' and 0 or 1000000
+  local last = store.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   if last then
-    local ms, sequence = string.match(last[1], '(%d+)%-(%d+)')
+    local last_ms, last_sequence = string.match(last[1], '(%d+)%-(%d+)')
     -- Ids must increase: continue the sequence of the last entry, as Redis does when its clock stands
     -- still.
-    if tonumber(ms) >= tonumber(instant) then
-      id = ms .. '-' .. string.format('%.0f', sequence + 1)
+    if tonumber(last_ms) >= tonumber(instant) then
+      ms, sequence = last_ms, last_sequence + 1
     end
   end
-  return store.call('XADD', key, id, at, instant, ...)
+  -- An entry that was deleted because the store refused a later write has used its id.
+  local reply
+  repeat
+    reply = store.pcall('XADD', key, ms .. '-' .. string.format('%.0f', sequence), at, instant, ...)
+    sequence = sequence + 1
+  until type(reply) ~= 'table' or not string.find(reply.err, 'equal or smaller', 1, true)
+  if type(reply) == 'table' then
+    error(reply.err, 0)
+  end
+  return reply
 end
 
 local redis = setmetatable({

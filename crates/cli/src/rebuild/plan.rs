@@ -197,6 +197,31 @@ impl Step {
     }
 }
 
+impl Step {
+    /// Continues a change that an earlier run has begun on the shadow, and whose next write the store
+    /// refused: `settle.lua` completes it first.
+    ///
+    /// # Errors
+    ///
+    /// A message for a step that begins no change.
+    pub fn complete_change(&mut self, shadow: &Keys) -> Result<(), String> {
+        match &mut self.call {
+            ScriptCall::AllBoards {
+                then,
+                user,
+                requested,
+                ..
+            } => {
+                *requested = shadow.own_keys(user, Instant(*then));
+                Ok(())
+            }
+            ScriptCall::Count { .. } | ScriptCall::Command { .. } => {
+                Err("a change of visibility is incomplete".to_owned())
+            }
+        }
+    }
+}
+
 impl AllBoardsScript {
     fn encode(
         &self,

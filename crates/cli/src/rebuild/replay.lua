@@ -6,7 +6,7 @@
 --         3.. for each step: script name; number of the entry it completes, or ''; number of keys, of
 --         arguments and of users; the arguments; the users: of each operation the user that should
 --         receive points, or ''
--- Returns { last applied entry, number of applied steps, reply of the step that failed or nil }:
+-- Returns { last applied entry, number of applied steps, reply of the step that was not applied or nil }:
 --         the entry is nil if another run owns the rebuild or there is none. If it is not ARGV[2] and
 --         no step was applied, an earlier copy of this request was.
 -- State   a step that requests more data, or that cannot be applied, writes nothing but the reply, and
@@ -52,7 +52,7 @@ while ARGV[cursor + 1] do
   cursor = cursor + 5
   local reply = scripts[name](take(KEYS, key, keys), take(ARGV, cursor, args))
   local results = name == 'count' and reply[3] or {}
-  if not reply[2] or #reply[2] > 0 or failure(results) then
+  if not reply[2] or #reply[2] > 0 or #results < users or failure(results) then
     return { position, applied, reply }
   end
   key, cursor, applied = key + keys, cursor + args, applied + 1

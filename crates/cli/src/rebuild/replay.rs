@@ -4,6 +4,8 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use activity_rank_store::count::UndoLog;
+use activity_rank_store::fingerprint::pending_changes;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::{COUNT, ERASE, MODERATE, PROFILES, SETTLE, Script};
 use jiff::Timestamp;
@@ -290,12 +292,21 @@ impl Applier {
             self.entries += done.map(|step| step.entries).sum::<u64>();
             self.state.entry = reply.entry;
             if let (Some(reply), Some(step)) = (reply.pending, steps.front_mut()) {
+                let logs = undo_logs(&reply);
+                for log in &logs {
+                    let command = log.recovery(&context.keys, &context.fingerprint);
+                    let _: Value = shard.store.run(command).await?;
+                }
                 let supplied = match reply.get(1) {
                     Some(requested)
                         if requested.as_array().is_some_and(|list| !list.is_empty()) =>
                     {
                         step.supply(requested)
                     }
+                    None if is_incomplete(&reply, &context.fingerprint) => {
+                        step.complete_change(&context.keys)
+                    }
+                    Some(_) if !logs.is_empty() => Ok(()),
                     Some(_) | None => Err(format!("unexpected script reply {reply}")),
                 };
                 supplied.map_err(|error| replay_failed(self.state.entry, &error))?;
@@ -356,6 +367,28 @@ impl Applier {
             pending: reply.next(),
         })
     }
+}
+
+/// Returns the undo logs of an earlier run, whose writes the store refused: while they exist, a counting
+/// script changes nothing.
+fn undo_logs(reply: &Value) -> Vec<UndoLog> {
+    let logs = reply.get(4).and_then(Value::as_array).into_iter().flatten();
+    let log = |pair: &Value| {
+        let [user, text] = [0, 1].map(|index| pair.get(index).and_then(Value::as_str));
+        Some(UndoLog {
+            user: user?.to_owned(),
+            text: text?.to_owned(),
+        })
+    };
+    logs.filter_map(log).collect()
+}
+
+/// Returns whether a script has replied with nothing but the fingerprint of its shard, because a change
+/// is incomplete.
+fn is_incomplete(reply: &Value, fingerprint: &str) -> bool {
+    let stored = reply.get(0).and_then(Value::as_str).unwrap_or_default();
+    let lines = stored.strip_prefix(fingerprint).unwrap_or_default();
+    lines.starts_with('\n') && pending_changes(stored).any(|change| change.is_incomplete)
 }
 
 fn replay_failed(entry: u64, error: &str) -> Failure {

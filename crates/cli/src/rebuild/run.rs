@@ -124,11 +124,10 @@ impl<'a> Rebuild<'a> {
         self.locked.set(Some(owned));
         if replay.state().phase == Phase::Replay {
             replay.approach_end(shard).await?;
-            replay
-                .state()
-                .transition(shard, Phase::Locked, false)
-                .await?;
         }
+        // Also in the phase `Locked`: the store may have refused an earlier run the lock alone.
+        let state = replay.state();
+        state.transition(shard, Phase::Locked, false).await?;
         let locked_at = Instant::now();
         while !replay.catch_up(shard).await?.is_empty() || has_outbox_entries(shard).await? {}
         summary.entries += replay.entries();

@@ -27,8 +27,7 @@ local function merge(key, shadow)
   redis.call('UNLINK', shadow)
 end
 
-local function register(board)
-  local ttl = redis.call('PTTL', board)
+local function register(board, ttl)
   local expiry = ttl < 0 and 'inf' or string.format('%.0f', now + math.ceil(ttl / 1000) + 86400)
   redis.call('ZADD', KEYS[2], expiry, board)
 end
@@ -43,11 +42,13 @@ local function rename(key, shadow, kind)
     return redis.call('UNLINK', shadow)
   elseif stored_ttl > 0 then
     redis.call('PEXPIRE', shadow, stored_ttl)
+    ttl = stored_ttl
+  end
+  -- First: an interrupted swap continues with the shadows that are left.
+  if kind == 'board' then
+    register(key, ttl)
   end
   redis.call('RENAME', shadow, key)
-  if kind == 'board' then
-    register(key)
-  end
 end
 
 for i = 3, #KEYS, 2 do

@@ -10,7 +10,7 @@
 -- Example EVAL text 3 {ar:0}r {ar:0}s {ar:0}i 7f3a replay held 0
 --
 -- Phases: replay -> held -> delete -> rename; back from held to replay; drop from any phase before
--- delete. In held, delete and rename the stored fingerprint is 'rebuilding ' .. fingerprint, by which
+-- delete. From held to held, locks writes if the store refused that before. In held, delete and rename the stored fingerprint is 'rebuilding ' .. fingerprint, by which
 -- the service rejects or queues writes. 'had' remembers whether there was a fingerprint before.
 
 local owner, phase, fingerprint, had =
@@ -25,11 +25,13 @@ elseif phase ~= ARGV[2] then
 end
 
 if to == 'held' then
-  if stored and stored ~= fingerprint then
+  if stored and stored ~= fingerprint and stored ~= locked then
     return { phase, stored }
+  elseif stored ~= locked then
+    -- The phase first: only in this phase, writes are unlocked again.
+    redis.call('HSET', KEYS[1], 'had', stored and '1' or '0', 'phase', to)
+    redis.call('SET', KEYS[2], locked)
   end
-  redis.call('HSET', KEYS[1], 'had', stored and '1' or '0')
-  redis.call('SET', KEYS[2], locked)
 elseif phase == 'held' and to ~= 'delete' and stored == locked then
   if had == '1' then
     redis.call('SET', KEYS[2], fingerprint)

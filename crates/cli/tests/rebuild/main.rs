@@ -15,6 +15,9 @@ mod interruption;
 mod journal_app;
 mod observed;
 mod random;
+#[path = "../run/refusals.rs"]
+mod refusals;
+mod refused_writes;
 mod rejections;
 #[path = "../archive/responses.rs"]
 mod responses;

@@ -167,7 +167,8 @@ fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
     comparable
 }
 
-fn ranked_points(scores: Vec<(String, String)>) -> Vec<String> {
+/// Returns users and points of a board by rank.
+pub fn ranked_points(scores: Vec<(String, String)>) -> Vec<String> {
     let scores = scores.into_iter().filter(|(member, _)| member != "#");
     let parse = |(member, score): (String, String)| (score.parse::<i64>().unwrap_or(0), member);
     let mut scores: Vec<(i64, String)> = scores.map(parse).collect();
@@ -179,7 +180,8 @@ fn ranked_points(scores: Vec<(String, String)>) -> Vec<String> {
     scores.into_iter().map(format).collect()
 }
 
-fn without_repeat(record: &str) -> String {
+/// Returns an active record without the instant of its latest repetition.
+pub fn without_repeat(record: &str) -> String {
     let (head, groups) = record.split_once(',').unwrap_or((record, ""));
     let head = head.split(':').next().unwrap_or_default();
     format!("{head},{groups}")

@@ -1,0 +1,165 @@
+//! Rebuilds on a store that refuses writes in the middle of a script, which Redis does not roll back.
+
+use std::sync::atomic::Ordering;
+
+use test_support::{Forwarder, json, rest};
+
+use crate::TestResult;
+use crate::app::like;
+use crate::cli::{assert_verified, command_at, finish, rebuild, run, verify};
+use crate::journal_app::JournalApp;
+use crate::observed::{ranked_points, without_repeat};
+use crate::refusals::{Refusals, assert_refused, refuse};
+use crate::stored::{StoredData, StoredValue};
+
+/// Tolerance of expiries in ms.
+const HOUR: i64 = 3_600_000;
+
+/// Changes of every kind: each becomes an entry of the journal.
+async fn fill(app: &JournalApp) {
+    for (user, target) in [("ada", "x"), ("bob", "x"), ("ada", "y"), ("cyd", "x")] {
+        app.send(like(user, target, 0)).await;
+    }
+    app.send(json!({"user": "ada", "action": "visit", "target": "/"}))
+        .await;
+    let mut undo = like("ada", "y", 0);
+    undo["undo"] = json!(true);
+    app.send(undo).await;
+    app.send(like("ada", "y", 0)).await;
+    let api = &app.api;
+    let put = async |path: &str, body| api.put(path, &body).await.assert_status(200).status;
+    put("/v1/users/ada", json!({"name": "Ada"})).await;
+    put("/v1/users/bob", json!({"name": "Bob", "hidden": true})).await;
+    let hide = json!({"hidden": true, "frozen": true, "reason": "Spam"});
+    put("/v1/users/ada/moderation", hide).await;
+    let adjustment = json!({"id": "case-1", "points": -1, "reason": "Case"});
+    let response = api.post("/v1/users/ada/adjustments", &adjustment).await;
+    response.assert_status(200);
+    let undo = json!({"id": "case-1", "undo": true, "reason": "Appeal"});
+    let response = api.post("/v1/users/ada/adjustments", &undo).await;
+    response.assert_status(200);
+    api.delete("/v1/users/cyd").await.assert_status(204);
+}
+
+/// Returns the comparable part of a value: members of the index, boards by rank, active records without
+/// repeats, and the audit log with users instead of numbers and without ids. A retry uses other
+/// numbers and ids, and repeats activities.
+fn comparable(data: &StoredData, key: &str) -> Vec<String> {
+    let value = &data[key].0;
+    let subjects = key.replace(rest(key), "w");
+    let user_of = |number: &str| match data.get(&subjects) {
+        Some((StoredValue::Hash(details), _)) => details.get(&format!("s{number}")),
+        Some(_) | None => None,
+    };
+    let mut lines: Vec<String> = match (rest(key), value.clone()) {
+        ("i", StoredValue::Sorted(entries)) => {
+            entries.into_iter().map(|(member, _)| member).collect()
+        }
+        (_, StoredValue::Sorted(scores)) => return ranked_points(scores),
+        ("f", StoredValue::Hash(fields)) => {
+            let line = |(user, value): (String, String)| {
+                let (letters, number) = value.split_once(',').unwrap_or((&value, ""));
+                format!("{user} {letters} {:?}", user_of(number))
+            };
+            fields.into_iter().map(line).collect()
+        }
+        ("w", StoredValue::Hash(details)) => {
+            let details = details.into_iter();
+            let details = details.filter(|(field, _)| field != "subjects");
+            details.map(|(_, detail)| detail).collect()
+        }
+        (name, StoredValue::Hash(fields)) => {
+            let line = |(field, value): (String, String)| match name.starts_with("m:") {
+                true => format!("{field} {}", without_repeat(&value)),
+                false => format!("{field} {value}"),
+            };
+            fields.into_iter().map(line).collect()
+        }
+        (_, StoredValue::Stream(entries, _)) => {
+            let line = |(_, mut fields): (String, Vec<String>)| {
+                let user = user_of(&fields[3]).cloned();
+                fields[3] = user.unwrap_or_default();
+                fields.join(" ")
+            };
+            return entries.into_iter().map(line).collect();
+        }
+        (_, StoredValue::Text(text)) => vec![text],
+        (_, StoredValue::Set(members)) => members.into_iter().collect(),
+    };
+    lines.sort();
+    lines
+}
+
+/// Asserts that all values are equal, and expiries nearly so.
+#[track_caller]
+fn assert_same(found: &StoredData, expected: &StoredData, context: &str) {
+    let keys = |data: &StoredData| data.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(found), keys(expected), "{context}");
+    for (key, (_, expiry)) in expected {
+        let values = [found, expected].map(|data| comparable(data, key));
+        assert_eq!(values[0], values[1], "{context}: {key}");
+        let (_, found) = found[key];
+        let is_near = (*expiry < 0) == (found < 0) && (expiry - found).abs() <= HOUR;
+        assert!(is_near, "{context}: {key} expires at {found}");
+    }
+}
+
+/// After each refused write of each script, the same rebuild completes with the data of an undisturbed
+/// one. If the store refuses all later writes too, the failed rebuild cannot unlock writes.
+#[tokio::test(flavor = "multi_thread")]
+async fn rebuild_resumes_after_refused_write() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    fill(&app).await;
+    app.lose_data().await?;
+    rebuild(&app, &[])?;
+    assert_verified(&app)?;
+    let expected = app.data()?;
+    let forwarder = Forwarder::to(&app.store());
+    let mut refusals = Refusals::new();
+    while let Some(refused) = refusals.next() {
+        let context = format!("{refused:?}");
+        app.lose_data().await?;
+        let calls = refuse(&forwarder, refused);
+        let refused = finish(command_at(&app, &forwarder.url(), &["rebuild"]))?;
+        forwarder.heal();
+        let has_failed = refused.code != Some(0);
+        refusals.record(has_failed, calls.load(Ordering::Relaxed));
+        if has_failed {
+            assert_refused(&refused, &context);
+            let resumed = run(&app, &["rebuild"])?;
+            assert_eq!(resumed.code, Some(0), "{context}: {resumed:?}");
+        }
+        assert_same(&app.data()?, &expected, &context);
+    }
+    println!("{} rebuilds failed", refusals.failed);
+    assert!(refusals.failed > 40, "{}", refusals.failed);
+    Ok(())
+}
+
+/// A refused write never changes what `verify` finds, nor the data.
+#[tokio::test(flavor = "multi_thread")]
+async fn verify_resumes_after_refused_write() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    fill(&app).await;
+    assert_verified(&app)?;
+    let expected = app.data()?;
+    let forwarder = Forwarder::to(&app.store());
+    let mut refusals = Refusals::new();
+    while let Some(refused) = refusals.next() {
+        let context = format!("{refused:?}");
+        let calls = refuse(&forwarder, refused);
+        let refused = finish(command_at(&app, &forwarder.url(), &["verify"]))?;
+        forwarder.heal();
+        let has_failed = refused.code != Some(0);
+        refusals.record(has_failed, calls.load(Ordering::Relaxed));
+        if has_failed {
+            assert_refused(&refused, &context);
+            let (code, output) = verify(&app)?;
+            assert_eq!(code, Some(0), "{context}: {output}");
+        }
+        assert_same(&app.data()?, &expected, &context);
+    }
+    println!("{} verifications failed", refusals.failed);
+    assert!(refusals.failed > 40, "{}", refusals.failed);
+    Ok(())
+}
