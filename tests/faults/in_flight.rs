@@ -66,18 +66,19 @@ impl InFlight {
     }
 
     /// Records a fault that affects requests one by one, each of them recorded by
-    /// [`record_effect`](Self::record_effect), and returns its number.
+    /// [`record_affected`](Self::record_affected), and returns its number.
     pub fn record_selective_fault(&self) -> usize {
         let mut state = lock(&self.0);
         state.faults.push(FaultEffect::default());
         state.faults.len() - 1
     }
 
-    /// Records one request that a fault was injected into, and whether it had an effect.
-    pub fn record_effect(&self, fault: usize, is_affected: bool) {
-        let effect = &mut lock(&self.0).faults[fault];
-        effect.in_flight += 1;
-        effect.affected += u64::from(is_affected);
+    /// Records a request that a fault was injected into, and whether the fault affected it.
+    pub fn record_affected(&self, fault: usize, is_affected: bool) {
+        let mut state = lock(&self.0);
+        let fault = &mut state.faults[fault];
+        fault.in_flight += 1;
+        fault.affected += u64::from(is_affected);
     }
 
     /// Returns the effect of each fault, by its number.

@@ -167,15 +167,15 @@ async fn inject_one(run: &Arc<Run>, fault: &PlannedFault, injected: &mut Injecte
             let number = run.in_flight.record_selective_fault();
             injected.push((kind, number));
             let before = service.replica.stale_reads();
-            service.replica.hold();
+            service.replica.pause_replication();
             service.forwarder.fail(|_| Some(Fault::ReadReplica));
             wait(run, fault, injected).await;
-            service.replica.release();
+            service.replica.resume_replication();
             // Reads that the replica serves while it catches up.
             await_replica(&service.replica).await;
             service.forwarder.heal();
             for _ in before..service.replica.stale_reads() {
-                run.in_flight.record_effect(number, true);
+                run.in_flight.record_affected(number, true);
             }
         }
         FaultKind::DisconnectedClients => {
@@ -240,7 +240,7 @@ fn corrupt_responses(run: &Arc<Run>, fault: &PlannedFault, number: usize) {
     run.service.forwarder.fail(move |_| {
         remaining = remaining.checked_sub(1)?;
         let run = run_of_plan.upgrade()?;
-        run.in_flight.record_effect(number, true);
+        run.in_flight.record_affected(number, true);
         let faults = match kind {
             FaultKind::InvalidResponse => invalid_responses(),
             FaultKind::RefusedWrites => refused_writes(random.usize(1..30)),

@@ -28,7 +28,7 @@ pub struct Counts {
     pub retries: u64,
     /// Aborted requests with new activities that the store accepted when they were sent again.
     pub aborted: u64,
-    /// Those of them whose activities had all counted before.
+    /// The number of these requests whose activities had all counted before.
     pub counted_aborted: u64,
     /// Outcomes of activities, by name.
     pub outcomes: BTreeMap<String, u64>,

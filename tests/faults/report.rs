@@ -13,7 +13,7 @@ use crate::load::Load;
 use crate::metrics::{Counts, LIMIT, quantile};
 use crate::tracker::QueueFigures;
 
-/// What is read: boards and standings by scripts, the rest by commands that a replica may serve.
+/// The resources of reads. Scripts read boards and standings; a replica may serve the others.
 const RESOURCES: [&str; 5] = [
     "boards",
     "standings",

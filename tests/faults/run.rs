@@ -89,7 +89,7 @@ impl Run {
         let (end, duration) = (Instant::now(), start.elapsed());
         let is_aborted = matches!(received, Received::Aborted);
         if let Some((fault, _)) = disconnect {
-            self.in_flight.record_effect(fault, is_aborted);
+            self.in_flight.record_affected(fault, is_aborted);
         }
         let (has_response, is_affected) = match &received {
             Received::Response(response) => (true, duration > LIMIT || shows_fault(response)),

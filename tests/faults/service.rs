@@ -37,7 +37,7 @@ pub struct Service {
     downtimes: Mutex<Vec<(Instant, Option<Instant>)>>,
 }
 
-/// What the client of a request received.
+/// The result of a request for its client.
 pub enum Received {
     Response(Answer),
     Nothing,

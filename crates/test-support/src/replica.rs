@@ -1,4 +1,4 @@
-//! A replica of Redis that can lag, as those of an Upstash database do.
+//! A replica of Redis that can lag, as a replica of an Upstash database can.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -18,7 +18,7 @@ const READS: [&str; 10] = [
     "EXISTS", "GET", "HGET", "HGETALL", "HMGET", "XLEN", "XRANGE", "ZCOUNT", "ZRANGE", "ZSCORE",
 ];
 
-/// A replica with a gateway of its own. Its replication link can be stopped, so that it lags while it
+/// A replica with a gateway of its own. Its replication link can be paused, so that it lags while it
 /// still serves reads. Both end on drop.
 pub struct Replica {
     primary: u16,
@@ -50,14 +50,14 @@ impl Replica {
         }
     }
 
-    /// Stops replication: the replica keeps its state.
-    pub fn hold(&self) {
-        self.link.held.send_replace(true);
+    /// Pauses replication: the replica serves its current state.
+    pub fn pause_replication(&self) {
+        self.link.paused.send_replace(true);
     }
 
-    /// Continues replication.
-    pub fn release(&self) {
-        self.link.held.send_replace(false);
+    /// Resumes replication.
+    pub fn resume_replication(&self) {
+        self.link.paused.send_replace(false);
     }
 
     /// Returns whether the replica has all writes of the primary.
@@ -129,7 +129,7 @@ impl Route {
     }
 }
 
-/// How much of which history of writes a server has.
+/// The position of a server in the replication stream of a primary.
 struct Position {
     /// A primary that restarts begins another history.
     history: String,
@@ -177,10 +177,10 @@ impl Position {
     }
 }
 
-/// A TCP forwarder that can hold the bytes, on its own thread; ends on drop.
+/// A TCP forwarder that can be paused, on its own thread; ends on drop.
 struct Link {
     port: u16,
-    held: watch::Sender<bool>,
+    paused: watch::Sender<bool>,
     /// Dropping it ends the thread.
     _stop: oneshot::Sender<Infallible>,
 }
@@ -188,7 +188,7 @@ struct Link {
 impl Link {
     /// Starts a forwarder to a port.
     fn to(target: u16) -> Self {
-        let (held, is_held) = watch::channel(false);
+        let (paused, is_paused) = watch::channel(false);
         let (stop, stopped) = oneshot::channel();
         let (sender, port) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -201,22 +201,22 @@ impl Link {
                 let listener = listener.expect("a free port");
                 let _ = sender.send(listener.local_addr().expect("an address").port());
                 tokio::select! {
-                    () = serve(listener, target, is_held) => {}
+                    () = serve(listener, target, is_paused) => {}
                     _ = stopped => {}
                 }
             });
         });
         Self {
             port: port.recv().expect("the link's thread started"),
-            held,
+            paused,
             _stop: stop,
         }
     }
 }
 
-async fn serve(listener: TcpListener, target: u16, is_held: watch::Receiver<bool>) {
+async fn serve(listener: TcpListener, target: u16, is_paused: watch::Receiver<bool>) {
     while let Ok((client, _)) = listener.accept().await {
-        let is_held = is_held.clone();
+        let is_paused = is_paused.clone();
         tokio::spawn(async move {
             let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)).await else {
                 return;
@@ -225,8 +225,8 @@ async fn serve(listener: TcpListener, target: u16, is_held: watch::Receiver<bool
             let (from_server, to_server) = server.into_split();
             // The end of one direction closes both connections.
             tokio::select! {
-                _ = copy(from_client, to_server, is_held.clone()) => {}
-                _ = copy(from_server, to_client, is_held) => {}
+                _ = copy(from_client, to_server, is_paused.clone()) => {}
+                _ = copy(from_server, to_client, is_paused) => {}
             }
         });
     }
@@ -236,12 +236,12 @@ async fn serve(listener: TcpListener, target: u16, is_held: watch::Receiver<bool
 async fn copy(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    mut is_held: watch::Receiver<bool>,
+    mut is_paused: watch::Receiver<bool>,
 ) -> Option<Infallible> {
     let mut bytes = vec![0; 64 * 1024];
     loop {
         let length = from.read(&mut bytes).await.ok().filter(|read| *read > 0)?;
-        is_held.wait_for(|is_held| !is_held).await.ok()?;
+        is_paused.wait_for(|is_paused| !is_paused).await.ok()?;
         to.write_all(bytes.get(..length)?).await.ok()?;
     }
 }

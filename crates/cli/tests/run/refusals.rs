@@ -15,7 +15,7 @@ const WRITES: [&str; 4] = ["DEL", "HSET", "SET", "UNLINK"];
 /// The writes that the store refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused {
-    /// The index of the request among those that run a script or write.
+    /// The index of the request, counting only requests that run a script or write.
     pub call: usize,
     /// The writes of its script.
     pub writes: Refusal,
