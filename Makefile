@@ -121,7 +121,7 @@ live: build ## many clients watch a board while it changes: STREAMS=500 SECONDS=
 	@# bash has a variable SECONDS of its own.
 	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) scripts/test --only api live::crowd
 
-fuzz: ## coverage-guided fuzzing, SECONDS=60 for each target; needs a nightly toolchain
+fuzz: tools ## coverage-guided fuzzing, SECONDS=60 for each target; needs a nightly toolchain
 	@scripts/fuzz
 
 # ---- Measurements

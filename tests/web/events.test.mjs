@@ -1,28 +1,16 @@
 // The parser of event streams in web/elements/events.js.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 
-import { createParser } from 'eventsource-parser'
-
 import { readEvents } from '../../web/elements/events.js'
+import { check, readChunks, reference } from './event_stream.mjs'
 import { randomSource } from './random.mjs'
 
 const encoder = new TextEncoder()
 
-const streamOf = (chunks) =>
-  new ReadableStream({
-    start(controller) {
-      for (const chunk of chunks) controller.enqueue(chunk)
-      controller.close()
-    },
-  })
-
-async function read(...texts) {
-  const events = []
-  for await (const event of readEvents(streamOf(texts.map((text) => encoder.encode(text))))) events.push(event)
-  return events
-}
+const read = (...texts) => readChunks(texts.map((text) => encoder.encode(text)))
 
 const dataOf = (events) => events.map(({ data }) => data)
 
@@ -62,12 +50,8 @@ it('CRLF between two chunks is one line end', async () => {
 /** A chunk may end within a character. Invalid UTF-8 is replaced. */
 it('bytes are decoded across chunks', async () => {
   const bytes = encoder.encode('data: 中\u2028🌍\n\n')
-  const events = []
-  for await (const event of readEvents(streamOf([...bytes].map((byte) => Uint8Array.of(byte))))) events.push(event)
-  assert.deepEqual(dataOf(events), ['中\u2028🌍'])
-  const [{ data }] = await Array.fromAsync(
-    readEvents(streamOf([encoder.encode('data: '), Uint8Array.of(0xff, 10, 10)])),
-  )
+  assert.deepEqual(dataOf(await readChunks([...bytes].map((byte) => Uint8Array.of(byte)))), ['中\u2028🌍'])
+  const [{ data }] = await readChunks([encoder.encode('data: '), Uint8Array.of(0xff, 10, 10)])
   assert.equal(data, '\ufffd')
 })
 
@@ -125,19 +109,6 @@ const LINES = [
 const ENDS = ['\n', '\n', '\r', '\r\n']
 const PARTS = [...ENDS, ':', ' ', '\0', '\ufeff', '\u2028', '\u2029', '\u0085', 'data', 'id', 'é']
 
-/** Returns the events of a text as `eventsource-parser` reads them. */
-function reference(text) {
-  const events = []
-  let [id, retry] = ['', undefined]
-  const parser = createParser({
-    onId: (next) => (id = next),
-    onRetry: (next) => (retry = next),
-    onEvent: ({ event, data }) => events.push({ type: event ?? 'message', data, id, retry }),
-  })
-  parser.feed(text)
-  return events
-}
-
 it('random streams are read as by eventsource-parser', async (t) => {
   const { seed, integer, pick } = randomSource()
   t.diagnostic(`SEED=${seed}`)
@@ -152,10 +123,17 @@ it('random streams are read as by eventsource-parser', async (t) => {
       chunks.push(bytes.subarray(start, end))
       start = end
     }
-    const expected = reference(text)
+    const expected = reference(bytes)
     events += expected.length
-    const actual = await Array.fromAsync(readEvents(streamOf(chunks)))
-    assert.deepEqual(actual, expected, `SEED=${seed} ${JSON.stringify(text)}`)
+    assert.deepEqual(await readChunks(chunks), expected, `SEED=${seed} ${JSON.stringify(text)}`)
   }
   assert.ok(events > 2500, `${events} events`)
+})
+
+/** The inputs of `make fuzz`: one JSON string a line, whose characters are the bytes. */
+it('fuzzing inputs are read as by eventsource-parser', async () => {
+  for (const folder of ['seeds', 'corpus']) {
+    const lines = readFileSync(new URL(`../../crates/fuzz/${folder}/events.jsonl`, import.meta.url), 'utf8')
+    for (const line of lines.trimEnd().split('\n')) await check(Buffer.from(JSON.parse(line), 'latin1'))
+  }
 })
