@@ -13,6 +13,7 @@ mod gateway;
 mod growth;
 mod load;
 mod memory;
+mod moderation;
 mod options;
 mod relay;
 mod report;
@@ -41,8 +42,9 @@ async fn main() -> ExitCode {
         "gateway" => gateway::run().await,
         "growth" => growth::run().await,
         "memory" => memory::run().map_err(|error| error.to_string()),
+        "moderation" => moderation::run().await,
         _ => Err(format!(
-            "unknown command {command}: use cost, gateway, growth, memory, or none for all contenders"
+            "unknown command {command}: use cost, gateway, growth, memory, moderation, or none for all contenders"
         )),
     };
     match result {

@@ -60,6 +60,22 @@ fn growth_measures_every_number_of_shards() {
 }
 
 #[test]
+fn moderation_measures_both_changes() {
+    let variables = [("BOARDS", "9000"), ("ENTRIES", "1500")];
+    let table = bench(&["moderation"], &variables, &[]);
+    let rows = table.lines().map(str::split_whitespace).map(Vec::from_iter);
+    let rows: Vec<Vec<&str>> = rows
+        .filter(|row| ["hide", "erase"].contains(row.first().unwrap_or(&"")))
+        .collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    for row in &rows {
+        // A step takes 300 boards.
+        let scripts: u32 = row[3].parse().unwrap();
+        assert!((30..60).contains(&scripts), "{table}");
+    }
+}
+
+#[test]
 fn gateway_run_compares_redis_benchmark_and_clusters() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("gateway.json");
