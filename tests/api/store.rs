@@ -55,6 +55,26 @@ impl Store {
             .unwrap_or_else(|error| panic!("{command:?}: {error}"))
     }
 
+    /// Adds boards to the index of a user's shard, and the user to every tenth of them.
+    pub fn add_boards(&mut self, user: &str, boards: u32) {
+        let script = "for i = 1, tonumber(ARGV[2]) do
+            local board = ARGV[1] .. 'ba:all:g' .. i
+            redis.call('ZADD', KEYS[1], 'inf', board)
+            if i % 10 == 0 then redis.call('ZADD', board, 5, '#', i * 2 ^ 30, ARGV[3], 2 ^ 30, 'a') end
+            end";
+        let index = self.key_of(user, "i");
+        let tag = index.trim_end_matches('i').to_owned();
+        let boards = boards.to_string();
+        self.run::<()>("EVAL", &[script, "1", &index, &tag, &boards, user]);
+    }
+
+    /// Returns the number of pending changes on a user's shard.
+    pub fn pending_changes(&mut self, user: &str) -> usize {
+        let key = self.key_of(user, "s");
+        let stored: Option<String> = self.run("GET", &[&key]);
+        stored.unwrap_or_default().lines().skip(1).count()
+    }
+
     /// Returns all keys without their hash tags, sorted and without duplicates.
     pub fn keys(&mut self) -> Vec<String> {
         let full = self.full_keys();

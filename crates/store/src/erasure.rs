@@ -1,7 +1,7 @@
 //! `erase.lua`: erases a user.
 
 use crate::deployment::Deployment;
-use crate::deployment::pending::{self, FIRST_NAMES};
+use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::Command;
@@ -33,5 +33,5 @@ pub fn call(config: &Config, user: &str, now: Instant) -> Command {
         .arg(user)
         .arg(config.bound.journal_flag())
         .arg(config.bound.tombstone_flag())
-        .number(FIRST_NAMES)
+        .number(STEP)
 }

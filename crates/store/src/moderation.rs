@@ -1,7 +1,7 @@
 //! `moderate.lua` and `audited.lua`: hides and freezes users, and reads the audit log.
 
 use crate::deployment::Deployment;
-use crate::deployment::pending::{self, FIRST_NAMES};
+use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::profiles::{decode_flags, decode_profile};
@@ -44,7 +44,7 @@ fn moderate_call(deployment: &Deployment, state: &ModerationState, now: Instant)
         .arg(flag(state.frozen))
         .arg(&state.reason)
         .arg(deployment.config.bound.journal_flag())
-        .number(FIRST_NAMES)
+        .number(STEP)
 }
 
 /// Reads a page of the audit log from every shard: up to `limit` entries of each, in any order.

@@ -1,6 +1,6 @@
 //! Profiles and flags: `profiles.lua`, `first_profile.lua` and plain reads.
 
-use crate::deployment::pending::{self, FIRST_NAMES};
+use crate::deployment::pending::{self, STEP};
 use crate::deployment::{Deployment, DuringRebuild};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
@@ -177,7 +177,7 @@ fn write_call<'a>(
         .number(now.0)
         .arg(config.bound.journal_flag())
         .arg(if by_member { "1" } else { "0" })
-        .number(FIRST_NAMES);
+        .number(STEP);
     for (named, hidden) in profiles {
         let hidden = match hidden {
             Some(true) => "1",

@@ -13,25 +13,19 @@ use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::SETTLE;
 use activity_rank_core::error::Error;
 
-/// Names of the index in the reply of a script that begins a change: those of one step.
-pub const FIRST_NAMES: u32 = 500;
+/// Boards of one step, divided by the number of pending changes. A script that begins a change replies
+/// with the keys of one step, and a step takes the boards that it declares.
+pub const STEP: u32 = 300;
 
-/// Names of the index in the reply of a step: those of the next request.
-const NAMES: u32 = 4000;
-
-/// The most steps of one request to the store.
-const STEPS: usize = 8;
-
-/// Boards that one call settles, divided by the number of pending changes: as `STEP` of `pending.lua`.
-const STEP: usize = 500;
+/// The most steps of one request to the store. The last one replies with the keys of the next request,
+/// which takes it longer than the step itself: `make moderation` measures it.
+const STEPS: u32 = 8;
 
 /// The steps left on a shard.
 struct Work {
     shard: Keys,
     /// Keys for the next steps.
     next: Vec<String>,
-    /// Names of the index that one step takes.
-    step: usize,
     /// The stored fingerprint, if it is known.
     stored: String,
 }
@@ -41,7 +35,6 @@ impl Work {
         Self {
             shard,
             next,
-            step: STEP,
             stored: stored.to_owned(),
         }
     }
@@ -54,6 +47,7 @@ impl Work {
     /// keys for the next request.
     fn add_steps(&self, settings: &str, calls: &mut Vec<Command>) {
         let own = incomplete_keys(&self.shard, &self.stored);
+        let boards_of_step = step_size(&self.stored);
         let mut rest = self.next.as_slice();
         let reads_log = self.next == [self.shard.audit_log()];
         for step in 1..=STEPS {
@@ -61,12 +55,12 @@ impl Work {
             let boards = (0..)
                 .zip(rest)
                 .filter(|(_, key)| self.shard.board_name_of(key).is_some());
-            let end = boards.map(|(index, _)| index).nth(self.step.max(1));
+            let end = boards.map(|(index, _)| index).nth(boards_of_step);
             let (part, others) = rest.split_at(end.unwrap_or(rest.len()));
             rest = others;
             // The steps through the audit log need no keys.
             let is_last = step == STEPS || rest.is_empty() && !reads_log;
-            let names = if is_last { NAMES } else { 0 };
+            let names = if is_last { STEPS * STEP } else { 0 };
             let keys = own.iter().chain(part);
             calls.push(settle_call(settings, &self.shard, "step", names, keys));
             if is_last {
@@ -78,10 +72,15 @@ impl Work {
     /// Decodes the reply to the last step.
     fn receive(&mut self, reply: &Reply) -> Result<(), StoreError> {
         self.next = next_keys(reply)?;
-        self.step = usize::try_from(reply.at(2)?.unsigned()?).unwrap_or(STEP);
-        self.stored = stored_text(reply, 3)?.to_owned();
+        self.stored = stored_text(reply, 2)?.to_owned();
         Ok(())
     }
+}
+
+/// Returns the number of boards of one step.
+fn step_size(stored: &str) -> usize {
+    let changes = pending_changes(stored).count().max(1);
+    (STEP as usize / changes).max(1)
 }
 
 fn next_keys(reply: &Reply) -> Result<Vec<String>, StoreError> {
@@ -257,11 +256,11 @@ impl Repeated {
     /// Appends the calls that complete the pending changes on the boards of this one, and this one.
     fn add_calls(&self, settings: &str, call: &Command, calls: &mut Vec<Command>) {
         let own = incomplete_keys(&self.shard, &self.stored);
-        let step = STEP / pending_changes(&self.stored).count().max(1);
         let boards: Vec<&String> = self.boards().collect();
-        let parts = boards.len().div_ceil(step.max(1)).max(1);
-        for part in 0..parts {
-            let part = boards.iter().skip(part * step.max(1)).take(step.max(1));
+        let step = step_size(&self.stored);
+        // Changes on no boards may be incomplete.
+        for part in 0..boards.len().div_ceil(step).max(1) {
+            let part = boards.iter().skip(part * step).take(step);
             let keys = own.iter().chain(part.copied());
             calls.push(settle_call(settings, &self.shard, "boards", 0, keys));
         }
@@ -277,7 +276,7 @@ impl Repeated {
         let accepted = if self.writes {
             stored == self.stored
         } else {
-            !stored.contains('\n') || stored == stored_text(settled, 3)?
+            !stored.contains('\n') || stored == stored_text(settled, 2)?
         };
         stored.clone_into(&mut self.stored);
         Ok(accepted)

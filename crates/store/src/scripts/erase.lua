@@ -14,7 +14,7 @@
 --         entries of the audit log is deleted. The tombstone rejects older activities that arrive later;
 --         its instant never decreases. Tombstones do not expire.
 -- Example EVALSHA sha 12 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         {ar:0}m:42 {ar:0}h:670:42 'v3 ...' 1795132800000 42 0 0 500
+--         {ar:0}m:42 {ar:0}h:670:42 'v3 ...' 1795132800000 42 0 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }

@@ -30,8 +30,6 @@
 -- The score of a hidden user is stored negated: it sorts below the order counter '#' and appears in
 -- no rank and no page. Negating it again restores the same score and order.
 
--- Boards of one step, divided by the number of pending changes.
-local STEP = 500
 -- Entries of the log of opt-outs.
 local OPT_OUTS = 1000
 local CHANGES = KEYS[8]
@@ -268,12 +266,8 @@ local function keys_of_span(name, users)
   return keys
 end
 
--- Returns the number of boards of one step.
-local function step_size()
-  return math.max(1, math.floor(STEP / math.max(1, #lines)))
-end
-
--- Returns the keys that the next steps need, those of about `names` names of the index.
+-- Returns the keys that the next steps need: the keys of `names` names of the index, divided by the
+-- number of pending changes.
 local function next_keys(names)
   local keys = {}
   if #lines == 0 or names == 0 then
@@ -282,7 +276,8 @@ local function next_keys(names)
   local _, phase, score, name = sweep_position()
   if phase == 'b' then
     local first, users = sweep_rank(score, name), erased_users()
-    for _, next_name in ipairs(redis.call('ZRANGE', KEYS[2], first, first + names - 1)) do
+    local last = first + math.ceil(names / #lines) - 1
+    for _, next_name in ipairs(redis.call('ZRANGE', KEYS[2], first, last)) do
       if string.byte(next_name) == BRACE then
         keys[#keys + 1] = next_name
       else

@@ -6,15 +6,15 @@
 -- ARGV    1 string: schema fingerprint of the caller
 --         2 'boards' to write the boards among KEYS; 'step' for a step of the sweep, which uses those
 --         keys that come next
---         3 integer: names of the index whose keys to return, 0 or more
--- Returns { schema fingerprint, keys, step size, stored fingerprint }
---         keys       to declare in the next steps; empty if no change is pending, or if ARGV[3] is 0
---         step size  names of the index that one step takes
+--         3 integer: names of the index whose keys to return, 0 or more, divided by the number of
+--         pending changes
+-- Returns { schema fingerprint, keys, stored fingerprint }
+--         keys  to declare in the next steps; empty if no change is pending, or if ARGV[3] is 0
 --         { stored fingerprint } if it has other settings: nothing was changed
 -- State   A step ends at the first key that KEYS lacks. The last step removes the line of a change from
 --         the fingerprint. The erasure entry of the audit log counts what was removed and names no user.
 -- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         {ar:0}ba:all 'v3 ...' step 500
+--         {ar:0}ba:all 'v3 ...' step 2400
 
 -- Entries of the audit log that one step reads.
 local PAGE = 1000
@@ -23,7 +23,7 @@ if not read_lines() then
   return { stored_fingerprint }
 end
 if #lines == 0 then
-  return { ARGV[1], {}, STEP, stored_fingerprint }
+  return { ARGV[1], {}, stored_fingerprint }
 end
 for _, line in ipairs({ unpack(lines) }) do
   if line.incomplete then
@@ -140,7 +140,9 @@ local function step()
   for i = 11, #KEYS do
     declared[KEYS[i]] = true
   end
-  local limit, users, erased = step_size(), pending_users(), erased_users()
+  -- One more than can be declared, to find the end of the index.
+  local limit = #KEYS - 10 + 1
+  local users, erased = pending_users(), erased_users()
   local first = sweep_rank(score, name)
   local names = redis.call('ZRANGE', KEYS[2], first, first + limit - 1)
   local done
@@ -168,7 +170,7 @@ local function step()
     done = next_name
   end
   if #names < limit then
-    return finish_boards(number, limit - #names)
+    return finish_boards(number, PAGE - #names)
   end
   write_position(number, 'b', redis.call('ZSCORE', KEYS[2], done), done)
 end
@@ -185,4 +187,4 @@ else
     end
   end
 end
-return { ARGV[1], next_keys(tonumber(ARGV[3])), step_size(), redis.call('GET', KEYS[1]) }
+return { ARGV[1], next_keys(tonumber(ARGV[3])), redis.call('GET', KEYS[1]) }
