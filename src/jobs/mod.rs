@@ -17,14 +17,17 @@ const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger within one budget, the ones that matter most first: the journal,
 /// then boards that are lost if they expire before they are archived, then the copies for an outage.
-/// The rest, and a job that fails, is due next time.
+/// Pending changes take what these leave: every reader sees them complete already. The rest, and a job
+/// that fails, is due next time.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let Ok(run) = app.cron_run() else {
         return;
     };
-    log_failure(pending::run(&run.deployment).await);
     if cron == EVERY_MINUTE {
+        run.budget.reserve(pending::RESERVED);
         drain(&run).await;
+        run.budget.reserve(Cost::default());
+        log_failure(pending::run(&run.deployment, &run.budget).await);
         return;
     }
     // The drain of every minute has a budget of its own. Under constant load this one must not take
@@ -34,8 +37,12 @@ pub async fn run_scheduled(app: &App, cron: &str) {
     let saved = app.bindings.snapshots.as_ref();
     let snapshots = saved.map(|_| snapshots::cost(&run.deployment));
     let snapshots = snapshots.unwrap_or_default();
-    run.budget
-        .reserve(archive.unwrap_or_default().plus(snapshots));
+    let later = archive.unwrap_or_default().plus(snapshots);
+    let journal = run.journal.as_ref();
+    let journal = journal.map(|_| outbox::cron_cost(&run.deployment.config));
+    run.budget.reserve(later.plus(journal.unwrap_or_default()));
+    log_failure(pending::run(&run.deployment, &run.budget).await);
+    run.budget.reserve(later);
     drain(&run).await;
     run.budget.reserve(snapshots);
     if let Some(archive) = &run.archive {

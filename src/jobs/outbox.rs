@@ -29,6 +29,12 @@ pub fn cron_batches(config: &Config) -> u32 {
     (config.cron_budget * 2 / 5).min(MAX_CRON_BATCHES)
 }
 
+/// Returns the requests of a run of cron that moves the most batches of one shard.
+#[must_use]
+pub fn cron_cost(config: &Config) -> Cost {
+    Cost::new(2 * cron_batches(config) + 2, 0)
+}
+
 /// Returns the most entries that a run of cron moves.
 #[must_use]
 pub fn cron_entries(config: &Config) -> u64 {

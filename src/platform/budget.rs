@@ -57,6 +57,13 @@ impl Budget {
         self.reserved.set(cost);
     }
 
+    /// Returns the number of requests that are left without the reserved part.
+    #[must_use]
+    pub fn unreserved_requests(&self) -> u32 {
+        let (left, reserved) = (self.left.get(), self.reserved.get());
+        left.requests.saturating_sub(reserved.requests)
+    }
+
     /// Returns whether a step of at most this cost leaves the reserved part.
     #[must_use]
     pub fn allows(&self, cost: Cost) -> bool {
@@ -119,6 +126,7 @@ mod tests {
         assert!(budget.allows(Cost::new(6, 5)));
         assert!(!budget.allows(Cost::new(7, 0)));
         assert!(!budget.allows(Cost::new(0, 6)));
+        assert_eq!(budget.unreserved_requests(), 6);
         budget.reserve(Cost::default());
         assert!(budget.allows(Cost::new(7, 0)));
     }

@@ -125,6 +125,43 @@ async fn one_run_of_64_shards_makes_1000_queries() {
     assert_eq!(counts, [64]);
 }
 
+/// Each request hides the user on up to 2,400 boards. The journal comes first, and its share is small.
+#[tokio::test]
+async fn larger_budget_hides_user_in_fewer_runs() {
+    for (budget, runs) in [(50, 2), (1000, 1)] {
+        let app = start(|worker| worker.journal().json("CRON_BUDGET", json!(budget)));
+        app.count("b", "like", "p").await;
+        let mut store = app.store();
+        store.add_boards("b", 150_000);
+        app.moderate("b", true, false).await.assert_status(200);
+        for run in 1..=runs {
+            assert_eq!(store.pending_changes("b"), 1, "{budget}, before run {run}");
+            assert_within(app.wrangler.metered_minute().await, budget);
+        }
+        assert_eq!(store.pending_changes("b"), 0, "{budget}");
+        let board = store.key_of("b", "ba:all:g150000");
+        assert!(store.run::<f64>("ZSCORE", &[&board, "b"]) < 0.0);
+    }
+}
+
+/// The archive and the journal keep their parts of the run of every five minutes.
+#[tokio::test]
+async fn pending_change_leaves_budget_for_the_archive() {
+    let app = start(|worker| worker.journal().json("SHARDS", json!(1)));
+    fill_days(&app, 5).await;
+    let mut store = app.store();
+    store.add_boards("b", 150_000);
+    app.moderate("b", true, false).await.assert_status(200);
+    assert_within(app.wrangler.metered_tick().await, 50);
+    assert_eq!(store.pending_changes("b"), 1);
+    let outbox = store.key_on(0, "o");
+    assert_eq!(store.run::<u64>("XLEN", &[&outbox]), 0);
+    let board = store.key_on(0, &format!("bd:{}", day(5)));
+    assert_eq!(store.run::<i64>("DEL", &[&board]), 1);
+    let path = format!("/v1/ranking/day?date={}&limit=7", day(5));
+    assert_eq!(app.read(&path).await["total"], 1);
+}
+
 /// A shard with one entry takes as many requests as one with a thousand.
 #[tokio::test]
 async fn drain_of_many_shards_keeps_within_free_plan() {
