@@ -98,6 +98,7 @@ fn configured(config: &Config) -> Value {
         "decimals": config.decimals,
         "board_max_age": config.board_max_age,
         "store_timeout_ms": config.store_timeout,
+        "cron_budget": config.cron_budget,
         "prefix": config.prefix,
         "shards": config.shards,
         "service_keys": config.service_keys.len(),

@@ -10,7 +10,7 @@ use crate::store::Store;
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
-        "board_max_age": 0, "store_timeout_ms": 20_000, "prefix": prefix, "shards": shards(),
+        "board_max_age": 0, "store_timeout_ms": 20_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
         "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})
 }
 
@@ -48,6 +48,7 @@ async fn health_lists_every_setting() {
             .json("POINT_DECIMALS", json!(1))
             .var("BOARD_MAX_AGE", "60")
             .var("STORE_TIMEOUT_MS", "5000")
+            .json("CRON_BUDGET", json!(1000))
             .var("PERIODS", "year,day")
             .var("SERVICE_KEYS", "one, two,three")
             .var("JWT_SECRET", &"s3cret".repeat(6))
@@ -61,6 +62,7 @@ async fn health_lists_every_setting() {
     settings["decimals"] = json!(1);
     settings["board_max_age"] = json!(60);
     settings["store_timeout_ms"] = json!(5000);
+    settings["cron_budget"] = json!(1000);
     settings["periods"] = json!(["day", "year"]);
     settings["service_keys"] = json!(3);
     settings["user_tokens"] = json!([
