@@ -57,8 +57,16 @@ pub fn normal_form(target: &str, to_nfc: ToNfc) -> Option<String> {
 
 /// Returns the number of dots of a segment `.` or `..`, of which each dot may be escaped.
 fn dots(segment: &str) -> Option<usize> {
-    let plain = segment.replace("%2e", ".").replace("%2E", ".");
-    matches!(plain.as_str(), "." | "..").then_some(plain.len())
+    match without_dot(segment)? {
+        "" => Some(1),
+        rest => without_dot(rest)?.is_empty().then_some(2),
+    }
+}
+
+/// Returns a text without its first character, which must be a dot or an escaped one.
+fn without_dot(text: &str) -> Option<&str> {
+    let mut dots = [".", "%2e", "%2E"].into_iter();
+    dots.find_map(|dot| text.strip_prefix(dot))
 }
 
 /// Appends the normal form of a segment.
