@@ -165,48 +165,49 @@ impl Error {
     /// Returns the HTTP status code.
     #[must_use]
     pub fn status(&self) -> u16 {
+        self.kind().0
+    }
+
+    /// Returns status, slug and title.
+    fn kind(&self) -> (u16, &'static str, &'static str) {
         match self {
-            Self::InvalidRequest(..) => 400,
-            Self::Unauthenticated(_) | Self::InvalidToken(_) => 401,
-            Self::Forbidden(_) => 403,
-            Self::NotFound(_) => 404,
-            Self::MethodNotAllowed(_) => 405,
-            Self::TooLarge(_) => 413,
-            Self::UnsupportedMediaType => 415,
-            Self::UnknownAction(_) | Self::NotUndoable(_) | Self::ScoreOverflow(_) => 422,
-            Self::RateLimited(_) => 429,
-            Self::Misconfigured(..) => 500,
-            Self::StoreUnavailable(_) | Self::KeysUnavailable(_) => 503,
+            Self::InvalidRequest(..) => (400, "invalid-request", "The request is invalid"),
+            Self::Unauthenticated(_) | Self::InvalidToken(_) => {
+                (401, "unauthenticated", "Authentication failed")
+            }
+            Self::Forbidden(_) => (403, "forbidden", "Forbidden"),
+            Self::NotFound(_) => (404, "not-found", "Not found"),
+            Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
+            Self::TooLarge(_) => (413, "too-large", "The request body is too large"),
+            Self::UnsupportedMediaType => (415, "unsupported-media-type", "Unsupported media type"),
+            Self::UnknownAction(_) => (422, "unknown-action", "Unknown action"),
+            Self::NotUndoable(_) => (422, "not-undoable", "The action cannot be undone"),
+            Self::ScoreOverflow(_) => (422, "score-overflow", "Score overflow"),
+            Self::RateLimited(_) => (429, "rate-limited", "Too many requests"),
+            Self::Misconfigured(..) => (500, "misconfigured", "The service is misconfigured"),
+            Self::StoreUnavailable(_) => (503, "store-unavailable", "The store is unavailable"),
+            Self::KeysUnavailable(_) => (503, "keys-unavailable", "The key server is unavailable"),
         }
     }
 
     /// Returns the problem document.
     #[must_use]
     pub fn problem(&self) -> Problem {
-        let (slug, title, detail) = self.describe();
-        let (errors, errors_omitted) = match self {
-            Self::InvalidRequest(_, errors) => (errors.listed.clone(), errors.omitted),
-            Self::UnknownAction(detail) => (vec![FieldError::new("/action", detail.clone())], 0),
-            Self::NotUndoable(detail) => (vec![FieldError::new("/undo", detail.clone())], 0),
-            Self::Unauthenticated(_)
-            | Self::InvalidToken(_)
-            | Self::Forbidden(_)
-            | Self::NotFound(_)
-            | Self::MethodNotAllowed(_)
-            | Self::TooLarge(_)
-            | Self::UnsupportedMediaType
-            | Self::ScoreOverflow(_)
-            | Self::RateLimited(_)
-            | Self::Misconfigured(..)
-            | Self::StoreUnavailable(_)
-            | Self::KeysUnavailable(_) => (Vec::new(), 0),
+        let (status, slug, title) = self.kind();
+        let (errors, errors_omitted) = if let Self::InvalidRequest(_, errors) = self {
+            (errors.listed.clone(), errors.omitted)
+        } else if let Self::UnknownAction(detail) = self {
+            (vec![FieldError::new("/action", detail.clone())], 0)
+        } else if let Self::NotUndoable(detail) = self {
+            (vec![FieldError::new("/undo", detail.clone())], 0)
+        } else {
+            (Vec::new(), 0)
         };
-        let kind = format!("/problems/{slug}");
         Problem {
-            kind,
+            kind: format!("/problems/{slug}"),
             title,
-            status: self.status(),
-            detail,
+            status,
+            detail: self.detail(),
             errors,
             errors_omitted,
         }
@@ -215,79 +216,36 @@ impl Error {
     /// Returns the cause to log; `None` for an error of the caller.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
-        match self {
-            Self::StoreUnavailable(cause) | Self::KeysUnavailable(cause) => Some(cause.clone()),
-            Self::Misconfigured(variable, remedy) => Some(format!("{variable}: {remedy}")),
-            Self::InvalidRequest(..)
-            | Self::Unauthenticated(_)
-            | Self::InvalidToken(_)
-            | Self::Forbidden(_)
-            | Self::NotFound(_)
-            | Self::MethodNotAllowed(_)
-            | Self::TooLarge(_)
-            | Self::UnsupportedMediaType
-            | Self::UnknownAction(_)
-            | Self::NotUndoable(_)
-            | Self::ScoreOverflow(_)
-            | Self::RateLimited(_) => None,
+        if let Self::StoreUnavailable(cause) | Self::KeysUnavailable(cause) = self {
+            return Some(cause.clone());
         }
+        // The public detail contains the variable and how to correct it.
+        (self.status() >= 500).then(|| self.detail())
     }
 
-    /// Returns slug, title and detail.
-    fn describe(&self) -> (&'static str, &'static str, String) {
+    fn detail(&self) -> String {
         match self {
-            Self::InvalidRequest(detail, _) => {
-                ("invalid-request", "The request is invalid", detail.clone())
+            Self::InvalidRequest(detail, _)
+            | Self::Forbidden(detail)
+            | Self::NotFound(detail)
+            | Self::TooLarge(detail)
+            | Self::ScoreOverflow(detail) => detail.clone(),
+            Self::Unauthenticated(detail)
+            | Self::InvalidToken(detail)
+            | Self::RateLimited(detail) => (*detail).to_owned(),
+            Self::MethodNotAllowed(allow) => format!("Allowed methods: {allow}."),
+            Self::UnsupportedMediaType => {
+                "Send the header Content-Type: application/json.".to_owned()
             }
-            Self::Unauthenticated(detail) | Self::InvalidToken(detail) => (
-                "unauthenticated",
-                "Authentication failed",
-                (*detail).to_owned(),
-            ),
-            Self::Forbidden(detail) => ("forbidden", "Forbidden", detail.clone()),
-            Self::NotFound(detail) => ("not-found", "Not found", detail.clone()),
-            Self::MethodNotAllowed(allow) => (
-                "method-not-allowed",
-                "Method not allowed",
-                format!("Allowed methods: {allow}."),
-            ),
-            Self::TooLarge(detail) => {
-                ("too-large", "The request body is too large", detail.clone())
+            Self::UnknownAction(detail) => format!("action: {detail}"),
+            Self::NotUndoable(detail) => format!("undo: {detail}"),
+            Self::Misconfigured(variable, remedy) => format!("{variable}: {remedy}"),
+            Self::StoreUnavailable(_) => {
+                "The request was not partially applied. Retrying it is safe.".to_owned()
             }
-            Self::UnsupportedMediaType => (
-                "unsupported-media-type",
-                "Unsupported media type",
-                "Send the header Content-Type: application/json.".to_owned(),
-            ),
-            Self::UnknownAction(detail) => (
-                "unknown-action",
-                "Unknown action",
-                format!("action: {detail}"),
-            ),
-            Self::NotUndoable(detail) => (
-                "not-undoable",
-                "The action cannot be undone",
-                format!("undo: {detail}"),
-            ),
-            Self::ScoreOverflow(detail) => ("score-overflow", "Score overflow", detail.clone()),
-            Self::RateLimited(detail) => {
-                ("rate-limited", "Too many requests", (*detail).to_owned())
+            Self::KeysUnavailable(_) => {
+                "Nothing was changed. Retrying the request is safe.".to_owned()
             }
-            Self::Misconfigured(variable, remedy) => (
-                "misconfigured",
-                "The service is misconfigured",
-                format!("{variable}: {remedy}"),
-            ),
-            Self::StoreUnavailable(_) => (
-                "store-unavailable",
-                "The store is unavailable",
-                "The request was not partially applied. Retrying it is safe.".to_owned(),
-            ),
-            Self::KeysUnavailable(_) => (
-                "keys-unavailable",
-                "The key server is unavailable",
-                "Nothing was changed. Retrying the request is safe.".to_owned(),
-            ),
         }
     }
 }
