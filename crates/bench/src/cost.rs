@@ -91,7 +91,8 @@ impl Meter {
         self.count("visit", &visit("/a")).await?;
         self.count_minimal("visit, minimal", &visit("/b")).await?;
         self.count("duplicate like", &like("a")).await?;
-        self.count_minimal("duplicate like, minimal", &like("a")).await?;
+        self.count_minimal("duplicate like, minimal", &like("a"))
+            .await?;
         self.count("duplicate visit", &visit("/a")).await?;
         self.count("undo of a like", &undo(like("a"))).await?;
         self.count("undo of nothing", &undo(like("never"))).await?;
