@@ -31,7 +31,7 @@ pub fn max_body_bytes() -> usize {
 /// Responds to a request, as the texts of `request.js` and `response.js`.
 #[wasm_bindgen]
 pub fn respond(event: u32, request: String) {
-    bridge::run(event, async {
+    bridge::run_request(event, async {
         routes::respond(&App::get(), Request::parse(request)).await
     });
 }

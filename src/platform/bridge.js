@@ -4,10 +4,10 @@
 // Rust awaits is a host call: it has a number too, to which its result is passed.
 
 import { __wbg_reset_state, dropEvent, fail, settle } from 'wasm'
+import { post } from './coalesce.js'
 import { verify } from './crypto.js'
 import { find } from './edge_cache.js'
 import { allow } from './rate_limit.js'
-import { post } from './store.js'
 
 /** @typedef {{ resolve(result: any): void, reject(error: unknown): void, due: number }} Pending */
 

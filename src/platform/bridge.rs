@@ -28,7 +28,14 @@ extern "C" {
     fn finish(event: u32, text: &str);
 
     #[wasm_bindgen(js_name = "startPost")]
-    fn start_post(call: u32, url: &str, authorization: &str, timeout: u32, body: &str);
+    fn start_post(
+        call: u32,
+        url: &str,
+        authorization: &str,
+        timeout: u32,
+        body: &str,
+        may_coalesce: bool,
+    );
     #[wasm_bindgen(js_name = "startFind")]
     fn start_find(call: u32, url: &str, oldest: f64);
     #[wasm_bindgen(js_name = "startAllow")]
@@ -40,7 +47,8 @@ extern "C" {
 /// An operation of the platform on the path of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum HostCall<'a> {
-    /// Sends a request to the store. Replies with the status code and the body.
+    /// Sends a request to the store, for an event of [`run_request`] perhaps together with those of
+    /// others. Replies with the status code and the body.
     Post {
         /// The URL of the store.
         url: &'a str,
@@ -101,14 +109,19 @@ enum CallState {
 
 /// The state of an event until it finishes.
 enum EventState {
-    Waiting(EventFuture),
+    Waiting(Event),
     /// It is being polled; `woken` if it must be polled again.
     Polled {
         woken: bool,
     },
 }
 
-type EventFuture = Pin<Box<dyn Future<Output = String>>>;
+/// An event that waits for a host call.
+struct Event {
+    future: Pin<Box<dyn Future<Output = String>>>,
+    /// Whether its requests to the store may be coalesced.
+    may_coalesce: bool,
+}
 
 /// Values by number. There are as many as requests at a time.
 struct Numbered<T>(RefCell<Vec<(u32, T)>>);
@@ -136,6 +149,8 @@ thread_local! {
     static LAST_CALL: Cell<u32> = const { Cell::new(0) };
     static CALLS: Numbered<CallState> = const { Numbered::new() };
     static EVENTS: Numbered<EventState> = const { Numbered::new() };
+    /// Whether the event that is being polled may coalesce its requests to the store.
+    static MAY_COALESCE: Cell<bool> = const { Cell::new(false) };
 }
 
 impl HostCall<'_> {
@@ -150,7 +165,10 @@ impl HostCall<'_> {
                 authorization,
                 timeout,
                 body,
-            } => start_post(number, url, authorization, timeout, body),
+            } => {
+                let may_coalesce = MAY_COALESCE.get();
+                start_post(number, url, authorization, timeout, body, may_coalesce);
+            }
             Self::Find { url, oldest } => start_find(number, url, oldest),
             Self::Allow {
                 binding,
@@ -220,9 +238,22 @@ fn complete(call: u32, result: HostResult) {
 
 /// Runs an event; its result is passed to `finish`.
 pub fn run(event: u32, future: impl Future<Output = String> + 'static) {
-    let state = EventState::Waiting(Box::pin(future));
-    EVENTS.with(|events| events.insert(event, state));
-    poll(event);
+    start(event, Box::pin(future), false);
+}
+
+/// Runs a request of a client, as [`run`] does. Its requests to the store may be coalesced with those
+/// of other clients: `coalesce.js`.
+pub fn run_request(event: u32, future: impl Future<Output = String> + 'static) {
+    start(event, Box::pin(future), true);
+}
+
+fn start(number: u32, future: Pin<Box<dyn Future<Output = String>>>, may_coalesce: bool) {
+    let event = Event {
+        future,
+        may_coalesce,
+    };
+    EVENTS.with(|events| events.insert(number, EventState::Waiting(event)));
+    poll(number);
 }
 
 /// Drops an event that will never be woken again.
@@ -241,30 +272,33 @@ impl Wake for EventWaker {
 }
 
 /// Polls an event. If it is being polled already, it is polled again afterwards.
-fn poll(event: u32) {
-    let set = |state| EVENTS.with(|events| events.insert(event, state));
-    let mut future = match set(EventState::Polled { woken: false }) {
-        Some(EventState::Waiting(future)) => future,
+fn poll(number: u32) {
+    let set = |state| EVENTS.with(|events| events.insert(number, state));
+    let mut event = match set(EventState::Polled { woken: false }) {
+        Some(EventState::Waiting(event)) => event,
         Some(EventState::Polled { .. }) => {
             set(EventState::Polled { woken: true });
             return;
         }
         // It has finished.
         None => {
-            EVENTS.with(|events| events.remove(event));
+            EVENTS.with(|events| events.remove(number));
             return;
         }
     };
-    let waker = Waker::from(Arc::new(EventWaker(event)));
-    match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+    let waker = Waker::from(Arc::new(EventWaker(number)));
+    MAY_COALESCE.set(event.may_coalesce);
+    let polled = event.future.as_mut().poll(&mut Context::from_waker(&waker));
+    MAY_COALESCE.set(false);
+    match polled {
         Poll::Ready(text) => {
-            EVENTS.with(|events| events.remove(event));
-            finish(event, &text);
+            EVENTS.with(|events| events.remove(number));
+            finish(number, &text);
         }
         Poll::Pending => {
-            let polled = set(EventState::Waiting(future));
+            let polled = set(EventState::Waiting(event));
             if let Some(EventState::Polled { woken: true }) = polled {
-                poll(event);
+                poll(number);
             }
         }
     }

@@ -2,7 +2,9 @@
 
 /** Counts calls of a key and returns whether all of them are within the limit. */
 export async function allow(env, binding, key, calls = 1) {
-  const outcomes = await Promise.all(Array.from({ length: calls }, () => env[binding].limit({ key })))
+  const limit = () => env[binding].limit({ key })
+  if (calls === 1) return (await limit()).success
+  const outcomes = await Promise.all(Array.from({ length: calls }, limit))
   return outcomes.every(({ success }) => success)
 }
 

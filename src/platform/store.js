@@ -15,11 +15,13 @@ let token = ''
  * @returns {Promise<{ status: number, body: string }>}
  * @throws {string} the cause, without secrets
  */
-export async function post(url, authorization, timeout, body) {
+export async function send(url, authorization, timeout, body) {
   try {
+    const headers = { authorization, 'content-type': 'application/json' }
+    if (token) headers[TOKEN] = token
     const response = await fetch(url, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json', [TOKEN]: token },
+      headers,
       body,
       // Only the configured store may receive the token.
       redirect: 'manual',

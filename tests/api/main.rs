@@ -27,6 +27,7 @@ mod users;
 // Behaviour of several routes.
 mod archive;
 mod cancelled;
+mod coalescing;
 mod cors;
 mod cron;
 mod head;

@@ -24,11 +24,16 @@ async fn open_circuit_skips_store_until_it_recovers() {
     let like = like("42", "r");
 
     forwarder.fail(|_| Some(Fault::HangBefore));
-    let first = (0..TIMEOUTS).map(|_| app.get("/v1/ranking/day/users/42"));
-    for response in join_all(first).await {
-        response.assert_status(503);
-    }
-    forwarder.reset();
+    // Requests at the same time go to the store together, and time out as one.
+    until("the circuit to open", async || {
+        forwarder.reset();
+        let requests = (0..TIMEOUTS).map(|_| app.get("/v1/ranking/day/users/42"));
+        for response in join_all(requests).await {
+            response.assert_status(503);
+        }
+        (forwarder.count() == 0).then_some(())
+    })
+    .await;
     let start = Instant::now();
     for _ in 0..10 {
         let read = app.get("/v1/ranking/day/users/42").await;

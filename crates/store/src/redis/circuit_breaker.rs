@@ -8,6 +8,10 @@ use std::cell::Cell;
 /// Consecutive timeouts that open the circuit.
 const MAX_TIMEOUTS: u32 = 5;
 
+/// Timeouts within this time, in milliseconds, count as one: the Worker coalesces requests, which then
+/// time out together.
+const TOGETHER: i64 = 10;
+
 /// Initial time for which the circuit stays open, in milliseconds. A failed probe doubles it.
 const MIN_OPEN: i64 = 2_000;
 const MAX_OPEN: i64 = 30_000;
@@ -20,6 +24,8 @@ pub struct CircuitBreaker(Cell<State>);
 struct State {
     /// Timeouts since the last response.
     timeouts: u32,
+    /// When the last of them was counted.
+    counted: i64,
     /// When the circuit opened, and for how long; 0 while it is closed.
     opened: i64,
     open_for: i64,
@@ -63,20 +69,28 @@ impl CircuitBreaker {
     /// Records that the request with this permit timed out at `now`.
     pub fn record_timeout(&self, permit: Permit, now: i64) {
         let state = self.0.get();
-        let timeouts = state.timeouts.saturating_add(1);
+        let together = state.timeouts > 0 && (now - state.counted).abs() < TOGETHER;
+        if together && permit == Permit::Closed {
+            return;
+        }
+        let state = State {
+            timeouts: state.timeouts.saturating_add(1),
+            counted: now,
+            ..state
+        };
         let open_for = match (permit, state.open_for) {
             (Permit::Probe, open_for) => (open_for * 2).clamp(MIN_OPEN, MAX_OPEN),
-            (Permit::Closed, 0) if timeouts >= MAX_TIMEOUTS => MIN_OPEN,
+            (Permit::Closed, 0) if state.timeouts >= MAX_TIMEOUTS => MIN_OPEN,
             // Below the threshold, or sent before the circuit opened.
             (Permit::Closed, _) => {
-                self.0.set(State { timeouts, ..state });
+                self.0.set(state);
                 return;
             }
         };
         self.0.set(State {
-            timeouts,
             opened: now,
             open_for,
+            ..state
         });
     }
 }
@@ -85,14 +99,19 @@ impl CircuitBreaker {
 mod tests {
     use super::*;
 
+    /// Records timeouts that count each, the last one at an instant.
+    fn time_out(breaker: &CircuitBreaker, timeouts: u32, at: i64) {
+        for later in (0..timeouts).rev() {
+            breaker.record_timeout(Permit::Closed, at - i64::from(later) * TOGETHER);
+        }
+    }
+
     fn down(at: i64) -> CircuitBreaker {
         let breaker = CircuitBreaker::default();
         for _ in 0..MAX_TIMEOUTS {
             assert_eq!(breaker.try_acquire(|| at), Some(Permit::Closed));
         }
-        for _ in 0..MAX_TIMEOUTS {
-            breaker.record_timeout(Permit::Closed, at);
-        }
+        time_out(&breaker, MAX_TIMEOUTS, at);
         breaker
     }
 
@@ -100,12 +119,21 @@ mod tests {
     fn occasional_timeouts_keep_circuit_closed() {
         let breaker = CircuitBreaker::default();
         for _ in 0..10 {
-            for _ in 1..MAX_TIMEOUTS {
-                breaker.record_timeout(Permit::Closed, 0);
-            }
+            time_out(&breaker, MAX_TIMEOUTS - 1, 0);
             breaker.record_response();
         }
         assert_eq!(breaker.try_acquire(|| 0), Some(Permit::Closed));
+    }
+
+    #[test]
+    fn coalesced_timeouts_count_once() {
+        let breaker = CircuitBreaker::default();
+        for at in 0..TOGETHER {
+            breaker.record_timeout(Permit::Closed, at);
+        }
+        assert_eq!(breaker.try_acquire(|| TOGETHER), Some(Permit::Closed));
+        time_out(&breaker, MAX_TIMEOUTS - 1, MAX_OPEN);
+        assert_eq!(breaker.try_acquire(|| MAX_OPEN), None);
     }
 
     #[test]
@@ -155,9 +183,7 @@ mod tests {
         let breaker = down(0);
         breaker.record_response();
         assert_eq!(breaker.try_acquire(|| 1), Some(Permit::Closed));
-        for _ in 1..MAX_TIMEOUTS {
-            breaker.record_timeout(Permit::Closed, 1);
-        }
+        time_out(&breaker, MAX_TIMEOUTS - 1, 1);
         assert_eq!(breaker.try_acquire(|| 1), Some(Permit::Closed));
     }
 
