@@ -108,7 +108,7 @@ describe('tracking', () => {
     assert.equal(await score(), 2)
   })
 
-  it('visits and a client without standings prefer minimal', async (t) => {
+  it('visits prefer a response without standings', async (t) => {
     const page = await open(t)
     const sent = []
     page.on('request', (request) => {

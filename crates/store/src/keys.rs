@@ -58,7 +58,7 @@ impl Keys {
     /// Days that share a history.
     pub const SPAN_DAYS: i32 = 31;
 
-    /// Field of a history that tells when expiries were set.
+    /// Field of a history that records when expiries were set.
     pub const MARKER: &str = "\t";
 
     /// Precedes the record of an undo in a history.

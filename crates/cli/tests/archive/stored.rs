@@ -46,7 +46,7 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
             "hash" => {
                 let mut fields: BTreeMap<String, String> =
                     redis_command(redis, &["HGETALL", &key])?;
-                // The marker tells when expiries were set; a copy sets its own.
+                // The marker records when expiries were set; a copy sets its own.
                 fields.remove("\t");
                 StoredValue::Hash(fields)
             }

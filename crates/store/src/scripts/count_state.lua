@@ -7,7 +7,7 @@ local ORDERS = 2 ^ 30
 local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
 local ADJUST = 'adjust'
--- Field of a history. It tells that the key has an expiry. In the newest history of a user it is two
+-- Field of a history. It means that the key has an expiry. In the newest history of a user it is two
 -- times the day of UTC on which the expiry of the active records was last renewed, and 1 more if they were
 -- written on that day.
 local MARKER = '\t'

@@ -138,7 +138,7 @@ local function write_expiries()
     end
   end
   for _, history in ipairs(hashes) do
-    -- A history with a marker has an expiry. Only the TTL tells whether another one is new.
+    -- A history with a marker has an expiry. Only the TTL shows whether another one is new.
     if history.span and #history.changed > 0 and not former_value(history, MARKER) then
       if redis.call('TTL', history.key) == -1 and redis.call('EXPIRE', history.key, span_lifetime) == 1 then
         register(digits(history.span), span_lifetime)

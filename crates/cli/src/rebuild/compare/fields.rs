@@ -11,7 +11,7 @@ use super::findings::Kind;
 #[must_use]
 pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
     match kind {
-        // The marker tells when expiries were set.
+        // The marker records when expiries were set.
         Kind::History if field == Keys::MARKER => None,
         // The instant of a cooldown.
         Kind::ActiveRecord if field.starts_with('~') => Some(value),
