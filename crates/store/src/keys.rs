@@ -298,7 +298,7 @@ impl Keys {
     ///
     /// Near the end of a span the next one is read too: a clock that is ahead may have written it.
     #[must_use]
-    pub fn undo_spans(now: Instant) -> Vec<i64> {
+    pub fn undo_spans(now: Instant) -> Vec<i32> {
         let span = undo_span(now);
         let ahead = undo_span(Instant(now.0 + CLOCK_TOLERANCE));
         let mut spans = vec![span, span - 1];
@@ -326,8 +326,9 @@ impl Keys {
 }
 
 /// Returns the number of the span that contains an instant.
-fn undo_span(at: Instant) -> i64 {
-    at.0.div_euclid(i64::from(Keys::SPAN_DAYS) * Date::MILLIS)
+fn undo_span(at: Instant) -> i32 {
+    let span = at.0.div_euclid(i64::from(Keys::SPAN_DAYS) * Date::MILLIS);
+    i32::try_from(span).unwrap_or(i32::MAX)
 }
 
 #[cfg(test)]

@@ -80,7 +80,8 @@ impl Operations {
         call.arg(header.journal_flag);
         call.list(&self.rules, ScriptCall::rule);
         call.list(&self.targets, ScriptCall::targets);
-        call.list(&self.users, ScriptCall::user);
+        let users: Vec<(usize, &String)> = self.users.iter().enumerate().collect();
+        call.list(&users, |call, (index, user)| call.user(*index, user));
         call.list(&self.days, |call, (user, date)| {
             let id = self.users.get(*user).map_or("", String::as_str);
             call.day(*user, id, *date);
@@ -144,35 +145,33 @@ impl ScriptCall<'_> {
         }
     }
 
-    fn user(&mut self, user: &String) {
-        let keys = &self.header.keys;
-        let (records, undos) = (
-            keys.active_records(user),
-            Keys::undo_spans(self.header.effective),
-        );
+    fn user(&mut self, index: usize, user: &str) {
+        let records = self.key(self.header.keys.active_records(user));
+        let spans = Keys::undo_spans(self.header.effective);
         self.arg(user);
-        let records = self.key(records);
         self.arg(records);
-        self.arg(self.keys.len() + 1);
-        self.arg(undos.first().copied().unwrap_or_default());
-        self.arg(undos.len());
-        let undos = undos.iter().map(|span| keys.history(span, user));
-        self.keys.extend(undos);
+        self.arg(spans.first().copied().unwrap_or_default());
+        self.list(&spans, |call, span| {
+            let history = call.history(index, user, *span);
+            call.arg(history);
+        });
+    }
+
+    /// Returns the number of the key of a user's history.
+    fn history(&mut self, user: usize, id: &str, span: i32) -> usize {
+        let known = self.spans.iter().find(|(of, _)| *of == (user, span));
+        if let Some((_, history)) = known {
+            return *history;
+        }
+        let history = self.key(self.header.keys.history(span, id));
+        self.spans.push(((user, span), history));
+        history
     }
 
     fn day(&mut self, user: usize, id: &str, date: Date) {
         self.arg(user + 1);
         self.arg(date.number());
-        let span = Keys::span(date);
-        let known = self.spans.iter().find(|(of, _)| *of == (user, span));
-        let history = match known {
-            Some((_, history)) => *history,
-            None => {
-                let history = self.key(self.header.keys.history(span, id));
-                self.spans.push(((user, span), history));
-                history
-            }
-        };
+        let history = self.history(user, id, Keys::span(date));
         self.arg(history);
     }
 

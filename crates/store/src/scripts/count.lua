@@ -22,8 +22,9 @@
 --         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
 --                     groups ('eu,us'); number of the first board key. The board keys are consecutive:
 --                     the periods for all users, then the periods for each group.
---         users       user; active records key; first of the histories that may have undo records; its
---                     span; number of these histories. Undo records are written to the first.
+--         users       user; active records key; span of the first history; keys of the histories that
+--                     may have undo records, preceded by their number. Undo records are written to the
+--                     first.
 --         days        user; day number; key of the history of its span
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
 --                     source of the instant: '0' now, '1' the caller, '2' the queue
@@ -68,10 +69,10 @@
 --         on a day of UTC, and by each that counts in an earlier span.
 --         An archived board that has expired is not written again.
 --
--- Example EVALSHA sha 12 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
---         {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42 {ar:0}h:670:42
+-- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
+--         {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
 --         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0  1 like s 2 0 0
---         1 2026-11-20 20777 da '' 7  1 42 9 10 670 2  1 1 20777 12  1 1 1 1 do like:post-7 1795132800000 0  0
+--         1 2026-11-20 20777 da '' 7  1 42 9 670 2 10 11  1 1 20777 10  1 1 1 1 do like:post-7 1795132800000 0  0
 
 -- Adds points to boards.
 local function add_points(boards, user, amounts)

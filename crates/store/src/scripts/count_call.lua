@@ -59,19 +59,13 @@ local all_targets = take_list(function()
   table.insert(targets_by_day[targets.day], targets)
   return targets
 end)
--- Returns the history of a user in a span.
-local function history_at(key, user, span)
-  local history = hash_at(key)
-  history.user, history.span = user, span
-  return history
-end
 local users = take_list(function()
   local user = { id = take(), records = hash_at(KEYS[take_number()]), days = {} }
-  local first_key, span = take_number(), take_number()
-  user.histories = { history_at(KEYS[first_key], user, span) }
-  for i = 2, take_number() do
-    user.histories[i] = hash_at(KEYS[first_key + i - 1])
-  end
+  local span = take_number()
+  user.histories = take_list(function()
+    return hash_at(KEYS[take_number()])
+  end)
+  user.histories[1].user, user.histories[1].span = user, span
   return user
 end)
 if #users > 0 then
@@ -93,9 +87,8 @@ if #users > 0 then
 end
 local days = take_list(function()
   local user, number = users[take_number()], take_number()
-  local day = {
-    user = user, number = number, history = history_at(KEYS[take_number()], user, math.floor(number / SPAN)),
-  }
+  local day = { user = user, number = number, history = hash_at(KEYS[take_number()]) }
+  day.history.user, day.history.span = user, math.floor(number / SPAN)
   day.of_span = day.number % SPAN
   day.digit = string.sub('0123456789abcdefghijklmnopqrstu', day.of_span + 1, day.of_span + 1)
   user.days[day.number] = day
