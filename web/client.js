@@ -211,13 +211,15 @@ export class Client extends EventTarget {
    */
   #post(batch, token, signal) {
     const text = batch.map(({ text }) => text).join()
-    // Standings take the service two fifths of its commands, and a visit needs none.
-    const isMinimal = !this.#standings || batch[0]?.activity.action === 'visit'
-    const preference = isMinimal && batch.length === 1 ? { prefer: 'return=minimal' } : undefined
+    const isMinimal = !batch[1] && (!this.#standings || batch[0].activity.action === 'visit')
     const type = /** @type {typeof Client} */ (this.constructor)
     return type.fetch(this.#url, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...preference },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        prefer: isMinimal ? 'return=minimal' : 'return=representation',
+      },
       // The response to a single object includes standings.
       body: batch.length === 1 ? text : `[${text}]`,
       keepalive: text.length <= MAX_KEEPALIVE,

@@ -121,7 +121,7 @@ describe('tracking', () => {
     const undo = `import('${app.url}/client.js').then(({ Client }) => new Client(${options}).undo('like', 'p'))`
     const undone = await page.evaluate(undo)
     assert.deepEqual(undone, { outcome: 'undone', points: -2 })
-    assert.deepEqual(sent, ['return=minimal', undefined, 'return=minimal'])
+    assert.deepEqual(sent, ['return=minimal', 'return=representation', 'return=minimal'])
   })
 
   it('request has at most 50 activities', async (t) => {
@@ -462,7 +462,7 @@ describe('back/forward cache', () => {
   })
 })
 
-it('client has at most 5.5 KB gzipped', () => {
+it('client has at most 5.6 KB gzipped', () => {
   const bytes = gzippedSize(['client.js', 'client/queue.js', 'client/visits.js'])
-  assert.ok(bytes <= 5.5 * 1024, `${bytes}`)
+  assert.ok(bytes <= 5.6 * 1024, `${bytes}`)
 })

@@ -44,7 +44,7 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
     swap_keys(shard, state, |name| {
         let name = name.strip_prefix('~')?;
         let stays =
-            is_not_swapped(name, keeps_audit_log) && name != "e" || name == "i" || name == "q";
+            is_not_swapped(name, keeps_audit_log) && name != "e" || ["c", "i", "q"].contains(&name);
         (!stays).then(|| name.to_owned())
     })
     .await?;
@@ -112,6 +112,7 @@ async fn finish(shard: &Shard, state: &State, has_entries: bool) -> Result<(), F
         shadow.fingerprint(),
         shadow.archived(),
         shadow.users(),
+        shadow.pending_changes(),
         shadow.recounted_users(),
         shadow.audit_log(),
         shadow.opt_outs(),

@@ -1,8 +1,8 @@
 -- Continues pending changes of visibility and erasures: on boards that a caller is about to read or
 -- write, or by one step of the sweep through all boards.
 --
--- KEYS    1 to 10 as pending.lua lists them   11.. any keys: boards (sorted set); histories and daily
---         records of users who are being erased, and their other keys (hash)
+-- KEYS    1 to 10 as pending.lua lists them   11.. any keys: boards (sorted set); histories
+--         of users who are being erased, and their other keys (hash)
 -- ARGV    1 string: schema fingerprint of the caller
 --         2 'boards' to write the boards among KEYS; 'step' for a step of the sweep, which uses those
 --         keys that come next
@@ -18,6 +18,9 @@
 
 -- Entries of the audit log that one step reads.
 local PAGE = 1000
+-- Names of the index that one step reads beyond its keys: spans, which need no key unless a user is being
+-- erased.
+local SPANS = 500
 
 if not read_lines() then
   return { stored_fingerprint }
@@ -140,8 +143,7 @@ local function step()
   for i = 11, #KEYS do
     declared[KEYS[i]] = true
   end
-  -- One more than can be declared, to find the end of the index.
-  local limit = #KEYS - 10 + 1
+  local limit = #KEYS + SPANS
   local users, erased = pending_users(), erased_users()
   local first = sweep_rank(score, name)
   local names = redis.call('ZRANGE', KEYS[2], first, first + limit - 1)
@@ -163,7 +165,7 @@ local function step()
     else
       for i, key in ipairs(keys) do
         if redis.call('UNLINK', key) == 1 then
-          redis.call('HINCRBY', CHANGES, 'keys ' .. erased[math.ceil(i / 2)], 1)
+          redis.call('HINCRBY', CHANGES, 'keys ' .. erased[i], 1)
         end
       end
     end
