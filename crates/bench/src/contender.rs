@@ -140,9 +140,14 @@ impl RunningContender {
         let prefix = format!("bench-{}", contender.name());
         let store = stack.gateway.url();
         let builder = builder(contender, &prefix, templates).store(&store);
-        let board_reader = contender
-            .has_our_boards()
-            .then(|| worker_builder(&prefix).store(&store).start());
+        let board_reader = contender.has_our_boards().then(|| {
+            let reader = worker_builder(&prefix).store(&store);
+            // An earlier build may store boards in another form.
+            match contender {
+                Contender::Before => reader.bundle(&contender.bundle()).start(),
+                _ => reader.start(),
+            }
+        });
         let running = Self {
             contender,
             activity_log: RefCell::new(ActivityLog::new(users)),

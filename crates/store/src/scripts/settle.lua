@@ -20,7 +20,7 @@
 local PAGE = 1000
 -- Names of the index that one step reads beyond its keys: spans, which need no key unless a user is being
 -- erased.
-local SPANS = 500
+local SPANS = 100
 
 if not read_lines() then
   return { stored_fingerprint }
