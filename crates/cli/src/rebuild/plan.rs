@@ -23,8 +23,7 @@ const MAX_OPERATIONS: usize = 200;
 const HOUR: i64 = 3_600_000;
 /// Argument of the service's scripts: the journal already has the change.
 const NOT_JOURNALED: &str = "0";
-/// Argument of the scripts that change boards: names of the index of one step, at least as many as a
-/// step takes.
+/// Argument of the scripts that change boards: names of the index whose keys the next step declares.
 pub const NAMES: &str = "500";
 /// Argument of `profiles.lua`: a service sends the profile.
 const NOT_A_MEMBER: &str = "0";
