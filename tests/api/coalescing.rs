@@ -95,7 +95,7 @@ async fn failing_command_leaves_the_others() {
     assert_total(&app, REQUESTS).await;
 }
 
-/// All wait at the same time, nobody for two deadlines.
+/// All wait at the same time, and no request waits for two deadlines.
 #[tokio::test]
 async fn hanging_store_ends_all_at_their_deadline() {
     let deadline = Duration::from_secs(1);

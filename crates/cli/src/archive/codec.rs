@@ -1,6 +1,7 @@
 //! Conversion between Redis values and records.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use activity_rank_store::keys::Keys;
 use jiff::Timestamp;
@@ -330,18 +331,17 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
                 .flat_map(|(name, dates)| [Keys::record_field(&name), bits(dates).to_string()]);
             ("HSET", args.collect())
         }
-        Record::ActiveRecords { records, .. } => {
-            let records = records.0.into_iter();
-            let args = records.flat_map(|(name, value)| [Keys::record_field(&name), value]);
-            ("HSET", args.collect())
-        }
-        Record::UndoRecords { records, .. } => {
-            let field = |name: &str| format!("{}{}", Keys::UNDONE, Keys::record_field(name));
-            let records = records.0.into_iter();
-            let args = records.flat_map(|(name, value)| [field(&name), value]);
-            ("HSET", args.collect())
-        }
+        Record::ActiveRecords { records, .. } => ("HSET", encode_records("", records)),
+        Record::UndoRecords { records, .. } => ("HSET", encode_records(Keys::UNDONE, records)),
     }
+}
+
+/// Returns the fields, each after a prefix, and values of deduplication records.
+fn encode_records(prefix: impl Display, records: OrderedMap<String>) -> Vec<String> {
+    let field = |name: &str| format!("{prefix}{}", Keys::record_field(name));
+    let records = records.0.into_iter();
+    let pairs = records.flat_map(|(name, value)| [field(&name), value]);
+    pairs.collect()
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@
 -- Example EVAL text 3 {ar:0}r {ar:0}s {ar:0}i 7f3a replay held 0
 --
 -- Phases: replay -> held -> delete -> rename; back from held to replay; drop from any phase before
--- delete. From held to held, locks writes if the store refused that before. In held, delete and rename the stored fingerprint is 'rebuilding ' .. fingerprint, by which
--- the service rejects or queues writes. 'had' remembers whether there was a fingerprint before.
+-- delete. From held to held, locks writes if the store refused that before. In held, delete and rename
+-- the stored fingerprint is 'rebuilding ' .. fingerprint, by which the service rejects or queues writes.
+-- 'had' remembers whether there was a fingerprint before.
 
 local owner, phase, fingerprint, had =
   unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'stamp', 'had'))

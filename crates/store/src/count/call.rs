@@ -80,8 +80,10 @@ impl Operations {
         call.arg(header.journal_flag);
         call.list(&self.rules, ScriptCall::rule);
         call.list(&self.targets, ScriptCall::targets);
-        let users: Vec<(usize, &String)> = self.users.iter().enumerate().collect();
-        call.list(&users, |call, (index, user)| call.user(*index, user));
+        call.arg(self.users.len());
+        for (index, user) in self.users.iter().enumerate() {
+            call.user(index, user);
+        }
         call.list(&self.days, |call, (user, date)| {
             let id = self.users.get(*user).map_or("", String::as_str);
             call.day(*user, id, *date);
