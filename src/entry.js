@@ -6,6 +6,7 @@ import { isolateCached } from './platform/isolate_cache.js'
 import { Hub } from './platform/live.js'
 import { read } from './platform/request.js'
 import { response } from './platform/response.js'
+import { join, lead } from './platform/single_flight.js'
 
 /** @type {ExportedHandler<Env>} */
 export default {
@@ -13,11 +14,15 @@ export default {
     const cached = isolateCached(request, env)
     const known = cached && (await cached)
     if (known) return known
+    const joined = join(request, env)
+    const shared = joined && (await joined)
+    if (shared) return response(request, context, shared, true)
     const text = await read(request, env)
     const responding = run(env, (event) => respond(event, text))
+    lead(request, env, responding)
     // What a request began is finished if its client goes away: the platform would destroy its context.
     context.waitUntil(responding)
-    return response(request, context, await responding)
+    return response(request, context, await responding, false)
   },
 
   scheduled: (event, env, context) => runAsync(env, () => scheduled(event, env, context)),

@@ -5,7 +5,7 @@
 // URL, from the edge cache or from the store, and stays no longer than it is fresh.
 
 import { respond } from './not_modified.js'
-import { allow, networkOf } from './rate_limit.js'
+import { allowReader } from './rate_limit.js'
 import { idOf } from './request.js'
 
 const entries = new Map()
@@ -30,17 +30,10 @@ export function isolateCached(request, env) {
   const entry = entries.get(keyOf(request))
   // The wasm decides who is a service, which has no rate limit.
   if (!entry || Date.now() >= entry.until || headers.has('authorization')) return null
-  const address = env.READ_LIMIT && headers.get('cf-connecting-ip')
-  return address ? limited(request, env, address, entry) : respondFrom(request, entry)
-}
-
-// The wasm responds to a caller over the limit, and logs a limiter that fails.
-async function limited(request, env, address, entry) {
-  try {
-    return (await allow(env, 'READ_LIMIT', networkOf(address))) ? respondFrom(request, entry) : null
-  } catch {
-    return null
-  }
+  const isAllowed = allowReader(request, env)
+  if (isAllowed === true) return respondFrom(request, entry)
+  // The wasm responds to a reader over the limit.
+  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry) : null))
 }
 
 function respondFrom(request, { made, headers, body }) {

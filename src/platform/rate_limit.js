@@ -9,6 +9,17 @@ export async function allow(env, binding, key, calls = 1) {
 }
 
 /**
+ * Returns whether an anonymous reader is within `READ_LIMIT`. False if the limiter fails: the wasm calls it again, and
+ * logs the failure.
+ *
+ * @returns {boolean | Promise<boolean>} true if nothing limits the reader
+ */
+export function allowReader({ headers }, env) {
+  const address = env.READ_LIMIT && headers.get('cf-connecting-ip')
+  return !address || allow(env, 'READ_LIMIT', networkOf(address)).catch(() => false)
+}
+
+/**
  * Returns the network of an address: an IPv4 address itself, the /64 network of an IPv6 address. A
  * client with one address of a /64 has all of them, and could use another one for each request.
  */

@@ -4,14 +4,16 @@ import { store as storeAtEdge } from './edge_cache.js'
 import { store as storeInIsolate } from './isolate_cache.js'
 import { streamOf } from './live.js'
 import { respond } from './not_modified.js'
+import { idOf } from './request.js'
 
 /**
  * @param {Request} request
  * @param {ExecutionContext} context
  * @param {string} text a line with status and delivery, name and value of each header in a line
  *   each, an empty line, and the body
+ * @param {boolean} isShared whether it was made for another request, which stores it
  */
-export function response(request, context, text) {
+export function response(request, context, text, isShared) {
   const end = text.indexOf('\n\n')
   const [first, ...lines] = text.slice(0, end).split('\n')
   /** @type {Record<string, string>} */
@@ -23,7 +25,9 @@ export function response(request, context, text) {
     return new Response(streamOf(Number(details[0])), { status, headers })
   }
   const body = text.slice(end + 2) || null
-  if (delivery === 'cache') {
+  if (isShared) {
+    headers['x-request-id'] = idOf(request)
+  } else if (delivery === 'cache') {
     const [made, until, edgeUrl] = details
     storeInIsolate(request, { made: Number(made), until: Number(until), headers, body })
     if (edgeUrl) context.waitUntil(cacheAtEdge(edgeUrl, Number(made), body))

@@ -46,6 +46,7 @@ mod misconfigured;
 mod reqwest_transport;
 mod schema_fingerprint;
 mod settings;
+mod single_flight;
 mod threats;
 
 // Storage.

@@ -3,9 +3,10 @@
 //! Only wrangler has rate limit bindings.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use test_support::{Answer, Forwarder, Method, Value, json, until};
+use futures::future::join_all;
+use test_support::{Answer, Fault, Forwarder, Method, Value, json, until};
 
 use crate::app::{TestApp, WranglerApp};
 use crate::bodies;
@@ -201,6 +202,28 @@ async fn address_over_read_limit_gets_429() {
     assert_eq!(store_requests, 0);
     for (response, status) in &others {
         response.assert_status(*status);
+    }
+}
+
+/// Readers who share one response count against the limit, each for itself.
+#[tokio::test]
+async fn crowd_over_read_limit_gets_429() {
+    let (service, forwarder) = start();
+    let anonymous = service.without_key();
+    service.get("/v1/ranking/week").await.assert_status(200);
+    forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(500))));
+    let answers = within_a_minute(async |run| {
+        let address = format!("192.0.2.{run}");
+        let from = [("cf-connecting-ip", address.as_str())];
+        let path = format!("/v1/ranking/week?limit={run}");
+        let read = |_| anonymous.send(Method::GET, &path, "", &from);
+        join_all((0..4 * LIMIT).map(read)).await
+    })
+    .await;
+    let (within, over): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+    assert_eq!(within.len(), LIMIT);
+    for answer in over {
+        assert_limited(answer, TOO_MANY_READS);
     }
 }
 

@@ -1,0 +1,87 @@
+// Concurrent requests of an isolate for the same board share one response.
+//
+// The wasm responds to the first request for a URL, the leader. Requests that arrive before its response, the
+// followers, get the same text. Only plain values may pass between the contexts of requests, and a promise that another
+// request resolves must come from `Promise.withResolvers`: see coalesce.js.
+
+import { allowReader } from './rate_limit.js'
+
+const MAX_AGE = 2000 // milliseconds after the start of a leader, from which another request leads
+const MAX_WAIT = 4000 // milliseconds; then the context of the leader must be gone
+
+/** @typedef {(text: string | null) => void} Follower */
+
+/** @type {Map<string, { due: number, followers: Follower[] }>} oldest first */
+const cacheable = new Map()
+// Responses that no cache may store: they contain every write that this isolate has responded to.
+/** @type {typeof cacheable} */
+const current = new Map()
+
+const isRead = ({ method }) => method === 'GET' || method === 'HEAD'
+
+// The path of a board, but not of a live one.
+const PATH = /^[a-z]+:\/\/[^/]+\/v1\/ranking\/[a-z]+(\/users|\/winners|$|\?)/
+
+// Members and services may see hidden users.
+function flightsOf({ headers, url }, env) {
+  const match = PATH.exec(url)
+  if (!match || headers.has('authorization')) return null
+  return match[1] === '/users' || Number(env.BOARD_MAX_AGE) === 0 ? current : cacheable
+}
+
+// Headers differ by origin.
+const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
+
+/**
+ * Joins a leader. Returns null if there is none; the promise returns null if the wasm must respond.
+ *
+ * @param {Request} request
+ * @param {Env} env
+ * @returns {Promise<string | null> | null}
+ */
+export function join(request, env) {
+  if (cacheable.size + current.size === 0) return null
+  const flight = isRead(request) ? flightsOf(request, env)?.get(keyOf(request)) : null
+  return flight && Date.now() < flight.due ? follow(flight, request, env) : null
+}
+
+async function follow({ followers }, request, env) {
+  const { promise, resolve } = Promise.withResolvers()
+  followers.push(resolve)
+  // The platform aborts a request with nothing pending.
+  const timer = setTimeout(() => resolve(null), MAX_WAIT)
+  const [text, isAllowed] = await Promise.all([promise, allowReader(request, env)])
+  clearTimeout(timer)
+  return isAllowed ? text : null
+}
+
+/**
+ * Lets later requests for the same board follow this one. After a write, none follows a request that may have read the
+ * store before it.
+ *
+ * @param {Request} request
+ * @param {Env} env
+ * @param {Promise<string>} responding
+ */
+export function lead(request, env, responding) {
+  if (!isRead(request)) {
+    const wrote = () => current.clear()
+    responding.then(wrote, wrote)
+    return
+  }
+  const flights = flightsOf(request, env)
+  if (!flights) return
+  const [key, now] = [keyOf(request), Date.now()]
+  for (const [other, { due }] of flights) {
+    if (due > now) break
+    flights.delete(other)
+  }
+  const flight = { due: now + MAX_AGE, followers: /** @type {Follower[]} */ ([]) }
+  flights.delete(key)
+  flights.set(key, flight)
+  const end = (text) => {
+    if (flights.get(key) === flight) flights.delete(key)
+    for (const resolve of flight.followers) resolve(text)
+  }
+  responding.then(end, () => end(null))
+}

@@ -1,0 +1,185 @@
+//! Requests for the same board that arrive while one is answered share its response:
+//! `src/platform/single_flight.js`.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures::future::join_all;
+use test_support::{Answer, Api, Fault, Forwarder, Method, Value, until};
+
+use crate::app::TestApp;
+use crate::bodies::{like, undo};
+
+const READERS: usize = 24;
+const DELAY: Duration = Duration::from_millis(500);
+const STANDING: &str = "/v1/ranking/all/users/42";
+
+/// Sends the same request many times at once, without a key.
+async fn crowd(app: &TestApp, path: &str, headers: &[(&str, &str)]) -> Vec<Answer> {
+    let api = Api::new(app.url());
+    let read = |_| api.send(Method::GET, path, String::new(), headers);
+    join_all((0..READERS).map(read)).await
+}
+
+/// Returns the number of commands that the store received.
+fn commands(forwarder: &Forwarder) -> usize {
+    let requests = forwarder.requests();
+    requests
+        .iter()
+        .map(|request| request.commands().len())
+        .sum()
+}
+
+/// Starts a Worker with one user on the board, whose store takes long from now on.
+async fn start(max_age: &str) -> (TestApp, Forwarder) {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        let worker = worker.var("BOARD_MAX_AGE", max_age);
+        worker.var("STORE_TIMEOUT_MS", "2000").aborting()
+    });
+    app.count("42", "like", "post-7").await;
+    for path in PATHS {
+        // The store learns the scripts.
+        app.get(path).await.assert_status(200);
+    }
+    forwarder.reset();
+    forwarder.fail(|_| Some(Fault::Delay(DELAY)));
+    (app, forwarder)
+}
+
+const PATHS: [&str; 5] = [
+    "/v1/ranking/all?limit=7",
+    "/v1/ranking/day/winners",
+    "/v1/ranking/day/users?ids=42,7",
+    "/v1/ranking/day/users/42?around=2",
+    STANDING,
+];
+
+/// Reads a path many times at once. Returns one of the equal bodies.
+async fn read_once(app: &TestApp, forwarder: &Forwarder, path: &str) -> Value {
+    forwarder.reset();
+    let answers = crowd(app, path, &[]).await;
+    let ids = answers.iter().map(|answer| answer.header("x-request-id"));
+    assert_eq!(ids.collect::<BTreeSet<_>>().len(), READERS, "{path}");
+    for answer in &answers {
+        answer.assert(200, answers[0].body.clone());
+        for header in ["cache-control", "etag", "content-type"] {
+            assert_eq!(answer.header(header), answers[0].header(header), "{path}");
+        }
+    }
+    assert_eq!(commands(forwarder), 1, "{path}");
+    answers[0].body.clone()
+}
+
+#[tokio::test]
+async fn concurrent_readers_share_one_read() {
+    let (app, forwarder) = start("0").await;
+    for path in PATHS {
+        read_once(&app, &forwarder, path).await;
+    }
+    let board = read_once(&app, &forwarder, PATHS[0]).await;
+    assert_eq!(board["total"], 1);
+    assert_eq!(
+        read_once(&app, &forwarder, STANDING).await["score"],
+        board["entries"][0]["score"]
+    );
+}
+
+/// The readers of a board that no cache has yet, or not any more.
+#[tokio::test]
+async fn crowd_at_uncached_board_reads_it_once() {
+    let (app, forwarder) = start("60").await;
+    let path = "/v1/ranking/all?limit=8";
+    let board = read_once(&app, &forwarder, path).await;
+    for answer in crowd(&app, path, &[]).await {
+        answer.assert(200, board.clone());
+        assert!(answer.header("age").is_some(), "{}", answer.text);
+    }
+    assert_eq!(commands(&forwarder), 1);
+}
+
+/// A crowd that arrives before a write is answered must not answer a reader who comes after it.
+#[tokio::test]
+async fn reader_after_write_sees_it() {
+    let (app, forwarder) = start("0").await;
+    let score = |answer: &Answer| answer.body["score"].clone();
+    let anonymous = app.without_key();
+    for (activity, expected) in [
+        (like("42", "post-8"), 4),
+        (undo(like("42", "post-8")), 2),
+        (like("42", "post-9"), 4),
+    ] {
+        // The store executes the read and never responds.
+        forwarder.fail_next(Fault::HangAfter);
+        let count = forwarder.count();
+        let before = crowd(&app, STANDING, &[]);
+        let write_and_read = async {
+            until("the first read", async || {
+                (forwarder.count() > count).then_some(())
+            })
+            .await;
+            app.send_activity(activity).await.assert_status(200);
+            anonymous.get(STANDING).await
+        };
+        let (_, after) = futures::join!(before, write_and_read);
+        assert_eq!(score(after.assert_status(200)), Value::from(expected));
+    }
+}
+
+#[tokio::test]
+async fn failed_read_is_shared() {
+    let (app, forwarder) = start("0").await;
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    for answer in crowd(&app, STANDING, &[]).await {
+        answer.assert_status(503);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    assert!(commands(&forwarder) <= READERS / 4);
+    forwarder.heal();
+    app.get(STANDING).await.assert_status(200);
+}
+
+/// The clients of the first readers go away while the store works.
+#[tokio::test]
+async fn aborted_leader_serves_its_followers() {
+    let (app, forwarder) = start("0").await;
+    let (aborted, others) = futures::join!(
+        crowd(&app, STANDING, &[("x-abort-after", "100")]),
+        crowd(&app, STANDING, &[("x-abort-after", "20000")]),
+    );
+    assert!(aborted.iter().all(|answer| answer.status == 499));
+    for answer in others {
+        answer.assert_status(200);
+    }
+    assert_eq!(commands(&forwarder), 1);
+}
+
+/// The response may depend on who sends a key or token.
+#[tokio::test]
+async fn authenticated_readers_share_nothing() {
+    let (app, forwarder) = start("0").await;
+    let (anonymous, service) = futures::join!(
+        crowd(&app, STANDING, &[]),
+        join_all((0..READERS).map(|_| app.get(STANDING))),
+    );
+    for answer in anonymous.iter().chain(&service) {
+        answer.assert(200, anonymous[0].body.clone());
+    }
+    assert_eq!(commands(&forwarder), 1 + READERS);
+}
+
+#[tokio::test]
+async fn shared_response_has_its_own_conditions() {
+    let (app, forwarder) = start("5").await;
+    let first = app.get("/v1/ranking/all?limit=9").await;
+    let etag = first.header("etag").expect("an ETag");
+    forwarder.reset();
+    let (path, condition) = ("/v1/ranking/all?limit=8", [("if-none-match", etag)]);
+    let (full, known) = futures::join!(crowd(&app, path, &[]), crowd(&app, path, &condition));
+    for answer in full {
+        answer.assert(200, first.body.clone());
+    }
+    for answer in known {
+        assert_eq!((answer.status, answer.text.as_str()), (304, ""));
+    }
+    assert_eq!(commands(&forwarder), 1);
+}
