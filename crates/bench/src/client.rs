@@ -11,17 +11,14 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The number of connections.
-pub const CONNECTIONS: usize = 16;
-
-/// Sends requests for a duration, then waits for the open ones.
+/// Sends requests over the connections of their load for a duration, then waits for the open ones.
 pub async fn drive(
     url: &str,
     requests: &mut Requests<'_>,
     time: Duration,
 ) -> Result<Sample, String> {
-    let began = Instant::now();
-    send_while(url, requests, CONNECTIONS, || began.elapsed() < time).await
+    let (began, connections) = (Instant::now(), requests.load().connections());
+    send_while(url, requests, connections, || began.elapsed() < time).await
 }
 
 /// Sends a number of requests over a number of connections.

@@ -1,7 +1,7 @@
 //! The contenders: their names, their bundles, and their running Workers.
 
 use crate::client;
-use crate::load::{ActivityLog, JWT_SECRET, Load, Requests, user_id};
+use crate::load::{self, ActivityLog, JWT_SECRET, Load, Requests, user_id};
 use crate::stack::{Stack, profile, worker_builder, write_profiles};
 use crate::templates::{Responses, Templates};
 use activity_rank_core::score::MAX_POINTS;
@@ -65,7 +65,7 @@ impl Contender {
     pub fn supports(self, load: Load) -> bool {
         match (self, load) {
             (Self::Posts, Load::Cached)
-            | (Self::Fixed, Load::Repeats | Load::Top | Load::Standing)
+            | (Self::Fixed, Load::Repeats | Load::Top | Load::Standing | Load::Crowd)
             | (Self::Limit | Self::Posts | Self::Hono | Self::Fixed, Load::Member) => false,
             (
                 Self::Ours | Self::Before | Self::Limit | Self::Posts | Self::Hono | Self::Fixed,
@@ -163,7 +163,7 @@ impl RunningContender {
         if contender != Contender::Fixed {
             let mut requests = Requests::new(Load::Fresh, &running.activity_log);
             let url = running.uncached.url();
-            client::send(url, &mut requests, client::CONNECTIONS, users).await?;
+            client::send(url, &mut requests, load::CONNECTIONS, users).await?;
         }
         Ok(running)
     }

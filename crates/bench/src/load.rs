@@ -7,6 +7,9 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use test_support::SERVICE_KEY;
 
+/// The number of connections, unless a load has another.
+pub const CONNECTIONS: usize = 16;
+
 /// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
@@ -22,17 +25,20 @@ pub enum Load {
     Cached,
     /// The standing of a user, with two neighbours on either side.
     Standing,
+    /// Many connections: two of four requests read the top 30, one a standing, one is a new activity.
+    Crowd,
 }
 
 impl Load {
     /// All loads.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Fresh,
         Self::Repeats,
         Self::Member,
         Self::Top,
         Self::Cached,
         Self::Standing,
+        Self::Crowd,
     ];
 
     /// Returns the name in options and figures, and the name in the table.
@@ -44,6 +50,7 @@ impl Load {
             Self::Top => ("top", "top 30, no cache"),
             Self::Cached => ("cached", "top 30, cached"),
             Self::Standing => ("standing", "standing, 2 around"),
+            Self::Crowd => ("crowd", "crowd, no cache"),
         }
     }
 
@@ -57,10 +64,23 @@ impl Load {
         self.names().1
     }
 
+    /// Returns the number of connections.
+    pub fn connections(self) -> usize {
+        match self {
+            Self::Crowd => 200,
+            Self::Fresh
+            | Self::Repeats
+            | Self::Member
+            | Self::Top
+            | Self::Cached
+            | Self::Standing => CONNECTIONS,
+        }
+    }
+
     /// Returns whether it changes boards.
     pub fn writes(self) -> bool {
         match self {
-            Self::Fresh | Self::Repeats | Self::Member => true,
+            Self::Fresh | Self::Repeats | Self::Member | Self::Crowd => true,
             Self::Top | Self::Cached | Self::Standing => false,
         }
     }
@@ -89,14 +109,25 @@ impl<'a> Requests<'a> {
         }
     }
 
+    /// Returns the load.
+    pub fn load(&self) -> Load {
+        self.load
+    }
+
     /// Writes the next request into `bytes`.
     pub fn next(&mut self, bytes: &mut Vec<u8>) -> RequestActivity {
         self.count += 1;
         let mut log = self.log.borrow_mut();
         bytes.clear();
-        let activity = match self.load {
+        let load = match (self.load, self.count % 4) {
+            (Load::Crowd, 0) => Load::Fresh,
+            (Load::Crowd, 1) => Load::Standing,
+            (Load::Crowd, _) => Load::Top,
+            (load, _) => load,
+        };
+        let activity = match load {
             Load::Repeats if self.count.is_multiple_of(2) => log.repeated(),
-            Load::Fresh | Load::Repeats | Load::Member => log.fresh(),
+            Load::Fresh | Load::Repeats | Load::Member | Load::Crowd => log.fresh(),
             Load::Top | Load::Cached => {
                 write_get(bytes, TOP);
                 return None;

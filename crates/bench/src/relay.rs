@@ -1,5 +1,5 @@
-//! The store requests, commands and bytes of a request. They are counted on a few sequential requests
-//! through a relay, which is not used while performance is measured.
+//! The store requests, commands and bytes of a request. They are counted on a few requests through a
+//! relay, which is not used while performance is measured. They are sequential, except for a crowd.
 
 use crate::client;
 use crate::contender::RunningContender;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The number of counted requests.
+/// The number of counted requests of a connection.
 const REQUESTS: usize = 100;
 
 /// The means per request.
@@ -36,13 +36,18 @@ pub async fn cost(running: &RunningContender, load: Load, stack: &Stack) -> Resu
         .map_err(|error| error.to_string())?;
     let worker = running.start_worker(load, &url);
     let mut requests = Requests::new(load, &running.activity_log);
+    let connections = match load {
+        Load::Crowd => load.connections(),
+        _ => 1,
+    };
+    let count = connections * REQUESTS;
     // Fills the cache.
     client::send(worker.url(), &mut requests, 1, 2).await?;
     let mut redis = stack.redis.connection();
     let before = command_count(&mut redis)?;
     traffic.reset();
-    client::send(worker.url(), &mut requests, 1, REQUESTS).await?;
-    let mean = |count: u64| count as f64 / REQUESTS as f64;
+    client::send(worker.url(), &mut requests, connections, count).await?;
+    let mean = |total: u64| total as f64 / count as f64;
     let read = |count: &AtomicU64| mean(count.load(Ordering::Relaxed));
     Ok(Cost {
         requests: read(&traffic.requests),

@@ -1,6 +1,5 @@
 //! The report: tables on stdout, and the same figures as a JSON file.
 
-use crate::client::CONNECTIONS;
 use crate::contender::Contender;
 use crate::load::Load;
 use crate::options::Options;
@@ -33,7 +32,6 @@ pub struct Report {
     /// The processor time of a start of the Worker, in milliseconds.
     startup_ms: Option<f64>,
     cores: Option<usize>,
-    connections: usize,
     users: usize,
     seconds: f64,
     rows: Vec<Summary>,
@@ -42,6 +40,7 @@ pub struct Report {
 #[derive(Serialize)]
 struct Summary {
     load: &'static str,
+    connections: usize,
     #[serde(rename = "who")]
     contender: &'static str,
     #[serde(skip)]
@@ -84,6 +83,7 @@ impl Row {
         });
         Summary {
             load: self.load.name(),
+            connections: self.load.connections(),
             contender: self.contender.name(),
             titles: [self.load.title(), self.contender.title()],
             rate: spread(|figures| figures.rate),
@@ -106,7 +106,6 @@ impl Report {
             gzipped_bytes: variable("GZIPPED_BYTES").and_then(|bytes| bytes.parse().ok()),
             startup_ms: variable("STARTUP_MS").and_then(|millis| millis.parse().ok()),
             cores: thread::available_parallelism().ok().map(usize::from),
-            connections: CONNECTIONS,
             users: options.users,
             seconds: options.seconds.as_secs_f64(),
             rows: rows.iter().map(|row| row.summary(rows)).collect(),

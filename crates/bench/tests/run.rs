@@ -32,14 +32,19 @@ fn run_measures_all_contenders_and_checks_boards() {
         let of = rows.iter().filter(|row| row["who"] == contender);
         of.map(|row| row["load"].as_str().unwrap()).collect()
     };
-    let all = ["fresh", "repeats", "top", "cached", "standing"];
+    let all = ["fresh", "repeats", "top", "cached", "standing", "crowd"];
     assert_eq!(
         loads("ours"),
-        ["fresh", "repeats", "member", "top", "cached", "standing"]
+        [
+            "fresh", "repeats", "member", "top", "cached", "standing", "crowd"
+        ]
     );
     assert_eq!(loads("limit"), all);
     assert_eq!(loads("hono"), all);
-    assert_eq!(loads("posts"), ["fresh", "repeats", "top", "standing"]);
+    assert_eq!(
+        loads("posts"),
+        ["fresh", "repeats", "top", "standing", "crowd"]
+    );
     assert_eq!(loads("fixed"), ["fresh", "cached"]);
     for row in rows {
         assert!(row["rate"]["median"].as_f64().unwrap() > 0.0, "{row}");

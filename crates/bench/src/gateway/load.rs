@@ -1,7 +1,8 @@
 //! Loads of the gateway and their measurement, also with redis-benchmark.
 
 use super::Store;
-use crate::client::{CONNECTIONS, Connection};
+use crate::client::Connection;
+use crate::load::CONNECTIONS;
 use crate::stats::CpuMeter;
 use futures::future::try_join_all;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use super::load::{KEYS, Load, Turn};
 use super::store_title;
-use crate::client::CONNECTIONS;
+use crate::load::CONNECTIONS;
 use crate::report::{add_row, median, table, write_json};
 use crate::stats::Spread;
 use comfy_table::Table;
