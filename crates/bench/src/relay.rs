@@ -23,6 +23,8 @@ pub struct Cost {
     pub requests: f64,
     /// Commands that Redis executed, including those in scripts.
     pub commands: f64,
+    /// The time that Redis spent in scripts, in microseconds.
+    pub script_us: f64,
     /// Bytes to the store, including heads.
     pub sent: f64,
     /// Bytes from the store.
@@ -44,33 +46,53 @@ pub async fn cost(running: &RunningContender, load: Load, stack: &Stack) -> Resu
     // Fills the cache.
     client::send(worker.url(), &mut requests, 1, 2).await?;
     let mut redis = stack.redis.connection();
-    let before = command_count(&mut redis)?;
+    let before = CommandStats::read(&mut redis)?;
     traffic.reset();
     client::send(worker.url(), &mut requests, connections, count).await?;
     let mean = |total: u64| total as f64 / count as f64;
     let read = |count: &AtomicU64| mean(count.load(Ordering::Relaxed));
+    let after = CommandStats::read(&mut redis)?;
     Ok(Cost {
         requests: read(&traffic.requests),
         // The gateway sends no commands of its own.
-        commands: mean(command_count(&mut redis)? - before),
+        commands: mean(after.calls - before.calls),
+        script_us: mean(after.script_us - before.script_us),
         sent: read(&traffic.up),
         received: read(&traffic.down),
     })
 }
 
-/// Returns the number of commands executed since the start, except for INFO.
-fn command_count(redis: &mut Connection) -> Result<u64, String> {
-    let stats = redis::cmd("INFO")
-        .arg("commandstats")
-        .query::<String>(redis);
-    let stats = stats.map_err(|error| error.to_string())?;
-    let lines = stats
-        .lines()
-        .filter(|line| !line.starts_with("cmdstat_info:"));
-    let calls = lines.filter_map(|line| line.split_once("calls=")?.1.split_once(','));
-    Ok(calls
-        .filter_map(|(calls, _)| calls.parse::<u64>().ok())
-        .sum())
+/// The commands that Redis executed since its start, except for INFO.
+#[derive(Default)]
+struct CommandStats {
+    calls: u64,
+    /// Microseconds of the scripts.
+    script_us: u64,
+}
+
+impl CommandStats {
+    fn read(redis: &mut Connection) -> Result<Self, String> {
+        let mut command = redis::cmd("INFO");
+        let text = command.arg("commandstats").query::<String>(redis);
+        let text = text.map_err(|error| error.to_string())?;
+        let mut stats = Self::default();
+        // cmdstat_evalsha:calls=1,usec=30,…
+        for line in text.lines() {
+            let figure = |name: &str| {
+                let rest = line.split_once(name)?.1;
+                rest.split(',').next()?.parse::<u64>().ok()
+            };
+            let (calls, usec) = (figure(":calls="), figure(",usec="));
+            if line.starts_with("cmdstat_info:") {
+                continue;
+            }
+            stats.calls += calls.unwrap_or(0);
+            if line.starts_with("cmdstat_eval") {
+                stats.script_us += usec.unwrap_or(0);
+            }
+        }
+        Ok(stats)
+    }
 }
 
 /// The traffic of a relay.
