@@ -7,14 +7,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-/// The scripts of `src/scripts`, and the files that make up each of them.
+/// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
 const SCRIPTS: [(&str, &[&str]); 17] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["archive_page"]),
     ("ARCHIVE_STATES", &["archive_states"]),
     ("AROUND", &["rows", "around"]),
     ("AUDITED", &["audited"]),
-    ("COMPARE", &["hidden", "compare"]),
+    ("COMPARE", &["compare"]),
     (
         "COUNT",
         &[
@@ -48,10 +48,13 @@ const SCRIPTS: [(&str, &[&str]); 17] = [
         "SETTLE",
         &["journal", "integers", "audit", "pending", "settle"],
     ),
-    ("STANDING", &["rows", "hidden", "standing"]),
+    ("STANDING", &["rows", "standing"]),
     ("TOP", &["rows", "top"]),
     ("WINNERS", &["rows", "winners"]),
 ];
+
+/// The file that every script begins with.
+const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
 const WRITING: [&str; 7] = [
@@ -81,7 +84,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut code = String::new();
     // Each file is one constant: the wasm contains it once, however many scripts use it.
     let mut parts = BTreeMap::new();
-    for file in SCRIPTS.iter().flat_map(|(_, files)| files.iter()) {
+    let listed = SCRIPTS.iter().flat_map(|(_, files)| files.iter());
+    for file in listed.chain([&FIRST]) {
         let source = fs::read_to_string(format!("src/scripts/{file}.lua"))?;
         parts.insert(
             *file,
@@ -92,6 +96,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(code, "static {}_LUA: &str = {text:?};", file.to_uppercase())?;
     }
     for (name, files) in SCRIPTS {
+        let files: Vec<&str> = [&FIRST].into_iter().chain(files).copied().collect();
         let of_files = files.iter().filter_map(|file| parts.get(file));
         let text: String = of_files.map(String::as_str).collect();
         let constants = files

@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use activity_rank_store::keys::Keys;
 use redis::{Connection, FromRedisValue, Iter};
 use test_support::{RedisServer, owner, rest};
 
 /// The entries of an empty stream as [`Store::elements`] returns them.
 const NO_ENTRIES: &str = "array([])";
+
+/// The field of the hash of users that holds the schema fingerprint.
+pub const FINGERPRINT: &str = Keys::FINGERPRINT;
 
 /// The keys of one prefix.
 pub struct Store {
@@ -70,8 +74,8 @@ impl Store {
 
     /// Returns the number of pending changes on a user's shard.
     pub fn pending_changes(&mut self, user: &str) -> usize {
-        let key = self.key_of(user, "s");
-        let stored: Option<String> = self.run("GET", &[&key]);
+        let key = self.key_of(user, "p");
+        let stored: Option<String> = self.run("HGET", &[&key, FINGERPRINT]);
         stored.unwrap_or_default().lines().skip(1).count()
     }
 
@@ -110,7 +114,9 @@ impl Store {
                 "zset" => self.run::<Option<String>>("ZSCORE", &[key, user]).is_some(),
                 "hash" => {
                     let entries: Vec<String> = self.run("HGETALL", &[key]);
-                    entries.iter().any(|entry| entry == user)
+                    // Flags and undo logs have a prefix.
+                    let name = |entry: &str| entry.strip_prefix(['!', '\t']) == Some(user);
+                    entries.iter().any(|entry| entry == user || name(entry))
                 }
                 _ => false,
             }

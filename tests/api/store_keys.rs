@@ -14,9 +14,8 @@ use crate::clock::noon;
 /// The content of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
-    Fingerprint,
+    Users,
     Index,
-    Profiles,
     Outbox,
     Tombstones,
     /// Period, id of its instance, group.
@@ -29,9 +28,8 @@ enum Content {
 impl Content {
     fn key(&self, keys: &Keys, day: Date) -> String {
         match self {
-            Self::Fingerprint => keys.fingerprint(),
             Self::Index => keys.index(),
-            Self::Profiles => keys.profiles(),
+            Self::Users => keys.users(),
             Self::Outbox => keys.outbox(),
             Self::Tombstones => keys.tombstones(),
             Self::Board(period, _, group) => keys.board(*period, day, group.as_deref()),
@@ -52,7 +50,7 @@ fn id() -> impl Strategy<Value = String> {
         Just("all".to_owned()),
         Just("bd:2026-11-20".to_owned()),
         Just("670".to_owned()),
-        Just("s".to_owned()),
+        Just("p".to_owned()),
         Just("0".to_owned()),
     ];
     prop::collection::vec(part, 1..4)
@@ -73,7 +71,7 @@ fn date() -> impl Strategy<Value = Date> {
 fn content() -> impl Strategy<Value = (Content, Date)> {
     let period = prop::sample::select(Period::ALL.to_vec());
     prop_oneof![
-        1 => prop::sample::select(vec![Content::Fingerprint, Content::Index, Content::Profiles, Content::Outbox, Content::Tombstones])
+        1 => prop::sample::select(vec![Content::Users, Content::Index, Content::Outbox, Content::Tombstones])
             .prop_flat_map(|content| date().prop_map(move |day| (content.clone(), day))),
         4 => (period, date(), prop::option::of(id()))
             .prop_map(|(period, day, group)| (Content::Board(period, period.id(day), group), day)),

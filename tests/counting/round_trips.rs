@@ -282,8 +282,8 @@ async fn isolate_checks_fingerprints_once_per_shard() {
         all
     };
     let [get, set, read, count] = [
-        ["GET"; 4].to_vec(),
-        ["SET"; 4].to_vec(),
+        ["HGET"; 4].to_vec(),
+        ["HSETNX"; 4].to_vec(),
         ["EVALSHA"; 4].to_vec(),
         vec!["EVALSHA"],
     ];

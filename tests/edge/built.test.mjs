@@ -32,7 +32,7 @@ const get = (path) => worker.fetch(new Request(`https://rank.example${path}`), e
 it('panic rejects pending requests and is recovered', async (t) => {
   // A store that hangs at first, then returns the id of a user as their name.
   const hanging = []
-  const profile = ([, , user], index) => ({ result: index % 3 === 1 ? `{"name":"${user}"}` : null })
+  const profile = ([command, , user]) => ({ result: command === 'HMGET' ? [`{"name":"${user}"}`, null] : null })
   const store = t.mock.method(globalThis, 'fetch', () => new Promise((respond) => hanging.push(respond)))
   const instances = t.mock.method(WebAssembly, 'Instance')
 

@@ -169,7 +169,7 @@ fn record_all(redis: &mut Connection) -> RedisResult<()> {
 
 /// Returns whether the fingerprint has the line of a change.
 fn is_pending(redis: &mut Connection) -> RedisResult<bool> {
-    let stored: String = cmd("GET").arg("{moderation:0}s").query(redis)?;
+    let stored: String = cmd("HGET").arg("{moderation:0}p").arg("\t").query(redis)?;
     Ok(stored.contains('\n'))
 }
 

@@ -56,7 +56,7 @@ pub async fn read_states(
 ) -> Result<Vec<Option<StoredState>>, Error> {
     let keys = deployment.keys(shard);
     let boards = names.iter().map(|name| keys.board_named(name));
-    let all: Vec<String> = [keys.fingerprint()].into_iter().chain(boards).collect();
+    let all: Vec<String> = [keys.users()].into_iter().chain(boards).collect();
     let reply = deployment
         .run_script(Command::script(&ARCHIVE_STATES, &all))
         .await?;
@@ -88,7 +88,7 @@ pub async fn read_page(
     kept: u32,
 ) -> Result<Option<ArchivePage>, Error> {
     let keys = deployment.keys(shard);
-    let all = [keys.fingerprint(), keys.audit_log(), keys.board_named(name)];
+    let all = [keys.users(), keys.audit_log(), keys.board_named(name)];
     let call = Command::script(&ARCHIVE_PAGE, &all);
     let call = call.number(start).number(PAGE).number(kept);
     let reply = deployment.run_script(call).await?;

@@ -120,8 +120,10 @@ impl Deployment {
         if during_rebuild == DuringRebuild::Fail {
             self.check_fingerprints().await?;
         }
-        let fingerprint = Command::new("GET").arg(&keys.fingerprint());
-        let commands = [fingerprint].into_iter().chain(commands).collect();
+        let commands = [fingerprint::read(keys)]
+            .into_iter()
+            .chain(commands)
+            .collect();
         let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
         self.check_fingerprint(&replies.next().unwrap_or(Reply::Nil), during_rebuild)?;
         Ok(replies.collect())
@@ -173,7 +175,7 @@ impl Deployment {
             return Ok(());
         }
         let fingerprint = fingerprint::fingerprint(&self.config);
-        let claims = self.on_fingerprints("SET", &[&fingerprint, "NX"]);
+        let claims = self.on_fingerprints("HSETNX", &[&fingerprint]);
         self.store.run(&claims).await?;
         // Another deployment may have written its own first.
         self.check_fingerprints().await.map(|_| ())
@@ -186,7 +188,7 @@ impl Deployment {
             return Ok(true);
         }
         let mut all = true;
-        for stored in self.store.run(&self.on_fingerprints("GET", &[])).await? {
+        for stored in self.store.run(&self.on_fingerprints("HGET", &[])).await? {
             fingerprint::check(&self.config, &stored)?;
             all = all && stored != Reply::Nil;
         }
@@ -196,10 +198,7 @@ impl Deployment {
 
     /// Returns a command on the fingerprint of each shard.
     fn on_fingerprints(&self, name: &'static str, arguments: &[&str]) -> Pipeline {
-        let command = |shard| {
-            let command = Command::new(name).arg(&self.keys(shard).fingerprint());
-            command.args(arguments)
-        };
+        let command = |shard| fingerprint::command(name, &self.keys(shard)).args(arguments);
         Pipeline::new((0..self.config.shards).map(command).collect())
     }
 }

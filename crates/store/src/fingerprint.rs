@@ -6,7 +6,8 @@
 //! While a change of visibility or an erasure takes several steps, the stored value has a line for it
 //! after the settings; `pending.lua` describes the lines.
 
-use crate::redis::Reply;
+use crate::keys::Keys;
+use crate::redis::{Command, Reply};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
@@ -19,6 +20,18 @@ const REBUILDING: &str = "rebuilding";
 pub fn fingerprint(config: &Config) -> String {
     let settings = settings(config).map(|(_, name, value)| format!("{name}={value}"));
     format!("v3 {}", settings.join(" "))
+}
+
+/// Returns the command that reads the stored fingerprint of a shard.
+#[must_use]
+pub fn read(keys: &Keys) -> Command {
+    command("HGET", keys)
+}
+
+/// Returns a command on the stored fingerprint of a shard, without its further arguments.
+#[must_use]
+pub fn command(name: &'static str, keys: &Keys) -> Command {
+    Command::new(name).arg(&keys.users()).arg(Keys::FINGERPRINT)
 }
 
 /// Returns whether a stored fingerprint says that a rebuild of this deployment is running: until it

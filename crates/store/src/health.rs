@@ -33,7 +33,7 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
     let mut commands = vec![Command::new("INFO").arg("memory")];
     for shard in 0..config.shards {
         let keys = deployment.keys(shard);
-        commands.push(Command::new("GET").arg(&keys.fingerprint()));
+        commands.push(fingerprint::read(&keys));
         // No member is empty, so this updates none; a store without memory refuses it all the same.
         let write = Command::new("ZADD").arg(&keys.index());
         commands.push(write.arg("XX").arg("0").arg(""));

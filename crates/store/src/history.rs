@@ -35,7 +35,7 @@ pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<U
 #[must_use]
 pub fn commands(keys: &Keys, request: &HistoryRequest) -> Vec<Command> {
     let user = &request.user;
-    let mut commands = vec![Command::new("HGET").arg(&keys.profiles()).arg(user)];
+    let mut commands = vec![Command::new("HGET").arg(&keys.users()).arg(user)];
     for span in spans(request) {
         commands.push(Command::new("HGETALL").arg(&keys.history(span, user)));
     }

@@ -3,10 +3,8 @@
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
-//! | `{ar:0}s` | string | schema fingerprint: the settings that the data depends on, then a line for each pending change | unlimited |
+//! | `{ar:0}p` | hash | users: profiles, flags, undo logs of calls; schema fingerprint. See below | unlimited |
 //! | `{ar:0}i` | sorted set | index of boards and of history spans | unlimited; trims itself |
-//! | `{ar:0}p` | hash | profiles, user → JSON | unlimited |
-//! | `{ar:0}f` | hash | flags, user → hidden, opted out, frozen; undo logs of calls, tab and user → log | unlimited |
 //! | `{ar:0}l` | stream | audit log | unlimited |
 //! | `{ar:0}n` | stream | opt-outs of the audit log | unlimited; the last 1,000 |
 //! | `{ar:0}c` | hash | pending changes of visibility and erasures, user → change | until complete |
@@ -17,6 +15,11 @@
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
 //! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; marker, tab → integer | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
+//!
+//! The hash of users is the first key of every script, so that one command reads the schema
+//! fingerprint with whatever else the script needs of users. `users.lua` lists its fields. The
+//! fingerprint, in the field of a single tab, names the settings that the data depends on, then has a
+//! line for each pending change.
 //!
 //! A *span* is 31 days, numbered since 1970-01-01: days of the deployment's time zone for histories
 //! and daily records, days of UTC for undo records. A history field begins with the day's number in
@@ -57,6 +60,15 @@ pub struct Keys {
 impl Keys {
     /// Days that share a history.
     pub const SPAN_DAYS: i32 = 31;
+
+    /// Field of the hash of users: the schema fingerprint.
+    pub const FINGERPRINT: &str = "\t";
+
+    /// Precedes a user in the field of their flags.
+    pub const FLAGS: char = '!';
+
+    /// Precedes a user in the field of their undo log, and equals [`Self::FINGERPRINT`].
+    pub const UNDO_LOG: char = '\t';
 
     /// Field of a history that records when expiries were set.
     pub const MARKER: &str = "\t";
@@ -109,7 +121,7 @@ impl Keys {
 
     /// Returns a shadow's key of the users whose data it contains.
     #[must_use]
-    pub fn users(&self) -> String {
+    pub fn user_hashes(&self) -> String {
         self.key("q")
     }
 
@@ -119,28 +131,22 @@ impl Keys {
         self.key("r")
     }
 
-    /// Returns the key of the schema fingerprint.
+    /// Returns the key of the hash of users, which holds the schema fingerprint.
     #[must_use]
-    pub fn fingerprint(&self) -> String {
-        self.key("s")
+    pub fn users(&self) -> String {
+        self.key("p")
+    }
+
+    /// Returns the field of a user's flags in the hash of users.
+    #[must_use]
+    pub fn flags_field(user: &str) -> String {
+        format!("{}{user}", Self::FLAGS)
     }
 
     /// Returns the key of the index of boards and history spans.
     #[must_use]
     pub fn index(&self) -> String {
         self.key("i")
-    }
-
-    /// Returns the key of the profiles.
-    #[must_use]
-    pub fn profiles(&self) -> String {
-        self.key("p")
-    }
-
-    /// Returns the key of the flags.
-    #[must_use]
-    pub fn flags(&self) -> String {
-        self.key("f")
     }
 
     /// Returns the key of the audit log.
@@ -180,17 +186,15 @@ impl Keys {
     }
 
     /// Returns the first keys of every script that begins or continues a change of visibility or an
-    /// erasure: fingerprint, index, flags, audit log and its subjects, profiles, outbox, pending
-    /// changes, opt-outs, tombstones.
+    /// erasure: users, index, audit log and its subjects, outbox, pending changes, opt-outs,
+    /// tombstones.
     #[must_use]
     pub fn moderation_keys(&self) -> Vec<String> {
         vec![
-            self.fingerprint(),
+            self.users(),
             self.index(),
-            self.flags(),
             self.audit_log(),
             self.audit_subjects(),
-            self.profiles(),
             self.outbox(),
             self.pending_changes(),
             self.opt_outs(),
@@ -198,10 +202,10 @@ impl Keys {
         ]
     }
 
-    /// Returns the keys of the shard with this schema fingerprint key; `None` for any other key.
+    /// Returns the keys of the shard with this hash of users; `None` for any other key.
     #[must_use]
-    pub fn of_fingerprint(key: &str) -> Option<Self> {
-        let tag = key.strip_suffix('s')?.to_owned();
+    pub fn of_users(key: &str) -> Option<Self> {
+        let tag = key.strip_suffix('p')?.to_owned();
         Some(Self { tag })
     }
 
@@ -335,6 +339,7 @@ fn undo_span(at: Instant) -> i32 {
 mod tests {
     use super::*;
     use activity_rank_core::board::parse_board_name;
+    use activity_rank_core::id::is_id;
 
     #[test]
     fn history_field_contains_day_and_action() {
@@ -365,6 +370,16 @@ mod tests {
                 "{span} {field}"
             );
         }
+    }
+
+    /// The hash of users holds fields of several kinds, each with ids of users.
+    #[test]
+    fn field_prefixes_are_in_no_id() {
+        for prefix in [Keys::FLAGS, Keys::UNDO_LOG] {
+            assert!(!is_id(&prefix.to_string()));
+        }
+        assert_eq!(Keys::FINGERPRINT, Keys::UNDO_LOG.to_string());
+        assert_eq!(Keys::flags_field("42"), "!42");
     }
 
     #[test]

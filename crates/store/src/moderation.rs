@@ -80,10 +80,9 @@ pub async fn read_audit_log(
 pub fn audit_call(config: &Config, request: &AuditRequest, shard: u32) -> Command {
     let keys = Keys::of_shard(config, shard);
     let all = [
-        keys.fingerprint(),
+        keys.users(),
         keys.audit_log(),
         keys.audit_subjects(),
-        keys.profiles(),
         keys.opt_outs(),
     ];
     let from = request.before.map(|id| id.before(shard));

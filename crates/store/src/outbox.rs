@@ -3,6 +3,7 @@
 //! See `journal.lua` for the fields of an entry.
 
 use crate::deployment::{Deployment, DuringRebuild};
+use crate::fingerprint;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::error::Error;
 use std::ops::Range;
@@ -30,7 +31,7 @@ pub async fn lengths(
 ) -> Result<Vec<(u32, u64)>, Error> {
     let mut commands = Vec::new();
     for keys in shards.clone().map(|shard| deployment.keys(shard)) {
-        commands.push(Command::new("GET").arg(&keys.fingerprint()));
+        commands.push(fingerprint::read(&keys));
         commands.push(Command::new("XLEN").arg(&keys.outbox()));
     }
     if commands.is_empty() {

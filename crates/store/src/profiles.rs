@@ -35,22 +35,20 @@ pub fn decode_flags(reply: &Reply) -> Result<Flags, StoreError> {
     Ok(reply.optional_text()?.map(Flags::parse).unwrap_or_default())
 }
 
+/// Names a field of a user in the hash of users.
+type FieldName = fn(&str) -> String;
+
+/// The fields of a profile and of flags.
+const PROFILE_AND_FLAGS: [FieldName; 2] = [str::to_owned, Keys::flags_field];
+
 /// Reads the profile and the flags of a user.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
 pub async fn read(deployment: &Deployment, user: &str) -> Result<(Option<Profile>, Flags), Error> {
-    let keys = deployment.keys_of(user);
-    let of_user = |key: &str| Command::new("HGET").arg(key).arg(user);
-    let commands = vec![of_user(&keys.profiles()), of_user(&keys.flags())];
-    let replies = deployment
-        .run_commands(&keys, commands, DuringRebuild::Fail)
-        .await?;
-    match replies.as_slice() {
-        [profile, flags] => Ok((decode_profile(profile)?, decode_flags(flags)?)),
-        _ => Err(unexpected_count()),
-    }
+    let values = read_fields(deployment, &PROFILE_AND_FLAGS, &[user]).await?;
+    Ok(decode_pair(&values)?)
 }
 
 /// Reads the profiles of users, in their order. Hidden users have none.
@@ -62,12 +60,12 @@ pub async fn read_profiles(
     deployment: &Deployment,
     users: &[&str],
 ) -> Result<Vec<Option<Profile>>, Error> {
-    let [profiles, flags] = read_fields(deployment, [Keys::profiles, Keys::flags], users).await?;
-    let visible = |(profile, flags): (&Reply, &Reply)| {
-        let is_hidden = decode_flags(flags)?.is_hidden();
-        Ok(decode_profile(profile)?.filter(|_| !is_hidden))
+    let values = read_fields(deployment, &PROFILE_AND_FLAGS, users).await?;
+    let visible = |pair: &[Reply]| {
+        let (profile, flags) = decode_pair(pair)?;
+        Ok(profile.filter(|_| !flags.is_hidden()))
     };
-    let profiles = profiles.iter().zip(&flags).map(visible);
+    let profiles = values.chunks(PROFILE_AND_FLAGS.len()).map(visible);
     Ok(profiles.collect::<Result<_, StoreError>>()?)
 }
 
@@ -77,43 +75,50 @@ pub async fn read_profiles(
 ///
 /// As [`Deployment::run_script`].
 pub async fn read_flags(deployment: &Deployment, users: &[&str]) -> Result<Vec<Flags>, Error> {
-    let [flags] = read_fields(deployment, [Keys::flags], users).await?;
-    Ok(flags.iter().map(decode_flags).collect::<Result<_, _>>()?)
+    let values = read_fields(deployment, &[Keys::flags_field], users).await?;
+    Ok(values.iter().map(decode_flags).collect::<Result<_, _>>()?)
 }
 
-/// Reads the field of each user from hashes of the user's shard, in one request.
-async fn read_fields<const HASHES: usize>(
+fn decode_pair(values: &[Reply]) -> Result<(Option<Profile>, Flags), StoreError> {
+    match values {
+        [profile, flags] => Ok((decode_profile(profile)?, decode_flags(flags)?)),
+        _ => Err(StoreError::Unavailable("unexpected fields".to_owned())),
+    }
+}
+
+/// Reads fields of each user in one request, and returns their values: all of the first user, then all
+/// of the next.
+async fn read_fields(
     deployment: &Deployment,
-    hashes: [fn(&Keys) -> String; HASHES],
+    names: &[FieldName],
     users: &[&str],
-) -> Result<[Vec<Reply>; HASHES], Error> {
-    let mut fields = [(); HASHES].map(|()| vec![Reply::Nil; users.len()]);
+) -> Result<Vec<Reply>, Error> {
+    let mut values = vec![Reply::Nil; users.len() * names.len()];
     let shards = deployment.config.indexes_by_shard(users);
     let Some((first, _)) = shards.first() else {
-        return Ok(fields);
+        return Ok(values);
     };
     let mut commands = Vec::new();
     for (shard, indexes) in &shards {
-        let keys = deployment.keys(*shard);
-        for hash in hashes {
-            let users = indexes.iter().filter_map(|index| users.get(*index));
-            commands.push(Command::new("HMGET").arg(&hash(&keys)).args(users));
+        let mut read = Command::new("HMGET").arg(&deployment.keys(*shard).users());
+        for user in indexes.iter().filter_map(|index| users.get(*index)) {
+            read = read.args(names.iter().map(|name| name(user)));
         }
+        commands.push(read);
     }
     let keys = deployment.keys(*first);
     let replies = deployment
         .run_commands(&keys, commands, DuringRebuild::Fail)
         .await?;
-    for ((_, indexes), replies) in shards.iter().zip(replies.chunks(HASHES)) {
-        for (fields, reply) in fields.iter_mut().zip(replies) {
-            for (index, value) in indexes.iter().zip(reply.list()?) {
-                if let Some(field) = fields.get_mut(*index) {
-                    field.clone_from(value);
-                }
+    for ((_, indexes), reply) in shards.iter().zip(&replies) {
+        for (index, of_user) in indexes.iter().zip(reply.list()?.chunks(names.len())) {
+            let slots = values.iter_mut().skip(index * names.len());
+            for (slot, value) in slots.zip(of_user) {
+                slot.clone_from(value);
             }
         }
     }
-    Ok(fields)
+    Ok(values)
 }
 
 /// Writes profiles, and hides or shows the users whose `hidden` is set. Returns for each user
@@ -196,13 +201,7 @@ fn write_call<'a>(
 #[must_use]
 pub fn first_profile_call(config: &Config, user: &str, profile: &Profile, now: Instant) -> Command {
     let keys = Keys::of_user(config, user);
-    let all = [
-        keys.fingerprint(),
-        keys.profiles(),
-        keys.flags(),
-        keys.outbox(),
-    ];
-    Command::script(&FIRST_PROFILE, &all)
+    Command::script(&FIRST_PROFILE, &[keys.users(), keys.outbox()])
         .arg(&fingerprint(config))
         .number(now.0)
         .arg(config.bound.journal_flag())

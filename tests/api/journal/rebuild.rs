@@ -8,20 +8,20 @@ use crate::bodies::{moderation, undo};
 use crate::client::JSON;
 use crate::misconfigured::REQUESTS;
 use crate::problem::assert_problem;
-use crate::store::Store;
+use crate::store::{FINGERPRINT, Store};
 
 /// Writes a schema fingerprint to every shard.
 fn set_fingerprint(store: &mut Store, fingerprint: &str) {
     for shard in 0..shards() {
-        let key = store.key_on(shard, "s");
-        store.run::<()>("SET", &[&key, fingerprint]);
+        let key = store.key_on(shard, "p");
+        store.run::<()>("HSET", &[&key, FINGERPRINT, fingerprint]);
     }
 }
 
 /// Write-locks every shard. Returns the fingerprint that [`set_fingerprint`] restores.
 fn lock(store: &mut Store) -> String {
-    let key = store.key("s");
-    let fingerprint: String = store.run("GET", &[&key]);
+    let key = store.key("p");
+    let fingerprint: String = store.run("HGET", &[&key, FINGERPRINT]);
     set_fingerprint(store, &format!("rebuilding {fingerprint}"));
     fingerprint
 }

@@ -14,7 +14,7 @@ use activity_rank_store::{erasure, moderation, profiles};
 use serde_json::json;
 use test_support::{Api, Fault, Forwarder, Refusal, TOKEN, gateway};
 
-use crate::store::Store;
+use crate::store::{FINGERPRINT, Store};
 
 const NOW: Instant = Instant(1_795_132_800_000);
 
@@ -52,13 +52,12 @@ impl App {
     /// Writes a board with the users a and b, and their data.
     fn fill(&mut self) {
         let key = |rest: &str| self.store.key_on(0, rest);
-        let (index, board, profiles) = (key("i"), key("ba:all"), key("p"));
-        let (records, fingerprint) = (key("m:b"), key("s"));
+        let (index, board, users) = (key("i"), key("ba:all"), key("p"));
+        let records = key("m:b");
         let settings = activity_rank_store::fingerprint::fingerprint(&self.deployment.config);
         let run = |store: &mut Store, command: &str, arguments: &[&str]| {
             store.run::<redis::Value>(command, arguments);
         };
-        run(&mut self.store, "SET", &[&fingerprint, &settings]);
         run(
             &mut self.store,
             "ZADD",
@@ -72,7 +71,7 @@ impl App {
         run(
             &mut self.store,
             "HSET",
-            &[&profiles, "b", "{\"name\":\"Bea\"}"],
+            &[&users, FINGERPRINT, &settings, "b", "{\"name\":\"Bea\"}"],
         );
         run(&mut self.store, "HSET", &[&records, "Lp", "200"]);
     }
@@ -84,8 +83,8 @@ impl App {
     }
 
     fn flags(&mut self) -> String {
-        let flags = self.store.key_on(0, "f");
-        let flags: Option<String> = self.store.run("HGET", &[&flags, "b"]);
+        let users = self.store.key_on(0, "p");
+        let flags: Option<String> = self.store.run("HGET", &[&users, "!b"]);
         let flags = flags.unwrap_or_default();
         flags.split(',').next().unwrap_or_default().to_owned()
     }
@@ -101,9 +100,7 @@ impl App {
     }
 
     fn lines(&mut self) -> usize {
-        let key = self.store.key_on(0, "s");
-        let stored: String = self.store.run("GET", &[&key]);
-        stored.lines().skip(1).count()
+        self.store.pending_changes("b")
     }
 }
 

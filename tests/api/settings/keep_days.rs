@@ -66,7 +66,7 @@ fn expected(keep: [i64; 5]) -> BTreeMap<String, Option<i64>> {
     // The undo record is in the span of today in UTC.
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     keys.insert(history_key(today, "42"), Some(62 * DAY));
-    for persistent in ["s", "i", "p", "ba:all", "ba:all:eu"] {
+    for persistent in ["i", "p", "ba:all", "ba:all:eu"] {
         keys.insert(persistent.to_owned(), None);
     }
     keys

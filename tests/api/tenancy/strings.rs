@@ -5,7 +5,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 /// Redis keys of other tenants.
 pub const FOREIGN_KEYS: [&str; 14] = [
-    "{mine2:0}s",
+    "{mine2:0}e",
     "{mine2:0}i",
     "{mine2:0}p",
     "{mine2:0}ba:all",

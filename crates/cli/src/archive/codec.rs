@@ -48,11 +48,16 @@ pub fn decode_key(
                 records: OrderedMap(records),
             }
         }),
-        Key::Profiles => decode_each(values, decode_profile)?,
-        Key::Flags => {
-            // A tab precedes the user of an undo log, which no user id contains.
-            let is_user = |(field, _): &(String, String)| !field.starts_with('\t');
-            decode_each(values.into_iter().filter(is_user).collect(), decode_flags)?
+        Key::Users => {
+            // Fields with a tab are the fingerprint and undo logs.
+            let is_user = |(field, _): &(String, String)| !field.starts_with(Keys::UNDO_LOG);
+            let values = values.into_iter().filter(is_user).collect();
+            decode_each(values, |field, text| {
+                match field.strip_prefix(Keys::FLAGS) {
+                    Some(user) => decode_flags(user.to_owned(), text),
+                    None => decode_profile(field, text),
+                }
+            })?
         }
         Key::AuditDetails => decode_each(values, |field, value| {
             decode_audit_detail(shard, field, value)
@@ -64,7 +69,7 @@ pub fn decode_key(
             }
             Err(_) => Err(format!("has the invalid instant '{at}'")),
         })?,
-        Key::Index | Key::AuditLog | Key::OptOuts | Key::Fingerprint => Vec::new(),
+        Key::Index | Key::AuditLog | Key::OptOuts => Vec::new(),
     })
 }
 
@@ -299,10 +304,11 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
             user,
             flags,
             subject,
-        } => match subject {
-            Some(subject) => ("HSET", pair(user, format!("{flags},{subject}"))),
-            None => ("HSET", pair(user, flags)),
-        },
+        } => {
+            let subject = subject.map(|subject| format!(",{subject}"));
+            let value = flags + &subject.unwrap_or_default();
+            ("HSET", pair(Keys::flags_field(&user), value))
+        }
         Record::Subjects { count, .. } => ("HSET", pair("subjects".to_owned(), count.to_string())),
         Record::Subject { number, user, .. } => ("HSET", pair(format!("s{number}"), user)),
         Record::Reason { entry, reason, .. } => ("HSET", pair(entry, reason)),
@@ -425,9 +431,9 @@ mod tests {
         }
         assert!(decode_index(0, "{ar:0}", "2026-11-20", "inf").is_err());
         assert!(decode_index(0, "{ar:0}", "{ar:0}m:42", "inf").is_err());
-        assert!(decode_key(0, &Key::Flags, None, vec![pair("42", "h,x")]).is_err());
-        let undo_log = vec![pair("\t42", "1795132800000\n")];
-        assert_eq!(decode_key(0, &Key::Flags, None, undo_log), Ok(Vec::new()));
+        assert!(decode_key(0, &Key::Users, None, vec![pair("!42", "h,x")]).is_err());
+        let others = vec![pair("\t", "v3"), pair("\t42", "1795132800000\n")];
+        assert_eq!(decode_key(0, &Key::Users, None, others), Ok(Vec::new()));
         let key = Key::History(670, "42".to_owned());
         let marker = vec![pair("\t", "41555")];
         assert_eq!(decode_key(0, &key, None, marker), Ok(Vec::new()));

@@ -115,13 +115,7 @@ async fn first_line(store: &Store, fingerprint: &Fingerprint) -> Result<Record, 
 
 /// Writes all lines of a shard.
 async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure> {
-    for key in [
-        Key::Index,
-        Key::Profiles,
-        Key::Flags,
-        Key::AuditDetails,
-        Key::Tombstones,
-    ] {
+    for key in [Key::Index, Key::Users, Key::AuditDetails, Key::Tombstones] {
         export_pages(store, &key, None, output).await?;
     }
     export_audit_log(store, &Key::AuditLog, output).await?;
@@ -133,10 +127,8 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
         for name in names.into_iter().filter(|name| !is_excluded(name)) {
             match Key::parse(&name) {
                 Some(
-                    Key::Fingerprint
-                    | Key::Index
-                    | Key::Profiles
-                    | Key::Flags
+                    Key::Index
+                    | Key::Users
                     | Key::AuditLog
                     | Key::OptOuts
                     | Key::AuditDetails

@@ -25,14 +25,10 @@ pub struct BoardId {
 /// A key without its tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The schema fingerprint.
-    Fingerprint,
     /// Existing boards and spans of histories.
     Index,
-    /// Profiles.
-    Profiles,
-    /// Flags of hidden and frozen users.
-    Flags,
+    /// Profiles and flags of users, undo logs of calls, and the schema fingerprint.
+    Users,
     /// The audit log.
     AuditLog,
     /// The opt-outs of the audit log.
@@ -54,10 +50,8 @@ impl Key {
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
-            "s" => return Some(Self::Fingerprint),
             "i" => return Some(Self::Index),
-            "p" => return Some(Self::Profiles),
-            "f" => return Some(Self::Flags),
+            "p" => return Some(Self::Users),
             "l" => return Some(Self::AuditLog),
             "n" => return Some(Self::OptOuts),
             "w" => return Some(Self::AuditDetails),
@@ -103,10 +97,8 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fingerprint => f.write_str("s"),
             Self::Index => f.write_str("i"),
-            Self::Profiles => f.write_str("p"),
-            Self::Flags => f.write_str("f"),
+            Self::Users => f.write_str("p"),
             Self::AuditLog => f.write_str("l"),
             Self::OptOuts => f.write_str("n"),
             Self::AuditDetails => f.write_str("w"),
@@ -209,10 +201,8 @@ mod tests {
     #[test]
     fn keys_round_trip() {
         for name in [
-            "s",
             "i",
             "p",
-            "f",
             "l",
             "w",
             "e",
@@ -235,6 +225,8 @@ mod tests {
     fn unknown_keys_are_rejected() {
         for name in [
             "",
+            "s",
+            "f",
             "x",
             "x:1",
             "bd",

@@ -234,8 +234,7 @@ impl Record {
         Some(match self {
             Self::Export { .. } | Self::End { .. } => return None,
             Self::IndexBoard { .. } | Self::IndexSpan { .. } => Key::Index,
-            Self::Profile { .. } => Key::Profiles,
-            Self::Flags { .. } => Key::Flags,
+            Self::Profile { .. } | Self::Flags { .. } => Key::Users,
             Self::Subjects { .. } | Self::Subject { .. } | Self::Reason { .. } => Key::AuditDetails,
             Self::Audit { fields, .. } if is_opt_out(fields) => Key::OptOuts,
             Self::Audit { .. } => Key::AuditLog,

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::thread;
 
-use activity_rank_store::redis::Command;
+use activity_rank_store::keys::Keys;
 use ring::digest::{Context, SHA256};
 use tokio::sync::mpsc::channel;
 
@@ -30,8 +30,8 @@ use crate::upload::source::{RawLine, Source};
 
 const WRITE: &str = include_str!("write.lua");
 /// Deletes a claim if it still stands.
-const RELEASE: &str =
-    "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0";
+const RELEASE: &str = "return redis.call('HGET', KEYS[1], '\\t') == ARGV[1] \
+                       and redis.call('HDEL', KEYS[1], '\\t') or 0";
 
 /// Lines read ahead.
 const LINES_AHEAD: usize = 256;
@@ -294,7 +294,7 @@ impl Claim {
             }
             let claimed = self.shards.get(..index).unwrap_or_default();
             for shard in claimed.iter().filter(|_| !is_claimed).rev() {
-                let command = eval(RELEASE, &[shard.key(&Key::Fingerprint)]).arg(&self.value);
+                let command = eval(RELEASE, &[shard.key(&Key::Users)]).arg(&self.value);
                 let _: i64 = shard.run(command).await?;
             }
             return Err(self.rejected("was claimed by another process just now"));
@@ -305,10 +305,9 @@ impl Claim {
     /// Claims a shard. Returns whether the claim stands, or the shard was completed by the restore
     /// that is resumed.
     async fn acquire_shard(&self, shard: &Store, resumed: bool) -> Result<bool, Failure> {
-        let name = shard.key(&Key::Fingerprint);
-        let command = Command::new("SET").args([&name, &self.value, "NX"]);
-        let _: Option<String> = shard.run(command).await?;
-        // The reply of SET is not used: after a lost response, the retry finds the claim in place.
+        let command = shard.on_fingerprint("HSETNX").arg(&self.value);
+        let _: i64 = shard.run(command).await?;
+        // The reply of HSETNX is not used: after a lost response, the retry finds the claim in place.
         let stored = shard.fingerprint().await?;
         let stored = stored.as_deref();
         Ok(stored == Some(self.value.as_str())
@@ -348,10 +347,11 @@ struct ShardWriter<'a> {
 
 impl<'a> ShardWriter<'a> {
     fn new(store: &'a Store, claim: String) -> Self {
+        let users = store.key(&Key::Users);
         Self {
             store,
-            keys: vec![store.key(&Key::Fingerprint)],
-            key_indexes: HashMap::new(),
+            key_indexes: HashMap::from([(users.clone(), 1)]),
+            keys: vec![users],
             args: vec![claim.clone()],
             bytes: 0,
             claim,
@@ -385,7 +385,8 @@ impl<'a> ShardWriter<'a> {
     /// Sends the last batch and replaces the claim by the fingerprint.
     async fn finish(mut self, fingerprint: String) -> Result<(), Failure> {
         self.send().await?;
-        self.push("SET", &Key::Fingerprint, vec![fingerprint.clone()]);
+        let field = vec![Keys::FINGERPRINT.to_owned(), fingerprint.clone()];
+        self.push("HSET", &Key::Users, field);
         match self.send().await {
             // A retry after a lost response finds the claim already replaced.
             Err(_) if self.store.fingerprint().await? == Some(fingerprint) => Ok(()),
@@ -399,7 +400,7 @@ impl<'a> ShardWriter<'a> {
         self.keys.truncate(1);
         self.args.clear();
         self.args.push(self.claim.clone());
-        self.key_indexes.clear();
+        self.key_indexes.retain(|_, index| *index == 1);
         self.bytes = 0;
         if written == 1 {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use activity_rank_store::fingerprint;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::transport::{
     Endpoint, HttpResponse, PostFuture, ReqwestTransport, Transport,
@@ -252,8 +253,13 @@ impl Store {
     ///
     /// As [`Store::run`].
     pub async fn fingerprint(&self) -> Result<Option<String>, Failure> {
-        self.run(Command::new("GET").arg(&self.key(&Key::Fingerprint)))
-            .await
+        self.run(self.on_fingerprint("HGET")).await
+    }
+
+    /// Returns a command on the schema fingerprint, without its further arguments.
+    #[must_use]
+    pub fn on_fingerprint(&self, name: &'static str) -> Command {
+        fingerprint::command(name, &Keys::new(&self.prefix, self.shard))
     }
 
     /// Returns the next page of the shard's keys without their tag, or `None` at the end. As with

@@ -1,14 +1,17 @@
 -- Runs a batch of write commands of a restore, if the restore still owns the shard.
 --
--- KEYS    1 schema fingerprint   2.. keys that the batch writes
--- ARGV    1 string: the claim of this restore, as stored in KEYS[1]
+-- KEYS    1 users (hash, with the schema fingerprint)   2.. other keys that the batch writes
+-- ARGV    1 string: the claim of this restore, stored as the fingerprint
 --         2.. commands, each as: name, index of its key in KEYS, number of arguments, arguments
--- Returns 1, or 0 if KEYS[1] holds anything but the claim: then nothing is written
+-- Returns 1, or 0 if the fingerprint is anything but the claim: then nothing is written
 -- State   idempotent: a repeated batch leaves the same data. Expiry is set only by commands of the batch.
 --         A delayed duplicate finds the final fingerprint instead of the claim and writes nothing.
--- Example EVAL text 2 {ar:0}s {ar:0}m:42 'restoring ...' HSET 2 2 like:post-7 1795132800000,2,2026-11-20,dwmya
+-- Example EVAL text 2 {ar:0}p {ar:0}m:42 'restoring ...' HSET 2 2 like:post-7 1795132800000,2,2026-11-20,dwmya
 
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+-- Field of the hash of users.
+local FINGERPRINT = '\t'
+
+if redis.call('HGET', KEYS[1], FINGERPRINT) ~= ARGV[1] then
   return 0
 end
 local cursor = 2

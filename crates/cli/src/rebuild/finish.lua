@@ -1,14 +1,17 @@
 -- Completes the rebuild of a shard: adds spans of histories to the index and unlocks writes.
 --
--- KEYS    1 rebuild state (hash)   2 schema fingerprint   3 index   4 index of the shadow
---         5.. other remaining keys of the shadow
+-- KEYS    1 rebuild state (hash)   2 users (hash, with the schema fingerprint)   3 index
+--         4 index of the shadow   5.. other remaining keys of the shadow
 -- ARGV    1 string: id of this run   2 integer: latest expiry of a span in the index, Unix s
 --         3 '1' if the deployment's journal has any entry: then every shard has a fingerprint
 -- Returns 1, or 0 if another run owns the rebuild or the phase is another: then nothing is changed
 -- State   the fingerprint is stored if it was before or ARGV[3] is '1'; else it is deleted. The shadow
 --         is deleted. The state remains for a day with the phase 'done', so that a run resumed for
 --         other shards skips this one.
--- Example EVAL text 6 {ar:0}r {ar:0}s {ar:0}i {ar:0}~i {ar:0}~s {ar:0}~a 7f3a 1800576000 1
+-- Example EVAL text 5 {ar:0}r {ar:0}p {ar:0}i {ar:0}~i {ar:0}~a 7f3a 1800576000 1
+
+-- Field of the hash of users.
+local FINGERPRINT = '\t'
 
 local owner, phase, fingerprint, had =
   unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'stamp', 'had'))
@@ -24,9 +27,9 @@ for i = 1, #names, 2 do
   end
 end
 if had == '1' or ARGV[3] == '1' then
-  redis.call('SET', KEYS[2], fingerprint)
+  redis.call('HSET', KEYS[2], FINGERPRINT, fingerprint)
 else
-  redis.call('DEL', KEYS[2])
+  redis.call('HDEL', KEYS[2], FINGERPRINT)
 end
 for i = 4, #KEYS do
   redis.call('UNLINK', KEYS[i])

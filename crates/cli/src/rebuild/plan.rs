@@ -467,7 +467,7 @@ impl Planner {
     fn store_users(&mut self) {
         let new = self.users.take();
         if !new.is_empty() {
-            let key = self.keys.users();
+            let key = self.keys.user_hashes();
             self.steps.push(Step::command("HSET", key, new));
         }
     }

@@ -259,7 +259,7 @@ impl Applier {
         then: i64,
         hash: String,
     ) -> Result<(), Failure> {
-        let users = shard.shadow.users();
+        let users = shard.shadow.user_hashes();
         let command = Command::new("HGET").args([&users, &hash]);
         let user: Option<String> = shard.store.run(command).await?;
         match user {

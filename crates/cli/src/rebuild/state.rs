@@ -160,7 +160,12 @@ impl State {
         keeps_audit_log: bool,
     ) -> Result<(), Failure> {
         let keys = &shard.keys;
-        let keys = [keys.rebuild(), keys.fingerprint(), keys.index()];
+        let keys = [
+            keys.rebuild(),
+            keys.users(),
+            keys.index(),
+            shard.shadow.users(),
+        ];
         let command = Command::script(&TRANSITION, &keys)
             .args([&self.owner, self.phase.name(), to.name()])
             .number(u8::from(keeps_audit_log));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
 
@@ -35,7 +36,9 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
             keep_subject_numbers(shard).await?;
         }
         swap_keys(shard, state, |name| {
-            let stays = name.starts_with('~') || is_not_swapped(name, keeps_audit_log);
+            // The hash of users holds the fingerprint, so it is renamed and never deleted.
+            let stays =
+                name.starts_with('~') || name == "p" || is_not_swapped(name, keeps_audit_log);
             (!stays).then(|| name.to_owned())
         })
         .await?;
@@ -51,10 +54,10 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
     finish(shard, state, has_entries).await
 }
 
-/// Returns whether a live key is not replaced: fingerprint, outbox, archived boards, tombstones, the
+/// Returns whether a live key is not replaced: outbox, archived boards, tombstones, the
 /// state of the rebuild, and perhaps the audit log.
 fn is_not_swapped(name: &str, keeps_audit_log: bool) -> bool {
-    ["s", "o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
+    ["o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
 }
 
 /// Runs the script of the current phase for every key that `select` returns a name for.
@@ -106,12 +109,11 @@ async fn finish(shard: &Shard, state: &State, has_entries: bool) -> Result<(), F
     let (live, shadow) = (&shard.keys, &shard.shadow);
     let keys = [
         live.rebuild(),
-        live.fingerprint(),
+        live.users(),
         live.index(),
         shadow.index(),
-        shadow.fingerprint(),
         shadow.archived(),
-        shadow.users(),
+        shadow.user_hashes(),
         shadow.pending_changes(),
         shadow.recounted_users(),
         shadow.audit_log(),
@@ -134,7 +136,7 @@ async fn finish(shard: &Shard, state: &State, has_entries: bool) -> Result<(), F
 
 /// Gives users of the shadow the subject numbers of the live audit log, which is kept.
 async fn keep_subject_numbers(shard: &Shard) -> Result<(), Failure> {
-    let (details, flags) = (shard.keys.audit_subjects(), shard.shadow.flags());
+    let (details, users) = (shard.keys.audit_subjects(), shard.shadow.users());
     let mut numbers = HashMap::new();
     for (field, user) in read_hash(shard, &details).await? {
         if let Some(number) = field.strip_prefix('s')
@@ -143,11 +145,12 @@ async fn keep_subject_numbers(shard: &Shard) -> Result<(), Failure> {
             numbers.entry(user).or_insert(number.parse::<u64>().ok());
         }
     }
-    for (user, value) in read_hash(shard, &flags).await? {
+    for (field, value) in read_hash(shard, &users).await? {
+        let user = field.strip_prefix(Keys::FLAGS).unwrap_or_default();
         let letters = value.split(',').next().unwrap_or_default();
-        if let Some(Some(number)) = numbers.get(&user) {
+        if let Some(Some(number)) = numbers.get(user) {
             let value = format!("{letters},{number}");
-            let command = Command::new("HSET").args([&flags, &user, &value]);
+            let command = Command::new("HSET").args([&users, &field, &value]);
             let _: i64 = shard.store.run(command).await?;
         }
     }

@@ -1,22 +1,26 @@
 -- Moves the rebuild of a shard to another phase, and locks or unlocks the shard for writes.
 --
--- KEYS    1 rebuild state (hash)   2 schema fingerprint   3 index
+-- KEYS    1 rebuild state (hash)   2 users (hash, with the schema fingerprint)   3 index
+--         4 users of the shadow (hash)
 -- ARGV    1 string: id of this run   2 string: current phase   3 string: next phase
 --         4 '1' to keep the audit log; used when the next phase is 'delete'
 -- Returns { phase, fingerprint as stored before }: the phase is nil if another run owns the rebuild.
 --         If it is not ARGV[3], nothing was changed, because the current phase or the stored
 --         fingerprint is another.
 -- State   idempotent. No expiry.
--- Example EVAL text 3 {ar:0}r {ar:0}s {ar:0}i 7f3a replay held 0
+-- Example EVAL text 4 {ar:0}r {ar:0}p {ar:0}i {ar:0}~p 7f3a replay held 0
 --
 -- Phases: replay -> held -> delete -> rename; back from held to replay; drop from any phase before
 -- delete. From held to held, locks writes if the store refused that before. In held, delete and rename
 -- the stored fingerprint is 'rebuilding ' .. fingerprint, by which the service rejects or queues writes.
 -- 'had' remembers whether there was a fingerprint before.
 
+-- Field of the hash of users.
+local FINGERPRINT = '\t'
+
 local owner, phase, fingerprint, had =
   unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'stamp', 'had'))
-local stored = redis.call('GET', KEYS[2])
+local stored = redis.call('HGET', KEYS[2], FINGERPRINT)
 local locked = 'rebuilding ' .. tostring(fingerprint)
 local to = ARGV[3]
 if owner ~= ARGV[1] then
@@ -31,13 +35,13 @@ if to == 'held' then
   elseif stored ~= locked then
     -- The phase first: only in this phase, writes are unlocked again.
     redis.call('HSET', KEYS[1], 'had', stored and '1' or '0', 'phase', to)
-    redis.call('SET', KEYS[2], locked)
+    redis.call('HSET', KEYS[2], FINGERPRINT, locked)
   end
 elseif phase == 'held' and to ~= 'delete' and stored == locked then
   if had == '1' then
-    redis.call('SET', KEYS[2], fingerprint)
+    redis.call('HSET', KEYS[2], FINGERPRINT, fingerprint)
   else
-    redis.call('DEL', KEYS[2])
+    redis.call('HDEL', KEYS[2], FINGERPRINT)
   end
 elseif to == 'delete' then
   if stored ~= locked then
@@ -45,6 +49,8 @@ elseif to == 'delete' then
   end
   redis.call('HSET', KEYS[1], 'audit', ARGV[4])
 elseif to == 'rename' then
+  -- The swap renames the users of the shadow, which must lock writes too.
+  redis.call('HSET', KEYS[4], FINGERPRINT, locked)
   -- The swap adds each board to the index again.
   redis.call('DEL', KEYS[3])
 end

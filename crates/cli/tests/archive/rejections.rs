@@ -248,7 +248,7 @@ fn restore_from_pipe_skips_expired_lines() -> TestResult {
         )
     );
     let data = read_data(&mut redis().connection(), &endpoint.prefix)?;
-    assert_eq!(data.keys().collect::<Vec<_>>(), ["0}m:42", "0}s"]);
+    assert_eq!(data.keys().collect::<Vec<_>>(), ["0}m:42", "0}p"]);
     let exported = run(&endpoint, &["export"])?;
     assert!(exported.stdout.contains(RECORDS), "{exported:?}");
     assert_eq!(exported.stderr, "exported 3 lines\n");

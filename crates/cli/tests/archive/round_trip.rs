@@ -156,7 +156,7 @@ async fn tombstones_are_exported_outbox_is_not() -> TestResult {
     }
 
     let rebuilding = "rebuilding v3 shards=1 decimals=2 timezone=UTC";
-    let _: String = redis_command(&mut redis, &["SET", &key("s"), rebuilding])?;
+    let _: i64 = redis_command(&mut redis, &["HSET", &key("p"), "\t", rebuilding])?;
     let rejected = run(&app.endpoint, &["export"])?;
     assert_eq!(rejected.code, Some(2), "{rejected:?}");
     assert!(rejected.stderr.contains("a rebuild under the prefix"));

@@ -90,18 +90,18 @@ async fn resumed_restore_skips_completed_shards() -> TestResult {
         store: forwarder.url(),
         ..copied.clone()
     };
-    let fingerprint = format!("{{{}:1}}s", copied.prefix);
+    let users = format!("{{{}:1}}p", copied.prefix);
     forwarder.fail(move |request| {
         let text = String::from_utf8_lossy(&request.body);
-        let completes = text.contains("\"EVAL\"") && text.contains("\"SET\"");
-        (completes && text.contains(&fingerprint)).then_some(Fault::CutBefore)
+        let completes = text.contains("\"EVAL\"") && text.contains("\"v3 shards=3 ");
+        (completes && text.contains(&users)).then_some(Fault::CutBefore)
     });
     let interrupted = run(&forwarded, &["restore", &path, "--retries", "0"])?;
     assert_eq!(interrupted.code, Some(3), "{interrupted:?}");
     let mut redis = redis().connection();
     for (shard, start) in [(0, "restoring "), (1, "restoring "), (2, "v3 shards=3 ")] {
-        let key = format!("{{{}:{shard}}}s", copied.prefix);
-        let stored: String = redis_command(&mut redis, &["GET", &key])?;
+        let key = format!("{{{}:{shard}}}p", copied.prefix);
+        let stored: String = redis_command(&mut redis, &["HGET", &key, "\t"])?;
         assert!(stored.starts_with(start), "{shard}: {stored}");
     }
     let copy = start(SHARDS, &copied);
@@ -145,9 +145,9 @@ async fn inconsistent_shards_are_not_exported() -> TestResult {
     assert!(rejected.stderr.contains(&error), "{rejected:?}");
     let _: i64 = redis_command(&mut redis, &["DEL", &stray])?;
 
-    let fingerprint: String = redis_command(&mut redis, &["GET", &key(1, "s")])?;
+    let fingerprint: String = redis_command(&mut redis, &["HGET", &key(1, "p"), "\t"])?;
     let other = fingerprint.replace("decimals=2", "decimals=0");
-    let _: String = redis_command(&mut redis, &["SET", &key(1, "s"), &other])?;
+    let _: i64 = redis_command(&mut redis, &["HSET", &key(1, "p"), "\t", &other])?;
     let rejected = run(&app.endpoint, &["export"])?;
     assert_eq!(rejected.code, Some(2), "{rejected:?}");
     assert!(
@@ -156,13 +156,13 @@ async fn inconsistent_shards_are_not_exported() -> TestResult {
             .contains("have different schema fingerprints"),
         "{rejected:?}"
     );
-    let _: i64 = redis_command(&mut redis, &["DEL", &key(1, "s")])?;
+    let _: i64 = redis_command(&mut redis, &["HDEL", &key(1, "p"), "\t"])?;
     let rejected = run(&app.endpoint, &["export"])?;
     assert_eq!(rejected.code, Some(2), "{rejected:?}");
     let error = format!("shard 1 of 3 under the prefix {prefix} has no schema fingerprint");
     assert!(rejected.stderr.contains(&error), "{rejected:?}");
 
-    let _: i64 = redis_command(&mut redis, &["DEL", &key(0, "s")])?;
+    let _: i64 = redis_command(&mut redis, &["HDEL", &key(0, "p"), "\t"])?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("none.jsonl");
     let lines = [

@@ -46,8 +46,10 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
             "hash" => {
                 let mut fields: BTreeMap<String, String> =
                     redis_command(redis, &["HGETALL", &key])?;
-                // The marker records when expiries were set; a copy sets its own.
-                fields.remove("\t");
+                // The marker of a history records when expiries were set; a copy sets its own.
+                if key.contains("}h:") {
+                    fields.remove("\t");
+                }
                 StoredValue::Hash(fields)
             }
             "set" => StoredValue::Set(redis_command(redis, &["SMEMBERS", &key])?),

@@ -187,10 +187,10 @@ async fn interrupted_rebuild_unlocks_writes() -> TestResult {
         hangs.then_some(Fault::HangBefore)
     });
     let child = command_at(&app, &forwarder.url(), &["rebuild"]).spawn()?;
-    let fingerprint = format!("{{{}:0}}s", app.endpoint.prefix);
+    let users = format!("{{{}:0}}p", app.endpoint.prefix);
     let mut redis = app.redis();
     until("locked writes", async || {
-        let stored: Option<String> = redis_command(&mut redis, &["GET", &fingerprint]).ok()?;
+        let stored: Option<String> = redis_command(&mut redis, &["HGET", &users, "\t"]).ok()?;
         stored?.starts_with("rebuilding ").then_some(())
     })
     .await;
@@ -211,10 +211,46 @@ async fn interrupted_rebuild_unlocks_writes() -> TestResult {
         stderr.contains("run it again to resume\nerror: interrupted"),
         "{stderr}"
     );
-    let stored: Option<String> = redis_command(&mut redis, &["GET", &fingerprint])?;
+    let stored: Option<String> = redis_command(&mut redis, &["HGET", &users, "\t"])?;
     assert_eq!(stored, None);
     rebuild(&app, &[])?;
     Observed::read(&app).await?.assert_same(&before);
+    Ok(())
+}
+
+/// The shadow's users replace the live ones, and the fingerprint with them. An empty journal has a shadow
+/// without users.
+#[tokio::test(flavor = "multi_thread")]
+async fn swapped_users_keep_writes_locked() -> TestResult {
+    for has_data in [false, true] {
+        let app = JournalApp::start(|worker| worker);
+        if has_data {
+            app.fill().await;
+            app.lose_data().await?;
+        }
+        let forwarder = Forwarder::to(&app.store());
+        // The last script of the swap deletes what the shadow still has. Shard 0 is the first one.
+        let tag = format!("{{{}:0}}", app.endpoint.prefix);
+        let deleted = format!("\"{tag}~q\",\"{tag}~c\"");
+        forwarder.fail(move |request| {
+            let text = String::from_utf8_lossy(&request.body);
+            text.contains(&deleted).then_some(Fault::CutBefore)
+        });
+        let command = ["rebuild", "--retries", "0"];
+        let cut = finish(command_at(&app, &forwarder.url(), &command))?;
+        assert_eq!(cut.code, Some(3), "{cut:?}");
+        let users = format!("{tag}p");
+        let read = ["HGET", users.as_str(), "\t"];
+        let mut redis = app.redis();
+        let locked: String = redis_command(&mut redis, &read)?;
+        assert!(locked.starts_with("rebuilding v3 "), "{locked}");
+        let resumed = run(&app, &["rebuild"])?;
+        assert_eq!(resumed.code, Some(0), "{resumed:?}");
+        let stored: Option<String> = redis_command(&mut redis, &read)?;
+        let unlocked = locked.strip_prefix("rebuilding ").map(str::to_owned);
+        assert_eq!(stored, unlocked.filter(|_| has_data));
+        assert_verified(&app)?;
+    }
     Ok(())
 }
 

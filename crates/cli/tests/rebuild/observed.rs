@@ -148,7 +148,9 @@ fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
             StoredValue::Sorted(scores) => ranked_points(scores),
             StoredValue::Hash(fields) => {
                 let fields = fields.into_iter().map(|(field, value)| match name {
-                    "f" => format!("{field} {}", value.split(',').next().unwrap_or_default()),
+                    "p" if field.starts_with('!') => {
+                        format!("{field} {}", value.split(',').next().unwrap_or_default())
+                    }
                     _ if name.starts_with("m:") => format!("{field} {}", without_repeat(&value)),
                     _ => format!("{field} {value}"),
                 });
@@ -156,7 +158,7 @@ fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
             }
             StoredValue::Stream(entries, _) => vec![format!("{entries:?}")],
         };
-        if name == "f" {
+        if name == "p" {
             // A user who had flags before keeps only the number in the audit log.
             values.retain(|value| !value.ends_with(' '));
         }

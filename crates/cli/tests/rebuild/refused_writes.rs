@@ -56,10 +56,13 @@ fn comparable(data: &StoredData, key: &str) -> Vec<String> {
             entries.into_iter().map(|(member, _)| member).collect()
         }
         (_, StoredValue::Sorted(scores)) => return ranked_points(scores),
-        ("f", StoredValue::Hash(fields)) => {
-            let line = |(user, value): (String, String)| {
+        ("p", StoredValue::Hash(fields)) => {
+            let line = |(field, value): (String, String)| {
+                if !field.starts_with('!') {
+                    return format!("{field} {value}");
+                }
                 let (letters, number) = value.split_once(',').unwrap_or((&value, ""));
-                format!("{user} {letters} {:?}", user_of(number))
+                format!("{field} {letters} {:?}", user_of(number))
             };
             fields.into_iter().map(line).collect()
         }

@@ -72,17 +72,17 @@ async fn data_of_another_deployment_is_rejected() -> TestResult {
             .contains("not other: set PREFIX to that of the service"),
         "{rejected:?}"
     );
-    let fingerprint = app.key("s");
-    let stored: String = redis_command(&mut redis, &["GET", &fingerprint])?;
+    let users = app.key("p");
+    let stored: String = redis_command(&mut redis, &["HGET", &users, "\t"])?;
     for other in ["restoring 1234", "v1 else"] {
-        redis_command::<String>(&mut redis, &["SET", &fingerprint, other])?;
+        redis_command::<i64>(&mut redis, &["HSET", &users, "\t", other])?;
         // The service rejects the request for the journal.
         let rejected = run(&app, &["rebuild"])?;
         assert_eq!(rejected.code, Some(3), "{rejected:?}");
         let error = format!("was written by another version ({other})");
         assert!(rejected.stderr.contains(&error), "{rejected:?}");
     }
-    redis_command::<String>(&mut redis, &["SET", &fingerprint, &stored])?;
+    redis_command::<i64>(&mut redis, &["HSET", &users, "\t", &stored])?;
     let unknown = app.key("zzz:1");
     redis_command::<String>(&mut redis, &["SET", &unknown, "1"])?;
     let rejected = run(&app, &["rebuild"])?;

@@ -59,29 +59,15 @@ pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32
     let on_board = |script| board_call(config, board, shard, script);
     match *query {
         BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
-        BoardQuery::Standing { user, neighbors } => with_flags(config, board, shard, &STANDING)
-            .arg(user)
-            .number(neighbors),
-        BoardQuery::Users(users) => with_flags(config, board, shard, &COMPARE).args(users),
+        BoardQuery::Standing { user, neighbors } => on_board(&STANDING).arg(user).number(neighbors),
+        BoardQuery::Users(users) => on_board(&COMPARE).args(users),
     }
 }
 
 /// Returns the call of a script that reads the board of a shard, without its own arguments.
 fn board_call(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
-    Command::script(script, &board_keys(config, board, shard))
-}
-
-/// As [`board_call`], of a script that reads flags too.
-fn with_flags(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
-    let [fingerprint, board, profiles] = board_keys(config, board, shard);
-    let flags = Keys::of_shard(config, shard).flags();
-    Command::script(script, &[fingerprint, board, profiles, flags])
-}
-
-fn board_keys(config: &Config, board: &BoardId, shard: u32) -> [String; 3] {
     let keys = Keys::of_shard(config, shard);
-    let board = keys.board_named(&board.name());
-    [keys.fingerprint(), board, keys.profiles()]
+    Command::script(script, &[keys.users(), keys.board_named(&board.name())])
 }
 
 /// Decodes the reply to [`call`].

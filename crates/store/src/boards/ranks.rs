@@ -53,7 +53,7 @@ pub async fn rank_among_all(
 
 fn count_call(deployment: &Deployment, shard: u32, ranks: &[Ranked], boards: &[String]) -> Command {
     let keys = deployment.keys(shard);
-    let mut all = vec![keys.fingerprint()];
+    let mut all = vec![keys.users()];
     all.extend(boards.iter().map(|name| keys.board_named(name)));
     let mut call = Command::script(&ABOVE, &all);
     for ranked in ranks.iter().filter(|ranked| ranked.shard != shard) {

@@ -60,7 +60,6 @@ pub fn winners_call(config: &Config, request: &WinnersRequest, shard: u32) -> Co
     let (period, group) = (request.before.period, request.before.group.as_deref());
     let first_days = request.first_days().into_iter();
     let boards = first_days.map(|day| keys.board(period, day, group));
-    let fixed = [keys.fingerprint(), keys.profiles()];
-    let all: Vec<String> = fixed.into_iter().chain(boards).collect();
+    let all: Vec<String> = [keys.users()].into_iter().chain(boards).collect();
     Command::script(&SCRIPT, &all).number(WINNERS)
 }

@@ -58,9 +58,8 @@ impl Operations {
             header,
         };
         let (keys, lifetimes) = (&header.keys, &header.lifetimes);
-        call.key(keys.fingerprint());
+        call.key(keys.users());
         call.key(keys.index());
-        call.key(keys.flags());
         call.key(keys.archived());
         call.key(keys.outbox());
         call.key(keys.tombstones());

@@ -186,9 +186,8 @@ pub async fn begin(deployment: &Deployment, calls: Vec<Command>) -> Result<Vec<R
 pub async fn advance(deployment: &Deployment, requests: u32) -> Result<bool, Error> {
     let shards = (0..deployment.config.shards).map(|shard| deployment.keys(shard));
     let shards: Vec<Keys> = shards.collect();
-    let get = |shard: &Keys| Command::new("GET").arg(&shard.fingerprint());
-    let gets = Pipeline::new(shards.iter().map(get).collect());
-    let stored = deployment.store.run(&gets).await?;
+    let reads = Pipeline::new(shards.iter().map(fingerprint::read).collect());
+    let stored = deployment.store.run(&reads).await?;
     let mut works = Vec::new();
     for (shard, stored) in shards.into_iter().zip(&stored) {
         fingerprint::check(&deployment.config, stored)?;
@@ -357,9 +356,9 @@ async fn finish_erasure(
     Err(unfinished_erasure())
 }
 
-/// Returns the keys of the shard of a script call, whose first key is the fingerprint.
+/// Returns the keys of the shard of a script call, whose first key is the hash of users.
 fn shard_of(keys: &[String]) -> Option<Keys> {
-    Keys::of_fingerprint(keys.first()?)
+    Keys::of_users(keys.first()?)
 }
 
 fn unfinished_erasure() -> Error {

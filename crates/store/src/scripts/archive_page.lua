@@ -1,6 +1,6 @@
 -- Reads a page of a board for the archive: visible users, best first, then hidden users.
 --
--- KEYS    1 schema fingerprint (string)   2 audit log (stream)   3 board (sorted set)
+-- KEYS    1 users (hash)   2 audit log (stream)   3 board (sorted set)
 -- ARGV    1 integer: first rank of the page, from 0   2 integer: page size in members, 2 or more
 --         3 integer: limit of archived visible users; ranks from this one on are skipped
 -- Returns { fingerprint or nil, id of the last audit log entry or '', order counter, members,
@@ -10,12 +10,12 @@
 --         next     first rank of the next page. A page without users is the last one.
 --         { fingerprint or nil, id } if the board does not exist
 -- State   read only.
--- Example EVALSHA sha 3 {ar:0}s {ar:0}l {ar:0}bd:2026-11-20 0 2000 100000
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}l {ar:0}bd:2026-11-20 0 2000 100000
 
 local board = KEYS[3]
 local start, size, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-local reply = { redis.call('GET', KEYS[1]), last and last[1] or '' }
+local reply = { redis.call('HGET', KEYS[1], FINGERPRINT), last and last[1] or '' }
 local counter = redis.call('ZSCORE', board, '#')
 if not counter then
   return reply

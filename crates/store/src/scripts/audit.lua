@@ -2,21 +2,19 @@
 --
 -- The log is an append-only stream. Users and reasons are stored in a separate hash
 -- ('s7' -> user, entry id -> reason), so an erasure can delete them and keep the entries. An entry
--- refers to its user by a subject number, which is also stored in the flags (hash: user ->
--- 'flags,subject').
+-- refers to its user by a subject number, which is also stored with the flags.
 --
--- `audit` is { flags, log, subjects, now, reason }: three keys, Unix ms, and a text or ''.
+-- `audit` is { log, subjects, now, reason }: two keys, Unix ms, and a text or ''.
 
 -- Returns the flag letters of a user, and the subject number or ''.
-local function read_flags(audit, user)
-  local letters, subject = string.match(redis.call('HGET', audit.flags, user) or '', '^(%a*),?(%d*)$')
+local function read_flags(user)
+  local letters, subject = string.match(redis.call('HGET', KEYS[1], FLAGS .. user) or '', '^(%a*),?(%d*)$')
   return letters or '', subject or ''
 end
 
 -- Raises an error if a key holds another type. Scripts call it before their first write.
 local function check_audit(audit)
   if audit then
-    redis.call('HLEN', audit.flags)
     redis.call('XLEN', audit.log)
     redis.call('HLEN', audit.subjects)
   end
@@ -27,10 +25,10 @@ local function write_audit(audit, user, entry)
   if not audit then
     return
   end
-  local letters, subject = read_flags(audit, user)
+  local letters, subject = read_flags(user)
   if subject == '' then
     subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
-    redis.call('HSET', audit.flags, user, letters .. ',' .. subject)
+    redis.call('HSET', KEYS[1], FLAGS .. user, letters .. ',' .. subject)
     redis.call('HSET', audit.subjects, 's' .. subject, user)
   end
   local id = redis.call('XADD', audit.log, '*', 'at', audit.now, 'subject', subject, 'action', unpack(entry))

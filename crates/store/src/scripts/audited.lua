@@ -1,8 +1,7 @@
 -- Reads a page of the audit log, newest entry first: moderation and opt-outs.
 --
--- KEYS    1 schema fingerprint (string)   2 audit log (stream)
---         3 subjects and reasons (hash: 's7' -> user, entry id -> reason)   4 profiles (hash: user -> JSON)
---         5 log of opt-outs (stream)
+-- KEYS    1 users (hash)   2 audit log (stream)
+--         3 subjects and reasons (hash: 's7' -> user, entry id -> reason)   4 log of opt-outs (stream)
 -- ARGV    1 string: upper bound of XREVRANGE: '+', or '(' and the id of the last entry already read
 --         2 integer: limit, 1 or more
 -- Returns { fingerprint or nil, entries, reasons or nil, users or nil, profiles (JSON or nil) }
@@ -10,7 +9,7 @@
 --         reasons  nil if the user has been erased
 --         users    nil if the user has been erased
 -- State   read only.
--- Example EVALSHA sha 5 {ar:0}s {ar:0}l {ar:0}w {ar:0}p {ar:0}n + 30
+-- Example EVALSHA sha 4 {ar:0}p {ar:0}l {ar:0}w {ar:0}n + 30
 
 local function read_log(log)
   return redis.call('XREVRANGE', log, ARGV[1], '-', 'COUNT', ARGV[2])
@@ -26,7 +25,7 @@ local function is_newer(one, other)
   return tonumber(millis) > tonumber(other_millis)
 end
 
-local moderation, opt_outs, entries = read_log(KEYS[2]), read_log(KEYS[5]), {}
+local moderation, opt_outs, entries = read_log(KEYS[2]), read_log(KEYS[4]), {}
 local m, o = 1, 1
 while #entries < tonumber(ARGV[2]) and (moderation[m] or opt_outs[o]) do
   if not opt_outs[o] or moderation[m] and is_newer(moderation[m], opt_outs[o]) then
@@ -35,11 +34,13 @@ while #entries < tonumber(ARGV[2]) and (moderation[m] or opt_outs[o]) do
     entries[#entries + 1], o = opt_outs[o], o + 1
   end
 end
-local reasons, users, profiles = {}, {}, {}
+local reasons, users, fields = {}, {}, { FINGERPRINT }
 for i, entry in ipairs(entries) do
   local user = redis.call('HGET', KEYS[3], 's' .. entry[2][4])
   users[i] = user
   reasons[i] = user and redis.call('HGET', KEYS[3], entry[1])
-  profiles[i] = user and redis.call('HGET', KEYS[4], user)
+  -- No user has an empty id.
+  fields[i + 1] = user or ''
 end
-return { redis.call('GET', KEYS[1]), entries, reasons, users, profiles }
+local profiles = redis.call('HMGET', KEYS[1], unpack(fields))
+return { table.remove(profiles, 1), entries, reasons, users, profiles }

@@ -3,12 +3,11 @@
 -- Reads, decides, writes: reads each key once, decides the operations in memory, then writes each key
 -- once. Redis does not roll a script back, so an undo log protects the writes: restore.lua.
 --
--- KEYS    1 schema fingerprint (string)
+-- KEYS    1 users (hash)
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
---         3 flags (hash: user -> 'flags,subject'; h hidden by a moderator, s opted out, f frozen)
---         4 archived boards (set of keys)   5 outbox of the journal (stream)
---         6 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
---         7.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
+--         3 archived boards (set of keys)   4 outbox of the journal (stream)
+--         5 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
+--         6.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
 --         histories (hash: also daily records and undo records)
 --
 -- ARGV    1 string: schema fingerprint of the caller    2 integer: now, Unix ms
@@ -69,10 +68,10 @@
 --         on a day of UTC, and by each that counts in an earlier span.
 --         An archived board that has expired is not written again.
 --
--- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
+-- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
 --         {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
 --         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0  1 like s 2 0 0
---         1 2026-11-20 20777 da '' 7  1 42 9 670 2 10 11  1 1 20777 10  1 1 1 1 do like:post-7 1795132800000 0  0
+--         1 2026-11-20 20777 da '' 6  1 42 8 670 2 9 10  1 1 20777 9  1 1 1 1 do like:post-7 1795132800000 0  0
 
 -- Adds points to boards.
 local function add_points(boards, user, amounts)

@@ -6,13 +6,8 @@ local SPAN = 31
 -- Letters that replace actions in fields; build.rs inserts the table.
 local LETTERS = { ACTION_CODES }
 
-local fingerprint, index, flags, archived, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4], hash_at(KEYS[6])
-local stored_fingerprint = redis.call('GET', fingerprint)
-if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
-  return { stored_fingerprint }
-end
-
-local outbox = ARGV[8] == '1' and KEYS[5] or nil
+local index, archived, tombstones = KEYS[2], KEYS[3], hash_at(KEYS[5])
+local outbox = ARGV[8] == '1' and KEYS[4] or nil
 local now = tonumber(ARGV[2])
 local span_lifetime = tonumber(ARGV[3])
 local record_lifetime, today = ARGV[4], tonumber(ARGV[5])
@@ -68,22 +63,24 @@ local users = take_list(function()
   user.histories[1].user, user.histories[1].span = user, span
   return user
 end)
-if #users > 0 then
-  local fields, unfinished_logs = {}, {}
-  for i, user in ipairs(users) do
-    fields[2 * i - 1], fields[2 * i] = user.id, UNFINISHED .. user.id
+local fields, unfinished_logs = { FINGERPRINT }, {}
+for i, user in ipairs(users) do
+  fields[2 * i], fields[2 * i + 1] = FLAGS .. user.id, UNDO_LOG .. user.id
+end
+local values = redis.call('HMGET', KEYS[1], unpack(fields))
+local stored_fingerprint = values[1]
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+end
+for i, user in ipairs(users) do
+  local flags, log = values[2 * i] or '', values[2 * i + 1]
+  user.hidden, user.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
+  if log then
+    table.insert(unfinished_logs, { user.id, log })
   end
-  local values = redis.call('HMGET', flags, unpack(fields))
-  for i, user in ipairs(users) do
-    local letters, log = string.match(values[2 * i - 1] or '', '^%a*'), values[2 * i]
-    user.hidden, user.frozen = string.find(letters, '[hs]') ~= nil, string.find(letters, 'f') ~= nil
-    if log then
-      table.insert(unfinished_logs, { user.id, log })
-    end
-  end
-  if #unfinished_logs > 0 then
-    return { ARGV[1], {}, {}, {}, unfinished_logs }
-  end
+end
+if #unfinished_logs > 0 then
+  return { ARGV[1], {}, {}, {}, unfinished_logs }
 end
 local days = take_list(function()
   local user, number = users[take_number()], take_number()
@@ -108,7 +105,7 @@ local operations = take_list(function()
 end)
 local audit = take_list(function()
   return {
-    flags = flags, log = KEYS[take_number()], subjects = KEYS[take_number()], now = take(), reason = take(),
+    log = KEYS[take_number()], subjects = KEYS[take_number()], now = take(), reason = take(),
   }
 end)[1]
 

@@ -77,21 +77,22 @@ local function undo_log(user)
   return table.concat(lines, '\n')
 end
 
+-- Writes the undo logs, and the fingerprint of a shard that has none.
 local function write_undo_logs()
-  local logs = {}
+  local logs = stored_fingerprint and {} or { FINGERPRINT, ARGV[1] }
   for _, user in ipairs(protected) do
-    logs[#logs + 1] = UNFINISHED .. user.id
+    logs[#logs + 1] = UNDO_LOG .. user.id
     logs[#logs + 1] = undo_log(user)
   end
-  write('HSET', flags, logs)
+  write('HSET', KEYS[1], logs)
 end
 
 local function delete_undo_logs()
   local fields = {}
   for i, user in ipairs(protected) do
-    fields[i] = UNFINISHED .. user.id
+    fields[i] = UNDO_LOG .. user.id
   end
-  write('HDEL', flags, fields)
+  write('HDEL', KEYS[1], fields)
 end
 
 local function write_hash(hash)
@@ -179,7 +180,7 @@ local function restore_changes(ids)
     if entry.flags and not string.find(entry.flags, '%d') then
       redis.call('HDEL', audit.subjects, 's' .. digits((tonumber(entry.subjects) or 0) + 1))
       restore(ARGV[2], 'h', audit.subjects, 'subjects', entry.subjects)
-      restore(ARGV[2], 'h', flags, entry.user, entry.flags)
+      restore(ARGV[2], 'h', KEYS[1], FLAGS .. entry.user, entry.flags)
     end
   end
   for _, id in ipairs(ids) do
@@ -189,7 +190,7 @@ local function restore_changes(ids)
     redis.call('ZREM', index, unpack(registered))
   end
   if not stored_fingerprint then
-    redis.call('DEL', fingerprint)
+    redis.call('HDEL', KEYS[1], FINGERPRINT)
   end
   delete_undo_logs()
 end
@@ -205,9 +206,6 @@ local function write_changes()
   end
   local ids = {}
   local written, reason = pcall(function()
-    if not stored_fingerprint then
-      redis.call('SET', fingerprint, ARGV[1])
-    end
     write_undo_logs()
     for _, hash in ipairs(hashes) do
       write_hash(hash)
@@ -218,7 +216,7 @@ local function write_changes()
       end
     end
     for _, entry in ipairs(audit_entries) do
-      entry.flags = redis.call('HGET', flags, entry.user) or ''
+      entry.flags = redis.call('HGET', KEYS[1], FLAGS .. entry.user) or ''
       entry.subjects = redis.call('HGET', audit.subjects, 'subjects') or ''
       write_audit(audit, entry.user, entry.entry)
     end

@@ -1,7 +1,7 @@
 -- Erases a user: profile, flags and keys of their own at once. Boards, older histories and the reasons
 -- of the audit log follow in settle.lua.
 --
--- KEYS    1 to 10 as pending.lua lists them   11.. the keys of the user (hash)
+-- KEYS    1 to 8 as pending.lua lists them   9.. the keys of the user (hash)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: user
 --         4 '1' to write the erasure to the outbox     5 '1' to write a tombstone
 --         6 integer: names of the index whose keys to return
@@ -13,18 +13,18 @@
 -- State   Other users keep points and order; a board keeps its counter and expiry. The user of earlier
 --         entries of the audit log is deleted. The tombstone rejects older activities that arrive later;
 --         its instant never decreases. Tombstones do not expire.
--- Example EVALSHA sha 12 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+-- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
 --         {ar:0}m:42 {ar:0}h:670:42 'v3 ...' 1795132800000 42 0 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
 end
-local user, outbox, names = ARGV[3], ARGV[4] == '1' and KEYS[7] or nil, tonumber(ARGV[6])
+local user, outbox, names = ARGV[3], ARGV[4] == '1' and KEYS[5] or nil, tonumber(ARGV[6])
 check_keys(outbox)
-local _, subject = read_flags(audit, user)
-local profiles = redis.call('HEXISTS', KEYS[6], user)
+local _, subject = read_flags(user)
+local profiles = redis.call('HEXISTS', KEYS[1], user)
 local keys, existing = {}, 0
-for i = 11, #KEYS do
+for i = 9, #KEYS do
   keys[#keys + 1] = KEYS[i]
   existing = existing + redis.call('EXISTS', KEYS[i])
 end
@@ -34,7 +34,7 @@ if pending and pending.verb == 'e' then
   return { ARGV[1], next_keys(names), erased and '' or nil }
 end
 local hash = redis.sha1hex(user)
-local erased_at = tonumber(redis.call('HGET', KEYS[10], hash) or -math.huge)
+local erased_at = tonumber(redis.call('HGET', KEYS[8], hash) or -math.huge)
 local change = {
   now = ARGV[2], reason = '', subject = subject, keys = keys, profiles = profiles, removed_keys = existing,
   tombstone = ARGV[5] == '1' and digits(math.max(tonumber(ARGV[2]), erased_at)) or '',
@@ -42,7 +42,7 @@ local change = {
 if not stored_fingerprint then
   -- There is nothing to erase.
   if change.tombstone ~= '' then
-    redis.call('HSET', KEYS[10], hash, change.tombstone)
+    redis.call('HSET', KEYS[8], hash, change.tombstone)
   end
   write_outbox(outbox, 'erase', 'now', ARGV[2], 'user', user, 'hash', hash)
   return { ARGV[1], {}, '' }

@@ -1,7 +1,7 @@
 -- Sets the moderation state of a user: hidden from all boards or not, frozen or not. The boards follow
 -- in settle.lua.
 --
--- KEYS    1 to 10 as pending.lua lists them
+-- KEYS    1 to 8 as pending.lua lists them
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: user
 --         4 hidden: '1' or '0'   5 frozen: '1' or '0'   6 string: reason, or ''
 --         7 '1' to write the change to the outbox      8 integer: names of the index whose keys to return
@@ -11,20 +11,20 @@
 --         again after it
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   The audit log gets an entry for each part of the state that changed. Flags do not expire.
--- Example EVALSHA sha 10 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+-- Example EVALSHA sha 8 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
 --         'v3 ...' 1795132800000 42 1 0 spam 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
 end
-local outbox = ARGV[7] == '1' and KEYS[7] or nil
+local outbox = ARGV[7] == '1' and KEYS[5] or nil
 check_keys(outbox)
 local user, names = ARGV[3], tonumber(ARGV[8])
 local pending = line_of(user)
 if pending and pending.verb == 'e' then
   return { ARGV[1], next_keys(names) }
 end
-local flags = read_flags(audit, user)
+local flags = read_flags(user)
 local opted_out = string.match(flags, 's') or ''
 local before = { hidden = string.find(flags, 'h') ~= nil, frozen = string.find(flags, 'f') ~= nil }
 local after = { hidden = ARGV[4] == '1', frozen = ARGV[5] == '1' }
@@ -38,7 +38,7 @@ end
 if #entries > 0 then
   flags = (after.hidden and 'h' or '') .. opted_out .. (after.frozen and 'f' or '')
   local change = {
-    now = ARGV[2], reason = ARGV[6], flags = flags, log = 4, last = last_id(audit.log), entries = entries,
+    now = ARGV[2], reason = ARGV[6], flags = flags, log = 3, last = last_id(audit.log), entries = entries,
   }
   -- A user who opted out stays hidden in either case.
   local verb = 'f'
@@ -49,4 +49,4 @@ if #entries > 0 then
     'frozen', ARGV[5], 'reason', ARGV[6])
   begin(user, verb, change, outbox, journal_id)
 end
-return { ARGV[1], line_of(user) and next_keys(names) or {}, redis.call('HGET', KEYS[6], user), flags }
+return { ARGV[1], line_of(user) and next_keys(names) or {}, redis.call('HGET', KEYS[1], user), flags }

@@ -1,14 +1,13 @@
 -- Changes of visibility and erasures that take several steps. Follows journal.lua and audit.lua in
 -- the scripts that begin or continue one. Their first keys are the same:
 --
--- KEYS    1 schema fingerprint (string)
+-- KEYS    1 users (hash)
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
---         3 flags (hash: user -> 'flags,subject'; h hidden by a moderator, s opted out, f frozen)
---         4 audit log (stream)   5 subjects and reasons (hash: 's7' -> user, entry id -> reason)
---         6 profiles (hash: user -> JSON)   7 outbox of the journal (stream)
---         8 pending changes (hash: user -> change, JSON; 'sweep' and 'boards 42', 'keys 42': see below)
---         9 log of opt-outs (stream)
---         10 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
+--         3 audit log (stream)   4 subjects and reasons (hash: 's7' -> user, entry id -> reason)
+--         5 outbox of the journal (stream)
+--         6 pending changes (hash: user -> change, JSON; 'sweep' and 'boards 42', 'keys 42': see below)
+--         7 log of opt-outs (stream)
+--         8 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
 -- ARGV    1 string: schema fingerprint of the caller, or the stored one with its lines
 --
 -- A change begins with two writes: what it consists of goes to the pending changes, and a line with
@@ -32,13 +31,13 @@
 
 -- Entries of the log of opt-outs.
 local OPT_OUTS = 1000
-local CHANGES = KEYS[8]
+local CHANGES = KEYS[6]
 -- The first byte of a board in the index; spans are numbers.
 local BRACE = string.byte('{')
 local SETTINGS = string.match(ARGV[1], '^[^\n]*')
 
-local audit = { flags = KEYS[3], log = KEYS[4], subjects = KEYS[5] }
-local stored_fingerprint = redis.call('GET', KEYS[1])
+local audit = { log = KEYS[3], subjects = KEYS[4] }
+local stored_fingerprint = redis.call('HGET', KEYS[1], FINGERPRINT)
 local lines = {}
 
 -- Returns whether the data belongs to the caller, and parses the lines.
@@ -69,7 +68,7 @@ local function write_lines()
   for _, line in ipairs(lines) do
     table.insert(parts, (line.incomplete and '!' or '') .. line.verb .. ' ' .. digits(line.number) .. ' ' .. line.user)
   end
-  redis.call('SET', KEYS[1], table.concat(parts, '\n'))
+  redis.call('HSET', KEYS[1], FINGERPRINT, table.concat(parts, '\n'))
 end
 
 -- Returns the pending change of a user, or nil.
@@ -94,10 +93,9 @@ local function check_keys(outbox)
   check_audit(audit)
   check_outbox(outbox)
   redis.call('ZCARD', KEYS[2])
-  redis.call('HLEN', KEYS[6])
   redis.call('HLEN', CHANGES)
-  redis.call('XLEN', KEYS[9])
-  redis.call('HLEN', KEYS[10])
+  redis.call('XLEN', KEYS[7])
+  redis.call('HLEN', KEYS[8])
 end
 
 -- Returns the id of the last entry of a log.
@@ -109,7 +107,7 @@ end
 -- Returns the id of the next entry. The ids of opt-outs have sequence numbers that the audit log does
 -- not reach, so no entry of one log has the id of one of the other.
 local function next_id(log)
-  if log ~= KEYS[9] then
+  if log ~= KEYS[7] then
     return '*'
   end
   local time, millis, sequence = redis.call('TIME'), string.match(last_id(log), '^(%d+)%-(%d+)$')
@@ -131,7 +129,7 @@ local function log_change(change, subject)
       redis.call('HSET', audit.subjects, id, change.reason)
     end
   end
-  if log == KEYS[9] then
+  if log == KEYS[7] then
     redis.call('XTRIM', log, 'MAXLEN', OPT_OUTS)
   end
 end
@@ -139,11 +137,10 @@ end
 -- Deletes everything of an erased user but scores and what the index names.
 local function erase_own_keys(user, change)
   if change.tombstone ~= '' then
-    redis.call('HSET', KEYS[10], redis.sha1hex(user), change.tombstone)
+    redis.call('HSET', KEYS[8], redis.sha1hex(user), change.tombstone)
   end
-  redis.call('HDEL', KEYS[6], user)
   -- Without the undo log, nothing restores what is erased here.
-  redis.call('HDEL', audit.flags, user, '\t' .. user)
+  redis.call('HDEL', KEYS[1], user, FLAGS .. user, UNDO_LOG .. user)
   if change.subject ~= '' then
     redis.call('HDEL', audit.subjects, 's' .. change.subject)
   end
@@ -153,15 +150,16 @@ local function erase_own_keys(user, change)
 end
 
 local function write_flags(user, change)
-  local _, subject = read_flags(audit, user)
+  local _, subject = read_flags(user)
   if subject == '' then
     subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
   end
-  redis.call('HSET', audit.flags, user, change.flags .. ',' .. subject)
-  redis.call('HSET', audit.subjects, 's' .. subject, user)
+  local fields = { FLAGS .. user, change.flags .. ',' .. subject }
   if change.profile then
-    redis.call('HSET', KEYS[6], user, change.profile)
+    fields[3], fields[4] = user, change.profile
   end
+  redis.call('HSET', KEYS[1], unpack(fields))
+  redis.call('HSET', audit.subjects, 's' .. subject, user)
   log_change(change, subject)
 end
 
@@ -288,6 +286,6 @@ local function next_keys(names)
     end
   end
   -- A step without names of the index still needs a call.
-  return #keys > 0 and keys or { KEYS[4] }
+  return #keys > 0 and keys or { KEYS[3] }
 end
 

@@ -1,6 +1,6 @@
 -- Writes profiles, and hides users who opt out of the boards. The boards follow in settle.lua.
 --
--- KEYS    1 to 10 as pending.lua lists them
+-- KEYS    1 to 8 as pending.lua lists them
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
 --         3 '1' to write changes to the outbox   4 '1' if a member sends their own profile
 --         5 integer: names of the index whose keys to return
@@ -14,15 +14,15 @@
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   A profile replaces the previous one. The log of opt-outs gets an entry for each change of an
 --         opt-out, and keeps the last 1,000. Profiles and flags do not expire.
--- Example EVALSHA sha 10 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+-- Example EVALSHA sha 8 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
 --         'v3 ...' 1795132800000 0 0 300 42 '{"name":"Ada"}' ''
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
 end
-local outbox = ARGV[3] == '1' and KEYS[7] or nil
+local outbox = ARGV[3] == '1' and KEYS[5] or nil
 check_keys(outbox)
-if ARGV[4] == '1' and string.find(read_flags(audit, ARGV[6]), 'f') then
+if ARGV[4] == '1' and string.find(read_flags(ARGV[6]), 'f') then
   return { ARGV[1], {}, 'frozen' }
 end
 for i = 6, #ARGV, 3 do
@@ -38,11 +38,11 @@ end
 -- Writes a profile without a change of the opt-out. The journal entry precedes it, and is deleted if
 -- the store refuses the profile.
 local function write_profile(user, json)
-  if redis.call('HGET', KEYS[6], user) == json then
+  if redis.call('HGET', KEYS[1], user) == json then
     return
   end
   local id = write_outbox(outbox, 'profile', 'now', ARGV[2], 'user', user, 'json', json, 'hidden', '')
-  local ok, failure = pcall(redis.call, 'HSET', KEYS[6], user, json)
+  local ok, failure = pcall(redis.call, 'HSET', KEYS[1], user, json)
   if not ok then
     if id then
       pcall(redis.call, 'XDEL', outbox, id)
@@ -54,7 +54,7 @@ end
 local opted_out, pending = {}, false
 for i = 6, #ARGV, 3 do
   local user, json, requested = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-  local flags = read_flags(audit, user)
+  local flags = read_flags(user)
   local before = string.find(flags, 's') ~= nil
   local after = before
   if requested ~= '' then
@@ -67,7 +67,7 @@ for i = 6, #ARGV, 3 do
     local hidden, frozen = string.match(flags, 'h') or '', string.match(flags, 'f') or ''
     local change = {
       now = ARGV[2], reason = '', flags = hidden .. (after and 's' or '') .. frozen, profile = json,
-      log = 9, last = last_id(KEYS[9]), entries = { { after and 'opt-out' or 'opt-in' } },
+      log = 7, last = last_id(KEYS[7]), entries = { { after and 'opt-out' or 'opt-in' } },
     }
     local journal_id =
       write_outbox(outbox, 'profile', 'now', ARGV[2], 'user', user, 'json', json, 'hidden', requested)

@@ -2,16 +2,14 @@
 --
 -- A store may refuse any write in the middle of a script (out of memory, quota, record size), and
 -- Redis does not roll back. So a call writes an undo log first and deletes it last, one field for
--- each user: '\t' .. user in the hash of flags, because no user id contains a tab and every call reads
--- the flags. A log that is still there belongs to a call that could not undo its own changes.
+-- each user in the hash of users, which every call reads. A log that is still there belongs to a call
+-- that could not undo its own changes.
 --
 -- Undo log: lines that end with '\n': the instant of the call in Unix ms, then four for each change:
 --   'h'  key of a hash          field     former value, or '' for none
 --   'z'  key of a board         user      former score, or '' for none
 --   'j'  key of the outbox      'mark'    value of this field in the entry of this instant
 --   'a'  key of the audit log   key of the reasons, and the adjustment of the entry of this instant
-
-local UNFINISHED = '\t'
 
 -- Deletes the newest entry of a stream with these two fields. Returns its id, or nil.
 local function delete_entry(stream, instant_name, instant, name, value)

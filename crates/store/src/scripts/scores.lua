@@ -1,11 +1,11 @@
 -- Reads a page of the scores of a board, best first.
 --
--- KEYS    1 schema fingerprint (string)   2 board (sorted set)
+-- KEYS    1 users (hash)   2 board (sorted set)
 -- ARGV    1 integer: offset, 0 or more   2 integer: limit, 1 or more
 -- Returns { fingerprint or nil, total, scores (packed) }
 --         total  visible users, or nil if the board does not exist
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:3}s {ar:3}bd:2026-11-20 12500 600
+-- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 12500 600
 
 local total = redis.call('ZREVRANK', KEYS[2], '#')
 local first = tonumber(ARGV[1])
@@ -17,4 +17,4 @@ if first <= last then
     scores[#scores + 1] = tonumber(rows[i])
   end
 end
-return { redis.call('GET', KEYS[1]), total, scores }
+return { redis.call('HGET', KEYS[1], FINGERPRINT), total, scores }

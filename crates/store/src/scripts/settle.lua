@@ -1,7 +1,7 @@
 -- Continues pending changes of visibility and erasures: on boards that a caller is about to read or
 -- write, or by one step of the sweep through all boards.
 --
--- KEYS    1 to 10 as pending.lua lists them   11.. any keys: boards (sorted set); histories
+-- KEYS    1 to 8 as pending.lua lists them   9.. any keys: boards (sorted set); histories
 --         of users who are being erased, and their other keys (hash)
 -- ARGV    1 string: schema fingerprint of the caller
 --         2 'boards' to write the boards among KEYS; 'step' for a step of the sweep, which uses those
@@ -13,7 +13,7 @@
 --         { stored fingerprint } if it has other settings: nothing was changed
 -- State   A step ends at the first key that KEYS lacks. The last step removes the line of a change from
 --         the fingerprint. The erasure entry of the audit log counts what was removed and names no user.
--- Example EVALSHA sha 11 {ar:0}s {ar:0}i {ar:0}f {ar:0}l {ar:0}w {ar:0}p {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+-- Example EVALSHA sha 9 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
 --         {ar:0}ba:all 'v3 ...' step 2400
 
 -- Entries of the audit log that one step reads.
@@ -70,7 +70,7 @@ local function finish(number)
       if boards + keys + change.profiles > 0 or change.subject ~= '' then
         entries[1] = { 'erase', 'boards', digits(boards), 'keys', digits(keys), 'profiles', digits(change.profiles) }
       end
-      change.log, change.last, change.entries = 4, last_id(audit.log), entries
+      change.log, change.last, change.entries = 3, last_id(audit.log), entries
       redis.call('HSET', CHANGES, line.user, cjson.encode(change))
       line.verb, line.incomplete = 'x', true
       write_lines()
@@ -140,7 +140,7 @@ local function step()
     return sweep_audit_log(number, score, PAGE)
   end
   local declared = {}
-  for i = 11, #KEYS do
+  for i = 9, #KEYS do
     declared[KEYS[i]] = true
   end
   local limit = #KEYS + SPANS
@@ -183,10 +183,10 @@ if ARGV[2] == 'step' then
   end
 else
   local users, prefix = pending_users(), string.sub(KEYS[1], 1, -2) .. 'b'
-  for i = 11, #KEYS do
+  for i = 9, #KEYS do
     if #users > 0 and string.sub(KEYS[i], 1, #prefix) == prefix then
       settle(KEYS[i], users)
     end
   end
 end
-return { ARGV[1], next_keys(tonumber(ARGV[3])), redis.call('GET', KEYS[1]) }
+return { ARGV[1], next_keys(tonumber(ARGV[3])), redis.call('HGET', KEYS[1], FINGERPRINT) }

@@ -1,7 +1,6 @@
 -- Reads the standing of a user on a board, and the users around them.
 --
--- KEYS    1 schema fingerprint (string)   2 board (sorted set)   3 profiles (hash: user -> JSON)
---         4 flags (hash: user -> 'flags,subject')
+-- KEYS    1 users (hash)   2 board (sorted set)
 -- ARGV    1 string: user   2 integer: neighbours to read on each side, 1 or more
 -- Returns { fingerprint or nil, total, profile or nil, rank, first rank of the page, users,
 --         scores (packed), profiles (JSON or nil) }
@@ -11,20 +10,17 @@
 --                hidden users.
 --         users  include the user
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 4 {ar:0}s {ar:0}bd:2026-11-20 {ar:0}p {ar:0}f 42 2
+-- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20 42 2
 
-local board, profiles = KEYS[2], KEYS[3]
+local board, user = KEYS[2], ARGV[1]
 local total = redis.call('ZREVRANK', board, '#')
-local rank = redis.call('ZREVRANK', board, ARGV[1])
-local reply = { redis.call('GET', KEYS[1]), total, false, rank }
+local rank = redis.call('ZREVRANK', board, user)
 if not rank or rank > (total or -1) then
-  reply[3] = not is_hidden(KEYS[4], ARGV[1]) and redis.call('HGET', profiles, ARGV[1])
-  reply[4] = false
-  return reply
+  local values = redis.call('HMGET', KEYS[1], FINGERPRINT, user, FLAGS .. user)
+  return { values[1], total, not is_hidden(values[3]) and values[2], false }
 end
 
 local first = math.max(rank - ARGV[2], 0)
 local last = math.min(rank + ARGV[2], total - 1)
-reply[5] = first
-reply[6], reply[7], reply[8] = read_rows(board, profiles, first, last)
-return reply
+local fingerprint, users, scores, profiles = read_rows(board, first, last)
+return { fingerprint, total, false, rank, first, users, scores, profiles }

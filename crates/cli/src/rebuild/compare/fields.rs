@@ -13,6 +13,8 @@ pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
     match kind {
         // The marker records when expiries were set.
         Kind::History if field == Keys::MARKER => None,
+        // The fingerprint, or an undo log.
+        Kind::Profile if field.starts_with(Keys::UNDO_LOG) => None,
         // The instant of a cooldown.
         Kind::ActiveRecord if field.starts_with('~') => Some(value),
         Kind::ActiveRecord => Some(format_active_record(&value).unwrap_or(value)),
@@ -120,8 +122,10 @@ mod tests {
         }
         let cooldown = comparable(Kind::ActiveRecord, "~wave", "12");
         assert_eq!(cooldown.as_deref(), Some("12"));
-        assert_eq!(comparable(Kind::Flag, "42", "hf,7").as_deref(), Some("hf"));
-        assert_eq!(comparable(Kind::Flag, "42", ",7"), None);
+        assert_eq!(comparable(Kind::Flag, "!42", "hf,7").as_deref(), Some("hf"));
+        assert_eq!(comparable(Kind::Flag, "!42", ",7"), None);
+        assert_eq!(comparable(Kind::Profile, "\t", "v3"), None);
+        assert_eq!(comparable(Kind::Profile, "42", "{}").as_deref(), Some("{}"));
     }
 
     #[test]

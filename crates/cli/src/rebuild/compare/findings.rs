@@ -53,12 +53,9 @@ impl Kind {
             Key::Board(_) => Some(Self::Board),
             Key::History(..) => Some(Self::History),
             Key::ActiveRecords(_) => Some(Self::ActiveRecord),
-            Key::Profiles => Some(Self::Profile),
-            Key::Flags => Some(Self::Flag),
+            Key::Users => Some(Self::Profile),
             Key::Tombstones => Some(Self::Tombstone),
-            Key::Fingerprint | Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails => {
-                None
-            }
+            Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails => None,
         }
     }
 
@@ -68,6 +65,7 @@ impl Kind {
         match (self, HistoryField::parse(span, field)) {
             (Self::History, Some(HistoryField::DailyRecord(_))) => Self::DailyRecord,
             (Self::History, Some(HistoryField::UndoRecord(_))) => Self::UndoRecord,
+            (Self::Profile, _) if field.starts_with(Keys::FLAGS) => Self::Flag,
             (kind, _) => kind,
         }
     }
@@ -98,7 +96,8 @@ impl Difference {
     pub fn user(&self) -> &str {
         let key_part = |count: usize| self.key.splitn(count, ':').nth(count - 1);
         match self.kind {
-            Kind::Board | Kind::Profile | Kind::Flag | Kind::Tombstone => &self.field,
+            Kind::Board | Kind::Profile | Kind::Tombstone => &self.field,
+            Kind::Flag => self.field.strip_prefix(Keys::FLAGS).unwrap_or_default(),
             Kind::ActiveRecord => key_part(2).unwrap_or_default(),
             Kind::History | Kind::DailyRecord | Kind::UndoRecord => key_part(3).unwrap_or_default(),
             Kind::AuditLog => self.field.split(' ').next().unwrap_or_default(),
@@ -155,15 +154,9 @@ impl fmt::Display for Difference {
                 field = &record;
                 write!(f, "of {user}, ")?;
             }
+            Some(Key::Users) => field = self.user(),
             Some(
-                Key::Fingerprint
-                | Key::Index
-                | Key::Profiles
-                | Key::Flags
-                | Key::AuditLog
-                | Key::OptOuts
-                | Key::AuditDetails
-                | Key::Tombstones,
+                Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Tombstones,
             )
             | None => {}
         }
@@ -300,7 +293,7 @@ mod tests {
                 "a:b",
             ),
             (
-                difference(Kind::Flag, "f", "7", true),
+                difference(Kind::Flag, "p", "!7", true),
                 "flag 7: the store has 3 points",
                 "7",
             ),

@@ -126,7 +126,7 @@ async fn compare_shard(shard: &Shard, findings: &mut Findings) -> Result<(), Fai
 fn check_known(shard: &Shard, name: &str) -> Result<(), Failure> {
     let is_known = matches!(
         Key::parse(name),
-        Some(Key::Fingerprint | Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails)
+        Some(Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails)
     ) || ["a", "c", "o", "r", "q"].contains(&name);
     if is_known {
         return Ok(());
