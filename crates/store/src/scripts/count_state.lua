@@ -92,9 +92,10 @@ local function set_points(board, user, points)
   local score = 0
   if points > 0 then
     score = points * ORDERS + (ORDERS - 1 - board.order)
-    board.order = math.min(board.order + 1, ORDERS - 1)
     board.created, board.new = board.created or board.new, false
   end
+  -- Also where the user leaves the board: the order counter shows every change.
+  board.order = math.min(board.order + 1, ORDERS - 1)
   board.scores[user.id] = user.hidden and -score or score
 end
 

@@ -18,6 +18,8 @@
 
 -- Entries of the audit log that one step reads.
 local PAGE = 1000
+-- The last order number; see count.lua.
+local MAX_ORDER = 2 ^ 30 - 1
 -- Names of the index that one step reads beyond its keys: spans, which need no key unless a user is being
 -- erased.
 local SPANS = 100
@@ -36,15 +38,22 @@ end
 
 -- Hides, shows or removes the pending users on a board.
 local function settle(board, users)
-  local readable, scores = pcall(redis.call, 'ZMSCORE', board, unpack(users))
+  local readable, scores = pcall(redis.call, 'ZMSCORE', board, '#', unpack(users))
+  -- The order counter shows that the board has changed, as after any other change of a score.
+  local order = readable and tonumber(table.remove(scores, 1) or 0)
+  local function next_order()
+    order = math.min(order + 1, MAX_ORDER)
+    return digits(order)
+  end
   -- A key of another type is no board.
   for i, line in ipairs(readable and lines or {}) do
     local score = tonumber(scores[i] or 0)
     if line.verb == 'e' and scores[i] then
       redis.call('ZREM', board, line.user)
+      redis.call('ZADD', board, next_order(), '#')
       redis.call('HINCRBY', CHANGES, 'boards ' .. line.user, 1)
     elseif line.verb ~= 'e' and score ~= 0 and (score < 0) ~= (line.verb == 'h') then
-      redis.call('ZADD', board, digits(-score), line.user)
+      redis.call('ZADD', board, digits(-score), line.user, next_order(), '#')
     end
   end
 end
