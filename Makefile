@@ -116,10 +116,11 @@ faults: build ## a steady load while every part is killed, hangs, lags and retur
 	@# bash has a variable SECONDS of its own.
 	env SECONDS=$(or $(SECONDS),600) SEED=$(or $(SEED),1) scripts/test --only faults
 
-live: build ## many clients watch a board while it changes: STREAMS=500 SECONDS=30 WRITES=50
+live: build ## many clients watch a board while it changes: STREAMS=500 SECONDS=30 WRITES=50 IDLE=120
 	@scripts/test --gateway
 	@# bash has a variable SECONDS of its own.
-	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) scripts/test --only api live::crowd
+	env STREAMS=$(or $(STREAMS),500) SECONDS=$(or $(SECONDS),30) WRITES=$(or $(WRITES),50) IDLE=$(or $(IDLE),120) \
+		scripts/test --only api live::crowd
 
 fuzz: tools ## coverage-guided fuzzing, SECONDS=60 for each target; needs a nightly toolchain
 	@scripts/fuzz

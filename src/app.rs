@@ -6,6 +6,7 @@ use crate::platform::budget::{Budget, Cost, MeteredTransport};
 use crate::platform::clock;
 use crate::platform::d1::Database;
 use crate::platform::env::{is_bound, vars};
+use crate::platform::live;
 use crate::platform::queue::Producer;
 use crate::platform::rate_limit::RateLimits;
 use crate::platform::snapshots::Snapshots;
@@ -209,12 +210,12 @@ fn deployment_over(
     let zone = time_zone::named(&config.timezone)?;
     let (url, token) = (&config.store_url, &config.store_token);
     let endpoint = Endpoint::new(url, token, config.store_timeout);
-    Ok(Deployment::new(
-        config,
-        zone,
-        transport(endpoint),
-        clock::millis,
-    ))
+    let is_live = config.bound.live;
+    let mut deployment = Deployment::new(config, zone, transport(endpoint), clock::millis);
+    if is_live {
+        deployment.on_change = live::wake;
+    }
+    Ok(deployment)
 }
 
 #[cfg(not(feature = "reqwest"))]

@@ -2,6 +2,7 @@
 
 import { queue, readLive, respond, scheduled } from 'wasm'
 import { run, runAsync } from './platform/bridge.js'
+import { sendPipeline } from './platform/coalesce.js'
 import { isolateCached } from './platform/isolate_cache.js'
 import { Hub } from './platform/live.js'
 import { read } from './platform/request.js'
@@ -38,10 +39,13 @@ export class Live {
     this.#hub = new Hub(async (request, limits) => {
       const text = await read(request, env)
       return run(env, (event) => readLive(event, text, limits))
-    })
+    }, sendPipeline)
   }
 
+  // `wake.js` sends POST, when the board has changed.
   fetch(request) {
-    return this.#hub.open(request)
+    if (request.method !== 'POST') return this.#hub.open(request)
+    this.#hub.wake()
+    return new Response()
   }
 }

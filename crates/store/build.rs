@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 17] = [
+const SCRIPTS: [(&str, &[&str]); 18] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["archive_page"]),
     ("ARCHIVE_STATES", &["archive_states"]),
@@ -50,6 +50,7 @@ const SCRIPTS: [(&str, &[&str]); 17] = [
     ),
     ("STANDING", &["rows", "standing"]),
     ("TOP", &["rows", "top"]),
+    ("WATCH", &["integers", "watch"]),
     ("WINNERS", &["rows", "winners"]),
 ];
 
@@ -57,7 +58,7 @@ const SCRIPTS: [(&str, &[&str]); 17] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 7] = [
+const WRITING: [&str; 8] = [
     "COUNT",
     "ERASE",
     "FIRST_PROFILE",
@@ -65,6 +66,7 @@ const WRITING: [&str; 7] = [
     "PROFILES",
     "RECOVER",
     "SETTLE",
+    "WATCH",
 ];
 
 /// The letters that replace actions in fields: those of the default rules, and adjustments. No rule

@@ -40,6 +40,9 @@ const underWay = new Set()
 /** @type {Batch | null} the pipelines that wait for a request under way */
 let gathering = null
 
+/** @type {[url: string, authorization: string, timeout: number] | undefined} of the last pipeline: an isolate has one store */
+let store
+
 function isBusy(now) {
   for (const lease of underWay) {
     if (lease.due > now) break
@@ -60,6 +63,7 @@ function isBusy(now) {
  * @throws {string} the cause, without secrets
  */
 export function post(url, authorization, timeout, body, mayCoalesce) {
+  store = [url, authorization, timeout]
   if (!mayCoalesce || body.length > MAX_PIPELINE_LENGTH) return send(url, authorization, timeout, body)
   const now = Date.now()
   const target = `${timeout} ${authorization} ${url}`
@@ -67,6 +71,20 @@ export function post(url, authorization, timeout, body, mayCoalesce) {
   if (!gathering) return isBusy(now) ? lead(request, target) : sendLeased(request)
   const fits = gathering.followers.size + 1 < MAX_PIPELINES && gathering.length + body.length <= MAX_LENGTH
   return fits && gathering.target === target ? follow(gathering, request) : sendLeased(request)
+}
+
+/**
+ * Sends a pipeline to the store of the last one, without the wasm.
+ *
+ * @param {string} body
+ * @returns {Promise<string>} the response
+ * @throws {Error | string} the cause, without secrets
+ */
+export async function sendPipeline(body) {
+  if (!store) throw new Error('no store is known')
+  const { status, body: text } = await send(...store, body)
+  if (status !== 200) throw new Error(`the store responded ${status}`)
+  return text
 }
 
 async function sendLeased({ url, authorization, due, body }) {

@@ -1,9 +1,13 @@
-// Live boards as server-sent events. A hub polls one board on behalf of all its watchers: at most
+// Live boards as server-sent events. A hub reads one board on behalf of all its watchers: at most
 // once a second, and only while it has watchers. Each watcher has at most one write in progress and
 // one pending version; a slow watcher skips the versions in between.
 
 const SECOND = 1000 // Every duration is in milliseconds unless its name says otherwise.
-const MAX_BACKOFF_SECONDS = 7 // between polls while the store does not respond
+const CHECK_INTERVAL = 60 * SECOND
+// A registration is removed when the last watcher leaves. The lifetime matters if the object ends without doing so.
+const LIFETIME_SECONDS = 12 * 3600
+const RENEWAL_INTERVAL = (LIFETIME_SECONDS / 2) * SECOND
+const MAX_BACKOFF_SECONDS = 7 // between reads while the store does not respond
 const KEEPALIVE_INTERVAL = 25 * SECOND // keeps idle streams open and detects closed ones
 const WRITE_TIMEOUT = 30 * SECOND
 // Clients reconnect after this time, which starts a new invocation: each invocation has a limited
@@ -95,25 +99,48 @@ class Watcher {
   }
 }
 
-/** Polls one board and sends its changes to all watchers. */
+/**
+ * Reads one board and sends its changes to all watchers.
+ *
+ * The Workers that change the board wake the hub, which then reads it, at most once a second. Once a minute it compares
+ * the board with a short request, the check, for changes made elsewhere. Where the store refuses to register the board,
+ * the hub reads it once a second.
+ */
 export class Hub {
   #readBoard
+  #sendToStore
   #url
   #watchers = new Set()
   #requests = [] // new requests that wait for their board
   #boards = new Map() // number of rows -> version and event
-  #polling = false
-  #backoff = 0 // seconds without a poll after the last one, 0 if it succeeded
+  #running = false
+  /** @type {(value?: any) => void} */
+  #resume = () => {} // ends the pause between two steps
+  #lastRead = -Infinity
+  #isChanged = false // woken since the last read began
+  #backoff = 0 // seconds without a read after the last one, 0 if it succeeded
   #remaining = 0 // seconds of them that are left
+  #periodEnd = Infinity
+  // The requests to the store that the last read returned.
+  #check = ''
+  #register = ''
+  #registered = '' // the `#register` of the last registration, empty if there is none
+  #registering = -Infinity // when the board was last registered, or the store refused to
+  /** @type {string | null} the response to the check before the last read, null while the board may still change */
+  #baseline = null
+  #lastCheck = -Infinity
 
   /**
    * @param {(request: Request, limits: string) => Promise<string>} readBoard reads the board at
    *   the URL of a request, once for each number of rows in the comma-separated list. Returns
-   *   lines: `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; then
-   *   number of rows, version and JSON of each board
+   *   lines: `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; the
+   *   bodies of the requests that check the board and register it; then number of rows, version and
+   *   JSON of each board
+   * @param {(body: string) => Promise<string>} sendToStore
    */
-  constructor(readBoard) {
+  constructor(readBoard, sendToStore) {
     this.#readBoard = readBoard
+    this.#sendToStore = sendToStore
   }
 
   /**
@@ -134,40 +161,84 @@ export class Hub {
     return new Response(watcher.readable)
   }
 
-  // Returns the polled board if the last poll succeeded. Otherwise waits for the next poll.
+  /** Reads the board soon: it has changed. */
+  wake() {
+    this.#isChanged = true
+    this.#hurry()
+  }
+
+  // Returns the board of the last read if it succeeded. Otherwise waits for the next one.
   #currentBoard(limit) {
     const board = this.#boards.get(limit)
-    if (board && this.#backoff === 0) return board
-    const polled = new Promise((resolve) => this.#requests.push({ limit, resolve }))
-    if (!this.#polling) this.#run()
-    return polled
+    if (board && this.#backoff === 0 && Date.now() < this.#periodEnd) return board
+    const read = new Promise((resolve) => this.#requests.push({ limit, resolve }))
+    if (this.#running) this.#hurry()
+    else this.#run()
+    return read
+  }
+
+  // Ends the pause, unless the last read was less than a second ago or the store does not respond.
+  #hurry() {
+    if (this.#backoff === 0 && Date.now() - this.#lastRead >= SECOND) this.#resume()
   }
 
   async #run() {
-    this.#polling = true
+    this.#running = true
     while (this.#requests.length || this.#watchers.size) {
       const started = Date.now()
-      if (this.#requests.length || this.#remaining-- <= 0) await this.#poll()
+      await this.#update(started)
       const now = Date.now()
       for (const watcher of this.#watchers) {
         watcher.maintain(now)
         if (watcher.closed) this.#watchers.delete(watcher)
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.max(started + SECOND - now, 0)))
+      if (!this.#requests.length && !this.#watchers.size) await this.#removeRegistration()
+      const { promise, resolve } = Promise.withResolvers()
+      const timer = setTimeout(resolve, Math.max(started + SECOND - Date.now(), 0))
+      this.#resume = resolve
+      await promise
+      clearTimeout(timer)
     }
-    this.#polling = false
+    this.#running = false
     this.#boards.clear()
     this.#remaining = this.#backoff = 0
+    this.#baseline = null
   }
 
-  async #poll() {
+  // Reads the board if it may have changed.
+  async #update(now) {
+    if (this.#requests.length || this.#isChanged || now >= this.#periodEnd || this.#backoff) {
+      if (this.#requests.length || this.#remaining-- <= 0) await this.#read(null)
+      return
+    }
+    if (now - this.#registering >= (this.#registered ? RENEWAL_INTERVAL : CHECK_INTERVAL)) await this.#addRegistration()
+    if (!this.#registered) return this.#read(null)
+    if (this.#baseline !== null && now - this.#lastCheck < CHECK_INTERVAL) return
+    // The check precedes the read, so that a change between the two shows in the next check.
+    const check = this.#check
+    const response = await this.#sendToStore(check).catch(() => null)
+    this.#lastCheck = now
+    if (this.#baseline !== null && response === this.#baseline) return
+    if (this.#baseline !== null) {
+      // The change was made elsewhere: perhaps the registration is gone too.
+      this.#registered = ''
+      this.#registering = -Infinity
+    }
+    await this.#read({ check, response })
+  }
+
+  /** @param {{ check: string, response: string | null } | null} checked the check before the read */
+  async #read(checked) {
     const limits = new Set([...this.#requests, ...this.#watchers].map(({ limit }) => limit))
     let exhausted = false
-    const lines = await this.#readBoard(new Request(this.#url), [...limits].join()).catch((error) => {
+    const canSettle = checked !== null && !this.#isChanged
+    this.#isChanged = false
+    this.#lastRead = Date.now()
+    const text = await this.#readBoard(new Request(this.#url), [...limits].join()).catch((error) => {
       exhausted = true
       return `failed\n\n${error?.message}`
     })
-    const [status, variable = '', cause = '', ...rows] = lines.split('\n')
+    const [status, variable = '', cause = '', check = '', register = '', ...rows] = text.split('\n')
     this.#boards.clear()
     for (let index = 0; index + 2 < rows.length; index += 3) {
       const [limit, version, json] = rows.slice(index, index + 3)
@@ -176,8 +247,19 @@ export class Hub {
     }
     this.#backoff = status === 'fresh' ? 0 : Math.min(this.#backoff * 2 + 1, MAX_BACKOFF_SECONDS)
     this.#remaining = this.#backoff
-    // This includes requests that arrived during the poll. A request for another number of rows
-    // waits for the next poll.
+    // A second later the board is read again: the store may have served this read from a replica, and the rows of
+    // the check may be others.
+    this.#baseline = null
+    if (status === 'fresh') {
+      if (canSettle && checked.check === check && !this.#isChanged) this.#baseline = checked.response
+      this.#periodEnd = Date.parse(JSON.parse(rows[2]).period?.end) || Infinity
+      this.#check = check
+      // The board of the next period needs a registration of its own.
+      if (this.#register !== register) this.#registering = -Infinity
+      this.#register = register
+    }
+    // This includes requests that arrived during the read. A request for another number of rows
+    // waits for the next one.
     const failure = status === 'failed' ? { failure: `${variable}\n${cause}` } : undefined
     for (const request of this.#requests.splice(0)) {
       const board = this.#boards.get(request.limit) ?? failure
@@ -190,6 +272,33 @@ export class Hub {
       if (exhausted) watcher.end()
       else watcher.update(this.#boards.get(watcher.limit))
     }
+  }
+
+  async #addRegistration() {
+    if (this.#registered !== this.#register) await this.#removeRegistration()
+    // Changes before the registration did not wake the hub.
+    if (!this.#registered) this.#baseline = null
+    let isRegistered = false
+    try {
+      const text = await this.#setLifetime(this.#register, LIFETIME_SECONDS)
+      isRegistered = JSON.parse(text).every(({ result }) => result === 1)
+    } catch {
+      // The next attempt follows.
+    }
+    this.#registered = isRegistered ? this.#register : ''
+    this.#registering = Date.now()
+  }
+
+  async #removeRegistration() {
+    if (!this.#registered) return
+    const request = this.#registered
+    this.#registered = ''
+    this.#registering = -Infinity
+    await this.#setLifetime(request, 0).catch(() => {})
+  }
+
+  #setLifetime(register, seconds) {
+    return this.#sendToStore(register.replaceAll('<lifetime>', seconds))
   }
 }
 

@@ -1,10 +1,20 @@
 //! Live boards: the Durable Object namespace `LIVE`.
 //!
-//! One object for each board reads it on behalf of all its watchers; see `live.js`.
+//! One object for each board reads it on behalf of all its watchers; see `live.js`. A Worker that changes
+//! a board wakes its object; see `wake.js`.
 
+use activity_rank_store::deployment::Changed;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::Env;
+
+#[wasm_bindgen(raw_module = "platform/wake.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = "wakeBoards")]
+    fn wake_boards(names: &str);
+    #[wasm_bindgen(js_name = "wakeAll")]
+    fn wake_all(request: &str);
+}
 
 #[wasm_bindgen(raw_module = "platform/live.js")]
 extern "C" {
@@ -32,6 +42,14 @@ pub enum Watch {
     /// The object could not read the board: a misconfigured variable or nothing, a line end and the
     /// cause.
     Failed(String),
+}
+
+/// Wakes the objects of watched boards that have changed, after the response.
+pub fn wake(changed: Changed<'_>) {
+    match changed {
+        Changed::Boards(names) => wake_boards(names),
+        Changed::Any(request) => wake_all(request),
+    }
 }
 
 /// Opens a stream of the board that the object with this name watches. `known` is the version that

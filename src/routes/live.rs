@@ -15,6 +15,7 @@ use activity_rank_core::board::{BoardSlice, CachedResponse, PageRequest};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Vars;
 use activity_rank_core::error::Error;
+use activity_rank_store::watch::WatchRequests;
 use std::cell::RefCell;
 
 /// Boards remembered by an isolate. Objects share isolates, and leave without notice.
@@ -43,8 +44,9 @@ pub async fn open(context: RequestContext<'_>, period: &str) -> Result<Response,
         return Err(Error::NotFound(detail.to_owned()));
     }
     let board = &request.board;
-    let (period, group) = (board.period.name(), board.group.as_deref());
-    let name = format!("{period}/{}/{}", group.unwrap_or_default(), config.prefix);
+    // `wake.js` derives it from the name of the board.
+    let group = board.group.as_deref().unwrap_or_default();
+    let name = format!("{}/{group}", board.period.letter());
     let url = format!("{}{}", http.origin, request.live_normal_form());
     // Versions are hashes in hexadecimal digits.
     let known = http.header("last-event-id");
@@ -74,8 +76,8 @@ fn parse_failure(failure: &str) -> Error {
 }
 
 /// Reads the board of a request for each of some numbers of rows, as the lines that `live.js` parses:
-/// `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; then number of
-/// rows, version and JSON of each board.
+/// `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; the requests of
+/// [`WatchRequests`], empty unless fresh; then number of rows, version and JSON of each board.
 pub async fn read(app: &App, http: Request, limits: &str) -> String {
     let read = read_boards(app, http, limits).await;
     read.unwrap_or_else(|error| match error {
@@ -98,8 +100,11 @@ async fn read_boards(app: &App, mut http: Request, limits: &str) -> Result<Strin
     let longest = request.first(limits.iter().copied().max().unwrap_or_default());
     let slice = BoardReader::new(context, &longest).read().await;
     let mut lines = match &slice {
-        Ok(_) => "fresh\n\n".to_owned(),
-        Err(error) => format!("stale\n\n{}", one_line(error)),
+        Ok(slice) => {
+            let requests = WatchRequests::new(context.deployment, &request.board, slice);
+            format!("fresh\n\n\n{}\n{}", requests.check, requests.register)
+        }
+        Err(error) => format!("stale\n\n{}\n\n", one_line(error)),
     };
     for limit in limits {
         let request = &longest.first(limit);

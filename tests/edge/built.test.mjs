@@ -9,9 +9,12 @@ const WASM = new URL('../../build/index_bg.wasm', import.meta.url)
 const COMPILED = `data:text/javascript,
   import { readFileSync } from 'node:fs';
   export default new WebAssembly.Module(readFileSync(new URL('${WASM}')))`
+// The platform provides its own functions.
+const PLATFORM = 'data:text/javascript,export const waitUntil = () => {}'
+const modules = { './index_bg.wasm': COMPILED, 'cloudflare:workers': PLATFORM }
 registerHooks({
   resolve: (name, context, next) =>
-    name === './index_bg.wasm' ? { url: COMPILED, shortCircuit: true } : next(name, context),
+    name in modules ? { url: modules[name], shortCircuit: true } : next(name, context),
 })
 // Rust tasks run in microtasks, where the trap that follows a panic has no caller: workerd logs it, node would exit.
 const { queueMicrotask } = globalThis

@@ -1,4 +1,5 @@
-// The hub of live boards in src/platform/live.js, with mocked time: which reader receives which board, and when.
+// The hub of live boards in src/platform/live.js, with mocked time: which reader receives which board, and when. The
+// store registers no board, so the hub reads once a second; watched.test.mjs tests the others.
 
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, it, mock } from 'node:test'
@@ -40,10 +41,12 @@ function start() {
   const hub = new Hub(async (_request, limits) => {
     board.requests.push(limits)
     if (board.fail) return board.fail(limits)
-    return `fresh\n\n\n${rows(limits, board.content)}`
-  })
+    return `fresh\n\n\ncheck\nregister\n${rows(limits, board.content)}`
+  }, refuse)
   return { hub, board }
 }
+
+const refuse = async () => '[{"result":0}]'
 
 const rows = (limits, content) =>
   limits
@@ -168,7 +171,7 @@ it('HEAD sends one request and opens no stream', async () => {
 it('store outage backs off and repeats no event', async () => {
   const { hub, board } = start()
   const { texts } = read(await open(hub))
-  board.fail = (limits) => `stale\n\nNo answer.\n${rows(limits, 'old')}`
+  board.fail = (limits) => `stale\n\nNo answer.\n\n\n${rows(limits, 'old')}`
   await advance(1)
   assert.equal(texts.at(-1), event('old'))
   const [count, seconds] = [board.requests.length, []]
@@ -210,7 +213,7 @@ it('misconfiguration is reported to new readers', async () => {
 })
 
 for (const [cause, fail] of /** @type {[string, (limits: string) => unknown][]} */ ([
-  ['subrequest limit', (limits) => `stale\n\nToo many subrequests by one invocation.\n${rows(limits, 'old')}`],
+  ['subrequest limit', (limits) => `stale\n\nToo many subrequests by one invocation.\n\n\n${rows(limits, 'old')}`],
   ['exception', () => Promise.reject(new Error('broken'))],
 ])) {
   it(`${cause} ends streams and serves reconnects`, async () => {
@@ -241,7 +244,7 @@ it('separators in a name stay in one event', async () => {
   const { hub, board } = start()
   const { texts } = read(await open(hub))
   const name = '\r\n\u0085\u2028\u2029'
-  board.fail = (limits) => `fresh\n\n\n${limits}\nb\n${JSON.stringify({ name })}`
+  board.fail = (limits) => `fresh\n\n\ncheck\nregister\n${limits}\nb\n${JSON.stringify({ name })}`
   await advance(1)
   const events = []
   const parser = createParser({ onEvent: (event) => events.push(event) })

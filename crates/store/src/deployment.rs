@@ -22,8 +22,20 @@ pub struct Deployment {
     pub calendar: Calendar,
     /// The client of the store.
     pub store: Client,
+    /// Is called after changes of boards; does nothing at first.
+    pub on_change: fn(Changed<'_>),
     /// Whether every shard is known to hold this deployment's fingerprint.
     fingerprints_match: AtomicBool,
+}
+
+/// Boards that a deployment has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed<'a> {
+    /// These watched boards: names between spaces.
+    Boards(&'a str),
+    /// Any board. The body of a request whose reply is the field with the watched ones; see
+    /// [`crate::watch`].
+    Any(&'a str),
 }
 
 /// Whether commands run while a rebuild locks their shard.
@@ -53,6 +65,7 @@ impl Deployment {
             config,
             calendar,
             store,
+            on_change: |_| (),
             fingerprints_match,
         }
     }
@@ -67,6 +80,14 @@ impl Deployment {
     #[must_use]
     pub fn keys_of(&self, user: &str) -> Keys {
         Keys::of_user(&self.config, user)
+    }
+
+    /// Reports that any board may have changed.
+    pub(crate) fn report_change(&self) {
+        // A board is registered on every shard.
+        let field = Command::new("HGET").arg(&self.keys(0).users());
+        let body = Pipeline::new(vec![field.arg(Keys::WATCHED)]).body();
+        (self.on_change)(Changed::Any(&body));
     }
 
     /// Calls one script, and returns its reply. The reply begins with the stored fingerprint.

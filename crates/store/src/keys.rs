@@ -73,6 +73,9 @@ impl Keys {
     /// Field of a history that records when expiries were set.
     pub const MARKER: &str = "\t";
 
+    /// Field of the hash of users that registers watched boards.
+    pub const WATCHED: &str = "\t#";
+
     /// Precedes the record of an undo in a history.
     pub const UNDONE: char = '-';
 

@@ -12,8 +12,9 @@
 //! 7. [`count`]: counts and undoes activities.
 //! 8. [`boards`]: reads boards and standings.
 //! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
-//! 10. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 11. [`health`]: the condition of the store.
+//! 10. [`watch`]: boards that someone watches.
+//! 11. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
+//! 12. [`health`]: the condition of the store.
 
 pub mod archive_source;
 pub mod boards;
@@ -29,3 +30,4 @@ pub mod outbox;
 pub mod profiles;
 pub mod redis;
 pub mod scripts;
+pub mod watch;

@@ -46,6 +46,8 @@ pub(crate) struct Services {
     pub aborting: bool,
     /// Rate limiters that never reach their limit: plain workerd has none.
     pub limited: bool,
+    /// Seconds between two checks of a live board; 0 for the Worker's own.
+    pub check_interval: u64,
     /// Milliseconds by which the Worker's clock is ahead.
     pub ahead: u64,
 }

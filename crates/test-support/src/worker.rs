@@ -52,6 +52,9 @@ impl Worker {
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder for workerd");
         let mut modules = repository::copy_bundle(bundle, folder.path());
+        if services.check_interval > 0 {
+            set_check_interval(folder.path(), services.check_interval);
+        }
         if services.ahead > 0 {
             modules.push(shift_clock(folder.path(), services.ahead));
         }
@@ -285,6 +288,14 @@ impl WorkerBuilder {
         self
     }
 
+    /// Sets the seconds between two checks of a live board for changes made elsewhere, for
+    /// [`start`](Self::start).
+    #[must_use]
+    pub fn check_interval(mut self, seconds: u64) -> Self {
+        self.services.check_interval = seconds;
+        self
+    }
+
     /// Uses the modules of this folder, with `index.js` as the entry point, instead of `build/`.
     #[must_use]
     pub fn bundle(mut self, folder: &Path) -> Self {
@@ -345,6 +356,16 @@ impl WorkerBuilder {
         let prefix = prefix.unwrap_or_default().to_owned();
         (self.vars, prefix)
     }
+}
+
+/// Replaces the interval of `live.js` in the bundle.
+fn set_check_interval(folder: &Path, seconds: u64) {
+    let path = folder.join("index.js");
+    let bundle = std::fs::read_to_string(&path).expect("the bundle");
+    let interval = "CHECK_INTERVAL = 60 *";
+    assert!(bundle.contains(interval), "no {interval} in the bundle");
+    let bundle = bundle.replace(interval, &format!("CHECK_INTERVAL = {seconds} *"));
+    std::fs::write(path, bundle).expect("the bundle");
 }
 
 /// Renames the entry point, puts one that shifts the clock in its place, and returns the new name.

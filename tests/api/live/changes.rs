@@ -1,9 +1,10 @@
 //! Events after a board has changed.
 
-use test_support::{json, peers};
+use test_support::{Fault, json, peers};
 
 use super::{assert_board, assert_change, count_in_group, open, start};
-use crate::bodies::{activity, undo};
+use crate::app::WranglerApp;
+use crate::bodies::{activity, like, undo};
 
 /// Activities, undos, profiles, moderation, adjustments and erasures change a board.
 #[tokio::test]
@@ -28,6 +29,14 @@ async fn every_kind_of_change_reaches_stream_promptly() {
         app.moderate("9", hidden, false).await;
         assert_change(&app, &mut stream, board).await;
     }
+    for hidden in [true, false] {
+        let profile = json!({"name": "Nia", "hidden": hidden});
+        app.put("/v1/users/9", &profile).await.assert_status(200);
+        assert_change(&app, &mut stream, board).await;
+    }
+    let items = json!([like("9", "q"), like("9", "r")]);
+    app.post("/v1/activity", &items).await.assert_status(200);
+    assert_change(&app, &mut stream, board).await;
     let points = json!({"id": "case", "points": -1, "reason": "r"});
     app.adjust("9", &points).await.assert_status(200);
     assert_change(&app, &mut stream, board).await;
@@ -36,6 +45,21 @@ async fn every_kind_of_change_reaches_stream_promptly() {
     let last = app.read(board).await;
     assert_eq!(last["total"], 1);
     assert_eq!(last["entries"][0]["user"]["id"], "9");
+}
+
+/// Queued activity is counted outside of a request.
+#[tokio::test]
+async fn replayed_activity_reaches_stream() {
+    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.live().queued(9));
+    let mut stream = app.wrangler.api().stream("/v1/ranking/all/live", &[]).await;
+    assert_eq!(stream.event().await.json()["total"], 0);
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    let queued = app.send_activity(like("42", "p")).await;
+    queued.assert_status(202);
+    forwarder.heal();
+    let event = stream.event().await;
+    assert_board(&event, &app.get("/v1/ranking/all").await);
+    assert_eq!(event.json()["total"], 1);
 }
 
 /// A change on another group's board, or below the streamed entries, sends no event.

@@ -1,17 +1,16 @@
 //! Many streams and many writes at once.
 //!
-//! `make live` runs it longer and prints the table of docs/performance.md. The environment sets
-//! `STREAMS`, `SECONDS` and `WRITES` per second.
+//! `make live` runs it longer and prints the table of docs/benchmarks.md. The environment sets
+//! `STREAMS`, `SECONDS`, `WRITES` per second and `IDLE`, the seconds in which the board does not change.
 
 use std::env::var;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use activity_rank_store::scripts;
 use test_support::{Api, Forwarder, Method, SERVICE_KEY, until};
 
-use super::start;
+use super::{board_reads, start, until_quiet};
 use crate::app::TestApp;
 use crate::bodies::like;
 use crate::client::JSON;
@@ -101,17 +100,6 @@ async fn write(app: &TestApp, run: &str, seconds: u32, rate: u32) -> Instant {
     Instant::now()
 }
 
-/// Returns the number of board reads.
-fn reads(forwarder: &Forwarder) -> u32 {
-    let requests = forwarder.requests();
-    let reads = requests.iter().filter(|request| {
-        let commands = request.commands();
-        let mut scripts = commands.iter().map(|command| &command[1]);
-        scripts.any(|sha| sha == scripts::TOP.sha)
-    });
-    u32::try_from(reads.count()).expect("few")
-}
-
 /// The processor time of the Worker, in hundredths of a second.
 fn processor(app: &TestApp) -> u32 {
     let stat = app.process("stat");
@@ -121,7 +109,20 @@ fn processor(app: &TestApp) -> u32 {
     times.flat_map(str::parse::<u32>).sum()
 }
 
-/// However many streams are open, the Worker reads the board once per second, and every stream
+/// Counts the commands for the watched board while it does not change.
+async fn measure_idle(forwarder: &Forwarder, seconds: u32) -> String {
+    until_quiet(forwarder).await;
+    forwarder.reset();
+    tokio::time::sleep(Duration::from_secs(seconds.into())).await;
+    let requests = forwarder.requests();
+    let commands: usize = requests
+        .iter()
+        .map(|request| request.commands().len())
+        .sum();
+    format!("unchanged for {seconds} s: {commands} commands of the store")
+}
+
+/// However many streams are open, the Worker reads a changing board once per second, and every stream
 /// has the last board soon after the last write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crowd_of_streams_costs_one_read_per_second() {
@@ -136,7 +137,8 @@ async fn crowd_of_streams_costs_one_read_per_second() {
         forwarder.reset();
         let (started, used) = (Instant::now(), processor(&app));
         let written = write(&app, &format!("{count}-"), seconds, rate).await;
-        let (reads, elapsed) = (reads(&forwarder), started.elapsed());
+        let (reads, elapsed) = (board_reads(&forwarder).len(), started.elapsed());
+        let reads = u32::try_from(reads).expect("few");
         let busy = f64::from(processor(&app) - used) / elapsed.as_secs_f64();
         let board = app.get("/v1/ranking/day").await;
         let version = board.header("etag").expect("a tag").trim_matches('"');
@@ -155,6 +157,10 @@ async fn crowd_of_streams_costs_one_read_per_second() {
             delay.as_millis(),
             app.memory() / 1000,
         ));
+        let idle = number("IDLE", 0);
+        if idle > 0 {
+            lines.push(measure_idle(&forwarder, idle).await);
+        }
         for task in tasks {
             task.abort();
         }

@@ -26,7 +26,7 @@ fn day_and_total(board: &Value) -> (String, Value) {
 #[tokio::test]
 async fn stale_board_is_dropped_at_midnight() {
     let forwarder = Forwarder::to(&test_support::gateway().url());
-    let worker = before_midnight(|worker| worker.store(&forwarder.url()));
+    let worker = before_midnight(|worker| worker.check_interval(1).store(&forwarder.url()));
     let (api, live) = (worker.api(), "/v1/ranking/day/live");
     let client = Client::new(api.clone());
     client.count("42", "like", "p").await;

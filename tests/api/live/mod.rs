@@ -7,10 +7,12 @@ mod opening;
 mod outage;
 mod resume;
 mod shared_reads;
+mod watched;
 
 use std::time::{Duration, Instant};
 
-use test_support::{Answer, Api, Event, Forwarder, Stream, WorkerBuilder, json};
+use activity_rank_store::scripts;
+use test_support::{Answer, Api, Event, Forwarder, Recorded, Stream, WorkerBuilder, json, until};
 
 use crate::app::TestApp;
 use crate::bodies::{like, with};
@@ -54,6 +56,31 @@ async fn assert_change(app: &TestApp, stream: &mut Stream, board: &str) {
     let delay = started.elapsed();
     assert_board(&event, &app.get(board).await);
     assert!(delay < MAX_DELAY, "{board}: {delay:?}");
+}
+
+/// Returns the requests that read a board.
+fn board_reads(forwarder: &Forwarder) -> Vec<Recorded> {
+    let mut requests = forwarder.requests();
+    requests.retain(|request| {
+        let commands = request.commands();
+        commands
+            .iter()
+            .any(|command| command[1] == scripts::TOP.sha)
+    });
+    requests
+}
+
+/// Waits until the Worker has read no board for longer than it takes after a change.
+async fn until_quiet(forwarder: &Forwarder) {
+    let (mut count, mut since) = (0, Instant::now());
+    until("2.5 seconds without a board read", async || {
+        let reads = board_reads(forwarder).len();
+        if reads != count {
+            (count, since) = (reads, Instant::now());
+        }
+        (since.elapsed() > Duration::from_millis(2500)).then_some(())
+    })
+    .await;
 }
 
 /// Counts a like on the global board and on the board of a group.

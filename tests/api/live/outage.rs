@@ -30,7 +30,7 @@ async fn stream_without_known_board_returns_503() {
 /// afterwards. A stream opened during the outage does the same.
 #[tokio::test]
 async fn outage_marks_streamed_board_stale() {
-    let (app, forwarder) = start();
+    let (app, forwarder) = start_with(|worker| worker.check_interval(1));
     app.count("42", "like", "p").await;
     let mut stream = open(&app, LIVE).await;
     let fresh = stream.event().await;

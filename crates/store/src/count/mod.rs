@@ -17,7 +17,7 @@ pub use record::{ActiveRecord, BoardTargets};
 pub use reply::UndoLog;
 
 use crate::boards::{Ranked, rank_among_all};
-use crate::deployment::{Deployment, MAX_CALLS};
+use crate::deployment::{Changed, Deployment, MAX_CALLS};
 use crate::fingerprint::fingerprint;
 use crate::redis::{Command, Reply};
 use activity_rank_core::activity::{Counted, Outcome, RuledActivity, StandingView};
@@ -214,7 +214,13 @@ async fn apply(
                 CountReply::Applied {
                     outcomes,
                     standings,
-                } => *applied = Some((outcomes, standings)),
+                    watched,
+                } => {
+                    if !watched.is_empty() {
+                        (deployment.on_change)(Changed::Boards(&watched));
+                    }
+                    *applied = Some((outcomes, standings));
+                }
                 CountReply::MissingTargets(records) => {
                     for (number, record) in records {
                         plan.operations.add_targets_of_record(number, &record)?;
@@ -227,6 +233,13 @@ async fn apply(
                     recoveries.extend(logs.map(|log| log.recovery(&keys, &fingerprint)));
                 }
             }
+        }
+        // `also` has written a profile.
+        if replies
+            .next()
+            .is_some_and(|also| also.at(1) == Ok(&Reply::Integer(1)))
+        {
+            deployment.report_change();
         }
     }
     let all: Option<Vec<Applied>> = applied.into_iter().collect();

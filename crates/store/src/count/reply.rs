@@ -29,6 +29,8 @@ pub enum CountReply {
         outcomes: Vec<Result<Outcome, Error>>,
         /// The standings of the first operation's user, if the call asked for them.
         standings: Vec<ShardStanding>,
+        /// The names of the watched boards that changed, between spaces.
+        watched: String,
     },
     /// Nothing changed: these undos, numbered from 1, also need the boards that their records name.
     MissingTargets(Vec<(u64, String)>),
@@ -82,20 +84,25 @@ impl CountReply {
             let records = missing.iter().map(record);
             return Ok(Self::MissingTargets(records.collect::<Result<_, _>>()?));
         }
-        if let Some(logs) = reply.list()?.get(4) {
-            let log = |pair: &Reply| {
-                let (user, text) = (pair.at(0)?.text()?, pair.at(1)?.text()?);
-                let (user, text) = (user.to_owned(), text.to_owned());
-                Ok(UndoLog { user, text })
-            };
-            let logs = logs.list()?.iter().map(log);
-            return Ok(Self::Unfinished(logs.collect::<Result<_, _>>()?));
-        }
+        let watched = match reply.list()?.get(4) {
+            Some(Reply::Text(boards)) => boards.clone(),
+            Some(logs) => {
+                let log = |pair: &Reply| {
+                    let (user, text) = (pair.at(0)?.text()?, pair.at(1)?.text()?);
+                    let (user, text) = (user.to_owned(), text.to_owned());
+                    Ok(UndoLog { user, text })
+                };
+                let logs = logs.list()?.iter().map(log);
+                return Ok(Self::Unfinished(logs.collect::<Result<_, _>>()?));
+            }
+            None => String::new(),
+        };
         let outcomes = reply.at(2)?.list()?.iter().map(decode_outcome);
         let standings = reply.at(3)?.list()?.chunks(2).map(decode_standing);
         Ok(Self::Applied {
             outcomes: outcomes.collect::<Result<_, _>>()?,
             standings: standings.collect::<Result<_, _>>()?,
+            watched,
         })
     }
 }

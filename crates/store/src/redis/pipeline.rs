@@ -156,6 +156,13 @@ impl Pipeline {
         self.body_by_digest(false)
     }
 
+    /// Returns a request body that needs no other request: scripts are sent as text, without flags.
+    #[must_use]
+    pub fn standalone_body(&self) -> String {
+        let (by_text, plain) = (true, true);
+        write_all(self.0.iter(), ScriptForm { by_text, plain })
+    }
+
     /// Returns the request body; scripts are named by digest, `plain` ones by that without flags.
     pub(super) fn body_by_digest(&self, plain: bool) -> String {
         let by_text = false;

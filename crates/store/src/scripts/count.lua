@@ -33,7 +33,7 @@
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
 --                     reason
 --
--- Returns { stored fingerprint, missing, results, standings, unfinished or nil }
+-- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil }
 --         missing    { operation, active record } for each undo of a record with other targets than
 --                    those of the call. Nothing was changed: send the call again with these targets.
 --         results    { outcome, points } for each operation, points signed. The outcome is that of the
@@ -45,12 +45,15 @@
 --         unfinished  { user, undo log } for each user of the call whose changes an earlier call could
 --                    neither complete nor undo. Nothing was changed: run recover.lua for each, and send
 --                    the call again.
+--         watched    in the place of unfinished: the names of the boards that changed and are watched
+--                    (watch.lua), between spaces
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 --
 -- State   Score: points * 2^30 + (2^30 - 1 - order), so of equal points the earlier order ranks higher.
 --         Scores of hidden users are stored negated, so they appear in no rank and no page.
 --         Order counter: member '#' of the board, so that both expire together. It stays below 2^30 and
---         ranks below all visible users. At 2^30 - 1 it stops: later equal scores tie by user id.
+--         ranks below all visible users. At 2^30 - 1 it stops: later equal scores tie by user id. It also
+--         moves when a user leaves the board, is hidden or shown: watch.rs compares it.
 --         Record field: action and target, 'wave:w', or 'Lpost-7' for an action with a letter (those of
 --         the default rules, and adjustments). No action is named like one of these letters.
 --         Active record: 'head[:repeated][,group...]'; repeated is the instant of the latest
@@ -348,4 +351,4 @@ if ARGV[7] == '1' and results[1][1] ~= 'failed' then
     standings[2 * i] = score > 0 and not user.hidden and redis.call('ZREVRANK', board.key, user.id)
   end
 end
-return { ARGV[1], {}, results, standings }
+return { ARGV[1], {}, results, standings, #changed_boards > 0 and table.concat(changed_boards, ' ') or nil }

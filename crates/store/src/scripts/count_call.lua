@@ -63,17 +63,17 @@ local users = take_list(function()
   user.histories[1].user, user.histories[1].span = user, span
   return user
 end)
-local fields, unfinished_logs = { FINGERPRINT }, {}
+local fields, unfinished_logs = { FINGERPRINT, WATCHED }, {}
 for i, user in ipairs(users) do
-  fields[2 * i], fields[2 * i + 1] = FLAGS .. user.id, UNDO_LOG .. user.id
+  fields[2 * i + 1], fields[2 * i + 2] = FLAGS .. user.id, UNDO_LOG .. user.id
 end
 local values = redis.call('HMGET', KEYS[1], unpack(fields))
-local stored_fingerprint = values[1]
+local stored_fingerprint, watched = values[1], values[2]
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
   return { stored_fingerprint }
 end
 for i, user in ipairs(users) do
-  local flags, log = values[2 * i] or '', values[2 * i + 1]
+  local flags, log = values[2 * i + 1] or '', values[2 * i + 2]
   user.hidden, user.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
   if log then
     table.insert(unfinished_logs, { user.id, log })

@@ -7,6 +7,8 @@ local journal, audit_entries, protected, active
 local unfinished = false
 -- Names that the index did not have before.
 local registered
+-- Names of the watched boards that were written.
+local changed_boards = {}
 -- The instant of entries of the journal and of the audit log. In a rebuild it precedes ARGV[2].
 local entry_instant = audit and audit.now or ARGV[2]
 
@@ -195,6 +197,15 @@ local function restore_changes(ids)
   delete_undo_logs()
 end
 
+local function add_changed_boards()
+  for name, expiry in string.gmatch(watched or '', '(%S+) (%d+)') do
+    local board = boards_by_key[string.sub(KEYS[1], 1, -2) .. 'b' .. name]
+    if board and board.scores and #board.changed > 0 and now < expiry * 1000 then
+      changed_boards[#changed_boards + 1] = name
+    end
+  end
+end
+
 -- Writes all changes. If the store refuses a write, restores everything and raises the store's error.
 local function write_changes()
   local changed = false
@@ -230,4 +241,5 @@ local function write_changes()
     unfinished = not pcall(restore_changes, ids)
     error(reason, 0)
   end
+  add_changed_boards()
 end

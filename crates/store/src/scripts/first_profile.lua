@@ -3,7 +3,8 @@
 -- KEYS    1 users (hash)   2 outbox of the journal (stream)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
 --         3 '1' to write the change to the outbox      4 string: user   5 string: profile, JSON
--- Returns { stored fingerprint }: if it differs from ARGV[1], nothing was changed
+-- Returns { stored fingerprint, 1 or nil }: 1 if the profile was written
+--         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   An existing profile is not changed. Profiles do not expire.
 -- Example EVALSHA sha 2 {ar:0}p {ar:0}o 'v3 ...' 1795132800000 0 42 '{"name":"Ada"}'
 
@@ -27,4 +28,4 @@ if not written then
   end
   error(reason, 0)
 end
-return { ARGV[1] }
+return { ARGV[1], 1 }

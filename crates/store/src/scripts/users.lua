@@ -4,10 +4,11 @@
 -- user           profile, JSON
 -- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
 -- '\t' .. user   undo log of a call: restore.lua
+-- '\t#'          watched boards: watch.lua
 --
--- No user id contains a tab or an exclamation mark.
+-- No user id contains a tab, '!' or '#'.
 
-local FINGERPRINT, FLAGS, UNDO_LOG = '\t', '!', '\t'
+local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED = '\t', '!', '\t', '\t#'
 
 -- Returns whether boards hide a user with these flags.
 local function is_hidden(flags)

@@ -1,0 +1,65 @@
+// Wakes the objects of live boards that have changed: at most once a second for a board and isolate, at once and again
+// after the last change. If it fails, the object finds the change by its next check.
+
+import { waitUntil } from 'cloudflare:workers'
+import { env } from './bridge.js'
+import { sendPipeline } from './coalesce.js'
+
+const SECOND = 1000
+const MAX_OBJECTS = 200
+
+/**
+ * By name of the object: when it was last woken, and when a request is going to wake it (0 for none). Only plain values
+ * may pass between requests: a wake-up belongs to the request whose timer it waits for. Another one takes its place if
+ * the platform has destroyed that request.
+ *
+ * @type {Map<string, { woken: number, due: number }>}
+ */
+const objects = new Map()
+
+/**
+ * Wakes the objects of boards.
+ *
+ * @param {string} names such as `d:2026-11-20 w:2026-W47:eu`
+ */
+export function wakeBoards(names) {
+  for (const name of names.split(' ')) wakeObject(name.replace(/:[^:]*:?/, '/'))
+}
+
+/**
+ * Wakes the objects of all boards that someone watches.
+ *
+ * @param {string} request the body of a request to the store that reads them
+ */
+export function wakeAll(request) {
+  const woken = sendPipeline(request).then((text) => {
+    const [{ result }] = JSON.parse(text)
+    for (const [, name, expiry] of (result ?? '').matchAll(/(\S+) (\d+)/g)) {
+      if (Number(expiry) * SECOND > Date.now()) wakeBoards(name)
+    }
+  })
+  waitUntil(woken.catch(logFailure))
+}
+
+function wakeObject(name) {
+  const now = Date.now()
+  if (objects.size > MAX_OBJECTS) objects.clear()
+  const object = objects.get(name) ?? { woken: 0, due: 0 }
+  objects.set(name, object)
+  // The wake-up that is due follows this change.
+  if (object.due + SECOND > now) return
+  object.due = Math.max(now, object.woken + SECOND)
+  waitUntil(wakeAfter(object.due - now, name, object).catch(logFailure))
+}
+
+async function wakeAfter(delay, name, object) {
+  if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+  object.due = 0
+  object.woken = Date.now()
+  const { LIVE } = env()
+  await LIVE.get(LIVE.idFromName(name)).fetch('https://live/', { method: 'POST' })
+}
+
+function logFailure(error) {
+  console.debug(JSON.stringify({ level: 'debug', cause: `LIVE: ${error?.message ?? error}` }))
+}
