@@ -15,8 +15,8 @@
 -- the stored fingerprint is 'rebuilding ' .. fingerprint, by which the service rejects or queues writes.
 -- 'had' remembers whether there was a fingerprint before.
 
--- Field of the hash of users.
-local FINGERPRINT = '\t'
+-- Fields of the hash of users.
+local FINGERPRINT, WATCHED = '\t', '\t#'
 
 local owner, phase, fingerprint, had =
   unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'stamp', 'had'))
@@ -49,8 +49,9 @@ elseif to == 'delete' then
   end
   redis.call('HSET', KEYS[1], 'audit', ARGV[4])
 elseif to == 'rename' then
-  -- The swap renames the users of the shadow, which must lock writes too.
-  redis.call('HSET', KEYS[4], FINGERPRINT, locked)
+  -- The swap renames the users of the shadow, which must lock writes too. Without the watched boards, no
+  -- activity would wake the objects of live boards.
+  redis.call('HSET', KEYS[4], FINGERPRINT, locked, WATCHED, redis.call('HGET', KEYS[2], WATCHED) or '')
   -- The swap adds each board to the index again.
   redis.call('DEL', KEYS[3])
 end
