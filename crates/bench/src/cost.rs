@@ -9,10 +9,13 @@ use crate::stack::{Stack, succeeded, worker_builder};
 use redis::Connection;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use test_support::{Api, Method, Value, json};
 
 const PREFIX: &str = "cost";
 const ACTIVITY: &str = "/v1/activity";
+/// The time after which the object of a live board has registered it and read it again.
+const SETTLED: Duration = Duration::from_secs(5);
 /// The items and users of the array.
 const ARRAY: (usize, usize) = (500, 100);
 
@@ -35,7 +38,7 @@ pub async fn run() -> Result<(), String> {
     let builder = worker_builder(PREFIX).store(&stack.gateway.url());
     // Without caches, so that each read reaches the store.
     let builder = builder.var("BOARD_MAX_AGE", "0");
-    let worker = builder.journal().start_wrangler();
+    let worker = builder.journal().live().start_wrangler();
     let mut meter = Meter {
         redis: stack.redis.connection(),
         api: worker.api(),
@@ -113,7 +116,20 @@ impl Meter {
         self.count_read("top 30", "/v1/ranking/day?limit=30")
             .await?;
         let path = "/v1/ranking/day/users/42?around=2";
-        self.count_read("standing with two neighbours", path).await
+        self.count_read("standing with two neighbours", path)
+            .await?;
+        self.count_watched().await
+    }
+
+    /// Counts the commands for a board that someone watches and that does not change.
+    async fn count_watched(&mut self) -> Result<(), String> {
+        let mut stream = self.api.stream("/v1/ranking/day/live", &[]).await;
+        stream.event().await;
+        tokio::time::sleep(SETTLED).await;
+        self.reset()?;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        drop(stream);
+        self.add("watched board, a minute unchanged", 1)
     }
 
     async fn post(&self, body: &Value) -> Result<(), String> {
