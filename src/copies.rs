@@ -104,8 +104,7 @@ pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error>
     if let Some(journal) = &context.app.bindings.journal {
         let shard = context.deployment.config.shard_of(user);
         let shards = shard..shard + 1;
-        let drained =
-            outbox::drain(context.deployment, journal, shards, REQUEST_BATCHES, None).await;
+        let drained = outbox::drain(context.deployment, journal, shards, REQUEST_BATCHES).await;
         if let Err(error) = drained {
             log::warning(context.request, &error.cause().unwrap_or_default());
         }

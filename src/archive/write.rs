@@ -47,7 +47,7 @@ struct Row {
 
 #[derive(Deserialize)]
 struct Next {
-    next: u32,
+    next: i64,
 }
 
 #[derive(Deserialize)]
@@ -61,13 +61,13 @@ struct Count {
 }
 
 /// Acquires the lease of a shard's archive. Returns the position in the index where the last run
-/// stopped; `None` while another run holds the lease.
+/// stopped, -1 if the archive is new; `None` while another run holds the lease.
 ///
 /// # Errors
 ///
 /// [`Error::StoreUnavailable`] if the database fails; so do all functions of this file.
-pub async fn acquire(archive: &Database, shard: &str, now: Instant) -> Result<Option<u32>, Error> {
-    let sql = "INSERT INTO runs (site, until, next) VALUES (?1, ?2, 0) \
+pub async fn acquire(archive: &Database, shard: &str, now: Instant) -> Result<Option<i64>, Error> {
+    let sql = "INSERT INTO runs (site, until, next) VALUES (?1, ?2, -1) \
          ON CONFLICT (site) DO UPDATE SET until = ?2 WHERE until <= ?3 RETURNING next";
     let values = vec![shard.into(), (now.0 + LEASE).into(), now.0.into()];
     let rows: Vec<Next> = archive.query(Statement::new(sql, values)).await?;
@@ -103,7 +103,7 @@ pub async fn shards_by_last_run(archive: &Database, config: &Config) -> Result<V
     let sql = "SELECT key AS next FROM json_each(?1) LEFT JOIN runs ON site = value ORDER BY until";
     let statement = Statement::new(sql, vec![shard_ids(config).into()]);
     let shards: Vec<Next> = archive.query(statement).await?;
-    Ok(shards.into_iter().map(|shard| shard.next).collect())
+    Ok(shards.into_iter().map(|shard| shard.next as u32).collect())
 }
 
 /// Returns at most `limit` names of archived boards, in their order after one.

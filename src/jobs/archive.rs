@@ -4,11 +4,12 @@ use crate::archive::{self, ArchivedBoard, BoardName, KEPT};
 use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::d1::Database;
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::error::Error;
 use activity_rank_store::archive_source as source;
-use activity_rank_store::archive_source::StoredState;
+use activity_rank_store::archive_source::{IndexPage, StoredState};
 use activity_rank_store::deployment::Deployment;
+use activity_rank_store::progress::{self, Pass, Progress};
 use std::slice;
 
 /// Names read from the index at once, and how often in one run.
@@ -16,9 +17,9 @@ const NAMES: u32 = 500;
 const MAX_READS: u32 = 4;
 
 /// The most that a shard takes without its boards: the lease, the set of archived boards, the index,
-/// the states of boards in Redis and in the archive, and the release. Two requests more for a store
-/// that does not know a script or refuses its flags.
-const SHARD_COST: Cost = Cost::new(8, 3);
+/// the states of boards in Redis and in the archive, the release and the record of the pass. Two
+/// requests more for a store that does not know a script or refuses its flags.
+const SHARD_COST: Cost = Cost::new(9, 3);
 
 /// The most that further names of the index take.
 const NAMES_COST: Cost = Cost::new(5, 1);
@@ -27,8 +28,8 @@ const NAMES_COST: Cost = Cost::new(5, 1);
 /// last page, one that counts the rows, a request that records the board and a transaction.
 const PAGE_COST: Cost = Cost::new(6, 5);
 
-/// The cost of the release of a shard.
-const RELEASE_COST: Cost = Cost::new(1, 1);
+/// The cost of the release of a shard and of the record of the pass.
+const RELEASE_COST: Cost = Cost::new(2, 1);
 
 /// Names of archived boards read from the database at once.
 const ARCHIVED_NAMES: u32 = 10_000;
@@ -40,6 +41,70 @@ const SETTLED: i64 = 3 * 3_600_000;
 /// A board that expires within this many seconds is archived as soon as it has ended.
 const URGENT: i64 = 12 * 3600;
 
+/// Returns the first day whose boards have not all settled at an instant.
+#[must_use]
+pub fn settled_before(calendar: &Calendar, now: Instant) -> Date {
+    calendar.date_at(Instant(now.0 - SETTLED))
+}
+
+/// Returns the last instant at which a period may have ended or settled.
+fn last_boundary(calendar: &Calendar, now: Instant) -> i64 {
+    let start = calendar.start_of(calendar.date_at(now)).0;
+    match start + SETTLED {
+        settled if settled <= now.0 => settled,
+        _ => start,
+    }
+}
+
+/// The part of a pass over the boards of a shard that one run takes.
+#[derive(Clone, Copy)]
+struct Part {
+    pass: Pass,
+    /// Whether the run continues a pass.
+    continues: bool,
+    /// Whether later runs depend on this pass.
+    is_recorded: bool,
+}
+
+impl Part {
+    /// Returns what is to be done on a shard; `None` if no board can have changed since the last
+    /// complete pass, and no period has ended or settled.
+    fn due(progress: &Progress, calendar: &Calendar, now: Instant) -> Option<Self> {
+        let begin = |since| Self {
+            pass: Pass {
+                late: progress.late,
+                began: now.0,
+                since,
+            },
+            continues: false,
+            is_recorded: true,
+        };
+        let Some(outbox) = &progress.outbox else {
+            // Nothing shows which boards change: the pass has no end.
+            return Some(Self {
+                continues: true,
+                is_recorded: false,
+                ..begin(0)
+            });
+        };
+        if let Some(pass) = progress.pass
+            && (pass.since == 0 || pass.late == progress.late)
+        {
+            return Some(Self {
+                pass,
+                continues: true,
+                is_recorded: true,
+            });
+        }
+        match progress.archived {
+            Some(last) if last.late == progress.late && outbox.length == 0 => {
+                (last.began < last_boundary(calendar, now)).then(|| begin(last.began))
+            }
+            Some(_) | None => Some(begin(0)),
+        }
+    }
+}
+
 /// One run over the boards of a shard.
 struct Run<'a> {
     deployment: &'a Deployment,
@@ -47,11 +112,13 @@ struct Run<'a> {
     shard: u32,
     id: String,
     now: Instant,
+    /// The run leaves out boards that had settled before this instant, Unix ms.
+    since: i64,
     budget: &'a Budget,
 }
 
-/// Archives boards of all shards within a budget, beginning with the shard whose last run is longest
-/// ago. A shard that fails does not stop the others.
+/// Archives boards of the shards where something is to be done, within a budget, beginning with the
+/// shard whose last run is longest ago. A shard that fails does not stop the others.
 ///
 /// # Errors
 ///
@@ -59,15 +126,25 @@ struct Run<'a> {
 pub async fn run(
     deployment: &Deployment,
     archive: &Database,
+    progress: &[Progress],
     budget: &Budget,
 ) -> Result<(), Error> {
+    let now = clock::now();
+    let due = |progress| Part::due(progress, &deployment.calendar, now);
+    let due: Vec<Option<Part>> = progress.iter().map(due).collect();
+    if due.iter().all(Option::is_none) {
+        return Ok(());
+    }
     let shards = archive::shards_by_last_run(archive, &deployment.config).await?;
     let mut result = Ok(());
     for shard in shards {
+        let Some(part) = due.get(shard as usize).copied().flatten() else {
+            continue;
+        };
         if !budget.allows(SHARD_COST.plus(PAGE_COST)) {
             break;
         }
-        result = result.and(run_shard(deployment, archive, shard, budget).await);
+        result = result.and(run_shard(deployment, archive, (shard, part), budget).await);
     }
     result
 }
@@ -75,52 +152,64 @@ pub async fn run(
 async fn run_shard(
     deployment: &Deployment,
     archive: &Database,
-    shard: u32,
+    (shard, mut part): (u32, Part),
     budget: &Budget,
 ) -> Result<(), Error> {
     let now = clock::now();
     let id = archive::shard_id(&deployment.config, shard);
-    let Some(start) = archive::acquire(archive, &id, now).await? else {
+    let Some(last) = archive::acquire(archive, &id, now).await? else {
         return Ok(());
     };
+    if last < 0 {
+        // Another database, which has no board yet.
+        part.pass.since = 0;
+        part.continues = false;
+    }
     let run = Run {
         deployment,
         archive,
         shard,
         id,
         now,
+        since: part.pass.since,
         budget,
     };
+    let start = if part.continues { last as u32 } else { 0 };
     let result = run.from(start).await;
-    let next = *result.as_ref().unwrap_or(&start);
+    let (next, complete) = *result.as_ref().unwrap_or(&(start, false));
     archive::release(archive, &run.id, next, now).await?;
+    if part.is_recorded && result.is_ok() {
+        progress::record_pass(deployment, shard, part.pass, complete).await?;
+    }
     result.map(|_| ())
 }
 
 impl Run<'_> {
-    /// Archives boards that expire soonest, then those from a position in the index on. Returns where
-    /// the next run continues.
-    async fn from(&self, mut next: u32) -> Result<u32, Error> {
+    /// Archives boards that expire soonest, then those from a position on, which counts from the end of
+    /// the index. Returns where the next run continues, and whether the pass is complete.
+    async fn from(&self, mut next: u32) -> Result<(u32, bool), Error> {
         self.restore_archived_names().await?;
-        let mut position = 0;
+        let (mut page, mut first) = (IndexPage::FirstToExpire, Vec::new());
         for _ in 0..MAX_READS {
-            let names = source::read_index(self.deployment, self.shard, position, NAMES).await?;
+            let mut names = source::read_index(self.deployment, self.shard, page, NAMES).await?;
+            let end = names.len() < NAMES as usize;
+            names.retain(|name| !first.contains(name));
             if !self.archive_due(&names).await? {
-                return Ok(next);
+                return Ok((next, false));
             }
-            if names.len() < NAMES as usize {
-                return Ok(0);
+            if end {
+                return Ok((0, true));
             }
-            next = match position {
-                0 => next.max(NAMES),
-                position => position + NAMES,
-            };
-            position = next;
+            match page {
+                IndexPage::FirstToExpire => first = names,
+                IndexPage::FromEnd(start) => next = start + NAMES,
+            }
+            page = IndexPage::FromEnd(next);
             if !self.may_continue(NAMES_COST) {
                 break;
             }
         }
-        Ok(next)
+        Ok((next, false))
     }
 
     /// Returns whether a step leaves enough for the release.
@@ -158,7 +247,9 @@ impl Run<'_> {
         let names = names.iter().filter_map(|key| keys.board_name_of(key));
         let mut boards = Vec::new();
         for board in names.filter_map(BoardName::parse) {
-            if self.millis_since_end(&board) >= 0 {
+            let age = self.millis_since_end(&board);
+            let settled = self.now.0 - age + SETTLED;
+            if age >= 0 && settled > self.since {
                 boards.push(board);
             }
         }

@@ -1,12 +1,14 @@
 //! Drains the outboxes of the shards to the journal.
 
+use crate::jobs::archive;
 use crate::journal;
 use crate::platform::budget::{Budget, Cost};
+use crate::platform::clock;
 use crate::platform::d1::Database;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::outbox::{self, BATCH};
+use activity_rank_store::outbox::{self, BATCH, Drained, OutboxEntry};
 use std::ops::Range;
 
 /// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests.
@@ -41,8 +43,8 @@ pub fn cron_entries(config: &Config) -> u64 {
     u64::from(cron_batches(config)) * BATCH as u64
 }
 
-/// Drains the outboxes of some shards, the longest first, by at most so many batches and within a
-/// budget. Returns whether they are empty now.
+/// Drains the outboxes of some shards, the longest first, by at most so many batches. Returns whether
+/// the journal has every entry now.
 ///
 /// # Errors
 ///
@@ -51,14 +53,34 @@ pub async fn drain(
     deployment: &Deployment,
     journal: &Database,
     shards: Range<u32>,
+    batches: u32,
+) -> Result<bool, Error> {
+    let lengths = outbox::lengths(deployment, shards).await?;
+    drain_filled(deployment, journal, lengths, batches, None).await
+}
+
+/// As [`drain`], of outboxes whose lengths are known, within a budget.
+///
+/// # Errors
+///
+/// As [`drain`].
+pub async fn drain_filled(
+    deployment: &Deployment,
+    journal: &Database,
+    mut lengths: Vec<(u32, u64)>,
     mut batches: u32,
     budget: Option<&Budget>,
 ) -> Result<bool, Error> {
-    let mut lengths = outbox::lengths(deployment, shards).await?;
     let mut empty = true;
     while let Some(index) = longest(&lengths) {
         let (shard, _) = lengths.swap_remove(index);
-        empty &= drain_shard(deployment, journal, shard, &mut batches, budget).await?;
+        let drain = Drain {
+            deployment,
+            journal,
+            shard,
+            budget,
+        };
+        empty &= drain.run(&mut batches).await?;
     }
     Ok(empty)
 }
@@ -71,36 +93,71 @@ fn longest(lengths: &[(u32, u64)]) -> Option<usize> {
     longest.map(|(index, _)| index)
 }
 
-async fn drain_shard(
-    deployment: &Deployment,
-    journal: &Database,
+/// The drain of one shard.
+struct Drain<'a> {
+    deployment: &'a Deployment,
+    journal: &'a Database,
     shard: u32,
-    batches: &mut u32,
-    budget: Option<&Budget>,
-) -> Result<bool, Error> {
-    let (mut done, mut length) = (Vec::new(), BATCH);
-    let may_continue = || budget.is_none_or(|budget| budget.allows(BATCH_COST));
-    while *batches > 0 && may_continue() {
-        *batches -= 1;
-        let entries = match outbox::advance(deployment, shard, &done, length).await {
-            Ok(entries) => entries,
-            Err(Error::StoreUnavailable(_)) if length >= MIN_ENTRIES => {
-                length /= 2;
-                continue;
+    budget: Option<&'a Budget>,
+}
+
+impl Drain<'_> {
+    /// Moves batches to the journal. Returns whether the journal has every entry now.
+    ///
+    /// While a change of visibility or an erasure is pending, the last entry stays in the outbox. So
+    /// the length of the outbox alone shows the run of every minute that there is work. The next
+    /// drain finds the entry in the journal already.
+    async fn run(&self, batches: &mut u32) -> Result<bool, Error> {
+        let settled = archive::settled_before(&self.deployment.calendar, clock::now());
+        let settled = settled.to_string();
+        let (mut ids, mut late, mut length) = (Vec::new(), false, BATCH);
+        let may_continue = || self.budget.is_none_or(|budget| budget.allows(BATCH_COST));
+        let mut kept = 0;
+        while *batches > 0 && may_continue() {
+            *batches -= 1;
+            let drained = Drained { ids: &ids, late };
+            let next = outbox::advance(self.deployment, self.shard, drained, length).await;
+            let batch = match next {
+                Ok(batch) => batch,
+                Err(Error::StoreUnavailable(_)) if length >= MIN_ENTRIES => {
+                    length /= 2;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let entries = batch.entries;
+            if entries.len() <= kept {
+                return Ok(true);
             }
-            Err(error) => return Err(error),
-        };
-        if entries.is_empty() {
-            return Ok(true);
+            let config = &self.deployment.config;
+            ids = journal::write(self.journal, config, self.shard, &entries).await?;
+            let end = entries.len() < length && ids.len() == entries.len();
+            kept = usize::from(batch.is_pending);
+            late = entries.iter().any(|entry| is_late(entry, &settled));
+            ids.truncate(ids.len() - kept);
+            if end {
+                self.remove(&ids, late).await?;
+                return Ok(true);
+            }
         }
-        done = journal::write(journal, &deployment.config, shard, &entries).await?;
-        if entries.len() < length && done.len() == entries.len() {
-            outbox::remove(deployment, shard, &done).await?;
-            return Ok(true);
+        self.remove(&ids, late).await?;
+        Ok(false)
+    }
+
+    async fn remove(&self, ids: &[String], late: bool) -> Result<(), Error> {
+        if ids.is_empty() && !late {
+            return Ok(());
         }
+        outbox::remove(self.deployment, self.shard, Drained { ids, late }).await
     }
-    if !done.is_empty() {
-        outbox::remove(deployment, shard, &done).await?;
+}
+
+/// Returns whether an entry changed a board that had settled before its change: the archive may have
+/// it already. A change of visibility or an erasure concerns every board.
+fn is_late(entry: &OutboxEntry, settled: &str) -> bool {
+    match (entry.field("date"), entry.field("did")) {
+        ("", "profile") => !entry.field("hidden").is_empty(),
+        ("", _) => true,
+        (date, _) => date < settled,
     }
-    Ok(false)
 }

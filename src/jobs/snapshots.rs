@@ -8,6 +8,7 @@ use activity_rank_core::board::{BoardId, BoardQuery};
 use activity_rank_core::error::Error;
 use activity_rank_store::boards;
 use activity_rank_store::deployment::Deployment;
+use activity_rank_store::progress::{self, Outbox, Progress};
 
 /// Rows saved of each board.
 const ROWS: BoardQuery<'_> = BoardQuery::Page {
@@ -15,15 +16,23 @@ const ROWS: BoardQuery<'_> = BoardQuery::Page {
     limit: 1000,
 };
 
+/// Milliseconds after which a snapshot is written again, although no board has changed: its value
+/// expires after a day.
+const RENEWAL: i64 = 12 * 3_600_000;
+
+/// Milliseconds after a change in which a snapshot does not count as final. The request that hides or
+/// erases a user invalidates the snapshots only after its change of the store.
+const MARGIN: i64 = 60_000;
+
 /// Returns the most that one run sends: a request for each period, one write, one request that checks
-/// the fingerprints of the shards, and two more for a store that does not know the script or refuses
-/// its flags.
+/// the fingerprints of the shards, one that records the snapshot, and two more for a store that does
+/// not know the script or refuses its flags.
 #[must_use]
 pub fn cost(deployment: &Deployment) -> Cost {
-    Cost::new(deployment.config.periods.len() as u32 + 4, 0)
+    Cost::new(deployment.config.periods.len() as u32 + 5, 0)
 }
 
-/// Saves the boards of all users, one of each period.
+/// Saves the boards of all users, one of each period, unless the last snapshot has the same.
 ///
 /// # Errors
 ///
@@ -31,21 +40,47 @@ pub fn cost(deployment: &Deployment) -> Cost {
 pub async fn run(
     deployment: &Deployment,
     snapshots: &Snapshots,
+    progress: &[Progress],
     budget: &Budget,
 ) -> Result<(), Error> {
     let now = clock::now();
     let date = deployment.calendar.date_at(now);
+    let periods = deployment.config.periods.iter();
+    let boards = periods.map(|period| BoardId {
+        period: *period,
+        date,
+        group: None,
+    });
+    let boards: Vec<(String, BoardId)> = boards.map(|board| (board.name(), board)).collect();
+    let names: Vec<&str> = boards.iter().map(|(name, _)| name.as_str()).collect();
+    let names = names.join(" ");
+    let is_current = |progress: &Progress| is_current(progress, &names, now.0).unwrap_or(false);
+    if progress.iter().all(is_current) {
+        return Ok(());
+    }
     let mut saved = Vec::new();
-    for period in &deployment.config.periods {
-        let board = BoardId {
-            period: *period,
-            date,
-            group: None,
-        };
+    for (name, board) in boards {
         let stored = boards::read(deployment, &board, &ROWS).await?;
-        saved.push((board.name(), stored.slice));
+        saved.push((name, stored.slice));
     }
     budget.spend(Cost::new(1, 0))?;
     let id = deployment_id(&deployment.config);
-    snapshots.save(&id, now, &saved).await
+    snapshots.save(&id, now, &saved).await?;
+    let outboxes = progress.iter().map(|progress| progress.outbox.as_ref());
+    let content = |outbox: Option<&Outbox>| Some(format!("{} {} {names}", now.0, outbox?.last));
+    match outboxes.map(content).collect::<Option<Vec<String>>>() {
+        Some(contents) => progress::record_snapshot(deployment, &contents).await,
+        None => Ok(()),
+    }
+}
+
+/// Returns whether the last snapshot has these boards, and no change of the shard came after it or
+/// shortly before; `None` if that is unknown.
+fn is_current(progress: &Progress, names: &str, now: i64) -> Option<bool> {
+    let last = progress.outbox.as_ref()?.last.as_str();
+    let (made, content) = progress.snapshot.split_once(' ')?;
+    let made: i64 = made.parse().ok()?;
+    let changed = last.split('-').next()?.parse().unwrap_or(0);
+    let same = content.split_once(' ')? == (last, names);
+    Some(same && now - made < RENEWAL && made - changed >= MARGIN)
 }

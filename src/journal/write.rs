@@ -66,19 +66,14 @@ impl Batch {
     }
 
     fn add(&mut self, entry: &OutboxEntry) {
-        let field = |name: &str| {
-            let mut fields = entry.fields.iter();
-            let found = fields.find(|(known, _)| known == name);
-            found.map_or("", |(_, value)| value.as_str())
-        };
-        let erases = field("did") == "erase";
+        let erases = entry.field("did") == "erase";
         // The table keeps only the hash of an erased user.
         let kept = entry
             .fields
             .iter()
             .filter(|(name, _)| !erases || name != "user");
         let fields = kept.map(|(name, value)| (name.as_str(), value.as_str()));
-        let user = if erases { "" } else { field("user") };
+        let user = if erases { "" } else { entry.field("user") };
         let row = Row(&entry.id, user, Object(fields.collect()));
         if !self.ids.is_empty() {
             self.rows.push(',');
@@ -88,7 +83,7 @@ impl Batch {
         self.ids.push(entry.id.clone());
         if erases {
             self.erased
-                .push((field("user").to_owned(), entry.id.clone()));
+                .push((entry.field("user").to_owned(), entry.id.clone()));
         }
     }
 

@@ -19,7 +19,7 @@ pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
         return Err(Error::NotFound(detail.to_owned()));
     };
     let shards = page.shards(&deployment.config);
-    let drained = outbox::drain(deployment, journal, shards, REQUEST_BATCHES, None).await?;
+    let drained = outbox::drain(deployment, journal, shards, REQUEST_BATCHES).await?;
     let entries = page.read(journal, &deployment.config).await?;
     let body = page.render(&entries, !drained, &deployment.config);
     Ok(Response::json_text(body))

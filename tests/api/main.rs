@@ -31,6 +31,7 @@ mod coalescing;
 mod cors;
 mod cron;
 mod head;
+mod idle_cron;
 mod logging;
 mod rate_limits;
 mod refused;

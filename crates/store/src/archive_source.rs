@@ -143,7 +143,17 @@ pub async fn record_archived(
     deployment.run_command(&keys, add).await.map(|_| ())
 }
 
-/// Reads `count` entries of the shard's index from a rank on.
+/// Where a page of the index begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexPage {
+    /// At the name that expires first.
+    FirstToExpire,
+    /// At this distance from the name that expires last. Names that expire meanwhile do not move the
+    /// others, and new ones move them to later pages.
+    FromEnd(u32),
+}
+
+/// Reads a page of at most `count` names of the shard's index.
 ///
 /// # Errors
 ///
@@ -151,11 +161,15 @@ pub async fn record_archived(
 pub async fn read_index(
     deployment: &Deployment,
     shard: u32,
-    start: u32,
+    page: IndexPage,
     count: u32,
 ) -> Result<Vec<String>, Error> {
     let keys = deployment.keys(shard);
-    let range = Command::new("ZRANGE").arg(&keys.index());
+    let (name, start) = match page {
+        IndexPage::FirstToExpire => ("ZRANGE", 0),
+        IndexPage::FromEnd(start) => ("ZREVRANGE", start),
+    };
+    let range = Command::new(name).arg(&keys.index());
     let range = range.number(start).number(start + count - 1);
     let reply = deployment.run_command(&keys, range).await?;
     let entries = reply.into_list()?.into_iter();

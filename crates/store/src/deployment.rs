@@ -38,15 +38,6 @@ pub enum Changed<'a> {
     Any(&'a str),
 }
 
-/// Whether commands run while a rebuild locks their shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DuringRebuild {
-    /// They fail with [`Error::StoreUnavailable`].
-    Fail,
-    /// They run.
-    Run,
-}
-
 impl Deployment {
     /// Returns a deployment with these settings, in the time zone they name. `clock` returns
     /// milliseconds since 1970.
@@ -136,52 +127,37 @@ impl Deployment {
         &self,
         keys: &Keys,
         commands: Vec<Command>,
-        during_rebuild: DuringRebuild,
     ) -> Result<Vec<Reply>, Error> {
-        if during_rebuild == DuringRebuild::Fail {
-            self.check_fingerprints().await?;
-        }
+        self.check_fingerprints().await?;
         let commands = [fingerprint::read(keys)]
             .into_iter()
             .chain(commands)
             .collect();
         let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
-        self.check_fingerprint(&replies.next().unwrap_or(Reply::Nil), during_rebuild)?;
+        fingerprint::check(&self.config, &replies.next().unwrap_or(Reply::Nil))?;
         Ok(replies.collect())
     }
 
-    /// Checks the stored fingerprint of a shard.
+    /// Checks the stored fingerprint of a shard for commands that also run while a rebuild locks it.
     ///
     /// # Errors
     ///
-    /// [`Error::Misconfigured`] if the shard holds the data of another deployment;
-    /// [`Error::StoreUnavailable`] during a rebuild, unless commands run meanwhile.
-    pub fn check_fingerprint(
-        &self,
-        stored: &Reply,
-        during_rebuild: DuringRebuild,
-    ) -> Result<(), Error> {
+    /// [`Error::Misconfigured`] if the shard holds the data of another deployment.
+    pub fn check_even_locked(&self, stored: &Reply) -> Result<(), Error> {
         match stored {
-            Reply::Text(text)
-                if during_rebuild == DuringRebuild::Run
-                    && fingerprint::is_write_locked(&self.config, text) =>
-            {
-                Ok(())
-            }
+            Reply::Text(text) if fingerprint::is_write_locked(&self.config, text) => Ok(()),
             stored => fingerprint::check(&self.config, stored),
         }
     }
 
-    /// Runs one command as [`Self::run_commands`] does, failing during a rebuild.
+    /// Runs one command as [`Self::run_commands`] does.
     ///
     /// # Errors
     ///
     /// As [`Self::run_script`].
     pub async fn run_command(&self, keys: &Keys, command: Command) -> Result<Reply, Error> {
         let commands = vec![command];
-        let mut replies = self
-            .run_commands(keys, commands, DuringRebuild::Fail)
-            .await?;
+        let mut replies = self.run_commands(keys, commands).await?;
         Ok(replies.pop().unwrap_or(Reply::Nil))
     }
 

@@ -1,6 +1,6 @@
 //! Reads the history of a user.
 
-use crate::deployment::{Deployment, DuringRebuild};
+use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::profiles::decode_profile;
 use crate::redis::{Command, Reply, StoreError};
@@ -20,7 +20,7 @@ pub type UserHistory = (Option<Profile>, Vec<Vec<ActionTotal>>);
 pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<UserHistory, Error> {
     let keys = deployment.keys_of(&request.user);
     let replies = deployment
-        .run_commands(&keys, commands(&keys, request), DuringRebuild::Fail)
+        .run_commands(&keys, commands(&keys, request))
         .await?;
     let (profile, histories) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
     let mut days = Vec::new();

@@ -14,7 +14,8 @@
 //! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
 //! 10. [`watch`]: boards that someone watches.
 //! 11. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 12. [`health`]: the condition of the store.
+//! 12. [`progress`]: what the scheduled jobs have completed.
+//! 13. [`health`]: the condition of the store.
 
 pub mod archive_source;
 pub mod boards;
@@ -28,6 +29,7 @@ pub mod keys;
 pub mod moderation;
 pub mod outbox;
 pub mod profiles;
+pub mod progress;
 pub mod redis;
 pub mod scripts;
 pub mod watch;

@@ -2,8 +2,9 @@
 //!
 //! See `journal.lua` for the fields of an entry.
 
-use crate::deployment::{Deployment, DuringRebuild};
+use crate::deployment::Deployment;
 use crate::fingerprint;
+use crate::progress::LATE;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::error::Error;
 use std::ops::Range;
@@ -20,7 +21,36 @@ pub struct OutboxEntry {
     pub fields: Vec<(String, String)>,
 }
 
-/// Returns each shard and the number of entries of its outbox. Also works during a rebuild.
+impl OutboxEntry {
+    /// Returns the value of a field; empty if there is none.
+    #[must_use]
+    pub fn field(&self, name: &str) -> &str {
+        let mut fields = self.fields.iter();
+        let found = fields.find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+}
+
+/// Entries of an outbox that are in the journal now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drained<'a> {
+    /// Their ids.
+    pub ids: &'a [String],
+    /// Whether one of them changed a board that the archive may have already.
+    pub late: bool,
+}
+
+/// The next entries of an outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The entries.
+    pub entries: Vec<OutboxEntry>,
+    /// Whether a change of visibility or an erasure is pending on the shard.
+    pub is_pending: bool,
+}
+
+/// Returns each shard and the number of entries of its outbox, in one command each. Does not check the
+/// fingerprints.
 ///
 /// # Errors
 ///
@@ -29,23 +59,15 @@ pub async fn lengths(
     deployment: &Deployment,
     shards: Range<u32>,
 ) -> Result<Vec<(u32, u64)>, Error> {
-    let mut commands = Vec::new();
-    for keys in shards.clone().map(|shard| deployment.keys(shard)) {
-        commands.push(fingerprint::read(&keys));
-        commands.push(Command::new("XLEN").arg(&keys.outbox()));
-    }
+    let length = |shard| Command::new("XLEN").arg(&deployment.keys(shard).outbox());
+    let commands: Vec<Command> = shards.clone().map(length).collect();
     if commands.is_empty() {
         return Ok(Vec::new());
     }
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    let mut lengths = Vec::new();
-    for (shard, replies) in shards.zip(replies.chunks(2)) {
-        if let [fingerprint, length] = replies {
-            deployment.check_fingerprint(fingerprint, DuringRebuild::Run)?;
-            lengths.push((shard, length.unsigned()?));
-        }
-    }
-    Ok(lengths)
+    let lengths = shards.zip(replies);
+    let lengths = lengths.map(|(shard, length)| Ok((shard, length.unsigned()?)));
+    Ok(lengths.collect::<Result<_, StoreError>>()?)
 }
 
 /// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
@@ -57,17 +79,19 @@ pub async fn lengths(
 pub async fn advance(
     deployment: &Deployment,
     shard: u32,
-    done: &[String],
+    drained: Drained<'_>,
     length: usize,
-) -> Result<Vec<OutboxEntry>, Error> {
+) -> Result<Batch, Error> {
     let outbox = deployment.keys(shard).outbox();
     let read = Command::new("XRANGE").arg(&outbox).arg("-").arg("+");
     let read = read.arg("COUNT").arg(&length.to_string());
-    let mut commands = delete(&outbox, done);
-    commands.push(read);
-    let replies = run(deployment, shard, commands).await?;
+    let replies = run(deployment, shard, drained, Some(read)).await?;
+    let first = replies.first().unwrap_or(&Reply::Nil);
     let entries = replies.last().unwrap_or(&Reply::Nil).list()?;
-    Ok(entries.iter().map(decode).collect::<Result<_, _>>()?)
+    Ok(Batch {
+        is_pending: fingerprint::has_pending_changes(first),
+        entries: entries.iter().map(decode).collect::<Result<_, _>>()?,
+    })
 }
 
 /// Removes entries that are in the journal.
@@ -75,27 +99,35 @@ pub async fn advance(
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn remove(deployment: &Deployment, shard: u32, done: &[String]) -> Result<(), Error> {
-    let commands = delete(&deployment.keys(shard).outbox(), done);
-    run(deployment, shard, commands).await.map(|_| ())
+pub async fn remove(
+    deployment: &Deployment,
+    shard: u32,
+    drained: Drained<'_>,
+) -> Result<(), Error> {
+    run(deployment, shard, drained, None).await.map(|_| ())
 }
 
+/// Removes entries, runs another command and returns the fingerprint and the other replies.
 async fn run(
     deployment: &Deployment,
     shard: u32,
-    commands: Vec<Command>,
+    drained: Drained<'_>,
+    last: Option<Command>,
 ) -> Result<Vec<Reply>, Error> {
     let keys = deployment.keys(shard);
-    deployment
-        .run_commands(&keys, commands, DuringRebuild::Run)
-        .await
-}
-
-fn delete(outbox: &str, done: &[String]) -> Vec<Command> {
-    if done.is_empty() {
-        return Vec::new();
+    let mut commands = vec![fingerprint::read(&keys)];
+    // Before the removal: entries that are removed are not found again.
+    if drained.late {
+        let count = Command::new("HINCRBY").arg(&keys.progress());
+        commands.push(count.args([LATE, "1"]));
     }
-    vec![Command::new("XDEL").arg(outbox).args(done)]
+    if !drained.ids.is_empty() {
+        commands.push(Command::new("XDEL").arg(&keys.outbox()).args(drained.ids));
+    }
+    commands.extend(last);
+    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    deployment.check_even_locked(replies.first().unwrap_or(&Reply::Nil))?;
+    Ok(replies)
 }
 
 fn decode(entry: &Reply) -> Result<OutboxEntry, StoreError> {

@@ -1,7 +1,7 @@
 //! Profiles and flags: `profiles.lua`, `first_profile.lua` and plain reads.
 
+use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
-use crate::deployment::{Deployment, DuringRebuild};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
@@ -107,9 +107,7 @@ async fn read_fields(
         commands.push(read);
     }
     let keys = deployment.keys(*first);
-    let replies = deployment
-        .run_commands(&keys, commands, DuringRebuild::Fail)
-        .await?;
+    let replies = deployment.run_commands(&keys, commands).await?;
     for ((_, indexes), reply) in shards.iter().zip(&replies) {
         for (index, of_user) in indexes.iter().zip(reply.list()?.chunks(names.len())) {
             let slots = values.iter_mut().skip(index * names.len());

@@ -1,5 +1,5 @@
-// Wraps the Worker under test to give tests access to its queue and database. POST /queue enqueues a
-// message, POST /sql runs a statement, and `X-Abort-After` aborts a request. Logs the messages that this
+// Wraps the Worker under test to give tests access to its queue and databases. POST /queue enqueues a
+// message, POST /sql and /sql/archive run a statement, and `X-Abort-After` aborts a request. Logs the messages that this
 // isolate acknowledges ("DONE"), those that arrive in the dead-letter queue ("DEAD"), and what each run
 // of cron sends ("CRON").
 import { forward } from './aborting_caller.js'
@@ -10,36 +10,68 @@ export { Live } from './rank.js'
 let isolate
 
 // Counts what the platform counts: the methods that the Worker calls are replaced where it finds them.
-const sent = { subrequests: 0, queries: 0 }
+const sent = {
+  subrequests: 0,
+  store_requests: 0,
+  queries: 0,
+  rows_read: 0,
+  rows_written: 0,
+  kv_reads: 0,
+  kv_writes: 0,
+}
 let isCounting = false
 
-function count(object, name, queries) {
+/** Counts the calls of a method as subrequests, and adds what `add` finds in arguments and result. */
+function count(object, name, add) {
   const method = object[name]
   object[name] = function (...args) {
     sent.subrequests += 1
-    sent.queries += queries(args)
-    return method.apply(this, args)
+    const result = method.apply(this, args)
+    add(args, result)
+    return result
   }
+}
+
+function addBatch([statements], batch) {
+  sent.queries += statements.length
+  const addRows = (results) => {
+    for (const { meta } of results) {
+      sent.rows_read += meta.rows_read
+      sent.rows_written += meta.rows_written
+    }
+  }
+  batch.then(addRows, () => {})
 }
 
 function countAll({ ARCHIVE, JOURNAL, SNAPSHOTS }) {
   if (isCounting) return
   isCounting = true
-  count(globalThis, 'fetch', () => 0)
+  count(globalThis, 'fetch', () => {
+    sent.store_requests += 1
+  })
   const database = ARCHIVE ?? JOURNAL
-  if (database) count(Object.getPrototypeOf(database), 'batch', ([statements]) => statements.length)
-  if (SNAPSHOTS) for (const name of ['get', 'put']) count(Object.getPrototypeOf(SNAPSHOTS), name, () => 0)
+  if (database) count(Object.getPrototypeOf(database), 'batch', addBatch)
+  if (!SNAPSHOTS) return
+  const namespace = Object.getPrototypeOf(SNAPSHOTS)
+  count(namespace, 'get', () => {
+    sent.kv_reads += 1
+  })
+  count(namespace, 'put', () => {
+    sent.kv_writes += 1
+  })
 }
 
 export default {
   async fetch(request, env, context) {
+    // Before the Worker takes the methods of a namespace.
+    countAll(env)
     const { pathname } = new URL(request.url)
     if (pathname === '/queue') {
       await env.HELD.send(await request.text(), { contentType: 'text' })
       return new Response(null, { status: 204 })
     }
-    if (pathname === '/sql') {
-      const database = env.JOURNAL ?? env.ARCHIVE
+    if (pathname === '/sql' || pathname === '/sql/archive') {
+      const database = pathname === '/sql' ? (env.JOURNAL ?? env.ARCHIVE) : env.ARCHIVE
       const { results } = await database.prepare(await request.text()).all()
       return Response.json(results)
     }
@@ -52,8 +84,8 @@ export default {
     countAll(env)
     const before = { ...sent }
     await rank.scheduled(event, env, context)
-    const cost = { subrequests: sent.subrequests - before.subrequests, queries: sent.queries - before.queries }
-    console.log(`CRON ${JSON.stringify(cost)}`)
+    const cost = Object.entries(sent).map(([name, number]) => [name, number - before[name]])
+    console.log(`CRON ${JSON.stringify(Object.fromEntries(cost))}`)
   },
 
   async queue({ queue, messages }, env, context) {

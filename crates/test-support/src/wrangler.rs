@@ -50,13 +50,36 @@ pub struct Wrangler {
     folder: TempDir,
 }
 
-/// The subrequests and queries of a run of cron.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a run of cron sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CronCost {
     /// Requests to the store, batches of D1 and operations of KV.
     pub subrequests: u64,
+    /// Requests to the store.
+    pub store_requests: u64,
     /// Statements of D1.
     pub queries: u64,
+    /// Rows that D1 read.
+    pub rows_read: u64,
+    /// Rows that D1 wrote, also in indexes.
+    pub rows_written: u64,
+    /// Reads of KV.
+    pub kv_reads: u64,
+    /// Writes of KV.
+    pub kv_writes: u64,
+}
+
+impl CronCost {
+    /// Adds the cost of another run.
+    pub fn add(&mut self, other: Self) {
+        self.subrequests += other.subrequests;
+        self.store_requests += other.store_requests;
+        self.queries += other.queries;
+        self.rows_read += other.rows_read;
+        self.rows_written += other.rows_written;
+        self.kv_reads += other.kv_reads;
+        self.kv_writes += other.kv_writes;
+    }
 }
 
 impl Wrangler {
@@ -251,7 +274,12 @@ impl Wrangler {
             let number = |name: &str| cost[name].as_u64().expect("a number");
             Some(CronCost {
                 subrequests: number("subrequests"),
+                store_requests: number("store_requests"),
                 queries: number("queries"),
+                rows_read: number("rows_read"),
+                rows_written: number("rows_written"),
+                kv_reads: number("kv_reads"),
+                kv_writes: number("kv_writes"),
             })
         })
         .await
@@ -264,8 +292,21 @@ impl Wrangler {
     ///
     /// Panics when the statement fails.
     pub async fn sql(&self, statement: &str) -> Value {
+        self.run_sql("/sql", statement).await
+    }
+
+    /// Runs a statement as [`sql`](Self::sql) does, in the archive's database.
+    ///
+    /// # Panics
+    ///
+    /// As [`sql`](Self::sql).
+    pub async fn archive_sql(&self, statement: &str) -> Value {
+        self.run_sql("/sql/archive", statement).await
+    }
+
+    async fn run_sql(&self, path: &str, statement: &str) -> Value {
         let api = Api::new(&self.url);
-        let response = api.send(Method::POST, "/sql", statement.to_owned(), &[]);
+        let response = api.send(Method::POST, path, statement.to_owned(), &[]);
         response.await.assert_status(200).body.clone()
     }
 

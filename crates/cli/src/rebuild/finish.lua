@@ -1,7 +1,7 @@
 -- Completes the rebuild of a shard: adds spans of histories to the index and unlocks writes.
 --
 -- KEYS    1 rebuild state (hash)   2 users (hash, with the schema fingerprint)   3 index
---         4 index of the shadow   5.. other remaining keys of the shadow
+--         4 index of the shadow   5.. other keys to delete: of the shadow, and the progress of jobs
 -- ARGV    1 string: id of this run   2 integer: latest expiry of a span in the index, Unix s
 --         3 '1' if the deployment's journal has any entry: then every shard has a fingerprint
 -- Returns 1, or 0 if another run owns the rebuild or the phase is another: then nothing is changed

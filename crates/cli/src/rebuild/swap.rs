@@ -119,6 +119,8 @@ async fn finish(shard: &Shard, state: &State, has_entries: bool) -> Result<(), F
         shadow.audit_log(),
         shadow.opt_outs(),
         shadow.audit_subjects(),
+        // The jobs have completed nothing on the new data.
+        live.progress(),
     ];
     let latest = shard.store.now().await? / 1000 + SPAN_SECONDS;
     let command = Command::script(&FINISH, &keys)

@@ -1,0 +1,209 @@
+//! What the scheduled jobs have completed: a hash in each shard, read together with what shows whether
+//! there is anything to do.
+//!
+//! | field | content |
+//! |---|---|
+//! | `late` | how often the drain has found late changes: of boards that the archive may have already |
+//! | `archive` | the last complete pass over the boards, as [`Pass`] |
+//! | `pass` | the pass in progress, or empty |
+//! | `snapshot` | the instant of the last snapshot, and the text by which a later run recognises its content |
+
+use crate::deployment::Deployment;
+use crate::fingerprint;
+use crate::keys::Keys;
+use crate::redis::{Command, Pipeline, Reply, StoreError};
+use activity_rank_core::error::Error;
+
+/// The field that counts late changes.
+pub(crate) const LATE: &str = "late";
+
+/// Commands that read the progress of a shard.
+const COMMANDS: usize = 3;
+
+/// What a run of cron needs to know about a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Whether a change of visibility or an erasure is pending.
+    pub is_pending: bool,
+    /// The outbox; `None` if the store does not describe it.
+    pub outbox: Option<Outbox>,
+    /// The number of late changes so far.
+    pub late: u64,
+    /// The last complete pass over the boards.
+    pub archived: Option<Pass>,
+    /// The pass in progress.
+    pub pass: Option<Pass>,
+    /// The content of the last snapshot; empty if there is none.
+    pub snapshot: String,
+}
+
+/// The outbox of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outbox {
+    /// The entries that are not in the journal yet.
+    pub length: u64,
+    /// The id of the last entry, also if it has been removed: every change has a new one.
+    pub last: String,
+}
+
+/// A pass of the archive over the boards of a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The number of late changes when it began.
+    pub late: u64,
+    /// When it began, Unix ms.
+    pub began: i64,
+    /// The pass leaves out boards that had settled before this instant, Unix ms; 0 for none.
+    pub since: i64,
+}
+
+impl Pass {
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split(' ').map(str::parse::<i64>);
+        let mut next = || numbers.next()?.ok();
+        Some(Self {
+            late: u64::try_from(next()?).ok()?,
+            began: next()?,
+            since: next()?,
+        })
+    }
+
+    fn render(self) -> String {
+        format!("{} {} {}", self.late, self.began, self.since)
+    }
+}
+
+/// Reads the progress of all shards, in one request. With `has_outbox` also their outboxes.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read(deployment: &Deployment, has_outbox: bool) -> Result<Vec<Progress>, Error> {
+    let mut commands = Vec::new();
+    for shard in 0..deployment.config.shards {
+        let keys = deployment.keys(shard);
+        commands.push(fingerprint::read(&keys));
+        let fields = [LATE, "archive", "pass", "snapshot"];
+        commands.push(Command::new("HMGET").arg(&keys.progress()).args(fields));
+        if has_outbox {
+            let info = Command::new("XINFO").arg("STREAM");
+            commands.push(info.arg(&keys.outbox()));
+        }
+    }
+    let size = COMMANDS - usize::from(!has_outbox);
+    let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
+    let mut all = Vec::new();
+    for replies in replies.chunks(size) {
+        let mut replies = replies.iter().cloned();
+        let mut next = || replies.next().unwrap_or(Ok(Reply::Nil));
+        let (fingerprint, fields) = (next()?, next()?);
+        deployment.check_even_locked(&fingerprint)?;
+        let field = |index| fields.at(index)?.optional_text();
+        let pass = |index| Ok::<_, StoreError>(Pass::parse(field(index)?.unwrap_or_default()));
+        all.push(Progress {
+            is_pending: fingerprint::has_pending_changes(&fingerprint),
+            outbox: if has_outbox { outbox(next()) } else { None },
+            late: fields.at(0)?.optional_unsigned()?.unwrap_or(0),
+            archived: pass(1)?,
+            pass: pass(2)?,
+            snapshot: field(3)?.unwrap_or_default().to_owned(),
+        });
+    }
+    Ok(all)
+}
+
+/// Decodes the reply to `XINFO STREAM`, a list of names and values.
+fn outbox(info: Result<Reply, StoreError>) -> Option<Outbox> {
+    let info = match info {
+        Ok(info) => info,
+        // Nothing has been written yet.
+        Err(StoreError::Unavailable(cause)) if cause.contains("no such key") => {
+            return Some(Outbox::default());
+        }
+        Err(_) => return None,
+    };
+    let value = |name: &str| {
+        let mut pairs = info.list().ok()?.chunks(2);
+        pairs.find_map(|pair| match pair {
+            [key, value] if key.text() == Ok(name) => Some(value),
+            _ => None,
+        })
+    };
+    Some(Outbox {
+        length: value("length")?.unsigned().ok()?,
+        last: value("last-generated-id")?.text().ok()?.to_owned(),
+    })
+}
+
+/// Records a pass over the boards of a shard: the position of one in progress, or a complete one.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn record_pass(
+    deployment: &Deployment,
+    shard: u32,
+    pass: Pass,
+    complete: bool,
+) -> Result<(), Error> {
+    let keys = deployment.keys(shard);
+    let text = pass.render();
+    let set = set(&keys, "pass", if complete { "" } else { &text });
+    let set = if complete {
+        set.args(["archive", &text])
+    } else {
+        set
+    };
+    deployment.run_command(&keys, set).await.map(|_| ())
+}
+
+/// Records a snapshot, on every shard with its content there.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn record_snapshot(deployment: &Deployment, contents: &[String]) -> Result<(), Error> {
+    let shards = (0..deployment.config.shards).zip(contents);
+    let sets = shards.map(|(shard, content)| set(&deployment.keys(shard), "snapshot", content));
+    let sets = Pipeline::new(sets.collect());
+    deployment.store.run(&sets).await?;
+    Ok(())
+}
+
+fn set(keys: &Keys, field: &str, value: &str) -> Command {
+    Command::new("HSET")
+        .arg(&keys.progress())
+        .args([field, value])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pass_round_trips() {
+        let pass = Pass {
+            late: 2,
+            began: 1_795_132_800_000,
+            since: 0,
+        };
+        assert_eq!(Pass::parse(&pass.render()), Some(pass));
+        for odd in ["", "1 2", "-1 2 3", "a b c"] {
+            assert_eq!(Pass::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn outbox_is_unknown_without_its_description() {
+        let missing = StoreError::Unavailable("ERR no such key".into());
+        assert_eq!(outbox(Err(missing)), Some(Outbox::default()));
+        assert_eq!(outbox(Err(StoreError::Refused("NOPERM".into()))), None);
+        let text = r#"["length",2,"last-generated-id","7-1","groups",0]"#;
+        let described = Outbox {
+            length: 2,
+            last: "7-1".into(),
+        };
+        assert_eq!(outbox(Ok(Reply::parse(text).unwrap())), Some(described));
+        assert_eq!(outbox(Ok(Reply::Nil)), None);
+    }
+}
