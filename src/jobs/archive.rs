@@ -17,9 +17,9 @@ const NAMES: u32 = 500;
 const MAX_READS: u32 = 4;
 
 /// The most that a shard takes without its boards: the lease, the set of archived boards, the index,
-/// the states of boards in Redis and in the archive, the release and the record of the pass. Two
-/// requests more for a store that does not know a script or refuses its flags.
-const SHARD_COST: Cost = Cost::new(9, 3);
+/// the states of boards in Redis and in the archive, and the release. Two requests more for a store
+/// that does not know a script or refuses its flags.
+const SHARD_COST: Cost = Cost::new(8, 3);
 
 /// The most that further names of the index take.
 const NAMES_COST: Cost = Cost::new(5, 1);
@@ -28,8 +28,9 @@ const NAMES_COST: Cost = Cost::new(5, 1);
 /// last page, one that counts the rows, a request that records the board and a transaction.
 const PAGE_COST: Cost = Cost::new(6, 5);
 
-/// The cost of the release of a shard and of the record of the pass.
-const RELEASE_COST: Cost = Cost::new(2, 1);
+/// The cost of the release of a shard.
+const RELEASE_COST: Cost = Cost::new(1, 1);
+
 
 /// Names of archived boards read from the database at once.
 const ARCHIVED_NAMES: u32 = 10_000;
@@ -105,6 +106,12 @@ impl Part {
     }
 }
 
+impl Part {
+    fn record_cost(self) -> Cost {
+        Cost::new(u32::from(self.is_recorded), 0)
+    }
+}
+
 /// One run over the boards of a shard.
 struct Run<'a> {
     deployment: &'a Deployment,
@@ -115,6 +122,8 @@ struct Run<'a> {
     /// The run leaves out boards that had settled before this instant, Unix ms.
     since: i64,
     budget: &'a Budget,
+    /// What the run needs after its last page.
+    last_cost: Cost,
 }
 
 /// Archives boards of the shards where something is to be done, within a budget, beginning with the
@@ -131,17 +140,16 @@ pub async fn run(
 ) -> Result<(), Error> {
     let now = clock::now();
     let due = |progress| Part::due(progress, &deployment.calendar, now);
-    let due: Vec<Option<Part>> = progress.iter().map(due).collect();
-    if due.iter().all(Option::is_none) {
+    if progress.iter().all(|progress| due(progress).is_none()) {
         return Ok(());
     }
     let shards = archive::shards_by_last_run(archive, &deployment.config).await?;
     let mut result = Ok(());
     for shard in shards {
-        let Some(part) = due.get(shard as usize).copied().flatten() else {
+        let Some(part) = progress.get(shard as usize).and_then(due) else {
             continue;
         };
-        if !budget.allows(SHARD_COST.plus(PAGE_COST)) {
+        if !budget.allows(SHARD_COST.plus(PAGE_COST).plus(part.record_cost())) {
             break;
         }
         result = result.and(run_shard(deployment, archive, (shard, part), budget).await);
@@ -173,6 +181,7 @@ async fn run_shard(
         now,
         since: part.pass.since,
         budget,
+        last_cost: RELEASE_COST.plus(part.record_cost()),
     };
     let start = if part.continues { last as u32 } else { 0 };
     let result = run.from(start).await;
@@ -212,9 +221,9 @@ impl Run<'_> {
         Ok((next, false))
     }
 
-    /// Returns whether a step leaves enough for the release.
+    /// Returns whether a step leaves enough for the end of the run.
     fn may_continue(&self, cost: Cost) -> bool {
-        self.budget.allows(cost.plus(RELEASE_COST))
+        self.budget.allows(cost.plus(self.last_cost))
     }
 
     /// Writes the names of archived boards to a store that has lost them.

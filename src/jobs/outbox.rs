@@ -112,8 +112,8 @@ impl Drain<'_> {
         let settled = settled.to_string();
         let (mut ids, mut late, mut length) = (Vec::new(), false, BATCH);
         let may_continue = || self.budget.is_none_or(|budget| budget.allows(BATCH_COST));
-        let mut kept = 0;
-        while *batches > 0 && may_continue() {
+        let (mut kept, mut end) = (0, false);
+        while !end && *batches > 0 && may_continue() {
             *batches -= 1;
             let drained = Drained { ids: &ids, late };
             let next = outbox::advance(self.deployment, self.shard, drained, length).await;
@@ -131,24 +131,16 @@ impl Drain<'_> {
             }
             let config = &self.deployment.config;
             ids = journal::write(self.journal, config, self.shard, &entries).await?;
-            let end = entries.len() < length && ids.len() == entries.len();
+            end = entries.len() < length && ids.len() == entries.len();
             kept = usize::from(batch.is_pending);
             late = entries.iter().any(|entry| is_late(entry, &settled));
             ids.truncate(ids.len() - kept);
-            if end {
-                self.remove(&ids, late).await?;
-                return Ok(true);
-            }
         }
-        self.remove(&ids, late).await?;
-        Ok(false)
-    }
-
-    async fn remove(&self, ids: &[String], late: bool) -> Result<(), Error> {
-        if ids.is_empty() && !late {
-            return Ok(());
+        if late || !ids.is_empty() {
+            let drained = Drained { ids: &ids, late };
+            outbox::remove(self.deployment, self.shard, drained).await?;
         }
-        outbox::remove(self.deployment, self.shard, Drained { ids, late }).await
+        Ok(end)
     }
 }
 

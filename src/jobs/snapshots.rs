@@ -5,10 +5,11 @@ use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::snapshots::Snapshots;
 use activity_rank_core::board::{BoardId, BoardQuery};
+use activity_rank_core::calendar::Period;
 use activity_rank_core::error::Error;
 use activity_rank_store::boards;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::progress::{self, Outbox, Progress};
+use activity_rank_store::progress::{self, Progress};
 
 /// Rows saved of each board.
 const ROWS: BoardQuery<'_> = BoardQuery::Page {
@@ -25,11 +26,13 @@ const RENEWAL: i64 = 12 * 3_600_000;
 const MARGIN: i64 = 60_000;
 
 /// Returns the most that one run sends: a request for each period, one write, one request that checks
-/// the fingerprints of the shards, one that records the snapshot, and two more for a store that does
-/// not know the script or refuses its flags.
+/// the fingerprints of the shards, two more for a store that does not know the script or refuses its
+/// flags, and with a journal one that records the snapshot.
 #[must_use]
 pub fn cost(deployment: &Deployment) -> Cost {
-    Cost::new(deployment.config.periods.len() as u32 + 5, 0)
+    let config = &deployment.config;
+    let records = u32::from(config.bound.journal);
+    Cost::new(config.periods.len() as u32 + 4 + records, 0)
 }
 
 /// Saves the boards of all users, one of each period, unless the last snapshot has the same.
@@ -45,33 +48,37 @@ pub async fn run(
 ) -> Result<(), Error> {
     let now = clock::now();
     let date = deployment.calendar.date_at(now);
-    let periods = deployment.config.periods.iter();
-    let boards = periods.map(|period| BoardId {
+    let board = |period: &Period| BoardId {
         period: *period,
         date,
         group: None,
-    });
-    let boards: Vec<(String, BoardId)> = boards.map(|board| (board.name(), board)).collect();
-    let names: Vec<&str> = boards.iter().map(|(name, _)| name.as_str()).collect();
-    let names = names.join(" ");
+    };
+    let mut names = String::new();
+    for period in &deployment.config.periods {
+        names.push_str(&board(period).name());
+        names.push(' ');
+    }
     let is_current = |progress: &Progress| is_current(progress, &names, now.0).unwrap_or(false);
     if progress.iter().all(is_current) {
         return Ok(());
     }
     let mut saved = Vec::new();
-    for (name, board) in boards {
+    for period in &deployment.config.periods {
+        let board = board(period);
         let stored = boards::read(deployment, &board, &ROWS).await?;
-        saved.push((name, stored.slice));
+        saved.push((board.name(), stored.slice));
     }
     budget.spend(Cost::new(1, 0))?;
     let id = deployment_id(&deployment.config);
     snapshots.save(&id, now, &saved).await?;
-    let outboxes = progress.iter().map(|progress| progress.outbox.as_ref());
-    let content = |outbox: Option<&Outbox>| Some(format!("{} {} {names}", now.0, outbox?.last));
-    match outboxes.map(content).collect::<Option<Vec<String>>>() {
-        Some(contents) => progress::record_snapshot(deployment, &contents).await,
-        None => Ok(()),
+    let mut contents = Vec::new();
+    for progress in progress {
+        let Some(outbox) = &progress.outbox else {
+            return Ok(());
+        };
+        contents.push(format!("{} {} {names}", now.0, outbox.last));
     }
+    progress::record_snapshot(deployment, &contents).await
 }
 
 /// Returns whether the last snapshot has these boards, and no change of the shard came after it or

@@ -156,8 +156,9 @@ async fn pending_change_leaves_budget_for_the_archive() {
     app.moderate("b", true, false).await.assert_status(200);
     assert_within(app.wrangler.metered_tick().await, 50);
     assert_eq!(store.pending_changes("b"), 1);
+    // The entry of the change stays until the change is complete.
     let outbox = store.key_on(0, "o");
-    assert_eq!(store.run::<u64>("XLEN", &[&outbox]), 0);
+    assert_eq!(store.run::<u64>("XLEN", &[&outbox]), 1);
     let board = store.key_on(0, &format!("bd:{}", day(5)));
     assert_eq!(store.run::<i64>("DEL", &[&board]), 1);
     let path = format!("/v1/ranking/day?date={}&limit=7", day(5));

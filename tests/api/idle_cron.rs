@@ -175,7 +175,10 @@ async fn late_activity_is_archived_after_the_drain() {
     idle.app.outcome(undo(like("43", "p")), "undone").await;
     idle.tick().await;
     assert_eq!(idle.archived(3).await, Some(1));
-    idle.app.moderate("42", true, false).await.assert_status(200);
+    idle.app
+        .moderate("42", true, false)
+        .await
+        .assert_status(200);
     idle.tick().await;
     assert_eq!(idle.archived(3).await, Some(0));
 }

@@ -59,15 +59,17 @@ pub async fn lengths(
     deployment: &Deployment,
     shards: Range<u32>,
 ) -> Result<Vec<(u32, u64)>, Error> {
-    let length = |shard| Command::new("XLEN").arg(&deployment.keys(shard).outbox());
-    let commands: Vec<Command> = shards.clone().map(length).collect();
-    if commands.is_empty() {
-        return Ok(Vec::new());
+    let (mut commands, mut lengths) = (Vec::new(), Vec::new());
+    for shard in shards.clone() {
+        commands.push(Command::new("XLEN").arg(&deployment.keys(shard).outbox()));
     }
-    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    let lengths = shards.zip(replies);
-    let lengths = lengths.map(|(shard, length)| Ok((shard, length.unsigned()?)));
-    Ok(lengths.collect::<Result<_, StoreError>>()?)
+    if !commands.is_empty() {
+        let replies = deployment.store.run(&Pipeline::new(commands)).await?;
+        for (shard, length) in shards.zip(replies) {
+            lengths.push((shard, length.unsigned()?));
+        }
+    }
+    Ok(lengths)
 }
 
 /// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
@@ -119,7 +121,7 @@ async fn run(
     // Before the removal: entries that are removed are not found again.
     if drained.late {
         let count = Command::new("HINCRBY").arg(&keys.progress());
-        commands.push(count.args([LATE, "1"]));
+        commands.push(count.arg(LATE).arg("1"));
     }
     if !drained.ids.is_empty() {
         commands.push(Command::new("XDEL").arg(&keys.outbox()).args(drained.ids));

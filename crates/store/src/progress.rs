@@ -17,9 +17,6 @@ use activity_rank_core::error::Error;
 /// The field that counts late changes.
 pub(crate) const LATE: &str = "late";
 
-/// Commands that read the progress of a shard.
-const COMMANDS: usize = 3;
-
 /// What a run of cron needs to know about a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -73,40 +70,39 @@ impl Pass {
     }
 }
 
-/// Reads the progress of all shards, in one request. With `has_outbox` also their outboxes.
+/// Reads the progress of all shards of a deployment with a journal, in one request.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read(deployment: &Deployment, has_outbox: bool) -> Result<Vec<Progress>, Error> {
+pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
     let mut commands = Vec::new();
     for shard in 0..deployment.config.shards {
         let keys = deployment.keys(shard);
         commands.push(fingerprint::read(&keys));
-        let fields = [LATE, "archive", "pass", "snapshot"];
-        commands.push(Command::new("HMGET").arg(&keys.progress()).args(fields));
-        if has_outbox {
-            let info = Command::new("XINFO").arg("STREAM");
-            commands.push(info.arg(&keys.outbox()));
-        }
+        let fields = Command::new("HMGET").arg(&keys.progress()).arg(LATE);
+        commands.push(fields.arg("archive").arg("pass").arg("snapshot"));
+        commands.push(Command::new("XINFO").arg("STREAM").arg(&keys.outbox()));
     }
-    let size = COMMANDS - usize::from(!has_outbox);
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
+    let mut replies = replies.into_iter();
     let mut all = Vec::new();
-    for replies in replies.chunks(size) {
-        let mut replies = replies.iter().cloned();
-        let mut next = || replies.next().unwrap_or(Ok(Reply::Nil));
-        let (fingerprint, fields) = (next()?, next()?);
+    while let (Some(fingerprint), Some(fields), Some(info)) =
+        (replies.next(), replies.next(), replies.next())
+    {
+        let (fingerprint, fields) = (fingerprint?, fields?);
         deployment.check_even_locked(&fingerprint)?;
-        let field = |index| fields.at(index)?.optional_text();
-        let pass = |index| Ok::<_, StoreError>(Pass::parse(field(index)?.unwrap_or_default()));
+        let field = |index| {
+            let text = fields.at(index)?.optional_text()?;
+            Ok::<_, StoreError>(text.unwrap_or_default())
+        };
         all.push(Progress {
             is_pending: fingerprint::has_pending_changes(&fingerprint),
-            outbox: if has_outbox { outbox(next()) } else { None },
-            late: fields.at(0)?.optional_unsigned()?.unwrap_or(0),
-            archived: pass(1)?,
-            pass: pass(2)?,
-            snapshot: field(3)?.unwrap_or_default().to_owned(),
+            outbox: outbox(info),
+            late: field(0)?.parse().unwrap_or(0),
+            archived: Pass::parse(field(1)?),
+            pass: Pass::parse(field(2)?),
+            snapshot: field(3)?.to_owned(),
         });
     }
     Ok(all)
@@ -123,11 +119,9 @@ fn outbox(info: Result<Reply, StoreError>) -> Option<Outbox> {
         Err(_) => return None,
     };
     let value = |name: &str| {
-        let mut pairs = info.list().ok()?.chunks(2);
-        pairs.find_map(|pair| match pair {
-            [key, value] if key.text() == Ok(name) => Some(value),
-            _ => None,
-        })
+        let values = info.list().ok()?;
+        let is_name = |value: &Reply| matches!(value, Reply::Text(text) if text == name);
+        values.get(values.iter().position(is_name)? + 1)
     };
     Some(Outbox {
         length: value("length")?.unsigned().ok()?,
@@ -150,7 +144,7 @@ pub async fn record_pass(
     let text = pass.render();
     let set = set(&keys, "pass", if complete { "" } else { &text });
     let set = if complete {
-        set.args(["archive", &text])
+        set.arg("archive").arg(&text)
     } else {
         set
     };
@@ -163,17 +157,17 @@ pub async fn record_pass(
 ///
 /// As [`Deployment::run_script`].
 pub async fn record_snapshot(deployment: &Deployment, contents: &[String]) -> Result<(), Error> {
-    let shards = (0..deployment.config.shards).zip(contents);
-    let sets = shards.map(|(shard, content)| set(&deployment.keys(shard), "snapshot", content));
-    let sets = Pipeline::new(sets.collect());
-    deployment.store.run(&sets).await?;
+    let mut sets = Vec::new();
+    for (shard, content) in (0..).zip(contents) {
+        sets.push(set(&deployment.keys(shard), "snapshot", content));
+    }
+    deployment.store.run(&Pipeline::new(sets)).await?;
     Ok(())
 }
 
 fn set(keys: &Keys, field: &str, value: &str) -> Command {
-    Command::new("HSET")
-        .arg(&keys.progress())
-        .args([field, value])
+    let set = Command::new("HSET").arg(&keys.progress());
+    set.arg(field).arg(value)
 }
 
 #[cfg(test)]

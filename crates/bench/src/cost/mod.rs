@@ -3,6 +3,13 @@
 //!
 //! The Worker keeps all five boards and has a journal, as in production. The user has been active
 //! before, today too, unless an operation says otherwise.
+//!
+//! Then measures the runs of cron, computes months of deployments and writes the tables of
+//! `docs/costs.md`.
+
+mod cron;
+mod month;
+mod prices;
 
 use crate::report::{add_row, table};
 use crate::stack::{Stack, succeeded, worker_builder};
@@ -16,6 +23,9 @@ const PREFIX: &str = "cost";
 const ACTIVITY: &str = "/v1/activity";
 /// The time after which the object of a live board has registered it and read it again.
 const SETTLED: Duration = Duration::from_secs(5);
+/// Between these lines of `docs/costs.md` are the tables.
+const BEGIN: &str = "<!-- begin: make cost -->";
+const END: &str = "<!-- end: make cost -->";
 /// The items and users of the array.
 const ARRAY: (usize, usize) = (500, 100);
 
@@ -60,9 +70,28 @@ pub async fn run() -> Result<(), String> {
         add_row(&mut table, row);
     }
     println!("{table}");
-    let json = serde_json::to_string_pretty(&meter.costs).map_err(|error| error.to_string())?;
+    let mut crons = Vec::new();
+    for bindings in cron::Bindings::ALL {
+        crons.push(cron::measure(&stack, bindings).await?);
+    }
+    let tables = month::tables(&meter.costs, &crons);
+    println!("{tables}");
+    write_tables(&tables)?;
+    let figures = (&meter.costs, &crons);
+    let json = serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?;
     let file = crate::options::file("JSON", "target/cost.json");
     std::fs::write(&file, json).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Replaces the tables between the markers of `docs/costs.md`.
+fn write_tables(tables: &str) -> Result<(), String> {
+    let file = test_support::root().join("docs/costs.md");
+    let failure = |error: std::io::Error| format!("{}: {error}", file.display());
+    let page = std::fs::read_to_string(&file).map_err(failure)?;
+    let (before, rest) = page.split_once(BEGIN).ok_or("docs/costs.md: no begin")?;
+    let (_, after) = rest.split_once(END).ok_or("docs/costs.md: no end")?;
+    let page = format!("{before}{BEGIN}\n\n{tables}{END}{after}");
+    std::fs::write(&file, page).map_err(failure)
 }
 
 /// Sends operations and counts their commands.
@@ -182,6 +211,19 @@ impl Meter {
 
     /// Reads the commands since the reset.
     fn add(&mut self, operation: &str, items: usize) -> Result<(), String> {
+        let (calls, script_us) = self.calls()?;
+        let total: u64 = calls.values().sum();
+        self.costs.push(Cost {
+            operation: operation.to_owned(),
+            commands: total as f64 / items as f64,
+            script_us: script_us as f64 / items as f64,
+            calls,
+        });
+        Ok(())
+    }
+
+    /// Returns the calls of each command since the reset, and the microseconds in scripts.
+    fn calls(&mut self) -> Result<(BTreeMap<String, u64>, u64), String> {
         let mut command = redis::cmd("INFO");
         let stats = command.arg("commandstats").query(&mut self.redis);
         let stats: String = stats.map_err(|error| error.to_string())?;
@@ -206,14 +248,7 @@ impl Meter {
                 script_us += figures.next().unwrap_or(0);
             }
         }
-        let total: u64 = calls.values().sum();
-        self.costs.push(Cost {
-            operation: operation.to_owned(),
-            commands: total as f64 / items as f64,
-            script_us: script_us as f64 / items as f64,
-            calls,
-        });
-        Ok(())
+        Ok((calls, script_us))
     }
 }
 
