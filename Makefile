@@ -131,7 +131,7 @@ bench: build ## compare the Worker with JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@scripts/bench
 
-cost: build ## count the Redis commands of each kind of request
+cost: build ## count the Redis commands of each kind of request and of cron, and write the tables of docs/costs.md
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench cost
 

@@ -31,7 +31,6 @@ const PAGE_COST: Cost = Cost::new(6, 5);
 /// The cost of the release of a shard.
 const RELEASE_COST: Cost = Cost::new(1, 1);
 
-
 /// Names of archived boards read from the database at once.
 const ARCHIVED_NAMES: u32 = 10_000;
 

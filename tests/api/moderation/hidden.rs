@@ -20,6 +20,11 @@ async fn hidden_user_leaves_and_regains_every_board() {
     let before = boards(&app, &USERS).await;
     let mut store = app.store();
     let stored = store.snapshot();
+    let boards_of = |key: &&String| rest(key).starts_with('b');
+    let mut counters: Vec<(&str, u64)> = Vec::new();
+    for key in stored.keys().filter(boards_of) {
+        counters.push((key, store.run("ZSCORE", &[key, "#"])));
+    }
     for user in USERS {
         let state = json!({"user": {"id": user}, "hidden": true, "frozen": false});
         app.moderate(user, true, false).await.assert(200, state);
@@ -27,6 +32,12 @@ async fn hidden_user_leaves_and_regains_every_board() {
         assert_boards(&found, &without(user, &before));
         app.moderate(user, false, false).await;
         assert_boards(&boards(&app, &USERS).await, &before);
+    }
+    // Only the order counters have moved.
+    for (key, before) in counters {
+        let after: u64 = store.run("ZSCORE", &[key, "#"]);
+        assert!(after > before, "{key}: {before}, {after}");
+        store.run::<i64>("ZADD", &[key, &before.to_string(), "#"]);
     }
     // Every earlier key has its value and expiry again. New are the moderation states, fields of the
     // hash of users, and the audit log.
