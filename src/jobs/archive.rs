@@ -67,7 +67,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns what is to be done on a shard; `None` if no board can have changed since the last
+    /// Returns the work on a shard; `None` if no board can have changed since the last
     /// complete pass, and no period has ended or settled.
     fn due(progress: &Progress, calendar: &Calendar, now: Instant) -> Option<Self> {
         let begin = |since| Self {
@@ -121,8 +121,8 @@ struct Run<'a> {
     /// The run leaves out boards that had settled before this instant, Unix ms.
     since: i64,
     budget: &'a Budget,
-    /// What the run needs after its last page.
-    last_cost: Cost,
+    /// The cost of the end of the run.
+    end_cost: Cost,
 }
 
 /// Archives boards of the shards where something is to be done, within a budget, beginning with the
@@ -180,7 +180,7 @@ async fn run_shard(
         now,
         since: part.pass.since,
         budget,
-        last_cost: RELEASE_COST.plus(part.record_cost()),
+        end_cost: RELEASE_COST.plus(part.record_cost()),
     };
     let start = if part.continues { last as u32 } else { 0 };
     let result = run.from(start).await;
@@ -222,7 +222,7 @@ impl Run<'_> {
 
     /// Returns whether a step leaves enough for the end of the run.
     fn may_continue(&self, cost: Cost) -> bool {
-        self.budget.allows(cost.plus(self.last_cost))
+        self.budget.allows(cost.plus(self.end_cost))
     }
 
     /// Writes the names of archived boards to a store that has lost them.

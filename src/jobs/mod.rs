@@ -19,8 +19,8 @@ const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger within one budget: the journal, pending changes, boards that are lost
 /// if they expire before they are archived, then the copies for an outage. Each leaves what the later
-/// ones need; pending changes take the rest, because every reader sees them complete already. What is
-/// left, and a job that fails, is due next time.
+/// ones need; pending changes take the rest, because every reader sees them complete already. The rest
+/// of a job, and a job that fails, is due next time.
 ///
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
 /// for each shard every minute, and three more every five minutes.
@@ -93,8 +93,8 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Err
     }
 }
 
-/// Reads what the jobs have completed, or only the lengths of the outboxes. Without a journal nothing
-/// shows what has changed.
+/// Reads the progress of the jobs, or only the lengths of the outboxes. Without a journal nothing
+/// shows which boards have changed.
 async fn read_progress(run: &CronRun, only_lengths: bool) -> Result<Vec<Progress>, Error> {
     let has_journal = run.journal.is_some();
     if has_journal && !only_lengths {

@@ -11,7 +11,7 @@
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
 //! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
-//! | `{ar:0}j` | hash | what the scheduled jobs have completed | unlimited |
+//! | `{ar:0}j` | hash | progress of the scheduled jobs | unlimited |
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
 //! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; marker, tab → integer | [`Keys::SPAN_SECONDS`] |
@@ -177,7 +177,7 @@ impl Keys {
         self.key("e")
     }
 
-    /// Returns the key of what the scheduled jobs have completed.
+    /// Returns the key of the progress of the scheduled jobs.
     #[must_use]
     pub fn progress(&self) -> String {
         self.key("j")

@@ -14,7 +14,7 @@
 //! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
 //! 10. [`watch`]: boards that someone watches.
 //! 11. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 12. [`progress`]: what the scheduled jobs have completed.
+//! 12. [`progress`]: progress of the scheduled jobs.
 //! 13. [`health`]: the condition of the store.
 
 pub mod archive_source;

@@ -1,4 +1,4 @@
-//! What the scheduled jobs have completed: a hash in each shard, read together with what shows whether
+//! The progress of the scheduled jobs: a hash in each shard, read together with the state that shows whether
 //! there is anything to do.
 //!
 //! | field | content |
@@ -17,7 +17,7 @@ use activity_rank_core::error::Error;
 /// The field that counts late changes.
 pub(crate) const LATE: &str = "late";
 
-/// What a run of cron needs to know about a shard.
+/// The progress of the jobs on a shard, and its outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Whether a change of visibility or an erasure is pending.

@@ -50,7 +50,7 @@ pub struct Wrangler {
     folder: TempDir,
 }
 
-/// What a run of cron sends.
+/// The subrequests of a run of cron.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CronCost {
     /// Requests to the store, batches of D1 and operations of KV.

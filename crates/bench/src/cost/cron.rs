@@ -19,7 +19,7 @@ pub struct Bindings {
     /// `JOURNAL`.
     pub journal: bool,
     /// `ARCHIVE` and `SNAPSHOTS`.
-    pub copies: bool,
+    pub archives: bool,
 }
 
 impl Bindings {
@@ -31,13 +31,13 @@ impl Bindings {
         Self::new(true, true),
     ];
 
-    const fn new(journal: bool, copies: bool) -> Self {
-        Self { journal, copies }
+    const fn new(journal: bool, archives: bool) -> Self {
+        Self { journal, archives }
     }
 
     /// Returns the names of the bindings.
     pub fn title(self) -> &'static str {
-        match (self.journal, self.copies) {
+        match (self.journal, self.archives) {
             (false, false) => "none",
             (true, false) => "journal",
             (false, true) => "archive, snapshots",
@@ -46,7 +46,7 @@ impl Bindings {
     }
 }
 
-/// What some runs of cron send.
+/// The cost of some runs of cron.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Sent {
     /// Commands that Redis executed.
@@ -90,7 +90,7 @@ impl Sent {
     }
 }
 
-/// What each kind of run sends.
+/// The costs of each kind of run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct CronCosts {
     /// The bindings.
@@ -115,14 +115,14 @@ pub struct CronCosts {
 
 /// Measures the runs of a deployment.
 pub async fn measure(stack: &Stack, bindings: Bindings) -> Result<CronCosts, String> {
-    let prefix = format!("cron-{}{}", bindings.journal, bindings.copies);
+    let prefix = format!("cron-{}{}", bindings.journal, bindings.archives);
     let builder = worker_builder(&prefix).store(&stack.gateway.url());
     // Queues start the probe that counts.
     let mut builder = builder.json("CRON_BUDGET", json!(1000)).queued(1);
     if bindings.journal {
         builder = builder.journal();
     }
-    if bindings.copies {
+    if bindings.archives {
         builder = builder.archive();
     }
     let worker = builder.start_wrangler();
@@ -226,7 +226,7 @@ impl Runs {
     }
 
     async fn archived(&self, bindings: Bindings) -> f64 {
-        if !bindings.copies {
+        if !bindings.archives {
             return 0.0;
         }
         let sql = "SELECT COUNT(*) AS count FROM boards WHERE done = 1";

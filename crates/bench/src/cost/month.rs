@@ -16,7 +16,7 @@ const SECONDS: f64 = MINUTES * 60.0;
 /// Instants in a month at which a period ends or settles.
 const ENDS: f64 = 60.0;
 
-/// What a member does in a month in which they are active. Comments, bookmarks and days are the means of
+/// The activity of a member in a month in which they are active. Comments, bookmarks and days are the means of
 /// `community.jsonl` over 853 months of members; it has no visits, likes and reads.
 const COMMENTS: f64 = 4.0;
 const BOOKMARKS: f64 = 0.83;
@@ -29,7 +29,7 @@ const WATCHED_SECONDS_A_DAY: f64 = 120.0;
 /// Assumed: as many likes as comments.
 const LIKES: f64 = COMMENTS;
 
-/// What a deployment uses in a month.
+/// The use of a deployment in a month.
 struct Month {
     members: f64,
     /// Requests of clients and runs of cron.
@@ -82,7 +82,7 @@ impl Month {
         if cron.bindings.journal {
             drains = MINUTES * busy(activities, MINUTES);
             changed = RUNS * busy(activities, RUNS);
-            ends = if cron.bindings.copies { ENDS } else { 0.0 };
+            ends = if cron.bindings.archives { ENDS } else { 0.0 };
             self.sent.add(cron.entry, activities - drains);
         }
         self.sent.add(cron.drain, drains);
