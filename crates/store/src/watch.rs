@@ -35,7 +35,9 @@ impl WatchRequests {
             let mut scores = Command::new("ZMSCORE")
                 .arg(&keys.board_named(&name))
                 .arg("#");
-            let mut profiles = Command::new("HMGET").arg(&keys.users()).arg(Keys::FINGERPRINT);
+            let mut profiles = Command::new("HMGET")
+                .arg(&keys.users())
+                .arg(Keys::FINGERPRINT);
             for row in &slice.rows {
                 if config.shard_of(&row.user) == shard {
                     scores = scores.arg(&row.user);
