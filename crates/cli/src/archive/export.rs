@@ -148,9 +148,10 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
 }
 
 /// Returns whether a key is not exported: the set of archived boards, which the Worker restores from
-/// its database; the outbox, which belongs to this deployment's journal; and the state of a rebuild.
+/// its database; the outbox, which belongs to this deployment's journal; the progress of its jobs; and the
+/// state of a rebuild.
 fn is_excluded(name: &str) -> bool {
-    ["a", "c", "o", "r"].contains(&name) || name.starts_with('~')
+    ["a", "c", "j", "o", "r"].contains(&name) || name.starts_with('~')
 }
 
 /// Detects keys that SCAN returns twice. It takes 16 bytes per key.

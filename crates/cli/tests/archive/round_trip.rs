@@ -137,6 +137,7 @@ async fn tombstones_are_exported_outbox_is_not() -> TestResult {
     let _: i64 = redis_command(&mut redis, &["SADD", &key("a"), &key("ba:all")])?;
     let _: i64 = redis_command(&mut redis, &["ZADD", &key("~ba:all"), "5", "#"])?;
     let _: i64 = redis_command(&mut redis, &["HSET", &key("r"), "phase", "replay"])?;
+    let _: i64 = redis_command(&mut redis, &["HSET", &key("j"), "late", "1"])?;
     let folder = tempfile::tempdir()?;
     let file = export(&app.endpoint, folder.path())?;
     let endpoint = copy_of(&app.endpoint);

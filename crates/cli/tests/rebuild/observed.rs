@@ -139,7 +139,7 @@ fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
     let mut comparable = BTreeMap::new();
     for (key, (value, _)) in data {
         let name = rest(&key);
-        if ["i", "l", "n", "w", "a", "o"].contains(&name) {
+        if ["i", "l", "n", "w", "a", "o", "j"].contains(&name) {
             continue;
         }
         let mut values: Vec<String> = match value {

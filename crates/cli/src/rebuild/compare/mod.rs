@@ -127,7 +127,7 @@ fn check_known(shard: &Shard, name: &str) -> Result<(), Failure> {
     let is_known = matches!(
         Key::parse(name),
         Some(Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails)
-    ) || ["a", "c", "o", "r", "q"].contains(&name);
+    ) || ["a", "c", "j", "o", "r", "q"].contains(&name);
     if is_known {
         return Ok(());
     }
