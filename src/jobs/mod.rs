@@ -102,7 +102,7 @@ async fn read_progress(run: &CronRun, only_lengths: bool) -> Result<Vec<Progress
     }
     let shards = run.deployment.config.shards;
     let known = if has_journal { shards } else { 0 };
-    let lengths = lengths(&run.deployment, 0..known).await?;
+    let lengths = lengths(&run.deployment, 0..known, false).await?;
     let mut all = Vec::new();
     for shard in 0..shards {
         let known = lengths.get(shard as usize);

@@ -55,7 +55,7 @@ pub async fn drain(
     shards: Range<u32>,
     batches: u32,
 ) -> Result<bool, Error> {
-    let lengths = outbox::lengths(deployment, shards).await?;
+    let lengths = outbox::lengths(deployment, shards, true).await?;
     drain_filled(deployment, journal, lengths, batches, None).await
 }
 

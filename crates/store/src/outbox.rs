@@ -49,8 +49,8 @@ pub struct Batch {
     pub is_pending: bool,
 }
 
-/// Returns each shard and the number of entries of its outbox, in one command each. Does not check the
-/// fingerprints.
+/// Returns each shard and the number of entries of its outbox. Also works during a rebuild. Without
+/// `check` this is one command for each shard, and the fingerprints are not compared.
 ///
 /// # Errors
 ///
@@ -58,16 +58,26 @@ pub struct Batch {
 pub async fn lengths(
     deployment: &Deployment,
     shards: Range<u32>,
+    check: bool,
 ) -> Result<Vec<(u32, u64)>, Error> {
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
-    for shard in shards.clone() {
-        commands.push(Command::new("XLEN").arg(&deployment.keys(shard).outbox()));
-    }
-    if !commands.is_empty() {
-        let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-        for (shard, length) in shards.zip(replies) {
-            lengths.push((shard, length.unsigned()?));
+    for keys in shards.clone().map(|shard| deployment.keys(shard)) {
+        if check {
+            commands.push(Command::new("GET").arg(&keys.fingerprint()));
         }
+        commands.push(Command::new("XLEN").arg(&keys.outbox()));
+    }
+    if commands.is_empty() {
+        return Ok(lengths);
+    }
+    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    let mut replies = replies.into_iter();
+    for shard in shards {
+        let mut next = || replies.next().unwrap_or_default();
+        if check {
+            deployment.check_even_locked(&next())?;
+        }
+        lengths.push((shard, next().unsigned()?));
     }
     Ok(lengths)
 }
