@@ -63,7 +63,7 @@ pub async fn lengths(
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
     for keys in shards.clone().map(|shard| deployment.keys(shard)) {
         if check {
-            commands.push(Command::new("GET").arg(&keys.fingerprint()));
+            commands.push(fingerprint::read(&keys));
         }
         commands.push(Command::new("XLEN").arg(&keys.outbox()));
     }

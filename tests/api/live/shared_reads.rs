@@ -67,9 +67,9 @@ async fn store_reads_stop_after_last_watcher_leaves() {
     app.count("42", "like", "p").await;
     let streams = open_many(&app, 5, LIVE).await;
     let mut store = app.store();
-    let flags = store.key("f");
+    let users = store.key("p");
     let mut is_registered = || {
-        let watched: Option<String> = store.run("HGET", &[&flags, "\t#"]);
+        let watched: Option<String> = store.run("HGET", &[&users, "\t#"]);
         watched.is_some()
     };
     until("the registration", async || is_registered().then_some(())).await;

@@ -13,7 +13,7 @@ use crate::store::Store;
 const BOARD: &str = "/v1/ranking/day";
 const LIVE: &str = "/v1/ranking/day/live";
 
-/// Field of the flags that registers watched boards.
+/// Field of the hash of users that registers watched boards.
 const WATCHED: &str = "\t#";
 
 /// Starts a deployment whose objects check their boards every second.
@@ -22,7 +22,7 @@ fn start_checking() -> (TestApp, Forwarder) {
 }
 
 fn registration(store: &mut Store) -> String {
-    let key = store.key("f");
+    let key = store.key("p");
     let watched: Option<String> = store.run("HGET", &[&key, WATCHED]);
     watched.unwrap_or_default()
 }
@@ -145,7 +145,7 @@ async fn expired_registration_wakes_no_object() {
         .expect("after 1970");
     let lifetime = expiry.parse::<u64>().expect("seconds") - now.as_secs();
     assert!((43_000..=43_200).contains(&lifetime), "{lifetime}");
-    let key = store.key_of(&user, "f");
+    let key = store.key_of(&user, "p");
     let expired = format!("{name} {}", now.as_secs() - 1);
     store.run::<i64>("HSET", &[&key, WATCHED, &expired]);
     forwarder.reset();
@@ -168,7 +168,7 @@ async fn stream_survives_lost_registration() {
     until_quiet(&forwarder).await;
     let mut store = app.store();
     for shard in 0..shards() {
-        let key = store.key_on(shard, "f");
+        let key = store.key_on(shard, "p");
         // A hundred others leave no room.
         let others: Vec<String> = (0..100).map(|n| format!("d:x:g{n} 9999999999")).collect();
         store.run::<i64>("HSET", &[&key, WATCHED, &others.join(" ")]);
@@ -178,7 +178,7 @@ async fn stream_survives_lost_registration() {
         assert_change(&app, &mut stream, BOARD).await;
     }
     for shard in 0..shards() {
-        let key = store.key_on(shard, "f");
+        let key = store.key_on(shard, "p");
         store.run::<i64>("HDEL", &[&key, WATCHED]);
     }
     app.count("42", "like", "t").await;
