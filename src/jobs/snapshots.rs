@@ -12,9 +12,10 @@ use activity_rank_store::deployment::Deployment;
 use activity_rank_store::progress::{self, Progress};
 
 /// Rows saved of each board.
+const LIMIT: u32 = 1000;
 const ROWS: BoardQuery<'_> = BoardQuery::Page {
     offset: 0,
-    limit: 1000,
+    limit: LIMIT,
 };
 
 /// Milliseconds after which a snapshot is written again, although no board has changed: its value
@@ -25,14 +26,15 @@ const RENEWAL: i64 = 12 * 3_600_000;
 /// erases a user invalidates the snapshots only after its change of the store.
 const MARGIN: i64 = 60_000;
 
-/// Returns the most that one run sends: a request for each period, one write, one request that checks
-/// the fingerprints of the shards, two more for a store that does not know the script or refuses its
-/// flags, and with a journal one that records the snapshot.
+/// Returns the most that one run sends: one or two requests for each period, one write, one request that
+/// checks the fingerprints of the shards, two more for each script that the store does not know or whose
+/// flags it refuses, and with a journal one that records the snapshot.
 #[must_use]
 pub fn cost(deployment: &Deployment) -> Cost {
     let config = &deployment.config;
     let records = u32::from(config.bound.journal);
-    Cost::new(config.periods.len() as u32 + 4 + records, 0)
+    let reads = boards::page_requests(config, LIMIT);
+    Cost::new((config.periods.len() as u32 + 2) * reads + 2 + records, 0)
 }
 
 /// Saves the boards of all users, one of each period, unless the last snapshot has the same.

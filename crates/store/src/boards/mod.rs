@@ -35,6 +35,12 @@ pub struct StoredBoard {
     pub complete: bool,
 }
 
+/// Returns the requests that a page of the first `limit` rows takes, with very rare exceptions.
+#[must_use]
+pub fn page_requests(config: &Config, limit: u32) -> u32 {
+    shards::page_requests(config.shards, limit)
+}
+
 /// Reads a board.
 ///
 /// # Errors

@@ -45,6 +45,16 @@ pub async fn read(
     }
 }
 
+/// Returns whether the rows to this rank are read near the top, in one request.
+fn is_near_top(shards: u32, end: u32) -> bool {
+    end <= MAX_PAGE.max(MAX_ROWS_NEAR_TOP / shards)
+}
+
+/// See [`super::page_requests`].
+pub fn page_requests(shards: u32, limit: u32) -> u32 {
+    if is_near_top(shards, limit) { 1 } else { 2 }
+}
+
 struct Reader<'a> {
     deployment: &'a Deployment,
     board: &'a BoardId,
@@ -67,7 +77,7 @@ impl Reader<'_> {
 
     async fn page(&self, offset: u32, limit: u32) -> Result<StoredBoard, Error> {
         let end = offset + limit;
-        if end > MAX_PAGE.max(MAX_ROWS_NEAR_TOP / self.shards()) {
+        if !is_near_top(self.shards(), end) {
             return self.deep_page(offset, limit).await;
         }
         let top = BoardQuery::Page {
