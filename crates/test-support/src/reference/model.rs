@@ -315,6 +315,11 @@ impl Model {
 
     /// Sets whether a user is hidden and frozen.
     pub fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) {
+        if hidden != self.hidden.contains(user) {
+            for board in self.boards.values_mut() {
+                board.change(user);
+            }
+        }
         for (users, member) in [(&mut self.hidden, hidden), (&mut self.frozen, frozen)] {
             users.remove(user);
             if member {
@@ -326,6 +331,7 @@ impl Model {
     /// Erases a user. All others keep their points and order.
     pub fn erase(&mut self, user: &str) {
         for board in self.boards.values_mut() {
+            board.change(user);
             board.scores.remove(user);
         }
         self.active.retain(|key, _| key.0 != user);
@@ -420,13 +426,13 @@ pub fn board_key((period, id, group): &BoardId) -> String {
 /// Points, the number of their arrival on the user's shard, and the shard.
 type Score = (u64, u64, u32);
 
-/// A board. Each shard numbers its own arrivals.
+/// A board. Each shard numbers its own changes; a score has the number of its arrival.
 #[derive(Clone, Debug)]
 pub struct Board {
     /// A day of its period.
     pub date: Date,
     scores: BTreeMap<String, Score>,
-    arrivals: BTreeMap<u32, u64>,
+    changes: BTreeMap<u32, u64>,
 }
 
 impl Board {
@@ -434,7 +440,7 @@ impl Board {
         Self {
             date,
             scores: BTreeMap::new(),
-            arrivals: BTreeMap::new(),
+            changes: BTreeMap::new(),
         }
     }
 
@@ -458,12 +464,19 @@ impl Board {
 
     fn set(&mut self, user: &str, points: u64) {
         self.scores.remove(user);
+        let shard = shard_of(user);
+        let changes = self.changes.entry(shard).or_default();
+        *changes += 1;
         if points > 0 {
-            let shard = shard_of(user);
-            let arrivals = self.arrivals.entry(shard).or_default();
-            *arrivals += 1;
             self.scores
-                .insert(user.to_owned(), (points, *arrivals, shard));
+                .insert(user.to_owned(), (points, *changes, shard));
+        }
+    }
+
+    /// Numbers a change of a user's row that leaves its score.
+    fn change(&mut self, user: &str) {
+        if self.scores.contains_key(user) {
+            *self.changes.entry(shard_of(user)).or_default() += 1;
         }
     }
 }
