@@ -103,9 +103,7 @@ impl Part {
             Some(_) | None => Some(begin(0)),
         }
     }
-}
 
-impl Part {
     fn record_cost(self) -> Cost {
         Cost::new(u32::from(self.is_recorded), 0)
     }

@@ -6,13 +6,10 @@
 
 import { respond } from './not_modified.js'
 import { allowReader } from './rate_limit.js'
-import { idOf } from './request.js'
+import { idOf, keyOf } from './request.js'
 
 const entries = new Map()
 const MAX_ENTRIES = 100
-
-// Headers differ by origin.
-const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
 
 /** Stores a response; the oldest entry makes room for it. */
 export function store(request, entry) {

@@ -30,6 +30,9 @@ export function idOf({ headers }) {
   return ray && RAY.test(ray) ? ray : crypto.randomUUID()
 }
 
+/** Returns the key of the responses that requests may share: headers differ by origin. */
+export const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
+
 /**
  * Returns lines with the id, Unix ms, method, origin, path, query, the error of the body (`large`,
  * `broken` or nothing), and name and value of each header; an empty line; the body. Neither a URL

@@ -5,6 +5,7 @@
 // request resolves must come from `Promise.withResolvers`: see coalesce.js.
 
 import { allowReader } from './rate_limit.js'
+import { keyOf } from './request.js'
 
 const MAX_AGE = 2000 // milliseconds after the start of a leader, from which another request leads
 const MAX_WAIT = 4000 // milliseconds; then the context of the leader must be gone
@@ -28,9 +29,6 @@ function flightsOf({ headers, url }, env) {
   if (!match || headers.has('authorization')) return null
   return match[1] === '/users' || Number(env.BOARD_MAX_AGE) === 0 ? current : cacheable
 }
-
-// Headers differ by origin.
-const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
 
 /**
  * Joins a leader. Returns null if there is none; the promise returns null if the wasm must respond.
