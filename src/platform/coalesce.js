@@ -1,7 +1,8 @@
 // Coalesces requests to the store: those that the requests of one isolate send at the same time go together.
 //
 // A request to the store costs more than 100 µs of processor time, whatever it carries. While MAX_UNDER_WAY are under
-// way, further pipelines are gathered, and sent as one when a request ends, or after MAX_WAIT.
+// way, further pipelines are gathered, and sent as one when a request ends, when there are MAX_PIPELINES, or after
+// MAX_WAIT. A longer request would let the isolate wait for the store, and then the store for the isolate.
 //
 // Only plain values may pass between the contexts of requests. The request that begins to gather, the leader, sends the
 // pipelines, and passes the others, its followers, their part of the response. A follower has a timer of its own: the
@@ -16,10 +17,9 @@ import { send } from './store.js'
 
 const MAX_UNDER_WAY = 1
 const MAX_WAIT = 5 // milliseconds of the leader; a follower waits twice as long to be sent
-const MAX_PIPELINES = 64
-// Lengths in UTF-16 code units of at most 3 bytes. Upstash allows 1 MB.
-const MAX_LENGTH = 256 * 1024
-const MAX_PIPELINE_LENGTH = 16 * 1024 // The others would wait for a longer one.
+const MAX_PIPELINES = 8
+// In UTF-16 code units of at most 3 bytes: the others would wait for a longer one, and Upstash allows 1 MB for all.
+const MAX_PIPELINE_LENGTH = 16 * 1024
 
 const TOO_LARGE = 413
 const TIMED_OUT = 'The operation was aborted due to timeout' // the message of `AbortSignal.timeout`
@@ -29,7 +29,6 @@ const TIMED_OUT = 'The operation was aborted due to timeout' // the message of `
 /**
  * @typedef {object} Batch
  * @property {string} target the URL, authorization and timeout
- * @property {number} length of all pipelines
  * @property {Set<Follower>} followers
  * @property {boolean} isSent
  * @property {() => void} depart lets the leader send it
@@ -69,8 +68,7 @@ export function post(url, authorization, timeout, body, mayCoalesce) {
   const target = `${timeout} ${authorization} ${url}`
   const request = { url, authorization, due: now + timeout, body }
   if (!gathering) return isBusy(now) ? lead(request, target) : sendLeased(request)
-  const fits = gathering.followers.size + 1 < MAX_PIPELINES && gathering.length + body.length <= MAX_LENGTH
-  return fits && gathering.target === target ? follow(gathering, request) : sendLeased(request)
+  return gathering.target === target ? follow(gathering, request) : sendLeased(request)
 }
 
 /**
@@ -100,7 +98,7 @@ async function sendLeased({ url, authorization, due, body }) {
 
 async function lead(request, target) {
   const { promise, resolve: depart } = /** @type {PromiseWithResolvers<void>} */ (Promise.withResolvers())
-  const batch = { target, length: request.body.length, followers: new Set(), isSent: false, depart }
+  const batch = { target, followers: new Set(), isSent: false, depart }
   gathering = batch
   const timer = setTimeout(depart, MAX_WAIT)
   await promise
@@ -130,7 +128,10 @@ async function follow(batch, request) {
   const { promise, resolve } = Promise.withResolvers()
   const follower = { body: request.body, resolve }
   batch.followers.add(follower)
-  batch.length += request.body.length
+  if (batch.followers.size + 1 === MAX_PIPELINES) {
+    gathering = null
+    batch.depart()
+  }
   let timer = setTimeout(() => {
     if (batch.isSent) {
       timer = setTimeout(() => resolve({ cause: TIMED_OUT }), request.due - Date.now())

@@ -191,16 +191,17 @@ it('job, other store and long pipeline go alone', () => {
   assert.equal(store.length, 4)
 })
 
-it('batch has at most 64 pipelines', async () => {
+it('batch of 8 pipelines is sent at once', async () => {
   post(ping('slow'))
-  for (let number = 0; number < 65; number++) post(ping(`${number}`))
-  assert.deepEqual(
-    store.slice(1).map(({ body }) => body),
-    [ping('64')],
-  )
+  const gathered = Array.from({ length: 9 }, (_, number) => post(ping(`${number}`)))
+  await nextTurn()
+  assert.equal(store.length, 2)
+  assert.equal(JSON.parse(store[1].body).length, 8)
+  store[1].echo()
+  assert.equal((await gathered[7]).body, '[{"result":"7"}]')
   mock.timers.tick(MAX_WAIT)
   await nextTurn()
-  assert.equal(JSON.parse(store[2].body).length, 64)
+  assert.equal(store[2].body, ping('8'))
 })
 
 it('sync token is sent once the store has one', async () => {
