@@ -26,6 +26,9 @@ const SETTLED: Duration = Duration::from_secs(5);
 /// Between these lines of `docs/costs.md` are the tables.
 const BEGIN: &str = "<!-- begin: make cost -->";
 const END: &str = "<!-- end: make cost -->";
+/// Operations that the months of live boards count too.
+const WATCHED_MINUTE: &str = "watched board, a minute unchanged";
+const WATCHED_LIKE: &str = "like on a watched board";
 /// The items and users of the array.
 const ARRAY: (usize, usize) = (500, 100);
 
@@ -150,15 +153,21 @@ impl Meter {
         self.count_watched().await
     }
 
-    /// Counts the commands for a board that someone watches and that does not change.
+    /// Counts the commands for a board that someone watches: while it does not change, and for a like
+    /// with what the object reads afterwards.
     async fn count_watched(&mut self) -> Result<(), String> {
         let mut stream = self.api.stream("/v1/ranking/day/live", &[]).await;
         stream.event().await;
         tokio::time::sleep(SETTLED).await;
         self.reset()?;
         tokio::time::sleep(Duration::from_secs(60)).await;
+        self.add(WATCHED_MINUTE, 1)?;
+        self.reset()?;
+        self.post(&activity("42", "like", "watched")).await?;
+        tokio::time::sleep(SETTLED).await;
+        self.add(WATCHED_LIKE, 1)?;
         drop(stream);
-        self.add("watched board, a minute unchanged", 1)
+        Ok(())
     }
 
     async fn post(&self, body: &Value) -> Result<(), String> {

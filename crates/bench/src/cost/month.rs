@@ -1,10 +1,10 @@
 //! Computes a month of a deployment from measured counts, a model of its members, and the prices.
 
-use super::Cost;
 use super::cron::{CronCosts, Sent};
 use super::prices::{
     OBJECT_GB, Quota, UPSTASH_FIXED, UPSTASH_FREE, UPSTASH_PAY_AS_YOU_GO, WORKERS, WORKERS_PAID,
 };
+use super::{Cost, WATCHED_LIKE, WATCHED_MINUTE};
 use std::fmt::Write;
 
 /// Monthly members of the three deployments.
@@ -31,8 +31,7 @@ const LIKES: f64 = COMMENTS;
 
 /// The use of a deployment in a month.
 struct Month {
-    members: f64,
-    /// Requests of clients and runs of cron.
+    /// Requests of clients, runs of cron, and requests that wake an object.
     requests: f64,
     /// Seconds in which an object is awake.
     object_seconds: f64,
@@ -46,15 +45,15 @@ fn busy(events: f64, intervals: f64) -> f64 {
 }
 
 impl Month {
-    fn new(members: f64, operations: &[Cost], cron: &CronCosts) -> Self {
+    /// Computes a month without live boards, or with one.
+    fn new(members: f64, operations: &[Cost], cron: &CronCosts, live: bool) -> Self {
         let days = members * DAYS;
         let likes = members * (LIKES + BOOKMARKS + COMMENTS);
         let visits = days * VISITS_A_DAY;
         let activities = likes + visits;
         let mut month = Self {
-            members,
             requests: MINUTES + RUNS,
-            object_seconds: SECONDS * busy(days * WATCHED_SECONDS_A_DAY, SECONDS),
+            object_seconds: 0.0,
             sent: Sent::default(),
         };
         for (operation, times) in [
@@ -74,7 +73,26 @@ impl Month {
             month.requests += times;
         }
         month.add_cron(cron, activities);
+        if live {
+            let watched = SECONDS * busy(days * WATCHED_SECONDS_A_DAY, SECONDS);
+            month.add_live_board(watched, activities * watched / SECONDS, operations);
+        }
         month
+    }
+
+    /// Adds the object of a board that is watched for some seconds, and changes meanwhile.
+    fn add_live_board(&mut self, watched: f64, changes: f64, operations: &[Cost]) {
+        // The object is woken and reads at most once a second.
+        let wakes = watched * busy(changes, watched);
+        let commands = |operation: &str| {
+            let found = operations.iter().find(|cost| cost.operation == operation);
+            found.map_or(0.0, |cost| cost.commands)
+        };
+        self.object_seconds = watched;
+        self.requests += wakes;
+        self.sent.requests += watched / 60.0 + wakes;
+        self.sent.commands += watched / 60.0 * commands(WATCHED_MINUTE);
+        self.sent.commands += wakes * (commands(WATCHED_LIKE) - commands("like"));
     }
 
     fn add_cron(&mut self, cron: &CronCosts, activities: f64) {
@@ -202,12 +220,8 @@ pub fn tables(operations: &[Cost], crons: &[CronCosts]) -> String {
             ],
         );
         for cron in crons {
-            let month = Month::new(members, operations, cron);
             for live in [false, true] {
-                let month = Month {
-                    object_seconds: if live { month.object_seconds } else { 0.0 },
-                    ..month
-                };
+                let month = Month::new(members, operations, cron, live);
                 let name = match live {
                     true => format!("{}, live", cron.bindings.title()),
                     false => cron.bindings.title().to_owned(),
@@ -222,7 +236,6 @@ pub fn tables(operations: &[Cost], crons: &[CronCosts]) -> String {
                 let [upstash, workers] = [month.upstash().join(" | "), month.workers().join(" | ")];
                 let _ = writeln!(money, "| {name} | {upstash} | {workers} |");
             }
-            debug_assert!(month.members > 0.0);
         }
         let _ = write!(text, "\n{money}\n");
     }
