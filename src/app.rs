@@ -198,6 +198,11 @@ fn config(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Config, Error> {
         },
         ..Config::parse(vars)?
     };
+    if config.has_content() && config.bound.journal {
+        let remedy =
+            "needs a deployment without JOURNAL, which does not record what targets receive";
+        return Err(Error::Misconfigured("CONTENT_PERIODS", remedy.to_owned()));
+    }
     config.store_timeout = config.store_timeout.max(min_timeout);
     Ok(config)
 }

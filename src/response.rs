@@ -112,6 +112,7 @@ impl Response {
             Error::InvalidRequest(..)
             | Error::Forbidden(_)
             | Error::NotFound(_)
+            | Error::AuthorConflict(_)
             | Error::TooLarge(_)
             | Error::UnsupportedMediaType
             | Error::UnknownAction(_)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 18] = [
+const SCRIPTS: [(&str, &[&str]); 19] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["archive_page"]),
     ("ARCHIVE_STATES", &["archive_states"]),
@@ -49,6 +49,7 @@ const SCRIPTS: [(&str, &[&str]); 18] = [
         &["journal", "integers", "audit", "pending", "settle"],
     ),
     ("STANDING", &["rows", "standing"]),
+    ("TARGETS", &["journal", "integers", "targets"]),
     ("TOP", &["rows", "top"]),
     ("WATCH", &["integers", "watch"]),
     ("WINNERS", &["rows", "winners"]),
@@ -58,7 +59,7 @@ const SCRIPTS: [(&str, &[&str]); 18] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 8] = [
+const WRITING: [&str; 9] = [
     "COUNT",
     "ERASE",
     "FIRST_PROFILE",
@@ -66,6 +67,7 @@ const WRITING: [&str; 8] = [
     "PROFILES",
     "RECOVER",
     "SETTLE",
+    "TARGETS",
     "WATCH",
 ];
 

@@ -180,5 +180,6 @@ fn row(place: Placement, rank: u64) -> Row {
         score: Score(place.score),
         user: place.user,
         profile: None,
+        content: None,
     }
 }

@@ -59,13 +59,14 @@ fn decode(board: Board) -> Option<PastBoard> {
         score: Score(score),
         user,
         profile: None,
+        content: None,
     });
     Some(PastBoard {
         first_day: Date::parse(&board.day)?,
         slice: BoardSlice {
             total: board.total,
             rows: rows.collect(),
-            unranked: Vec::new(),
+            ..BoardSlice::default()
         },
         needs_profiles: true,
     })

@@ -53,6 +53,10 @@ struct Item<'a> {
     at: String,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     groups: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<&'a str>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -70,6 +74,8 @@ fn write_item(activity: &Activity) -> String {
         queued: _,
         by_member: _,
         groups,
+        on,
+        author,
     } = activity;
     let item = Item {
         user,
@@ -78,6 +84,8 @@ fn write_item(activity: &Activity) -> String {
         undo: *undo,
         at: at.to_string(),
         groups,
+        on: on.as_deref(),
+        author: author.as_deref(),
     };
     serde_json::to_string(&item).unwrap_or_default()
 }
@@ -137,6 +145,8 @@ mod tests {
             queued: true,
             by_member: false,
             groups: Vec::new(),
+            on: None,
+            author: None,
         }
     }
 
@@ -160,6 +170,8 @@ mod tests {
         let undo = Activity {
             undo: true,
             groups: vec!["eu".to_owned(), "us".to_owned()],
+            on: Some("post-7".to_owned()),
+            author: Some("9".to_owned()),
             ..activity("like", "a \"quoted\" one ✓")
         };
         let long = activity("comment", &"\"".repeat(512));

@@ -4,7 +4,7 @@ use crate::archive::deployment_id;
 use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::snapshots::Snapshots;
-use activity_rank_core::board::{BoardId, BoardQuery};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
 use activity_rank_core::calendar::Period;
 use activity_rank_core::error::Error;
 use activity_rank_store::boards;
@@ -51,6 +51,7 @@ pub async fn run(
     let now = clock::now();
     let date = deployment.calendar.date_at(now);
     let board = |period: &Period| BoardId {
+        kind: BoardKind::Members,
         period: *period,
         date,
         group: None,

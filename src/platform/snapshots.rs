@@ -167,11 +167,12 @@ fn decode(StoredBoard((), total, users, scores, profiles): StoredBoard) -> Optio
                 Some(json) => Some(Profile::from_json(&json)?),
                 None => None,
             },
+            content: None,
         });
     }
     Some(BoardSlice {
         total,
         rows,
-        unranked: Vec::new(),
+        ..BoardSlice::default()
     })
 }

@@ -94,6 +94,7 @@ fn configured(config: &Config) -> Value {
     json!({
         "timezone": config.timezone,
         "periods": config.periods.iter().map(names).collect::<Vec<_>>(),
+        "content_periods": config.content_periods.iter().map(names).collect::<Vec<_>>(),
         "actions": config.rules.actions().collect::<Vec<_>>(),
         "decimals": config.decimals,
         "board_max_age": config.board_max_age,

@@ -11,7 +11,7 @@ use crate::middleware::response_cache::{last_copy, stale};
 use crate::platform::live::{Watch, watch};
 use crate::request::Request;
 use crate::response::{Response, body_hash};
-use activity_rank_core::board::{BoardSlice, CachedResponse, PageRequest};
+use activity_rank_core::board::{BoardKind, BoardSlice, CachedResponse, PageRequest};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Vars;
 use activity_rank_core::error::Error;
@@ -36,9 +36,13 @@ thread_local! {
 
 /// Opens a stream: it begins with the board, unless the caller has this version already, and
 /// continues with every change.
-pub async fn open(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+pub async fn open(
+    context: RequestContext<'_>,
+    kind: BoardKind,
+    period: &str,
+) -> Result<Response, Error> {
     let (config, http) = (&context.deployment.config, context.request);
-    let request = PageRequest::parse_live(period, &http.query, config, context.today())?;
+    let request = PageRequest::parse_live(kind, period, &http.query, config, context.today())?;
     if !context.app.bindings.live {
         let detail = "This deployment has no live boards: LIVE is not bound.";
         return Err(Error::NotFound(detail.to_owned()));
@@ -46,7 +50,7 @@ pub async fn open(context: RequestContext<'_>, period: &str) -> Result<Response,
     let board = &request.board;
     // `wake.js` derives it from the name of the board.
     let group = board.group.as_deref().unwrap_or_default();
-    let name = format!("{}/{group}", board.period.letter());
+    let name = format!("{}{}/{group}", kind.prefix(), board.period.letter());
     let url = format!("{}{}", http.origin, request.live_normal_form());
     // Versions are hashes in hexadecimal digits.
     let known = http.header("last-event-id");
@@ -90,12 +94,12 @@ async fn read_boards(app: &App, mut http: Request, limits: &str) -> Result<Strin
     let route = Route::parse(&http.path)?;
     http.route = route.pattern();
     let http = &http;
-    let Route::Live(period) = route else {
+    let Route::Live(kind, period) = route else {
         return Err(Error::NotFound(String::new()));
     };
     let context = RequestContext::new(app, http)?;
     let config = &context.deployment.config;
-    let request = PageRequest::parse_live(&period, &http.query, config, context.today())?;
+    let request = PageRequest::parse_live(kind, &period, &http.query, config, context.today())?;
     let limits: Vec<u32> = limits.split(',').flat_map(str::parse).collect();
     let longest = request.first(limits.iter().copied().max().unwrap_or_default());
     let slice = BoardReader::new(context, &longest).read().await;

@@ -9,6 +9,7 @@ mod moderation;
 mod pages;
 mod ranking;
 pub mod table;
+mod targets;
 mod users;
 
 use crate::app::{App, RequestContext};
@@ -50,11 +51,13 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
     let context = RequestContext::new(app, request)?;
     match route {
         Route::Activity => activity::post(context).await,
-        Route::Ranking(period) => ranking::page(context, &period).await,
+        Route::Board(kind, period) => ranking::page(context, kind, &period).await,
         Route::Winners(period) => ranking::winners(context, &period).await,
-        Route::Live(period) => live::open(context, &period).await,
+        Route::Live(kind, period) => live::open(context, kind, &period).await,
         Route::Comparison(period) => ranking::comparison(context, &period).await,
-        Route::Standing(period, user) => ranking::standing(context, &period, &user).await,
+        Route::Standing(kind, period, id) => ranking::standing(context, kind, &period, &id).await,
+        Route::Targets => targets::put_all(context).await,
+        Route::Target(id) => targets::target(context, &id).await,
         Route::Profiles => users::put_profiles(context).await,
         Route::Profile(user) => users::profile(context, &user).await,
         Route::History(user) => users::history(context, &user).await,

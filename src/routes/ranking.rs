@@ -6,7 +6,7 @@ use crate::copies;
 use crate::middleware::response_cache::{CLOSED_MAX_AGE, cached, stale};
 use crate::response::Response;
 use activity_rank_core::board::{
-    BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, PageRequest, PastBoard,
+    BoardKind, BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, PageRequest, PastBoard,
     PeriodView, StandingRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
@@ -23,9 +23,13 @@ pub struct BoardReader<'a> {
 }
 
 /// A page of a board: from the edge cache while it is fresh.
-pub async fn page(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+pub async fn page(
+    context: RequestContext<'_>,
+    kind: BoardKind,
+    period: &str,
+) -> Result<Response, Error> {
     let (config, query) = (&context.deployment.config, &context.request.query);
-    let request = PageRequest::parse(period, query, config, context.today())?;
+    let request = PageRequest::parse(kind, period, query, config, context.today())?;
     let reader = BoardReader::new(context, &request);
     let max_age = if reader.period.closed {
         CLOSED_MAX_AGE
@@ -82,11 +86,12 @@ async fn add_profiles(deployment: &Deployment, past: &mut [PastBoard]) -> Result
 /// One standing.
 pub async fn standing(
     context: RequestContext<'_>,
+    kind: BoardKind,
     period: &str,
-    user: &str,
+    id: &str,
 ) -> Result<Response, Error> {
     let (config, query) = (&context.deployment.config, &context.request.query);
-    let request = StandingRequest::parse(period, user, query, config, context.today())?;
+    let request = StandingRequest::parse(kind, period, id, query, config, context.today())?;
     BoardReader::new(context, &request).respond().await
 }
 

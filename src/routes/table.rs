@@ -1,5 +1,6 @@
 //! The routes: paths and methods.
 
+use activity_rank_core::board::BoardKind;
 use activity_rank_core::error::Error;
 use percent_encoding::percent_decode_str;
 
@@ -12,15 +13,25 @@ pub enum Route {
     /// `/v1/activity`
     Activity,
     /// `/v1/ranking/{period}`
-    Ranking(String),
+    /// `/v1/content/{period}`
+    /// `/v1/authors/{period}`
+    Board(BoardKind, String),
     /// `/v1/ranking/{period}/winners`
     Winners(String),
     /// `/v1/ranking/{period}/live`
-    Live(String),
+    /// `/v1/content/{period}/live`
+    /// `/v1/authors/{period}/live`
+    Live(BoardKind, String),
     /// `/v1/ranking/{period}/users`
     Comparison(String),
     /// `/v1/ranking/{period}/users/{user}`
-    Standing(String, String),
+    /// `/v1/content/{period}/targets/{target}`
+    /// `/v1/authors/{period}/users/{user}`
+    Standing(BoardKind, String, String),
+    /// `/v1/targets`
+    Targets,
+    /// `/v1/targets/{target}`
+    Target(String),
     /// `/v1/users`
     Profiles,
     /// `/v1/users/{user}`
@@ -61,13 +72,23 @@ impl Route {
             ["openapi.json"] => Self::OpenApi,
             ["docs"] => Self::Docs,
             ["v1", "activity"] => Self::Activity,
-            ["v1", "ranking", period] => Self::Ranking(period.to_owned()),
-            ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
-            ["v1", "ranking", period, "live"] => Self::Live(period.to_owned()),
-            ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
-            ["v1", "ranking", period, "users", user] => {
-                Self::Standing(period.to_owned(), user.to_owned())
+            ["v1", kind @ ("ranking" | "content" | "authors"), period] => {
+                Self::Board(BoardKind::of_path(kind), period.to_owned())
             }
+            ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
+            [
+                "v1",
+                kind @ ("ranking" | "content" | "authors"),
+                period,
+                "live",
+            ] => Self::Live(BoardKind::of_path(kind), period.to_owned()),
+            ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
+            ["v1", kind @ ("ranking" | "authors"), period, "users", id]
+            | ["v1", kind @ "content", period, "targets", id] => {
+                Self::Standing(BoardKind::of_path(kind), period.to_owned(), id.to_owned())
+            }
+            ["v1", "targets"] => Self::Targets,
+            ["v1", "targets", target] => Self::Target(target.to_owned()),
             ["v1", "users"] => Self::Profiles,
             ["v1", "users", user] => Self::Profile(user.to_owned()),
             ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
@@ -101,11 +122,25 @@ impl Route {
     fn properties(&self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Activity => ("/v1/activity", "POST", false),
-            Self::Ranking(_) => ("/v1/ranking/{period}", READ, true),
+            Self::Board(BoardKind::Members, _) => ("/v1/ranking/{period}", READ, true),
+            Self::Board(BoardKind::Content, _) => ("/v1/content/{period}", READ, true),
+            Self::Board(BoardKind::Authors, _) => ("/v1/authors/{period}", READ, true),
             Self::Winners(_) => ("/v1/ranking/{period}/winners", READ, true),
-            Self::Live(_) => ("/v1/ranking/{period}/live", READ, true),
+            Self::Live(BoardKind::Members, _) => ("/v1/ranking/{period}/live", READ, true),
+            Self::Live(BoardKind::Content, _) => ("/v1/content/{period}/live", READ, true),
+            Self::Live(BoardKind::Authors, _) => ("/v1/authors/{period}/live", READ, true),
             Self::Comparison(_) => ("/v1/ranking/{period}/users", READ, true),
-            Self::Standing(..) => ("/v1/ranking/{period}/users/{user}", READ, true),
+            Self::Standing(BoardKind::Members, ..) => {
+                ("/v1/ranking/{period}/users/{user}", READ, true)
+            }
+            Self::Standing(BoardKind::Content, ..) => {
+                ("/v1/content/{period}/targets/{target}", READ, true)
+            }
+            Self::Standing(BoardKind::Authors, ..) => {
+                ("/v1/authors/{period}/users/{user}", READ, true)
+            }
+            Self::Targets => ("/v1/targets", "PUT", false),
+            Self::Target(_) => ("/v1/targets/{target}", "GET, HEAD, PUT", true),
             Self::Profiles => ("/v1/users", "PUT", false),
             Self::Profile(_) => ("/v1/users/{user}", "GET, HEAD, PUT, DELETE", true),
             Self::History(_) => ("/v1/users/{user}/activity", READ, false),

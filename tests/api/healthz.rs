@@ -8,7 +8,7 @@ use crate::problem::store_unavailable;
 use crate::store::Store;
 
 fn configured(prefix: &str) -> Value {
-    json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"],
+    json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"], "content_periods": [],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
         "board_max_age": 0, "store_timeout_ms": 20_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
         "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})

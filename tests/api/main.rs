@@ -14,6 +14,7 @@
 
 // Routes.
 mod activity;
+mod content;
 mod healthz;
 mod journal;
 mod live;

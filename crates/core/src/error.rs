@@ -9,6 +9,7 @@
 //! | 401 | `unauthenticated` | how to authenticate | |
 //! | 403 | `forbidden` | what the caller may not do | |
 //! | 404 | `not-found` | what does not exist | |
+//! | 409 | `author-conflict` | which target has another author | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the supported media type | |
@@ -115,6 +116,8 @@ pub enum Error {
     Forbidden(String),
     /// The resource does not exist.
     NotFound(String),
+    /// A target has another author already.
+    AuthorConflict(String),
     /// The route does not support the method: the value of `Allow`.
     MethodNotAllowed(&'static str),
     /// The body exceeds a limit.
@@ -162,6 +165,13 @@ impl Error {
         Self::InvalidRequest(detail.into(), FieldErrors::default())
     }
 
+    /// Returns the error of a request for content where there are no boards of it.
+    #[must_use]
+    pub fn no_content() -> Self {
+        let detail = "This deployment has no boards of content: CONTENT_PERIODS is not set.";
+        Self::NotFound(detail.to_owned())
+    }
+
     /// Returns the HTTP status code.
     #[must_use]
     pub fn status(&self) -> u16 {
@@ -177,6 +187,7 @@ impl Error {
             }
             Self::Forbidden(_) => (403, "forbidden", "Forbidden"),
             Self::NotFound(_) => (404, "not-found", "Not found"),
+            Self::AuthorConflict(_) => (409, "author-conflict", "The target has another author"),
             Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
             Self::TooLarge(_) => (413, "too-large", "The request body is too large"),
             Self::UnsupportedMediaType => (415, "unsupported-media-type", "Unsupported media type"),
@@ -228,6 +239,7 @@ impl Error {
             Self::InvalidRequest(detail, _)
             | Self::Forbidden(detail)
             | Self::NotFound(detail)
+            | Self::AuthorConflict(detail)
             | Self::TooLarge(detail)
             | Self::ScoreOverflow(detail) => detail.clone(),
             Self::Unauthenticated(detail)

@@ -21,6 +21,7 @@ pub mod board;
 pub mod calendar;
 pub mod caller;
 pub mod config;
+pub mod content;
 pub mod error;
 pub mod history;
 pub mod id;

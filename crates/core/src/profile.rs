@@ -161,7 +161,8 @@ fn parse_named(
     errors.finish(named_profile())
 }
 
-fn optional(
+/// Parses an optional text.
+pub(crate) fn optional(
     fields: &Map<String, Value>,
     field: &str,
     check: impl Fn(&str) -> Result<(), String>,
@@ -177,7 +178,8 @@ fn check_name(text: &str) -> Result<(), String> {
     text::check(text, MAX_NAME_CHARACTERS)
 }
 
-fn check_link(text: &str) -> Result<(), String> {
+/// Checks an `https` URL.
+pub(crate) fn check_link(text: &str) -> Result<(), String> {
     let host = text
         .strip_prefix("https://")
         .and_then(|rest| rest.split(['/', '?', '#']).next());

@@ -58,7 +58,7 @@ fn reader(config: &Config) -> ActivityReader<'_> {
 }
 
 fn check_item(item: &Value) {
-    let own = user_id(item).unwrap_or_else(|| "42".to_owned());
+    let own = user_id(&item["user"]).unwrap_or_else(|| "42".to_owned());
     let users = [Some(own), Some("another".to_owned()), None];
     for config in CONFIGS.iter() {
         let read = |caller: &Caller| reader(config).read(item, caller);
@@ -83,7 +83,9 @@ fn check_item(item: &Value) {
 
 /// Returns whether an activity is valid by the documentation.
 fn is_valid(item: &Value) -> bool {
-    let known = ["user", "action", "target", "undo", "at", "groups"];
+    let known = [
+        "user", "action", "target", "undo", "at", "groups", "on", "author",
+    ];
     let Value::Object(fields) = item else {
         return false;
     };
@@ -104,10 +106,9 @@ fn is_valid(item: &Value) -> bool {
         })
     });
     fields.keys().all(|field| known.contains(&field.as_str()))
-        && user_id(item).is_some_and(|user| is_id(&user))
+        && user_id(&item["user"]).is_some_and(|user| is_id(&user))
         && action.is_some()
-        && (1..=512).contains(&target.len())
-        && !target.contains(|c: char| c < ' ' || ('\u{7f}'..='\u{9f}').contains(&c))
+        && is_target(&item["target"])
         && (action != Some("visit")
             || target
                 .trim()
@@ -115,13 +116,22 @@ fn is_valid(item: &Value) -> bool {
                 .trim_start()
                 .starts_with(['/', '\\']))
         && fields.get("undo").is_none_or(Value::is_boolean)
+        && fields.get("on").is_none_or(is_target)
+        && (item.get("author").is_none()
+            || user_id(&item["author"]).is_some_and(|author| is_id(&author)))
         && at
         && groups
 }
 
+/// Returns whether a value is 1 to 512 bytes without control characters.
+fn is_target(value: &Value) -> bool {
+    let target = value.as_str().unwrap_or_default();
+    (1..=512).contains(&target.len())
+        && !target.contains(|c: char| c < ' ' || ('\u{7f}'..='\u{9f}').contains(&c))
+}
+
 /// Returns the user: a string, or an integer as its decimal text.
-fn user_id(item: &Value) -> Option<String> {
-    let user = item.get("user")?;
+fn user_id(user: &Value) -> Option<String> {
     match user {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) if !number.is_f64() => Some(number.to_string()),
@@ -178,9 +188,13 @@ fn check_parsed(item: &Value, activity: &Activity) {
         queued,
         by_member,
         groups,
+        on,
+        author,
     } = activity;
+    assert!(author.as_ref().is_none_or(|author| is_id(author)));
+    assert_eq!(item.get("on"), on.as_ref().map(|on| json!(on)).as_ref());
     assert!(is_id(user) && groups.iter().all(|group| is_id(group)));
-    assert_eq!(Some(user), user_id(item).as_ref());
+    assert_eq!(Some(user), user_id(&item["user"]).as_ref());
     assert_eq!(item["action"], **action);
     assert_eq!(item.get("undo").is_some_and(|undo| undo == true), *undo);
     assert_eq!(item.get("at").is_some(), *dated);
@@ -210,9 +224,16 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
         queued: _,
         by_member: _,
         groups,
+        on,
+        author,
     } = activity;
     let mut rendered =
         json!({"user": user, "action": action, "target": target, "undo": undo, "groups": groups});
+    for (field, value) in [("on", on), ("author", author)] {
+        if let Some(value) = value {
+            rendered[field] = json!(value);
+        }
+    }
     if *dated {
         rendered["at"] = json!(at.to_string());
     }
@@ -267,7 +288,8 @@ fn check_user(
                 Some(&*activity.user),
                 "{item}: counted for another user"
             );
-            assert!(!activity.dated && activity.groups.is_empty() && !rule.service_only);
+            assert!(!activity.dated && activity.groups.is_empty() && activity.author.is_none());
+            assert!(!rule.service_only);
         }
         (Err(Error::Forbidden(_)), service) => {
             assert!(

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use activity_rank::journal::JournalRequest;
 use activity_rank::routes::table::Route;
 use activity_rank_core::board::{
-    BoardId, BoardRequest, ComparisonRequest, PageRequest, StandingRequest, WinnersRequest,
+    BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
+    WinnersRequest,
 };
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Config, Vars};
@@ -91,13 +92,16 @@ fn check_route(path: &str, query: &str) {
         Route::Health => "/healthz".to_owned(),
         Route::OpenApi => "/openapi.json".to_owned(),
         Route::Activity => "/v1/activity".to_owned(),
-        Route::Ranking(period) => format!("/v1/ranking/{}", encoded(period)),
+        Route::Board(kind, period) => format!("/v1/{}/{}", kind.path(), encoded(period)),
         Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
-        Route::Live(period) => format!("/v1/ranking/{}/live", encoded(period)),
+        Route::Live(kind, period) => format!("/v1/{}/{}/live", kind.path(), encoded(period)),
         Route::Comparison(period) => format!("/v1/ranking/{}/users", encoded(period)),
-        Route::Standing(period, user) => {
-            format!("/v1/ranking/{}/users/{}", encoded(period), encoded(user))
+        Route::Standing(kind, period, id) => {
+            let (path, part) = (kind.path(), part_of_ids(*kind));
+            format!("/v1/{path}/{}/{part}/{}", encoded(period), encoded(id))
         }
+        Route::Targets => "/v1/targets".to_owned(),
+        Route::Target(id) => format!("/v1/targets/{}", encoded(id)),
         Route::Profiles => "/v1/users".to_owned(),
         Route::Profile(user) => format!("/v1/users/{}", encoded(user)),
         Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
@@ -119,11 +123,13 @@ fn check_route(path: &str, query: &str) {
         );
     }
     match &route {
-        Route::Ranking(period)
-        | Route::Winners(period)
-        | Route::Live(period)
-        | Route::Comparison(period) => check_ranking(period, "42", query),
-        Route::Standing(period, user) => check_ranking(period, user, query),
+        Route::Board(kind, period) | Route::Live(kind, period) => {
+            check_board(*kind, period, "42", query);
+        }
+        Route::Standing(kind, period, id) => check_board(*kind, period, id, query),
+        Route::Winners(period) | Route::Comparison(period) => {
+            check_board(BoardKind::Members, period, "42", query);
+        }
         Route::Profile(user)
         | Route::History(user)
         | Route::Moderation(user)
@@ -131,8 +137,14 @@ fn check_route(path: &str, query: &str) {
         Route::AuditLog => check_audit_log(query),
         Route::Journal => check_journal(query),
         // The page has no query, so its query is used for a board.
-        Route::Home => check_ranking("day", "42", query),
-        Route::Health | Route::OpenApi | Route::Docs | Route::Activity | Route::Profiles => {}
+        Route::Home => check_board(BoardKind::Members, "day", "42", query),
+        Route::Health
+        | Route::OpenApi
+        | Route::Docs
+        | Route::Activity
+        | Route::Profiles
+        | Route::Targets
+        | Route::Target(_) => {}
     }
 }
 
@@ -169,9 +181,17 @@ fn reversed(query: &str) -> String {
     query.split('&').rev().collect::<Vec<_>>().join("&")
 }
 
-fn check_ranking(period: &str, user: &str, query: &str) {
+/// Returns the segment that precedes ids in paths.
+fn part_of_ids(kind: BoardKind) -> &'static str {
+    match kind {
+        BoardKind::Content => "targets",
+        BoardKind::Members | BoardKind::Authors => "users",
+    }
+}
+
+fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     let (config, today) = (&*CONFIG, today());
-    let board = PageRequest::parse(period, query, config, today);
+    let board = PageRequest::parse(kind, period, query, config, today);
     assert_documented_error(period, board.as_ref().err());
     if let Ok(board) = &board {
         check_board_id(board.board());
@@ -181,18 +201,24 @@ fn check_ranking(period: &str, user: &str, query: &str) {
         assert_numbers_are_digits(query);
         assert!((1..=100).contains(&limit) && offset <= 100_000, "{query:?}");
         assert_eq!(
-            PageRequest::parse(period, &reversed(query), config, today).as_ref(),
+            PageRequest::parse(kind, period, &reversed(query), config, today).as_ref(),
             Ok(board)
         );
         // The normal form, which is the cache key, has the same meaning.
         let normal = board.normal_form();
         let (_, normal_query) = normal.split_once('?').expect("a query");
         let normal_query = format!("{normal_query}&date={}", board.board.date);
-        let reparsed = PageRequest::parse(board.board.period.name(), &normal_query, config, today);
+        let reparsed = PageRequest::parse(
+            kind,
+            board.board.period.name(),
+            &normal_query,
+            config,
+            today,
+        );
         assert_eq!(reparsed.as_ref(), Ok(board), "{query:?}");
         assert_eq!(reparsed.map(|reparsed| reparsed.normal_form()), Ok(normal));
     }
-    let live = PageRequest::parse_live(period, query, config, today);
+    let live = PageRequest::parse_live(kind, period, query, config, today);
     assert_documented_error(period, live.as_ref().err());
     if let Ok(live) = &live {
         check_board_id(live.board());
@@ -200,8 +226,8 @@ fn check_ranking(period: &str, user: &str, query: &str) {
         // The URL for the Durable Object has the same meaning.
         let url = live.live_normal_form();
         let (path, live_query) = url.split_once('?').expect("a query");
-        assert_eq!(Route::parse(path), Ok(Route::Live(period.to_owned())));
-        let reparsed = PageRequest::parse_live(period, live_query, config, today);
+        assert_eq!(Route::parse(path), Ok(Route::Live(kind, period.to_owned())));
+        let reparsed = PageRequest::parse_live(kind, period, live_query, config, today);
         assert_eq!(reparsed.as_ref(), Ok(live), "{query:?}");
     }
     let winners = WinnersRequest::parse(period, query, config, today);
@@ -216,7 +242,7 @@ fn check_ranking(period: &str, user: &str, query: &str) {
             "{query:?}"
         );
     }
-    let standing = StandingRequest::parse(period, user, query, config, today);
+    let standing = StandingRequest::parse(kind, period, user, query, config, today);
     assert_documented_error(period, standing.as_ref().err());
     if let Ok(standing) = &standing {
         check_board_id(standing.board());

@@ -26,12 +26,12 @@ pub async fn erase(deployment: &Deployment, user: &str, now: Instant) -> Result<
 pub fn call(config: &Config, user: &str, now: Instant) -> Command {
     let keys = Keys::of_user(config, user);
     let mut all = keys.moderation_keys();
-    all.extend(keys.own_keys(user, now));
+    all.extend(keys.own_keys(user, now, config.has_content()));
     Command::script(&ERASE, &all)
         .arg(&fingerprint(config))
         .number(now.0)
         .arg(user)
         .arg(config.bound.journal_flag())
-        .arg(config.bound.tombstone_flag())
+        .arg(config.tombstone_flag())
         .number(STEP)
 }

@@ -171,6 +171,18 @@ impl Keys {
         self.key("o")
     }
 
+    /// Returns the key of the register of targets.
+    #[must_use]
+    pub fn register(&self) -> String {
+        self.key("t")
+    }
+
+    /// Returns the key of the targets of an author.
+    #[must_use]
+    pub fn targets_of(&self, author: &str) -> String {
+        self.key(&format!("u:{author}"))
+    }
+
     /// Returns the key of the tombstones of erased users.
     #[must_use]
     pub fn tombstones(&self) -> String {
@@ -323,14 +335,18 @@ impl Keys {
     }
 
     /// Returns the keys of a user that an erasure deletes at once: those that can be read or written
-    /// at an instant, in any time zone.
+    /// at an instant, in any time zone. With boards of content, also the register, from which it removes
+    /// the author.
     #[must_use]
-    pub fn own_keys(&self, user: &str, now: Instant) -> Vec<String> {
+    pub fn own_keys(&self, user: &str, now: Instant, content: bool) -> Vec<String> {
         let mut keys = vec![self.active_records(user)];
         let day = now.0.div_euclid(Date::MILLIS);
         let [first, last] = [day - DAYS_READ, day + 2];
         let span = |day: i64| day.div_euclid(i64::from(Self::SPAN_DAYS));
         keys.extend((span(first)..=span(last)).map(|span| self.history(span, user)));
+        if content {
+            keys.extend([self.targets_of(user), self.register()]);
+        }
         keys
     }
 

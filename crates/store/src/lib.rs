@@ -12,10 +12,11 @@
 //! 7. [`count`]: counts and undoes activities.
 //! 8. [`boards`]: reads boards and standings.
 //! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
-//! 10. [`watch`]: boards that someone watches.
-//! 11. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 12. [`progress`]: progress of the scheduled jobs.
-//! 13. [`health`]: the condition of the store.
+//! 10. [`targets`]: the register of targets.
+//! 11. [`watch`]: boards that someone watches.
+//! 12. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
+//! 13. [`progress`]: progress of the scheduled jobs.
+//! 14. [`health`]: the condition of the store.
 
 pub mod archive_source;
 pub mod boards;
@@ -32,4 +33,5 @@ pub mod profiles;
 pub mod progress;
 pub mod redis;
 pub mod scripts;
+pub mod targets;
 pub mod watch;

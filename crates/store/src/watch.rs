@@ -9,7 +9,7 @@ use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline};
 use crate::scripts::WATCH;
-use activity_rank_core::board::{BoardId, BoardSlice};
+use activity_rank_core::board::{BoardId, BoardKind, BoardSlice};
 
 /// Requests to the store about a watched board: bodies that need no other request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,20 +32,20 @@ impl WatchRequests {
         let (mut check, mut register) = (Vec::new(), Vec::new());
         for shard in 0..config.shards {
             let keys = deployment.keys(shard);
-            let mut scores = Command::new("ZMSCORE")
-                .arg(&keys.board_named(&name))
-                .arg("#");
-            let mut profiles = Command::new("HMGET")
-                .arg(&keys.users())
-                .arg(Keys::FINGERPRINT);
-            for row in &slice.rows {
-                if config.shard_of(&row.user) == shard {
-                    scores = scores.arg(&row.user);
-                    profiles = profiles.arg(&row.user);
+            let rows = slice.rows.iter();
+            let rows = rows.filter(|row| config.shard_of(&row.user) == shard);
+            let members: Vec<String> = rows.map(|row| board.kind.member(&row.user)).collect();
+            let read = |name, key: &str| Command::new(name).arg(key);
+            let scores = read("ZMSCORE", &keys.board_named(&name)).arg("#");
+            check.push(scores.args(&members));
+            let users = read("HMGET", &keys.users()).arg(Keys::FINGERPRINT);
+            match board.kind {
+                BoardKind::Members | BoardKind::Authors => check.push(users.args(&members)),
+                BoardKind::Content => {
+                    check.push(users);
+                    check.push(read("HMGET", &keys.register()).args(&members));
                 }
             }
-            check.push(scores);
-            check.push(profiles);
             let call = Command::script(&WATCH, &[keys.users()]);
             register.push(call.arg(&name).arg("<lifetime>"));
         }

@@ -58,6 +58,8 @@ pub enum Refusal {
     Only(usize),
     /// This write and all later ones.
     From(usize),
+    /// These two writes.
+    Both(usize, usize),
 }
 
 /// Wraps `redis.call` and `redis.pcall` so that some writes fail as in a store without memory.
@@ -66,12 +68,12 @@ const REFUSE_WRITES: &str = include_str!("refuse_writes.lua");
 /// Returns the body with scripts whose writes fail. Scripts by digest become unknown ones, so that
 /// the client sends their text.
 fn refuse_writes(body: &Bytes, refusal: Refusal) -> Bytes {
-    let (first, last) = match refusal {
-        Refusal::Only(number) => (number, number.to_string()),
-        Refusal::From(number) => (number, "math.huge".to_owned()),
+    let condition = match refusal {
+        Refusal::Only(number) => format!("writes == {number}"),
+        Refusal::From(number) => format!("writes >= {number}"),
+        Refusal::Both(first, second) => format!("writes == {first} or writes == {second}"),
     };
-    let prelude = REFUSE_WRITES.replace("FIRST", &first.to_string());
-    let prelude = prelude.replace("LAST", &last);
+    let prelude = REFUSE_WRITES.replace("REFUSED", &condition);
     let Ok(mut commands) = serde_json::from_slice::<Vec<Vec<Value>>>(body) else {
         return body.clone();
     };

@@ -7,7 +7,7 @@ local redis = (function(store)
   local writes = 0
   local function refused(name)
     writes = writes + (commands[string.upper(name)] and 1 or 0)
-    return commands[string.upper(name)] and writes >= FIRST and writes <= LAST
+    return commands[string.upper(name)] and (REFUSED)
   end
   local problem = { err = "OOM command not allowed when used memory > 'maxmemory'." }
   return setmetatable({

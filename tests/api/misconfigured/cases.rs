@@ -34,7 +34,7 @@ const TABLE: &str = r#"
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table
-    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, cooldown, own
+    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, cooldown, own, received
     RULES                     [{"answer":{}}]              answer.points is required for a new action
 "#;
 
@@ -65,7 +65,7 @@ pub fn cases() -> Vec<Case> {
     let detail = "takes 1 to 64 of A-Z a-z 0-9 _ . : -";
     add("PREFIX", detail, &[json!("a".repeat(65))]);
     let detail = "number 2 is neither a key nor scopes and a key such as activity+profiles:KEY; \
-        scopes are activity, profiles, admin, and no key contains ':'";
+        scopes are activity, profiles, content, admin, and no key contains ':'";
     let keys = ["write:s3cret", "admin:", "admin:s3cret:more"];
     let keys = keys.map(|key| json!(format!("one,{key}")));
     add("SERVICE_KEYS", detail, &keys);

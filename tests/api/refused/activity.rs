@@ -10,7 +10,10 @@ use crate::problem::{
 
 const ACTION: &str = "must be the name of an action";
 const AT: &str = "must be an RFC 3339 date and time such as 2026-11-20T08:00:00Z";
-const FIELDS: &str = "is unknown; expected one of user, action, target, undo, at, groups";
+const FIELDS: &str =
+    "is unknown; expected one of user, action, target, undo, at, groups, on, author";
+const CONTROL: &str = "must not contain control characters";
+const DOTS: &str = "must not be '.' or '..'";
 const FUTURE: &str = "must not be more than 60 seconds in the future";
 const TARGET: &str = "must be a text of 1 to 512 bytes";
 const UNDO: &str = "must be true or false";
@@ -124,9 +127,8 @@ fn targets() -> Vec<Case> {
         long("x".repeat(513)),
         long("é".repeat(257)),
     ];
-    let control = "must not contain control characters";
     let controls = ["a\nb", "\u{0}", "a\u{7f}", "a\u{85}"];
-    cases.extend(controls.map(|target| bad_like("target", json!(target), control)));
+    cases.extend(controls.map(|target| bad_like("target", json!(target), CONTROL)));
     let path = "of a visit must be a path beginning with /";
     let visits = ["about", "https://example.com/about", "?a=/", " "];
     cases.extend(visits.map(|target| {
@@ -193,7 +195,19 @@ fn other_fields() -> Vec<Case> {
         bad_like("groups", json!([".."]), &each),
         bad_like("groups", json!([7]), &each),
         bad_like("groups", json!(["g".repeat(65)]), &each),
+        bad_like("on", json!(7), TARGET),
+        bad_like("on", json!(null), TARGET),
+        bad_like("on", json!("\n"), CONTROL),
+        bad_like("on", json!(".."), DOTS),
+        bad_like("author", json!("a b"), ID),
+        bad_like("author", json!(null), ID),
+        post(&with_author("."), field_error("target", DOTS)),
     ]
+}
+
+/// A like that registers its target.
+fn with_author(target: &str) -> Value {
+    with(bodies::like("42", target), json!({"author": "9"}))
 }
 
 /// Well-formed activities that no rule allows.

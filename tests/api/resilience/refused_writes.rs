@@ -257,6 +257,37 @@ async fn one_refused_write_changes_nothing() {
     }
 }
 
+/// An array whose changes are refused is counted item by item. If it is the first write ever, the item
+/// that counts stores the fingerprint, and a refused item after it keeps it.
+#[tokio::test]
+async fn refused_item_keeps_fingerprint() {
+    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.journal());
+    app.send_activity(like(&user(), "claim"))
+        .await
+        .assert_status(200);
+    let mut store = app.store();
+    let array = json!([like(&user(), "q"), like(&user(), "r")]);
+    let (users, records) = (store.key_of(&user(), "p"), format!("m:{}", user()));
+    let records = store.key_of(&user(), &records);
+    let mut counted_partly = 0;
+    for number in 4..=40 {
+        store.clear();
+        let refusal = Refusal::Both(3, number);
+        forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
+        let response = app.send_activity(array.clone()).await;
+        forwarder.heal();
+        let counted: i64 = store.run("HLEN", &[&records]);
+        let fingerprint: Option<String> = store.run("HGET", &[&users, FINGERPRINT]);
+        assert!(
+            counted == 0 || fingerprint.is_some(),
+            "{refusal:?}: {}",
+            response.text
+        );
+        counted_partly += usize::from(counted == 1);
+    }
+    assert!(counted_partly > 5, "{counted_partly}");
+}
+
 /// Refuses a write and all later ones, until the store recovers: then a retry counts the request once,
 /// also after another activity of the same user.
 #[tokio::test]

@@ -5,7 +5,8 @@ use super::activities::Activity;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Once;
 use activity_rank_store::count::{
-    BoardTargets, CallHeader, Lifetimes, Operation, Operations, RuleSnapshot, TimestampSource,
+    BoardTargets, CallHeader, Lifetimes, Operation, Operations, Receiver, RuleSnapshot,
+    TimestampSource,
 };
 use activity_rank_store::keys::Keys;
 use activity_rank_store::scripts::COUNT;
@@ -79,16 +80,21 @@ fn push(operations: &mut Operations, activity: &Activity, periods: &[Period]) {
             points,
             daily_cap: 0,
             cooldown: 0,
+            received: 0,
+            own: true,
         },
         targets: BoardTargets {
             date: Date::of_local_millis(activity.at),
             periods: periods.to_vec(),
             groups: Vec::new(),
+            content: Vec::new(),
         },
         verb: if activity.undo { "undo" } else { "do" },
         record: format!("{action}:{}", activity.target),
         at: Instant(activity.at),
         timestamp: TimestampSource::Caller,
+        receiver: Receiver::None,
+        author: None,
     });
 }
 

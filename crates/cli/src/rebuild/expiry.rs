@@ -78,6 +78,7 @@ pub fn boards(activity: &Activity) -> Vec<(usize, Period, String)> {
         date,
         periods,
         groups,
+        content: _,
     } = &activity.boards;
     let mut boards = Vec::new();
     let groups = groups.iter().map(|group| Some(group.as_str()));

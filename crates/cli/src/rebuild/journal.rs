@@ -321,6 +321,8 @@ impl JsonEntry {
                 // cooldown, 1 ms, stores the instant of the activity for later cooldowns.
                 daily_cap: 0,
                 cooldown: u64::from(self.cooldown == "1"),
+                received: 0,
+                own: true,
             },
             record: self.mark.clone(),
             at: Instant(parse_number("at", &self.at)?),
@@ -329,6 +331,7 @@ impl JsonEntry {
                 date: date.ok_or_else(|| invalid_field("date", &self.date))?,
                 periods: periods.ok_or_else(|| invalid_field("kinds", &self.kinds))?,
                 groups: split_list(&self.groups).map(str::to_owned).collect(),
+                content: Vec::new(),
             },
             skipped: skipped.map_err(|_| invalid_field("skipped", &self.skipped))?,
             reason: (!self.reason.is_empty()).then(|| self.reason.clone()),

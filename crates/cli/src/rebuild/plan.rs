@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
-use activity_rank_store::count::{CallHeader, Operation, Operations};
+use activity_rank_store::count::{CallHeader, Operation, Operations, Receiver};
 use activity_rank_store::keys::Keys;
 use serde_json::Value;
 
@@ -211,7 +211,7 @@ impl Step {
                 requested,
                 ..
             } => {
-                *requested = shadow.own_keys(user, Instant(*then));
+                *requested = shadow.own_keys(user, Instant(*then), false);
                 Ok(())
             }
             ScriptCall::Count { .. } | ScriptCall::Command { .. } => {
@@ -253,7 +253,7 @@ impl AllBoardsScript {
                 "profiles"
             }
             Self::Erase => {
-                keys.extend(context.keys.own_keys(user, Instant(then)));
+                keys.extend(context.keys.own_keys(user, Instant(then), false));
                 push(&[user, NOT_JOURNALED, "1", NAMES]);
                 "erase"
             }
@@ -429,6 +429,8 @@ impl Planner {
             record: activity.record,
             at: activity.at,
             timestamp: activity.dated,
+            receiver: Receiver::None,
+            author: None,
         });
         if is_adjustment {
             self.close();

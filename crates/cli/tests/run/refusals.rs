@@ -69,7 +69,7 @@ impl Refusals {
                     and_later: false,
                 })
             }
-            Refusal::From(_) => {
+            Refusal::From(_) | Refusal::Both(..) => {
                 self.number += 1;
                 Some(Refused {
                     writes: Refusal::Only(self.number),

@@ -43,6 +43,7 @@ mod tests {
         member_cap: None,
         cooldown: None,
         own: true,
+        received: 0,
     };
 
     fn item(target: &str, undo: bool, at: Option<i64>) -> Result<RuledActivity, Error> {
@@ -56,6 +57,8 @@ mod tests {
             queued: false,
             by_member: false,
             groups: Vec::new(),
+            on: None,
+            author: None,
         };
         Ok((activity, RULE))
     }

@@ -5,6 +5,7 @@ use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::caller::Caller;
 use crate::config::{Rule, Rules, Scope};
+use crate::content;
 use crate::error::{Error, FieldErrors};
 use crate::id::{self, MAX_GROUPS};
 use crate::path::{self, ToNfc};
@@ -31,9 +32,15 @@ pub struct Activity {
     pub by_member: bool,
     /// The groups on whose boards it counts too.
     pub groups: Vec<String>,
+    /// The target that receives points, if it is not `target`.
+    pub on: Option<String>,
+    /// The author with whom a service registers the target that receives.
+    pub author: Option<String>,
 }
 
-const FIELDS: [&str; 6] = ["user", "action", "target", "undo", "at", "groups"];
+const FIELDS: [&str; 8] = [
+    "user", "action", "target", "undo", "at", "groups", "on", "author",
+];
 const MAX_TARGET_BYTES: usize = 512;
 /// The normal form of a path escapes each byte.
 const MAX_NORMAL_BYTES: usize = 3 * MAX_TARGET_BYTES;
@@ -114,10 +121,20 @@ impl ActivityReader<'_> {
         } else {
             target
         };
+        // The author is that of `on`, if there is one.
+        let registered = fields.contains_key("author") && !fields.contains_key("on");
+        let target = match registered {
+            true => target.and_then(|target| content::checked_id(&target)),
+            false => target,
+        };
         let target = errors.check("/target", target);
         let undo = errors.check("/undo", read_undo(fields.get("undo")));
         let at = errors.check("/at", read_at(fields.get("at"), self.now));
         let groups = errors.check("/groups", read_groups(fields.get("groups")));
+        let on = fields.get("on").map(read_registrable);
+        let on = errors.check("/on", on.transpose());
+        let author = fields.get("author").map(|author| read_user(Some(author)));
+        let author = errors.check("/author", author.transpose());
         let activity = || {
             let (user, action, target) = (user?, action?, target?);
             let given = at?;
@@ -131,6 +148,8 @@ impl ActivityReader<'_> {
                 queued: false,
                 by_member: false,
                 groups: groups?,
+                on: on?,
+                author: author?,
             })
         };
         errors.finish(activity())
@@ -154,6 +173,10 @@ fn check_caller(activity: &Activity, caller: &Caller) -> Result<(), Error> {
     }
     if !activity.groups.is_empty() {
         caller.require_service("send groups")?;
+    }
+    if activity.author.is_some() {
+        caller.require_service("send author")?;
+        caller.must_have(Scope::Content)?;
     }
     Ok(())
 }
@@ -181,6 +204,11 @@ fn read_target(value: Option<&Value>, max_bytes: usize) -> Result<String, String
         return Err("must not contain control characters".to_owned());
     }
     Ok(target.to_owned())
+}
+
+fn read_registrable(value: &Value) -> Result<String, String> {
+    let target = read_target(Some(value), MAX_TARGET_BYTES)?;
+    content::checked_id(&target)
 }
 
 /// Parses the field `undo`; returns `false` if it is absent.

@@ -1,6 +1,8 @@
 //! `GET /v1/ranking/{period}/users?ids=`: several users and their order among themselves.
 
-use super::{BoardId, BoardQuery, BoardRequest, BoardSlice, PeriodView, UserView, to_json};
+use super::{
+    BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, PeriodView, UserView, to_json,
+};
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -40,7 +42,7 @@ impl ComparisonRequest {
         let mut query = Query::parse(query, &["ids", "date", "group"]);
         let users = query.ids();
         Ok(Self {
-            board: BoardId::parse(period, query, config, today)?,
+            board: BoardId::parse(BoardKind::Members, period, query, config, today)?,
             users,
         })
     }

@@ -14,7 +14,7 @@ mod winners;
 
 pub use comparison::ComparisonRequest;
 pub use page::PageRequest;
-pub use slice::{BoardQuery, BoardSlice, Row};
+pub use slice::{BoardQuery, BoardSlice, Content, Row};
 pub use stale::CachedResponse;
 pub use standing::StandingRequest;
 pub use view::{EntryView, PeriodView, UserView};
@@ -22,13 +22,87 @@ pub use winners::{PastBoard, WINNERS, WinnersRequest};
 
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
+use crate::content;
 use crate::error::Error;
 use crate::query::Query;
+use crate::score::Score;
 use serde::Serialize;
+
+/// The subject of a board: users or targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoardKind {
+    /// Users, by the points of what they do.
+    Members,
+    /// Targets, by the points that they receive.
+    Content,
+    /// Users, by the points that their targets and they themselves receive.
+    Authors,
+}
+
+impl BoardKind {
+    /// Returns what precedes the names of its boards.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Members => "",
+            Self::Content => "T",
+            Self::Authors => "A",
+        }
+    }
+
+    /// Returns the points of a stored score, in smallest steps. Only scores of members contain the order
+    /// of arrival.
+    #[must_use]
+    pub fn points(self, score: Score) -> u64 {
+        match self {
+            Self::Members => score.points(),
+            Self::Content | Self::Authors => score.0,
+        }
+    }
+
+    /// Removes the query parameter `group` from the parameters of a route where boards have no groups.
+    fn parameters<'a>(self, all: &'a [&'a str]) -> &'a [&'a str] {
+        match (self, all.split_last()) {
+            (Self::Content | Self::Authors, Some((&"group", others))) => others,
+            _ => all,
+        }
+    }
+
+    /// Returns the member of its boards for an id.
+    #[must_use]
+    pub fn member(self, id: &str) -> String {
+        match self {
+            Self::Content => content::member(id),
+            Self::Members | Self::Authors => id.to_owned(),
+        }
+    }
+
+    /// Returns the kind that a part of a path names: members unless it names another.
+    #[must_use]
+    pub fn of_path(part: &str) -> Self {
+        match part {
+            "content" => Self::Content,
+            "authors" => Self::Authors,
+            _ => Self::Members,
+        }
+    }
+
+    /// Returns the part of paths that names it.
+    #[must_use]
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Members => "ranking",
+            Self::Content => "content",
+            Self::Authors => "authors",
+        }
+    }
+}
 
 /// The board of one period instance, of all users or of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardId {
+    /// The subject.
+    pub kind: BoardKind,
     /// The kind of period.
     pub period: Period,
     /// Any day of the period instance.
@@ -38,13 +112,14 @@ pub struct BoardId {
 }
 
 impl BoardId {
-    /// Parses the period of a path and the query parameters `date` and `group`.
+    /// Parses the period of a path and the query parameters `date` and, for members, `group`.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] for an invalid query or an unknown period,
     /// [`Error::NotFound`] for a period that is switched off.
     pub fn parse(
+        kind: BoardKind,
         period: &str,
         mut query: Query,
         config: &Config,
@@ -55,8 +130,16 @@ impl BoardId {
         let known = Period::parse(period).ok_or_else(|| format!("must be one of {names}"));
         let known = query.check("/period", known);
         query.finish()?;
+        let periods = match kind {
+            BoardKind::Members => &config.periods,
+            BoardKind::Content | BoardKind::Authors => &config.content_periods,
+        };
+        if periods.is_empty() {
+            return Err(Error::no_content());
+        }
         match known {
-            Some(period) if config.periods.contains(&period) => Ok(Self {
+            Some(period) if periods.contains(&period) => Ok(Self {
+                kind,
                 period,
                 date,
                 group,
@@ -68,12 +151,14 @@ impl BoardId {
     }
 
     /// Returns the name that identifies the board within a deployment: `d:2026-11-20`, or
-    /// `d:2026-11-20:eu` for the group `eu`.
+    /// `d:2026-11-20:eu` for the group `eu`; boards of content and of authors begin with a capital letter,
+    /// `Td:2026-11-20` and `Ad:2026-11-20`.
     ///
     /// Redis keys, the archive and snapshots contain it.
     #[must_use]
     pub fn name(&self) -> String {
-        board_name(self.period, self.date, self.group.as_deref())
+        let name = board_name(self.period, self.date, self.group.as_deref());
+        format!("{}{name}", self.kind.prefix())
     }
 
     /// Returns the period as responses show it.
@@ -84,8 +169,8 @@ impl BoardId {
 
     /// Returns the path of a request's normal form.
     fn path(&self) -> String {
-        let (name, id) = (self.period.name(), self.period.id(self.date));
-        format!("/v1/ranking/{name}/{id}")
+        let (kind, name) = (self.kind.path(), self.period.name());
+        format!("/v1/{kind}/{name}/{}", self.period.id(self.date))
     }
 
     /// Returns the last query parameter of a request's normal form: the group, if there is one.

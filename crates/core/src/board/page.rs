@@ -1,6 +1,7 @@
-//! `GET /v1/ranking/{period}`: a page of a board.
+//! `GET /v1/ranking/{period}`, `/v1/content/{period}` and `/v1/authors/{period}`: a page of a board.
 
-use super::{BoardId, BoardQuery, BoardRequest, BoardSlice, EntryView, PeriodView, to_json};
+use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice};
+use super::{EntryView, PeriodView, to_json};
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -33,12 +34,19 @@ impl PageRequest {
     /// # Errors
     ///
     /// As [`BoardId::parse`].
-    pub fn parse(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["limit", "offset", "date", "group"]);
+    pub fn parse(
+        kind: BoardKind,
+        period: &str,
+        query: &str,
+        config: &Config,
+        today: Date,
+    ) -> Result<Self, Error> {
+        let known = kind.parameters(&["limit", "offset", "date", "group"]);
+        let mut query = Query::parse(query, known);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         let offset = query.integer("offset", 0..=MAX_OFFSET, 0);
         Ok(Self {
-            board: BoardId::parse(period, query, config, today)?,
+            board: BoardId::parse(kind, period, query, config, today)?,
             limit,
             offset,
         })
@@ -50,15 +58,16 @@ impl PageRequest {
     ///
     /// As [`BoardId::parse`].
     pub fn parse_live(
+        kind: BoardKind,
         period: &str,
         query: &str,
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["limit", "group"]);
+        let mut query = Query::parse(query, kind.parameters(&["limit", "group"]));
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         Ok(Self {
-            board: BoardId::parse(period, query, config, today)?,
+            board: BoardId::parse(kind, period, query, config, today)?,
             limit,
             offset: 0,
         })
@@ -92,8 +101,8 @@ impl PageRequest {
     #[must_use]
     pub fn live_normal_form(&self) -> String {
         let (period, group) = (self.board.period.name(), self.board.group_parameter());
-        let limit = self.limit;
-        format!("/v1/ranking/{period}/live?limit={limit}{group}")
+        let (kind, limit) = (self.board.kind.path(), self.limit);
+        format!("/v1/{kind}/{period}/live?limit={limit}{group}")
     }
 }
 
@@ -115,7 +124,9 @@ impl BoardRequest for PageRequest {
         to_json(&View {
             period,
             total: slice.total,
-            entries: rows.map(|row| EntryView::new(row, decimals)).collect(),
+            entries: rows
+                .map(|row| EntryView::new(self.board.kind, row, decimals))
+                .collect(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The part of a board that a request reads, wherever it comes from.
 
+use crate::content::Target;
 use crate::profile::Profile;
 use crate::score::Score;
 
@@ -33,19 +34,32 @@ pub struct BoardSlice {
     pub rows: Vec<Row>,
     /// The users named by the query who have no rank, with their profiles.
     pub unranked: Vec<(String, Option<Profile>)>,
+    /// The target named by the query, if it has no rank.
+    pub target: Option<Box<Content>>,
 }
 
-/// One user's row on a board.
+/// The row of a user or target on a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The rank, from 1.
     pub rank: u64,
     /// The packed score.
     pub score: Score,
-    /// The user's id.
+    /// The id of the user, or of the target on a board of content.
     pub user: String,
     /// The user's profile, if there is one.
     pub profile: Option<Profile>,
+    /// On a board of content, what is known of the target.
+    pub content: Option<Box<Content>>,
+}
+
+/// A target on a board of content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// The title and links.
+    pub target: Target,
+    /// The id and the profile of its author, unless boards hide them.
+    pub author: Option<(String, Option<Profile>)>,
 }
 
 impl BoardSlice {
@@ -85,6 +99,7 @@ impl BoardSlice {
                     total: self.total,
                     rows: Vec::new(),
                     unranked: vec![unranked(user)],
+                    target: None,
                 }),
             },
             BoardQuery::Users(users) => {
@@ -106,6 +121,7 @@ impl BoardSlice {
             total: self.total,
             rows: self.rows.iter().take(end).skip(first).cloned().collect(),
             unranked: Vec::new(),
+            target: None,
         }
     }
 }
@@ -121,11 +137,13 @@ mod tests {
             score: Score(10 - rank),
             user: user.to_owned(),
             profile: None,
+            content: None,
         };
         let top = BoardSlice {
             total,
             rows: (1..).zip(["a", "b", "c"]).map(row).collect(),
             unranked: Vec::new(),
+            target: None,
         };
         let slice = top.narrow(query)?;
         assert_eq!(slice.total, total);

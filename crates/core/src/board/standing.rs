@@ -1,9 +1,11 @@
-//! `GET /v1/ranking/{period}/users/{user}`: the standing of one user.
+//! `GET /v1/ranking/{period}/users/{user}` and its like for content and authors: one standing.
 
-use super::{BoardId, BoardQuery, BoardRequest, BoardSlice, EntryView, PeriodView, UserView};
-use super::{Row, to_json};
+use super::view::subject;
+use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice};
+use super::{EntryView, PeriodView, Row, UserView, to_json};
 use crate::calendar::Date;
 use crate::config::Config;
+use crate::content::{TargetView, checked_id};
 use crate::error::Error;
 use crate::query::Query;
 use crate::score::Points;
@@ -20,7 +22,12 @@ pub struct StandingRequest {
 #[derive(Debug, Serialize)]
 struct View<'a> {
     period: &'a PeriodView,
-    user: UserView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<UserView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<TargetView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<UserView<'a>>,
     rank: Option<u64>,
     score: Points,
     total: u64,
@@ -34,8 +41,7 @@ struct View<'a> {
 struct Next {
     rank: u64,
     score: Points,
-    /// Points that take this rank: the difference and one smallest step, because the user who
-    /// reached a score first ranks higher.
+    /// Points that take this rank: the difference, and one smallest step where that only ties.
     points: Points,
 }
 
@@ -46,19 +52,31 @@ impl StandingRequest {
     ///
     /// As [`BoardId::parse`].
     pub fn parse(
+        kind: BoardKind,
         period: &str,
         user: &str,
         query: &str,
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["around", "date", "group"]);
-        let (user, around) = (query.user(user), query.integer("around", 0..=25, 0));
+        let mut query = Query::parse(query, kind.parameters(&["around", "date", "group"]));
+        let user = match kind {
+            BoardKind::Content => query.check("/target", checked_id(user)).unwrap_or_default(),
+            BoardKind::Members | BoardKind::Authors => query.user(user),
+        };
+        let around = query.integer("around", 0..=25, 0);
         Ok(Self {
-            board: BoardId::parse(period, query, config, today)?,
+            board: BoardId::parse(kind, period, query, config, today)?,
             user,
             around,
         })
+    }
+
+    /// Returns the step above equal points that the rank of a row takes: members who reach a score first
+    /// rank higher, targets and authors with the higher id do.
+    fn extra_step(&self, above: &Row) -> i64 {
+        let wins_ties = self.board.kind != BoardKind::Members && self.user > above.user;
+        i64::from(!wins_ties)
     }
 
     fn is_around(&self, row: &Row, rank: u64) -> bool {
@@ -80,41 +98,46 @@ impl BoardRequest for StandingRequest {
     }
 
     fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
-        let points = |row: &Row| Points::new(row.score.points(), decimals);
-        let Some(row) = slice.row_of(&self.user) else {
-            return to_json(&View {
-                period,
-                user: UserView::new(&self.user, slice.unranked_profile(&self.user)),
-                rank: None,
-                score: Points { steps: 0, decimals },
-                total: slice.total,
-                percentile: None,
-                next: None,
-                around: Vec::new(),
-            });
+        let kind = self.board.kind;
+        let points = |row: &Row| Points::new(kind.points(row.score), decimals);
+        let (row, content) = match slice.row_of(&self.user) {
+            Some(row) => (Some(row), row.content.as_deref()),
+            None => (None, slice.target.as_deref()),
         };
-        let above = slice.rows.iter().find(|other| other.rank + 1 == row.rank);
-        let next = above.map(|above| Next {
+        let profile = match row {
+            Some(row) => row.profile.as_ref(),
+            None => slice.unranked_profile(&self.user),
+        };
+        let (user, target, author) = subject(&self.user, profile, content);
+        let above = row.and_then(|row| {
+            let mut rows = slice.rows.iter();
+            Some((row, rows.find(|other| other.rank + 1 == row.rank)?))
+        });
+        let next = above.map(|(row, above)| Next {
             rank: above.rank,
             score: points(above),
             points: Points {
-                steps: points(above).steps - points(row).steps + 1,
+                steps: points(above).steps - points(row).steps + self.extra_step(above),
                 decimals,
             },
         });
-        let around = slice
-            .rows
-            .iter()
-            .filter(|other| self.is_around(other, row.rank));
+        let around = slice.rows.iter().filter(|other| {
+            let rank = row.map(|row| row.rank);
+            rank.is_some_and(|rank| self.is_around(other, rank))
+        });
         to_json(&View {
             period,
-            user: UserView::new(&self.user, row.profile.as_ref()),
-            rank: Some(row.rank),
-            score: points(row),
+            user,
+            target,
+            author,
+            rank: row.map(|row| row.rank),
+            score: row.map_or(Points { steps: 0, decimals }, points),
             total: slice.total,
-            percentile: Some(percentile(row.rank, slice.total)),
+            percentile: row.map(|row| percentile(row.rank, slice.total)),
             next,
-            around: around.map(|row| EntryView::new(row, decimals)).collect(),
+            around: around
+                .map(|row| EntryView::new(kind, row, decimals))
+                .collect(),
         })
     }
 }

@@ -1,7 +1,8 @@
 //! The parts that responses about boards and users share.
 
-use super::Row;
+use super::{BoardKind, Content, Row};
 use crate::calendar::{Calendar, Date, Instant, Period};
+use crate::content::TargetView;
 use crate::profile::Profile;
 use crate::score::Points;
 use serde::Serialize;
@@ -73,22 +74,53 @@ impl<'a> UserView<'a> {
     }
 }
 
-/// A row of a board in a response.
+/// A row of a board in a response: a user, or a target and its author.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct EntryView<'a> {
     rank: u64,
     score: Points,
-    user: UserView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<UserView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<TargetView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<UserView<'a>>,
 }
 
 impl<'a> EntryView<'a> {
     /// Returns the entry of a row.
     #[must_use]
-    pub fn new(row: &'a Row, decimals: u32) -> Self {
+    pub fn new(kind: BoardKind, row: &'a Row, decimals: u32) -> Self {
+        let (user, target, author) =
+            subject(&row.user, row.profile.as_ref(), row.content.as_deref());
         Self {
             rank: row.rank,
-            score: Points::new(row.score.points(), decimals),
-            user: UserView::new(&row.user, row.profile.as_ref()),
+            score: Points::new(kind.points(row.score), decimals),
+            user,
+            target,
+            author,
         }
     }
+}
+
+/// The fields `user`, `target` and `author` of a response.
+type Subject<'a> = (
+    Option<UserView<'a>>,
+    Option<TargetView<'a>>,
+    Option<UserView<'a>>,
+);
+
+/// Returns a user; with `content`, a target and its author instead.
+#[must_use]
+pub fn subject<'a>(
+    id: &'a str,
+    profile: Option<&'a Profile>,
+    content: Option<&'a Content>,
+) -> Subject<'a> {
+    let Some(Content { target, author }) = content else {
+        return (Some(UserView::new(id, profile)), None, None);
+    };
+    let author = author.as_ref();
+    let author = author.map(|(id, profile)| UserView::new(id, profile.as_ref()));
+    (None, Some(TargetView::new(id, target)), author)
 }

@@ -1,6 +1,6 @@
 //! `GET /v1/ranking/{period}/winners`: the first three users of past boards.
 
-use super::{BoardId, BoardSlice, EntryView, PeriodView, to_json};
+use super::{BoardId, BoardKind, BoardSlice, EntryView, PeriodView, to_json};
 use crate::calendar::{Calendar, Date, Instant};
 use crate::config::Config;
 use crate::error::Error;
@@ -58,7 +58,7 @@ impl WinnersRequest {
         let mut query = Query::parse(query, &["limit", "before", "group"]);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         let before = query.day("before", today);
-        let board = BoardId::parse(period, query, config, today)?;
+        let board = BoardId::parse(BoardKind::Members, period, query, config, today)?;
         Ok(Self {
             before: BoardId {
                 date: before,
@@ -130,7 +130,9 @@ impl WinnersRequest {
             views.push(BoardView {
                 period: PeriodView::new(self.before.period, board.first_day, calendar, now),
                 total: board.slice.total,
-                entries: rows.map(|row| EntryView::new(row, decimals)).collect(),
+                entries: rows
+                    .map(|row| EntryView::new(BoardKind::Members, row, decimals))
+                    .collect(),
             });
         }
         to_json(&View { boards: views })

@@ -25,14 +25,6 @@ impl Bound {
         flag(self.journal)
     }
 
-    /// Returns the script argument that enables tombstones of erased users.
-    ///
-    /// Without a queue or journal, no older activity can arrive after an erasure.
-    #[must_use]
-    pub fn tombstone_flag(self) -> &'static str {
-        flag(self.queue || self.journal)
-    }
-
     /// Returns the names of the bindings that exist.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
@@ -47,6 +39,6 @@ impl Bound {
     }
 }
 
-fn flag(set: bool) -> &'static str {
+pub(super) fn flag(set: bool) -> &'static str {
     if set { "1" } else { "0" }
 }

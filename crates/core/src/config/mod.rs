@@ -41,6 +41,9 @@ pub struct Config {
     pub timezone: String,
     /// The enabled periods, shortest first; at least one.
     pub periods: Vec<Period>,
+    /// The periods for which boards of content and of authors are kept, shortest first; empty if there
+    /// are none.
+    pub content_periods: Vec<Period>,
     /// The rule of each action.
     pub rules: Rules,
     /// Decimal places of points: 0 to 2.
@@ -116,6 +119,7 @@ impl Config {
             allowed_origins: Origins::parse(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
             periods: periods(vars)?,
+            content_periods: content_periods(vars)?,
             rules: Rules::parse(vars, decimals)?,
             decimals,
             keep: keep(vars)?,
@@ -124,6 +128,20 @@ impl Config {
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
         })
+    }
+
+    /// Returns whether there are boards of content and of authors.
+    #[must_use]
+    pub fn has_content(&self) -> bool {
+        !self.content_periods.is_empty()
+    }
+
+    /// Returns the script argument that enables tombstones of erased users.
+    ///
+    /// Without a queue, journal or boards of content, nothing of before an erasure can arrive after it.
+    #[must_use]
+    pub fn tombstone_flag(&self) -> &'static str {
+        bound::flag(self.bound.queue || self.bound.journal || self.has_content())
     }
 
     /// Returns the shard of a user.
@@ -157,17 +175,34 @@ fn store_url(vars: &Vars) -> Result<String, Error> {
     Ok(url.trim_end_matches('/').to_owned())
 }
 
-fn periods(vars: &Vars) -> Result<Vec<Period>, Error> {
-    const NAME: &str = "PERIODS";
-    let Some(names) = vars.words(NAME)? else {
-        return Ok(Period::ALL.to_vec());
+fn content_periods(vars: &Vars) -> Result<Vec<Period>, Error> {
+    const NAME: &str = "CONTENT_PERIODS";
+    let periods = named_periods(vars, NAME)?.unwrap_or_default();
+    if !periods.is_empty() && vars.integer("SHARDS", 1..=64)?.unwrap_or(1) > 1 {
+        let remedy = "needs SHARDS = 1".to_owned();
+        return Err(Error::Misconfigured(NAME, remedy));
+    }
+    Ok(periods)
+}
+
+/// Parses names of periods; `None` if the variable is not set.
+fn named_periods(vars: &Vars, name: &'static str) -> Result<Option<Vec<Period>>, Error> {
+    let Some(names) = vars.words(name)? else {
+        return Ok(None);
     };
     if let Some(unknown) = names.iter().find(|name| Period::parse(name).is_none()) {
         let remedy = format!("'{unknown}' is none of day, week, month, year, all");
-        return Err(Error::Misconfigured(NAME, remedy));
+        return Err(Error::Misconfigured(name, remedy));
     }
     let enabled = |period: &Period| names.iter().any(|name| name == period.name());
-    let periods: Vec<Period> = Period::ALL.into_iter().filter(enabled).collect();
+    Ok(Some(Period::ALL.into_iter().filter(enabled).collect()))
+}
+
+fn periods(vars: &Vars) -> Result<Vec<Period>, Error> {
+    const NAME: &str = "PERIODS";
+    let Some(periods) = named_periods(vars, NAME)? else {
+        return Ok(Period::ALL.to_vec());
+    };
     if periods.is_empty() {
         let remedy = "name at least one of day, week, month, year, all".to_owned();
         return Err(Error::Misconfigured(NAME, remedy));

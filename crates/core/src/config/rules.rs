@@ -37,8 +37,12 @@ pub struct Rule {
     pub member_cap: Option<u64>,
     /// Minimum time between two counted activities of a user with the action, in seconds.
     pub cooldown: Option<u64>,
-    /// Whether it counts if the target is the user's own id.
+    /// Whether it counts if the target is the user's own id or, with boards of content, what the user is
+    /// the author of.
     pub own: bool,
+    /// Points that the target and its author receive on boards of content and of authors, in smallest
+    /// steps: 0 to [`MAX_POINTS`].
+    pub received: u64,
 }
 
 impl Rule {
@@ -104,10 +108,16 @@ fn defaults(decimals: u32) -> [(&'static str, Rule); 6] {
         member_cap: Some(member_cap * unit),
         cooldown: None,
         own: true,
+        received: 0,
     };
     let others = Rule {
         own: false,
+        received: 2 * unit,
         ..standing(2, 100)
+    };
+    let comment = Rule {
+        received: 3 * unit,
+        ..standing(3, 90)
     };
     let visit = Rule {
         once: Once::Day,
@@ -124,7 +134,7 @@ fn defaults(decimals: u32) -> [(&'static str, Rule); 6] {
         ("like", others),
         ("bookmark", others),
         ("follow", others),
-        ("comment", standing(3, 90)),
+        ("comment", comment),
         ("publish", publish),
     ]
 }
@@ -157,6 +167,7 @@ fn parse_rule(
         "member_cap",
         "cooldown",
         "own",
+        "received",
     ];
     if let Some(unknown) = changes
         .keys()
@@ -167,7 +178,9 @@ fn parse_rule(
             known.join(", ")
         )));
     }
-    let points = steps(changes, "points", decimals).map_err(|remedy| error(&remedy))?;
+    let steps =
+        |field, least| steps(changes, field, least, decimals).map_err(|remedy| error(&remedy));
+    let points = steps("points", 1)?;
     let once = match changes.get("once").map(Value::as_str) {
         None => base.map_or(Once::Standing, |base| base.once),
         Some(Some("day")) => Once::Day,
@@ -200,8 +213,8 @@ fn parse_rule(
         Some(Some(own)) => own,
         Some(None) => return Err(error(".own must be true or false")),
     };
-    let cap = |field| steps(changes, field, decimals).map_err(|remedy| error(&remedy));
-    let (daily_cap, member_cap) = (cap("daily_cap")?, cap("member_cap")?);
+    let (daily_cap, member_cap) = (steps("daily_cap", 1)?, steps("member_cap", 1)?);
+    let received = steps("received", 0)?;
     Ok(Rule {
         points: points
             .or(base.map(|base| base.points))
@@ -213,11 +226,17 @@ fn parse_rule(
         member_cap: member_cap.or(base.and_then(|base| base.member_cap)),
         cooldown,
         own,
+        received: received.unwrap_or(base.map_or(0, |base| base.received)),
     })
 }
 
-/// Parses points, in smallest steps.
-fn steps(changes: &Map<String, Value>, field: &str, decimals: u32) -> Result<Option<u64>, String> {
+/// Parses points, in smallest steps: at least `least`.
+fn steps(
+    changes: &Map<String, Value>,
+    field: &str,
+    least: u32,
+    decimals: u32,
+) -> Result<Option<u64>, String> {
     let Some(value) = changes.get(field) else {
         return Ok(None);
     };
@@ -226,9 +245,10 @@ fn steps(changes: &Map<String, Value>, field: &str, decimals: u32) -> Result<Opt
         .ok_or_else(|| format!(".{field} must be a number"))?;
     let steps = score::steps(number, decimals)
         .ok_or_else(|| format!(".{field} is finer than POINT_DECIMALS = {decimals} allows"))?;
-    if !(1.0..=MAX_POINTS as f64).contains(&steps) {
+    if !(f64::from(least)..=MAX_POINTS as f64).contains(&steps) {
         let max = MAX_POINTS / 10u64.pow(decimals);
-        return Err(format!(".{field} must be above 0 and at most {max}"));
+        let above = if least == 0 { "0 or more" } else { "above 0" };
+        return Err(format!(".{field} must be {above} and at most {max}"));
     }
     Ok(Some(steps as u64))
 }

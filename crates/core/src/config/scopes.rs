@@ -7,13 +7,15 @@ pub enum Scope {
     Activity,
     /// Writes profiles.
     Profiles,
+    /// Registers targets.
+    Content,
     /// Erases and moderates users.
     Admin,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 3] = [Self::Activity, Self::Profiles, Self::Admin];
+    pub const ALL: [Self; 4] = [Self::Activity, Self::Profiles, Self::Content, Self::Admin];
 
     /// Returns the name used in `SERVICE_KEYS` and responses.
     #[must_use]
@@ -21,6 +23,7 @@ impl Scope {
         match self {
             Self::Activity => "activity",
             Self::Profiles => "profiles",
+            Self::Content => "content",
             Self::Admin => "admin",
         }
     }
@@ -78,7 +81,10 @@ mod tests {
         ] {
             assert_eq!(names(Scopes::parse(text).unwrap()), expected);
         }
-        assert_eq!(names(Scopes::ALL), ["activity", "profiles", "admin"]);
+        assert_eq!(
+            names(Scopes::ALL),
+            ["activity", "profiles", "content", "admin"]
+        );
     }
 
     #[test]

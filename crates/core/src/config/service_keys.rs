@@ -26,7 +26,7 @@ impl ServiceKeys {
             let (key, scopes) = parse_key(&word).ok_or_else(|| {
                 let remedy = format!(
                     "number {number} is neither a key nor scopes and a key such as \
-                     activity+profiles:KEY; scopes are activity, profiles, admin, and no key \
+                     activity+profiles:KEY; scopes are activity, profiles, content, admin, and no key \
                      contains ':'"
                 );
                 Error::Misconfigured(NAME, remedy)

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 19] = [
+    pub const NAMES: [&str; 20] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -24,6 +24,7 @@ impl Vars {
         "ALLOWED_ORIGINS",
         "TIMEZONE",
         "PERIODS",
+        "CONTENT_PERIODS",
         "RULES",
         "POINT_DECIMALS",
         "KEEP_DAYS",

@@ -17,11 +17,11 @@ use crate::keys::Keys;
 use crate::profiles::decode_profile;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{COMPARE, STANDING, Script, TOP};
-use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice, Row};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
-use rows::{ShardRow, take_rows};
+use rows::{ShardRow, content, take_rows};
 
 /// The answer of the store to a [`BoardQuery`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub async fn read(
     }
     let call = call(&deployment.config, board, query, 0);
     let reply = deployment.run_script(call).await?;
-    Ok(decode(reply, query)?)
+    Ok(decode(reply, board.kind, query)?)
 }
 
 /// Returns the script call that answers a query on one shard.
@@ -65,7 +65,10 @@ pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32
     let on_board = |script| board_call(config, board, shard, script);
     match *query {
         BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
-        BoardQuery::Standing { user, neighbors } => on_board(&STANDING).arg(user).number(neighbors),
+        BoardQuery::Standing { user, neighbors } => {
+            let standing = on_board(&STANDING).arg(&board.kind.member(user));
+            standing.number(neighbors)
+        }
         BoardQuery::Users(users) => on_board(&COMPARE).args(users),
     }
 }
@@ -73,11 +76,19 @@ pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32
 /// Returns the call of a script that reads the board of a shard, without its own arguments.
 fn board_call(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
     let keys = Keys::of_shard(config, shard);
-    Command::script(script, &[keys.users(), keys.board_named(&board.name())])
+    let mut all = vec![keys.users(), keys.board_named(&board.name())];
+    if board.kind == BoardKind::Content {
+        all.push(keys.register());
+    }
+    Command::script(script, &all)
 }
 
 /// Decodes the reply to [`call`].
-fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreError> {
+fn decode(
+    reply: Reply,
+    kind: BoardKind,
+    query: &BoardQuery<'_>,
+) -> Result<StoredBoard, StoreError> {
     let total = reply.at(1)?.optional_unsigned()?;
     let mut slice = BoardSlice {
         total: total.unwrap_or(0),
@@ -85,16 +96,21 @@ fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreErro
     };
     match *query {
         BoardQuery::Page { offset, .. } => {
-            slice.rows = ranked(take_rows(reply, 2)?, u64::from(offset));
+            slice.rows = ranked(take_rows(reply, 2)?, u64::from(offset), kind);
         }
         BoardQuery::Standing { user, .. } => match reply.at(3)?.some() {
+            None if kind == BoardKind::Content => {
+                let texts = (reply.at(2)?.optional_text()?, reply.list()?.get(4));
+                let author = texts.1.map(Reply::optional_text).transpose()?.flatten();
+                slice.target = Some(Box::new(content(texts.0, author)));
+            }
             None => {
                 let profile = decode_profile(reply.at(2)?)?;
                 slice.unranked.push((user.to_owned(), profile));
             }
             Some(_) => {
                 let first = reply.at(4)?.unsigned()?;
-                slice.rows = ranked(take_rows(reply, 5)?, first);
+                slice.rows = ranked(take_rows(reply, 5)?, first, kind);
             }
         },
         BoardQuery::Users(users) => {
@@ -110,6 +126,7 @@ fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreErro
                         score: Score(score),
                         user: user.clone(),
                         profile,
+                        content: None,
                     }),
                     _ => slice.unranked.push((user.clone(), profile)),
                 }
@@ -124,7 +141,7 @@ fn decode(reply: Reply, query: &BoardQuery<'_>) -> Result<StoredBoard, StoreErro
 }
 
 /// Numbers consecutive rows: the first one follows `above` others.
-fn ranked(rows: Vec<ShardRow>, above: u64) -> Vec<Row> {
+fn ranked(rows: Vec<ShardRow>, above: u64, kind: BoardKind) -> Vec<Row> {
     let rows = rows.into_iter().zip(above + 1..);
-    rows.map(|(row, rank)| row.ranked(rank)).collect()
+    rows.map(|(row, rank)| row.ranked(rank, kind)).collect()
 }

@@ -1,36 +1,68 @@
 //! Rows as the reading scripts reply them, in columns.
 
 use crate::redis::{Reply, StoreError};
-use activity_rank_core::board::Row;
+use activity_rank_core::board::{BoardKind, Content, Row};
+use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::profile::Profile;
 use activity_rank_core::score::Score;
 use std::mem;
 
-/// A row of one shard's board. The profile stays JSON until the row is known to be returned.
+/// A row of one shard's board. Its texts are parsed when the row is known to be returned.
 #[derive(Clone, Debug, Default)]
 pub struct ShardRow {
-    /// The user's id.
+    /// The user's id, or the member of a target.
     pub user: String,
-    /// The packed score.
+    /// The score as it is stored.
     pub score: u64,
-    /// The profile as JSON.
+    /// The profile as JSON, or the registration of a target.
     pub profile: Option<String>,
+    /// The profile of a target's author; empty for none.
+    pub author: Option<String>,
 }
 
 impl ShardRow {
-    /// Converts the row, parsing the profile. A text that is not a profile is none.
+    /// Converts the row, parsing its texts. A text that is not a profile is none.
     #[must_use]
-    pub fn ranked(self, rank: u64) -> Row {
-        Row {
+    pub fn ranked(self, rank: u64, kind: BoardKind) -> Row {
+        let row = Row {
             rank,
             score: Score(self.score),
-            profile: self.profile.as_deref().and_then(Profile::from_json),
-            user: self.user,
+            user: String::new(),
+            profile: None,
+            content: None,
+        };
+        match kind {
+            BoardKind::Members | BoardKind::Authors => Row {
+                profile: self.profile.as_deref().and_then(Profile::from_json),
+                user: self.user,
+                ..row
+            },
+            BoardKind::Content => Row {
+                user: id_of_member(&self.user).to_owned(),
+                content: Some(Box::new(content(
+                    self.profile.as_deref(),
+                    self.author.as_deref(),
+                ))),
+                ..row
+            },
         }
     }
 }
 
-/// Decodes the columns of users, scores and profiles that begin at an index of a reply.
+/// Returns what is known of a target by its registration and the profile of its author.
+#[must_use]
+pub fn content(registration: Option<&str>, author: Option<&str>) -> Content {
+    let Some(stored) = registration.and_then(StoredTarget::parse) else {
+        return Content::default();
+    };
+    let author = stored.author.zip(author);
+    Content {
+        target: stored.target,
+        author: author.map(|(id, profile)| (id, Profile::from_json(profile))),
+    }
+}
+
+/// Decodes the columns of users, scores, profiles and, for targets, authors that begin at an index of a reply.
 ///
 /// # Errors
 ///
@@ -44,14 +76,21 @@ pub fn take_rows(reply: Reply, first: usize) -> Result<Vec<ShardRow>, StoreError
     let users = mem::take(users).into_list()?.into_iter();
     let profiles = mem::take(profiles).into_list()?.into_iter();
     let rows = users.zip(scores.list()?).zip(profiles);
-    rows.map(|((user, score), profile)| {
+    let rows = rows.map(|((user, score), profile)| {
         Ok(ShardRow {
             user: user.into_text()?.unwrap_or_default(),
             score: score.unsigned()?,
             profile: profile.into_text()?,
+            author: None,
         })
-    })
-    .collect()
+    });
+    let mut rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+    if let Some(authors) = values.get_mut(first + 3) {
+        for (row, author) in rows.iter_mut().zip(mem::take(authors).into_list()?) {
+            row.author = author.into_text()?;
+        }
+    }
+    Ok(rows)
 }
 
 /// Merges the rows of several shards, best first and equal scores by shard: skips some rows and

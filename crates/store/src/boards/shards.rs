@@ -11,7 +11,7 @@ use super::{StoredBoard, board_call, call, decode, ranked};
 use crate::deployment::Deployment;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AROUND, SCORES};
-use activity_rank_core::board::{BoardId, BoardQuery};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
 use activity_rank_core::error::Error;
 
 /// Rows that all shards together may return for a page near the top: with their profiles about as
@@ -86,7 +86,12 @@ impl Reader<'_> {
         };
         let replies = self.run(|shard| self.call(&top, shard)).await?;
         let stored = totals(&replies)?;
-        Ok(with_page(stored, replies, offset, offset, limit)?)
+        Ok(with_page(
+            stored,
+            replies,
+            self.board.kind,
+            (offset, offset, limit),
+        )?)
     }
 
     /// Reads a page far from the top: first the scores around the place where it lies if every
@@ -116,7 +121,12 @@ impl Reader<'_> {
             self.call(&BoardQuery::Page { offset, limit }, shard)
         };
         let replies = self.run(part).await?;
-        Ok(with_page(stored, replies, offset, 0, limit)?)
+        Ok(with_page(
+            stored,
+            replies,
+            self.board.kind,
+            (offset, 0, limit),
+        )?)
     }
 
     async fn standing(&self, user: &str, neighbors: u32) -> Result<StoredBoard, Error> {
@@ -133,7 +143,7 @@ impl Reader<'_> {
         let mut stored = totals(&replies)?;
         let own = replies.swap_remove(own_shard as usize);
         let Some(mut rank) = own.at(3)?.optional_unsigned()? else {
-            stored.slice.unranked = decode(own, &own_query)?.slice.unranked;
+            stored.slice.unranked = decode(own, self.board.kind, &own_query)?.slice.unranked;
             return Ok(stored);
         };
         let first = own.at(4)?.unsigned()?;
@@ -159,7 +169,7 @@ impl Reader<'_> {
         shards.insert(own_shard as usize, own_rows);
         let above = index.min(neighbors);
         let rows = merge(shards, index - above, above + 1 + neighbors);
-        stored.slice.rows = ranked(rows, rank - above as u64);
+        stored.slice.rows = ranked(rows, rank - above as u64, self.board.kind);
         Ok(stored)
     }
 
@@ -179,7 +189,7 @@ impl Reader<'_> {
         let mut stored = totals(&replies)?;
         let mut ranks = Vec::new();
         for (shard, reply) in (0..).zip(replies) {
-            let slice = decode(reply, &query(shard))?.slice;
+            let slice = decode(reply, self.board.kind, &query(shard))?.slice;
             stored.slice.unranked.extend(slice.unranked);
             for row in slice.rows {
                 ranks.push(Ranked {
@@ -222,13 +232,12 @@ fn totals(replies: &[Reply]) -> Result<StoredBoard, StoreError> {
 fn with_page(
     mut stored: StoredBoard,
     replies: Vec<Reply>,
-    above: u32,
-    skip: u32,
-    limit: u32,
+    kind: BoardKind,
+    (above, skip, limit): (u32, u32, u32),
 ) -> Result<StoredBoard, StoreError> {
     let shards = replies.into_iter().map(|reply| take_rows(reply, 2));
     let shards = shards.collect::<Result<Vec<_>, _>>()?;
     let rows = merge(shards, skip as usize, limit as usize);
-    stored.slice.rows = ranked(rows, u64::from(above));
+    stored.slice.rows = ranked(rows, u64::from(above), kind);
     Ok(stored)
 }

@@ -6,7 +6,7 @@ use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::scripts::WINNERS as SCRIPT;
-use activity_rank_core::board::{BoardSlice, PastBoard, WINNERS, WinnersRequest};
+use activity_rank_core::board::{BoardKind, BoardSlice, PastBoard, WINNERS, WinnersRequest};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
@@ -44,8 +44,8 @@ pub async fn read_winners(
             first_day,
             slice: BoardSlice {
                 total,
-                rows: ranked(merge(rows, 0, WINNERS as usize), 0),
-                unranked: Vec::new(),
+                rows: ranked(merge(rows, 0, WINNERS as usize), 0, BoardKind::Members),
+                ..BoardSlice::default()
             },
             needs_profiles: false,
         });

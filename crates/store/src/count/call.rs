@@ -3,6 +3,7 @@
 use super::operations::{IndexedOperation, Operations, RuleSnapshot};
 use super::record::BoardTargets;
 use crate::keys::Keys;
+use activity_rank_core::board::{BoardId, BoardKind};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Keep, Once};
 
@@ -63,6 +64,7 @@ impl Operations {
         call.key(keys.archived());
         call.key(keys.outbox());
         call.key(keys.tombstones());
+        call.key(keys.register());
         call.arg(&header.fingerprint);
         call.arg(header.now.0);
         call.arg(lifetimes.days);
@@ -129,19 +131,36 @@ impl ScriptCall<'_> {
         self.arg(rule.points);
         self.arg(rule.daily_cap);
         self.arg(rule.cooldown);
+        self.arg(rule.received);
+        self.arg(u8::from(rule.own));
     }
 
     fn targets(&mut self, targets: &BoardTargets) {
-        let letters = targets.periods.iter().map(|period| period.letter());
+        let letters = |periods: &[Period]| -> String {
+            periods.iter().map(|period| period.letter()).collect()
+        };
         self.arg(targets.date);
         self.arg(targets.date.number());
-        self.arg(letters.collect::<String>());
+        self.arg(letters(&targets.periods));
         self.arg(targets.groups.join(","));
         self.arg(self.keys.len() + 1);
         let groups = targets.groups.iter().map(|group| Some(group.as_str()));
         for group in [None].into_iter().chain(groups) {
             for period in &targets.periods {
                 self.key(self.header.keys.board(*period, targets.date, group));
+            }
+        }
+        self.arg(letters(&targets.content));
+        self.arg(self.keys.len() + 1);
+        for kind in [BoardKind::Content, BoardKind::Authors] {
+            for period in &targets.content {
+                let board = BoardId {
+                    kind,
+                    period: *period,
+                    date: targets.date,
+                    group: None,
+                };
+                self.key(self.header.keys.board_named(&board.name()));
             }
         }
     }
@@ -184,6 +203,11 @@ impl ScriptCall<'_> {
         self.arg(&operation.record);
         self.arg(operation.at.0);
         self.arg(operation.timestamp as u8);
+        self.arg(operation.receiver.argument());
+        self.arg(operation.author.as_deref().unwrap_or_default());
+        let list = operation.author.as_ref();
+        let list = list.map_or(0, |author| self.key(self.header.keys.targets_of(author)));
+        self.arg(list);
     }
 
     fn audit(&mut self, reason: &String) {

@@ -11,7 +11,7 @@ mod record;
 mod reply;
 
 pub use call::{CallHeader, Lifetimes};
-pub use operations::{Operation, Operations, RuleSnapshot, TimestampSource};
+pub use operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
 pub use plan::Plan;
 pub use record::{ActiveRecord, BoardTargets};
 pub use reply::UndoLog;

@@ -5,6 +5,7 @@ use super::record::{ActiveRecord, BoardTargets};
 use crate::redis::StoreError;
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Once;
+use activity_rank_core::content::member;
 
 /// Operations, and the lists they share.
 #[derive(Default)]
@@ -32,6 +33,36 @@ pub struct RuleSnapshot {
     pub daily_cap: u64,
     /// Milliseconds between two operations that count; 0 for none.
     pub cooldown: u64,
+    /// Points in smallest steps that the target and its author receive.
+    pub received: u64,
+    /// Whether it counts for the author of the target.
+    pub own: bool,
+}
+
+/// The receiver of points for an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    /// No user and no target.
+    None,
+    /// The target of the operation, and its author.
+    Target(String),
+    /// Another target, and its author.
+    OtherTarget(String),
+    /// A user.
+    User(String),
+}
+
+impl Receiver {
+    /// Returns the argument of the script: a letter, and the member of the target or the user.
+    #[must_use]
+    pub fn argument(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Target(id) => format!("t{}", member(id)),
+            Self::OtherTarget(id) => format!("o{}", member(id)),
+            Self::User(id) => format!("u{id}"),
+        }
+    }
 }
 
 /// One operation.
@@ -50,6 +81,10 @@ pub struct Operation<'a> {
     pub at: Instant,
     /// Where the instant comes from.
     pub timestamp: TimestampSource,
+    /// The receiver of points for it.
+    pub receiver: Receiver,
+    /// The author with whom an unknown target is registered.
+    pub author: Option<String>,
 }
 
 /// An operation whose parts are indexes into the shared lists.
@@ -61,6 +96,8 @@ pub(super) struct IndexedOperation {
     pub(super) record: String,
     pub(super) at: Instant,
     pub(super) timestamp: TimestampSource,
+    pub(super) receiver: Receiver,
+    pub(super) author: Option<String>,
 }
 
 /// Where the instant of an operation comes from. The numbers are arguments of the script.
@@ -86,6 +123,8 @@ impl Operations {
             record: operation.record,
             at: operation.at,
             timestamp: operation.timestamp,
+            receiver: operation.receiver,
+            author: operation.author,
         };
         self.operations.push(indexed);
     }

@@ -1,7 +1,7 @@
 //! The call that counts activities of one shard.
 
 use super::call::{CallHeader, Lifetimes};
-use super::operations::{Operation, Operations, RuleSnapshot, TimestampSource};
+use super::operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
 use super::record::BoardTargets;
 use crate::deployment::Deployment;
 use crate::fingerprint::fingerprint;
@@ -11,7 +11,9 @@ use crate::scripts::COUNT;
 use activity_rank_core::activity::Activity;
 use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::{ADJUST, Config, Once, Rule};
+use activity_rank_core::content::checked_id;
 use activity_rank_core::history;
+use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
 
 /// The operations of one call, all of users of one shard.
@@ -50,6 +52,8 @@ impl<'a> Plan<'a> {
             points: adjustment.points,
             daily_cap: 0,
             cooldown: 0,
+            received: 0,
+            own: true,
         };
         let (at, timestamp) = match adjustment.at {
             Some(at) => (at, TimestampSource::Caller),
@@ -63,6 +67,8 @@ impl<'a> Plan<'a> {
             verb: if adjustment.undo { "undo" } else { "adjust" },
             at,
             timestamp,
+            receiver: Receiver::None,
+            author: None,
         });
         plan.operations.reason = Some(adjustment.reason);
         plan
@@ -94,13 +100,50 @@ impl<'a> Plan<'a> {
                 points: rule.points.cast_signed(),
                 daily_cap: rule.cap(activity.by_member).unwrap_or(0),
                 cooldown: rule.cooldown.unwrap_or(0) * 1000,
+                received: rule.received,
+                own: rule.own,
             },
             targets: self.targets(activity.at, activity.groups.clone()),
             verb,
             record: format!("{}:{}", activity.action, activity.target),
             at: activity.at,
             timestamp,
+            receiver: self.receiver(activity, rule),
+            author: self.author(activity),
         });
+    }
+
+    /// Returns the possible receiver of points for an activity; also the target whose author may not send
+    /// it. An undo takes points back from the receivers of its record.
+    fn receiver(&self, activity: &Activity, rule: Rule) -> Receiver {
+        let concerned = rule.received > 0 || !rule.own || self.author(activity).is_some();
+        if !self.config.has_content() || !(activity.undo || concerned) {
+            return Receiver::None;
+        }
+        let other = activity.on.as_ref().filter(|_| !activity.undo);
+        let other = other.filter(|on| **on != activity.target);
+        let receiver = other.unwrap_or(&activity.target).clone();
+        match (activity.action.as_str(), other) {
+            ("follow", _) if is_id(&receiver) => Receiver::User(receiver),
+            ("follow", _) => Receiver::None,
+            (_, Some(_)) => Receiver::OtherTarget(receiver),
+            (_, None) => Receiver::Target(receiver),
+        }
+    }
+
+    /// Returns the author with whom the target of an activity is registered, if it is not yet.
+    fn author(&self, activity: &Activity) -> Option<String> {
+        if !self.config.has_content() || activity.undo {
+            return None;
+        }
+        match activity.action.as_str() {
+            "publish" => {
+                let target = activity.on.as_ref().unwrap_or(&activity.target);
+                let registrable = checked_id(target).is_ok();
+                registrable.then(|| activity.user.clone())
+            }
+            _ => activity.author.clone(),
+        }
     }
 
     fn targets(&self, at: Instant, groups: Vec<String>) -> BoardTargets {
@@ -108,6 +151,7 @@ impl<'a> Plan<'a> {
             date: self.calendar.date_at(at),
             periods: self.config.periods.clone(),
             groups,
+            content: self.config.content_periods.clone(),
         }
     }
 

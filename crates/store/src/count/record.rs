@@ -11,6 +11,8 @@ pub struct BoardTargets {
     pub periods: Vec<Period>,
     /// The groups.
     pub groups: Vec<String>,
+    /// The periods with boards of content and of authors.
+    pub content: Vec<Period>,
 }
 
 /// The deduplication record of an activity that counts until it is undone.
@@ -29,6 +31,7 @@ impl ActiveRecord {
     /// Parses a stored record.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        let (text, received) = text.split_once(';').unwrap_or((text, ""));
         let (head, groups) = text.split_once(',').unwrap_or((text, ""));
         let head = head.split_once(':').map_or(head, |(head, _)| head);
         let (changed, amounts, date, periods) = match head.contains(' ') {
@@ -44,8 +47,16 @@ impl ActiveRecord {
                 date,
                 periods,
                 groups: groups.map(str::to_owned).collect(),
+                content: Self::parse_content(received)?,
             },
         })
+    }
+
+    /// Parses the periods of what others received for the activity: `2wa;17;9`.
+    fn parse_content(received: &str) -> Option<Vec<Period>> {
+        let (head, _) = received.split_once(';').unwrap_or((received, ""));
+        let letters = head.trim_start_matches(|c: char| c.is_ascii_digit());
+        letters.chars().map(Period::from_letter).collect()
     }
 
     /// Parses `changed points day periods`.
@@ -83,8 +94,16 @@ mod tests {
             .map(|period| period.letter())
             .collect();
         let (changed, amounts) = (record.changed, record.amounts);
-        let BoardTargets { date, groups, .. } = record.targets;
-        Some(format!("{changed} {amounts:?} {date} {periods} {groups:?}"))
+        let BoardTargets {
+            date,
+            groups,
+            content,
+            ..
+        } = record.targets;
+        let content: String = content.iter().map(|period| period.letter()).collect();
+        Some(format!(
+            "{changed} {amounts:?} {date} {periods} {groups:?}{content}"
+        ))
     }
 
     #[test]
@@ -104,6 +123,15 @@ mod tests {
                 "2941795132800000,eu,a|b",
                 "1795132800000 [2] 2026-11-20 dwmya [\"eu\", \"a|b\"]",
             ),
+            (
+                "2941795132800000,eu;2wa;17;9;a;b,c",
+                "1795132800000 [2] 2026-11-20 dwmya [\"eu\"]wa",
+            ),
+            (
+                "2941795132800000:1795132800005;2w;;bob",
+                "1795132800000 [2] 2026-11-20 dwmya []w",
+            ),
+            ("2941795132800000;2x;17;9", ""),
             ("-5:7,eu", ""),
             ("-5 2 -1 da:7,eu", "-5 [2] 1969-12-31 da [\"eu\"]"),
             (

@@ -11,6 +11,7 @@ use crate::fingerprint::{self, fingerprint, pending_changes};
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::SETTLE;
+use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
 /// Boards of one step, divided by the number of pending changes. A script that begins a change replies
@@ -45,8 +46,9 @@ impl Work {
 
     /// Appends the steps of one request. Each takes its part of the keys; the last one replies with the
     /// keys for the next request.
-    fn add_steps(&self, settings: &str, calls: &mut Vec<Command>) {
-        let own = incomplete_keys(&self.shard, &self.stored);
+    fn add_steps(&self, config: &Config, calls: &mut Vec<Command>) {
+        let settings = &fingerprint(config);
+        let own = incomplete_keys(&self.shard, &self.stored, config.has_content());
         let boards_of_step = step_size(&self.stored);
         let mut rest = self.next.as_slice();
         let reads_log = self.next == [self.shard.audit_log()];
@@ -108,10 +110,10 @@ fn settle_call<'a>(
 }
 
 /// Returns the keys that a script needs to complete erasures which have only begun.
-fn incomplete_keys(shard: &Keys, stored: &str) -> Vec<String> {
+fn incomplete_keys(shard: &Keys, stored: &str, content: bool) -> Vec<String> {
     let changes = pending_changes(stored);
     let erasures = changes.filter(|change| change.is_incomplete && change.is_erasure);
-    let own = erasures.map(|change| shard.own_keys(change.user, change.began));
+    let own = erasures.map(|change| shard.own_keys(change.user, change.began, content));
     own.flatten().collect()
 }
 
@@ -122,10 +124,9 @@ async fn run_steps(
     works: &mut Vec<Work>,
     calls: Vec<Command>,
 ) -> Result<Vec<Reply>, Error> {
-    let settings = fingerprint(&deployment.config);
     let (mut sent, mut ends) = (Vec::new(), Vec::new());
     for work in works.iter() {
-        work.add_steps(&settings, &mut sent);
+        work.add_steps(&deployment.config, &mut sent);
         ends.push(sent.len());
     }
     let first = sent.len();
@@ -255,8 +256,9 @@ impl Repeated {
     }
 
     /// Appends the calls that complete the pending changes on the boards of this one, and this one.
-    fn add_calls(&self, settings: &str, call: &Command, calls: &mut Vec<Command>) {
-        let own = incomplete_keys(&self.shard, &self.stored);
+    fn add_calls(&self, config: &Config, call: &Command, calls: &mut Vec<Command>) {
+        let settings = &fingerprint(config);
+        let own = incomplete_keys(&self.shard, &self.stored, config.has_content());
         let boards: Vec<&String> = self.boards().collect();
         let step = step_size(&self.stored);
         // Changes on no boards may be incomplete.
@@ -310,7 +312,7 @@ pub(crate) async fn repeat_settled(
                 finish_erasure(deployment, call, &settings).await?;
             }
             if let Some(original) = calls.get(call.index) {
-                call.add_calls(&settings, original, &mut sent);
+                call.add_calls(&deployment.config, original, &mut sent);
             }
             ends.push(sent.len());
         }

@@ -17,9 +17,10 @@ for _, user in ipairs(ARGV) do
   fields[#fields + 1] = FLAGS .. user
 end
 local values = redis.call('HMGET', KEYS[1], unpack(fields))
+local stored_scores = redis.call('ZMSCORE', board, unpack(ARGV))
 local scores, ranks, profiles = {}, {}, {}
 for i, user in ipairs(ARGV) do
-  local score = tonumber(redis.call('ZSCORE', board, user) or 0)
+  local score = tonumber(stored_scores[i] or 0)
   scores[i] = score > 0 and score
   ranks[i] = score > 0 and redis.call('ZREVRANK', board, user)
   profiles[i] = (score > 0 or not is_hidden(values[2 * i + 1])) and values[2 * i]

@@ -7,8 +7,9 @@
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
 --         3 archived boards (set of keys)   4 outbox of the journal (stream)
 --         5 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
---         6.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
---         histories (hash: also daily records and undo records)
+--         6 register of targets (hash), see targets.lua
+--         7.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
+--         histories (hash: also daily records and undo records), lists of targets (sorted set)
 --
 -- ARGV    1 string: schema fingerprint of the caller    2 integer: now, Unix ms
 --         3 integer: lifetime of histories, s           4 integer: of active records, s
@@ -17,16 +18,22 @@
 --         7 '1' to return standings                     8 '1' to write changes to the outbox
 --         9.. six lists, each preceded by its length; they refer to items of earlier lists by number
 --         rules       action; once: 'd' per day or 's' while it stands; points; daily cap or 0;
---                     cooldown in ms or 0. Points are integers in smallest steps.
+--                     cooldown in ms or 0; points that the target and its author receive; '1' if it counts
+--                     for the author of the target. Points are integers in smallest steps.
 --         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
---                     groups ('eu,us'); number of the first board key. The board keys are consecutive:
---                     the periods for all users, then the periods for each group.
+--                     groups ('eu,us'); number of the first board key; letters of the periods with boards
+--                     of content, or ''; number of the first key of these. The board keys are consecutive:
+--                     the periods for all users, then the periods for each group; boards of content for
+--                     each period, then boards of authors.
 --         users       user; active records key; span of the first history; keys of the histories that
 --                     may have undo records, preceded by their number. Undo records are written to the
 --                     first.
 --         days        user; day number; key of the history of its span
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
---                     source of the instant: '0' now, '1' the caller, '2' the queue
+--                     source of the instant: '0' now, '1' the caller, '2' the queue;
+--                     receiver of points: '' for none, 't' and the member of the operation's target,
+--                     'o' and the member of another target, 'u' and a user; the author with whom an
+--                     unknown target is registered, or ''; key of the author's list of targets, or 0
 --                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
 --                     'own', a 'do' that does not count because the target is the user;
 --                     'adjust', by a moderator, with points that may be negative
@@ -43,8 +50,8 @@
 --         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
 --                    each period of its targets. A hidden user has a score and no rank.
 --         unfinished  { user, undo log } for each user of the call whose changes an earlier call could
---                    neither complete nor undo. Nothing was changed: run recover.lua for each, and send
---                    the call again.
+--                    neither complete nor undo, and for such targets, as a tab and the member. Nothing was
+--                    changed: run recover.lua for each, and send the call again.
 --         watched    in the place of unfinished: the names of the boards that changed and are watched
 --                    (watch.lua), between spaces
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
@@ -54,6 +61,9 @@
 --         Order counter: member '#' of the board, so that both expire together. It stays below 2^30 and
 --         ranks below all visible users. At 2^30 - 1 it stops: later equal scores tie by user id. It also
 --         moves when a user leaves the board, is hidden or shown: watch.rs compares it.
+--         Scores of content and of authors are points without an order, and the score of their order
+--         counter is a fraction of it below 1. A member is a target's id, preceded by a second '#' if it
+--         begins with one.
 --         Record field: action and target, 'wave:w', or 'Lpost-7' for an action with a letter (those of
 --         the default rules, and adjustments). No action is named like one of these letters.
 --         Active record: 'head[:repeated][,group...]'; repeated is the instant of the latest
@@ -62,6 +72,9 @@
 --         on; the offset -1, 0 or 1 is the day minus the UTC day of the instant. Any other head is
 --         'changed points day periods'. The points of an adjustment are its amounts on each board in
 --         their order and then in the history, joined by '/'.
+--         ';2wa;17;9' ends the record of an activity that others received points for: points and
+--         periods of the boards; number of the target's registration, or '' for no target; author or '';
+--         ';post-8' follows if the target is not that of the activity.
 --         Cooldown: field '~action' of the active records, the instant of the last counted activity.
 --         History: 'count points' by day and action, 'kL' or 'kwave'; the day of the span, from 0, is
 --         one digit in base 36. The same hash holds daily records, the days of the span as bits of a
@@ -71,26 +84,28 @@
 --         on a day of UTC, and by each that counts in an earlier span.
 --         An archived board that has expired is not written again.
 --
--- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}bd:2026-11-20 {ar:0}ba:all
+-- Example EVALSHA sha 11 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}t {ar:0}bd:2026-11-20 {ar:0}ba:all
 --         {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
---         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0  1 like s 2 0 0
---         1 2026-11-20 20777 da '' 6  1 42 8 670 2 9 10  1 1 20777 9  1 1 1 1 do like:post-7 1795132800000 0  0
+--         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0  1 like s 2 0 0 2 0
+--         1 2026-11-20 20777 da '' 7 '' 0  1 42 9 670 2 10 11  1 1 20777 10
+--         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0  0
 
 -- Adds points to boards.
-local function add_points(boards, user, amounts)
+local function add_points(boards, one, amounts)
   for i, board in ipairs(boards) do
     local amount = amounts[i] or amounts[1]
     if amount ~= 0 and not board.archived then
-      set_points(board, user, points_on(board, user) + amount)
+      protect(one)
+      set_points(board, one, points_on(board, one) + amount)
     end
   end
 end
 
--- Sets the active record of an operation and deletes its undo records.
-local function set_active_record(operation, changed, amounts)
+-- Sets the active record of an operation and deletes its undo records. `received` ends the record.
+local function set_active_record(operation, changed, amounts, received)
   local targets = operation.targets
   local parts = { record_head(math.max(operation.at, changed), amounts, targets), unpack(targets.groups) }
-  set(operation.day.user.records, operation.field, table.concat(parts, ','))
+  set(operation.day.user.records, operation.field, table.concat(parts, ',') .. received)
   for _, history in ipairs(histories_of(operation)) do
     set(history, UNDONE .. operation.field, false)
   end
@@ -100,7 +115,7 @@ end
 -- activity.
 local function set_repetition(operation, record)
   if operation.at > record.latest then
-    local text = string.gsub(record.text, '^([^:,]+)[^,]*', '%1:' .. digits(operation.at))
+    local text = string.gsub(record.text, '^([^:,;]+)[^,;]*', '%1:' .. digits(operation.at))
     set(operation.day.user.records, operation.field, text)
   end
 end
@@ -127,6 +142,88 @@ local function add_to_journal(change, operation, targets, boards)
   }
 end
 
+-- Returns who receives the points of an operation that counts: { target, author, registered }, each nil for
+-- none. `registered` is the registration of the target: a new one where the target has none or gains an
+-- author.
+local function find_receivers(operation)
+  local receiver = operation.receiver
+  if not receiver or not receiver.is_target then
+    return { author = receiver }
+  end
+  local registered = read_target(receiver)
+  local has_author = registered and registered.author ~= ''
+  if operation.author and not has_author then
+    registered = registered or { flags = '', instant = ARGV[2], json = '{}' }
+    registered.author, registered.is_changed = operation.author.id, true
+  end
+  local author = registered and registered.author
+  return {
+    target = registered and receiver, registered = registered,
+    author = author and author ~= '' and participant_of[author] or nil,
+  }
+end
+
+-- Registers the target of an operation, or adds its author.
+local function register_target(operation, target, registered)
+  if not registered.number then
+    registered.number = digits((tonumber(get(register, REGISTRATIONS)) or 0) + 1)
+    set(register, REGISTRATIONS, registered.number)
+  end
+  local parts = { registered.number, registered.instant, registered.flags, registered.author, registered.json }
+  protect(target)
+  set(register, target.id, table.concat(parts, ';'))
+  listed[#listed + 1] = { key = operation.list, target = target, instant = registered.instant }
+end
+
+-- Reads the boards on which an operation adds points for its receivers.
+local function read_received_boards(targets, letters, target, author)
+  local of_target = target and received_boards(targets, letters, true) or {}
+  local of_author = author and received_boards(targets, letters, false) or {}
+  if target then
+    read_boards(of_target, target)
+  end
+  if author then
+    read_boards(of_author, author)
+  end
+  return of_target, of_author
+end
+
+-- Adds the points that a target and its author receive. Returns what the active record keeps of it.
+local function receive(operation, receivers, of_target, of_author)
+  local points, target, author = operation.rule.received, receivers.target, receivers.author
+  if #of_target + #of_author == 0 then
+    return ''
+  end
+  add_points(of_target, target, { points })
+  add_points(of_author, author, { points })
+  local parts = {
+    digits(points) .. operation.targets.content, target and receivers.registered.number or '',
+    author and author.id or '', operation.on,
+  }
+  return ';' .. table.concat(parts, ';')
+end
+
+-- Takes back what a target and its author received, as far as they still have it.
+local function take_back(operation, record, targets)
+  local received = record.received
+  local target, author = receivers_of(operation, record)
+  local registered = target and read_target(target)
+  -- A target that has been deleted, and an author who has been erased, have lost what they received.
+  target = registered and registered.number == received.number and target or nil
+  author = author and record.changed > erased_at(author) and author or nil
+  local of_target, of_author = read_received_boards(targets, received.periods, target, author)
+  return function()
+    for i = 1, #of_target + #of_author do
+      local board, one = of_target[i] or of_author[i - #of_target], i <= #of_target and target or author
+      local points = points_on(board, one)
+      if not board.new and points > 0 then
+        protect(one)
+        set_points(board, one, math.max(0, points - received.points))
+      end
+    end
+  end
+end
+
 local function add_to_audit(operation, action, points, date)
   if audit then
     local id = string.sub(operation.record, #ADJUST + 2)
@@ -147,6 +244,10 @@ end
 
 local function count(operation)
   local rule, targets, day, user = operation.rule, operation.targets, operation.day, operation.day.user
+  local receivers = find_receivers(operation)
+  if receivers.target and receivers.author == user and not rule.own then
+    return { 'own-target', 0 }
+  end
   local changed, bits = -math.huge, 0
   if rule.once == 'd' then
     local counted
@@ -183,18 +284,30 @@ local function count(operation)
     end
   end
 
+  if receivers.author and operation.dated and operation.at <= erased_at(receivers.author) then
+    receivers.author = nil
+  end
+  local of_target, of_author = {}, {}
+  if rule.received > 0 then
+    of_target, of_author = read_received_boards(targets, targets.content, receivers.target, receivers.author)
+  end
+
   -- Every check has passed; changes begin.
+  if receivers.registered and receivers.registered.is_changed then
+    register_target(operation, receivers.target, receivers.registered)
+  end
+  local received = receive(operation, receivers, of_target, of_author)
   if rule.once == 'd' then
     set(day.history, operation.field, digits(bits + 2 ^ day.of_span))
   else
-    set_active_record(operation, changed, digits(rule.points))
+    set_active_record(operation, changed, digits(rule.points), received)
   end
   if last then
     set(user.records, cooldown_field, digits(math.max(operation.at, last)))
   end
   add_points(boards, user, { rule.points })
   set_history(day, rule.action, times + 1, earned + rule.points)
-  protect(operation, true)
+  protect_user(operation, true)
   add_to_journal('count', operation, targets, boards)
   return { 'counted', rule.points }
 end
@@ -223,10 +336,10 @@ local function adjust(operation)
   check_streams()
 
   -- Every check has passed; changes begin.
-  set_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day))
+  set_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day), '')
   add_points(boards, user, amounts)
   set_history(day, ADJUST, times + 1, adjusted + of_day)
-  protect(operation, true)
+  protect_user(operation, true)
   local effect = largest(amounts, boards)
   add_to_audit(operation, 'adjust', effect, targets.date)
   add_to_journal('adjust', operation, targets, boards)
@@ -246,13 +359,14 @@ local function undo(operation)
   changed = math.max(changed, operation.at)
   if not record then
     set(user.histories[1], UNDONE .. operation.field, digits(changed))
-    protect(operation)
+    protect_user(operation)
     add_to_journal('undo', operation, operation.targets, {})
     return { 'nothing-to-undo', 0 }
   end
-  local boards, day, date = find_targets(record, user)
+  local boards, day, targets = find_targets(record, user)
   local amounts = record.amounts
   read_boards(boards, user)
+  local take = record.received and take_back(operation, record, targets)
   for i, board in ipairs(boards) do
     if points_on(board, user) - (amounts[i] or amounts[1]) > MAX_POINTS then
       return { 'score-overflow', 0 }
@@ -271,10 +385,13 @@ local function undo(operation)
       set_points(board, user, math.max(0, points - amount))
     end
   end
-  protect(operation)
+  if take then
+    take()
+  end
+  protect_user(operation)
   local effect = -largest(amounts, boards)
-  add_to_audit(operation, 'undo-adjust', effect, date)
-  add_to_journal('undo', operation, { date = date, periods = record.periods, groups = record.groups }, boards)
+  add_to_audit(operation, 'undo-adjust', effect, targets.date)
+  add_to_journal('undo', operation, { date = targets.date, periods = record.periods, groups = record.groups }, boards)
   return { 'undone', effect }
 end
 
@@ -319,11 +436,19 @@ for i, operation in ipairs(operations) do
     local readable, record = pcall(read_active_record, operation)
     if readable and record and not find_targets(record, operation.day.user) then
       missing[#missing + 1] = { i, record.text }
+    elseif readable and record and record.received then
+      receivers_of(operation, record)
     end
   end
 end
 if #missing > 0 then
   return { ARGV[1], missing, {}, {} }
+end
+if #participants > known_participants then
+  local _, _, logs = read_participants(known_participants + 1)
+  if #logs > 0 then
+    return { ARGV[1], {}, {}, {}, logs }
+  end
 end
 
 local applied, results = pcall(apply, operations)

@@ -8,6 +8,7 @@ local LETTERS = { ACTION_CODES }
 
 local index, archived, tombstones = KEYS[2], KEYS[3], hash_at(KEYS[5])
 local outbox = ARGV[8] == '1' and KEYS[4] or nil
+local register = hash_at(KEYS[6])
 local now = tonumber(ARGV[2])
 local span_lifetime = tonumber(ARGV[3])
 local record_lifetime, today = ARGV[4], tonumber(ARGV[5])
@@ -17,95 +18,147 @@ for period, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
 end
 
 local cursor = 8
-local function take()
-  cursor = cursor + 1
-  return ARGV[cursor]
+-- Takes some arguments.
+local function take(width)
+  cursor = cursor + width
+  return unpack(ARGV, cursor - width + 1, cursor)
 end
-local function take_number()
-  return tonumber(take())
-end
--- Takes a length, and then that many items.
-local function take_list(take_item)
+-- Takes a length, and then makes that many items of `width` arguments each.
+local function take_list(width, make)
   local items = {}
-  for i = 1, take_number() do
-    items[i] = take_item()
+  for i = 1, tonumber(take(1)) do
+    items[i] = make(take(width))
   end
   return items
 end
 local function split(text)
   local items = {}
-  for item in string.gmatch(text, '[^,]+') do
-    table.insert(items, item)
+  if text ~= '' then
+    for item in string.gmatch(text, '[^,]+') do
+      items[#items + 1] = item
+    end
   end
   return items
 end
 
-local rules = take_list(function()
+local rules = take_list(7, function(action, once, points, cap, cooldown, received, own)
   return {
-    action = take(), once = take(), points = take_number(), cap = take_number(), cooldown = take_number(),
+    action = action, once = once, points = tonumber(points), cap = tonumber(cap), cooldown = tonumber(cooldown),
+    received = tonumber(received), own = own == '1',
   }
 end)
 local targets_by_day = {}
-local all_targets = take_list(function()
+local all_targets = take_list(7, function(date, day, periods, groups, first_key, content, first_content_key)
   local targets = {
-    date = take(), day = take_number(), periods = take(), groups = split(take()), first_key = take_number(),
+    date = date, day = tonumber(day), periods = periods, groups = split(groups), first_key = tonumber(first_key),
+    content = content, first_content_key = tonumber(first_content_key), boards = {},
   }
   targets_by_day[targets.day] = targets_by_day[targets.day] or {}
   table.insert(targets_by_day[targets.day], targets)
   return targets
 end)
-local users = take_list(function()
-  local user = { id = take(), records = hash_at(KEYS[take_number()]), days = {} }
-  local span = take_number()
-  user.histories = take_list(function()
-    return hash_at(KEYS[take_number()])
+-- The users and targets whose scores may change. `field` is unique: the field of the undo log.
+local participants, participant_of = {}, {}
+local function participant(field, id)
+  local known = participant_of[field]
+  if not known then
+    known = { field = field, id = id, is_target = field ~= id }
+    participant_of[field], participants[#participants + 1] = known, known
+  end
+  return known
+end
+-- Field of the register: the number of the last registration. No member equals it.
+local REGISTRATIONS = '#'
+local function target_at(member)
+  return participant('\t' .. member, member)
+end
+local users = take_list(3, function(id, records, span)
+  local user = participant(id, id)
+  user.records, user.days = hash_at(KEYS[tonumber(records)]), {}
+  user.histories = take_list(1, function(key)
+    return hash_at(KEYS[tonumber(key)])
   end)
-  user.histories[1].user, user.histories[1].span = user, span
+  user.histories[1].user, user.histories[1].span = user, tonumber(span)
   return user
 end)
-local fields, unfinished_logs = { FINGERPRINT, WATCHED }, {}
-for i, user in ipairs(users) do
-  fields[2 * i + 1], fields[2 * i + 2] = FLAGS .. user.id, UNDO_LOG .. user.id
-end
-local values = redis.call('HMGET', KEYS[1], unpack(fields))
-local stored_fingerprint, watched = values[1], values[2]
-if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
-  return { stored_fingerprint }
-end
-for i, user in ipairs(users) do
-  local flags, log = values[2 * i + 1] or '', values[2 * i + 2]
-  user.hidden, user.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
-  if log then
-    table.insert(unfinished_logs, { user.id, log })
-  end
-end
-if #unfinished_logs > 0 then
-  return { ARGV[1], {}, {}, {}, unfinished_logs }
-end
-local days = take_list(function()
-  local user, number = users[take_number()], take_number()
-  local day = { user = user, number = number, history = hash_at(KEYS[take_number()]) }
-  day.history.user, day.history.span = user, math.floor(number / SPAN)
+local days = take_list(3, function(user, number, history)
+  local day = { user = users[tonumber(user)], number = tonumber(number), history = hash_at(KEYS[tonumber(history)]) }
+  day.history.user, day.history.span = day.user, math.floor(day.number / SPAN)
   day.of_span = day.number % SPAN
   day.digit = string.sub('0123456789abcdefghijklmnopqrstu', day.of_span + 1, day.of_span + 1)
-  user.days[day.number] = day
+  day.user.days[day.number] = day
   return day
 end)
-local operations = take_list(function()
+local operations = take_list(10, function(rule, targets, day, verb, record, at, timestamp, receiver, author, list)
   local operation = {
-    rule = rules[take_number()], targets = all_targets[take_number()], day = days[take_number()],
-    verb = take(), record = take(), at = take_number(),
+    rule = rules[tonumber(rule)], targets = all_targets[tonumber(targets)], day = days[tonumber(day)], verb = verb,
+    record = record, at = tonumber(at), dated = timestamp ~= '0', queued = timestamp == '2',
   }
   local action = operation.rule.action
-  operation.field = LETTERS[action] and LETTERS[action] .. string.sub(operation.record, #action + 2)
-    or operation.record
-  local timestamp = take()
-  operation.dated, operation.queued = timestamp ~= '0', timestamp == '2'
+  operation.field = LETTERS[action] and LETTERS[action] .. string.sub(record, #action + 2) or record
+  if receiver ~= '' then
+    local kind, id = string.sub(receiver, 1, 1), string.sub(receiver, 2)
+    operation.receiver = kind == 'u' and participant(id, id) or target_at(id)
+    operation.on = kind == 'o' and id or nil
+    if kind ~= 'u' then
+      want(register, id)
+    end
+  end
+  if author ~= '' then
+    operation.author, operation.list = participant(author, author), KEYS[tonumber(list)]
+    want(register, REGISTRATIONS)
+  end
   return operation
 end)
-local audit = take_list(function()
-  return {
-    log = KEYS[take_number()], subjects = KEYS[take_number()], now = take(), reason = take(),
-  }
+local audit = take_list(4, function(log, subjects, instant, reason)
+  return { log = KEYS[tonumber(log)], subjects = KEYS[tonumber(subjects)], now = instant, reason = reason }
 end)[1]
 
+-- Returns the registration of a target, or nil.
+local function read_target(target)
+  local text = get(register, target.id)
+  if not text then
+    return
+  end
+  local number, instant, flags, author, json = string.match(text, '^(%d+);(%d+);(%a*);([^;]*);(.*)$')
+  if not number then
+    error({ err = 'WRONGTYPE Invalid value in the register' })
+  end
+  target.hidden = flags ~= ''
+  return { number = number, instant = instant, flags = flags, author = author, json = json }
+end
+
+for i, operation in ipairs(operations) do
+  local registered = operation.receiver and operation.receiver.is_target and read_target(operation.receiver)
+  if registered and registered.author ~= '' then
+    participant(registered.author, registered.author)
+  end
+end
+
+-- Reads the flags and undo logs of participants from one on. Returns the fingerprint, the watched boards,
+-- and the undo logs of earlier calls.
+local function read_participants(first)
+  local fields, logs = { FINGERPRINT, WATCHED }, {}
+  for i = first, #participants do
+    fields[#fields + 1] = FLAGS .. participants[i].field
+    fields[#fields + 1] = UNDO_LOG .. participants[i].field
+  end
+  local values = redis.call('HMGET', KEYS[1], unpack(fields))
+  for i = first, #participants do
+    local one, flags, log = participants[i], values[2 * (i - first) + 3] or '', values[2 * (i - first) + 4]
+    if not one.is_target then
+      one.hidden, one.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
+    end
+    if log then
+      logs[#logs + 1] = { one.field, log }
+    end
+  end
+  return values[1], values[2], logs
+end
+local stored_fingerprint, watched, unfinished_logs = read_participants(1)
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+elseif #unfinished_logs > 0 then
+  return { ARGV[1], {}, {}, {}, unfinished_logs }
+end
+local known_participants = #participants

@@ -3,6 +3,7 @@
 
 local DAY = 86400000
 local PERIODS = 'dwmya'
+local PERIOD_BITS = { [100] = 1, [119] = 2, [109] = 4, [121] = 8, [97] = 16 } -- by the byte of the letter
 local ORDERS = 2 ^ 30
 local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
@@ -22,81 +23,128 @@ local function erased_at(user)
   return tonumber(get(tombstones, redis.sha1hex(user.id)) or -math.huge)
 end
 
+-- Returns the board with this key. Scores of a plain board are points without an order.
+local function board_at(key, period, is_plain, ranks_targets)
+  local board = boards_by_key[key]
+  if not board then
+    board = {
+      key = key, lifetime = board_lifetime[period] or 0, is_plain = is_plain, ranks_targets = ranks_targets, wanted = {},
+      is_wanted = {},
+    }
+    boards_by_key[key], boards[#boards + 1] = board, board
+  end
+  return board
+end
+
+-- Returns the boards of some periods, for all users or of a group, which has this row among those of the
+-- targets. Returns false if the targets lack one of them.
+local function boards_of_row(targets, periods, row)
+  local found = {}
+  for i = 1, #periods do
+    local period = string.sub(periods, i, i)
+    local column = string.find(targets.periods, period, 1, true)
+    if not row or not column then
+      return false
+    end
+    found[i] = board_at(KEYS[targets.first_key + row * #targets.periods + column - 1], period, false, false)
+  end
+  return found
+end
+
 -- Returns the boards of some periods and groups in the order of their keys: each period for all
 -- users, then for each group. Returns false if the targets lack one of them.
 local function boards_of(targets, periods, groups)
-  local found = {}
-  local rows = { [''] = 0 }
-  for i, group in ipairs(targets.groups) do
-    rows[group] = i
+  local name = periods .. ',' .. table.concat(groups, ',')
+  local known = targets.boards[name]
+  if known ~= nil then
+    return known
   end
-  local function add(group)
-    for period in string.gmatch(periods, '%a') do
-      local column = string.find(targets.periods, period, 1, true)
-      if not rows[group] or not column then
-        return false
-      end
-      local key = KEYS[targets.first_key + rows[group] * #targets.periods + column - 1]
-      if not boards_by_key[key] then
-        boards_by_key[key] = { key = key, lifetime = board_lifetime[period] or 0, users = {} }
-        boards[#boards + 1] = boards_by_key[key]
-      end
-      found[#found + 1] = boards_by_key[key]
+  local found = boards_of_row(targets, periods, 0)
+  for _, group in ipairs(found and groups or {}) do
+    local row
+    for i, other in ipairs(targets.groups) do
+      row = other == group and i or row
     end
-    return true
+    local of_group = found and boards_of_row(targets, periods, row)
+    for _, board in ipairs(of_group or {}) do
+      found[#found + 1] = board
+    end
+    found = of_group and found
   end
-  local complete = add('')
-  for _, group in ipairs(groups) do
-    complete = complete and add(group)
-  end
-  return complete and found
+  targets.boards[name] = found
+  return found
 end
 
--- Reads the order counter of a board and the scores of the users whose operations name it.
+-- Returns the boards of content, or of authors, of some periods. Returns false if the targets lack one
+-- of them.
+local function received_boards(targets, periods, ranks_targets)
+  local found = {}
+  for period in string.gmatch(periods, '%a') do
+    local column = string.find(targets.content, period, 1, true)
+    if not column then
+      return false
+    end
+    local row = ranks_targets and 0 or #targets.content
+    found[#found + 1] = board_at(KEYS[targets.first_content_key + row + column - 1], period, true, ranks_targets)
+  end
+  return found
+end
+
+-- Names a participant whose score will be read, so that one command reads all of a board.
+local function want_scores(some, one)
+  for _, board in ipairs(some) do
+    if not board.is_wanted[one.id] then
+      board.is_wanted[one.id] = true
+      board.wanted[#board.wanted + 1] = one.id
+    end
+  end
+end
+
+-- Reads the order counter of a board and the scores of the participants whose operations name it.
 local function read_board(board)
-  local users = board.users
-  local scores = redis.call('ZMSCORE', board.key, COUNTER, unpack(users))
-  board.order, board.new = tonumber(scores[1] or 0), not scores[1]
+  local scores = redis.call('ZMSCORE', board.key, COUNTER, unpack(board.wanted))
+  board.order, board.new = tonumber(scores[1] or 0) / (board.is_plain and FRACTION or 1), not scores[1]
   board.former_order, board.created = board.order, false
   board.scores, board.former, board.changed = {}, {}, {}
-  for i, user in ipairs(users) do
-    board.scores[user] = tonumber(scores[i + 1] or 0)
+  for i, id in ipairs(board.wanted) do
+    board.scores[id] = tonumber(scores[i + 1] or 0)
   end
   -- An archived board that has expired no longer changes.
   board.archived = board.new and redis.call('SISMEMBER', archived, board.key) == 1
 end
 
-local function read_boards(some, user)
+local function read_boards(some, one)
   for _, board in ipairs(some) do
     if not board.scores then
       read_board(board)
     end
-    if not board.scores[user.id] then
-      board.scores[user.id] = tonumber(redis.call('ZSCORE', board.key, user.id) or 0)
+    if not board.scores[one.id] then
+      board.scores[one.id] = tonumber(redis.call('ZSCORE', board.key, one.id) or 0)
     end
   end
 end
 
--- Returns the points of a user on a board that has been read.
-local function points_on(board, user)
-  -- Scores of hidden users are stored negated.
-  return math.floor(math.abs(board.scores[user.id]) / ORDERS)
+-- Returns the points of a participant on a board that has been read.
+local function points_on(board, one)
+  -- Scores of hidden ones are stored negated.
+  local score = math.abs(board.scores[one.id])
+  return board.is_plain and score or math.floor(score / ORDERS)
 end
 
--- Sets the points of a user, with the next order number.
-local function set_points(board, user, points)
-  if not board.former[user.id] then
-    board.former[user.id] = board.scores[user.id]
-    board.changed[#board.changed + 1] = user
+-- Sets the points of a participant, with the next order number.
+local function set_points(board, one, points)
+  if not board.former[one.id] then
+    board.former[one.id] = board.scores[one.id]
+    board.changed[#board.changed + 1] = one
   end
   local score = 0
   if points > 0 then
-    score = points * ORDERS + (ORDERS - 1 - board.order)
+    score = board.is_plain and points or points * ORDERS + (ORDERS - 1 - board.order)
     board.created, board.new = board.created or board.new, false
   end
   -- Also where the user leaves the board: the order counter shows every change.
   board.order = math.min(board.order + 1, ORDERS - 1)
-  board.scores[user.id] = user.hidden and -score or score
+  board.scores[one.id] = one.hidden and -score or score
 end
 
 -- Returns the days of a daily record as bits of a number, and whether this day is one of them.
@@ -173,16 +221,14 @@ local function record_head(changed, amounts, targets)
     return string.format('%.0f %s %d %s', changed, amounts, targets.day, targets.periods)
   end
   local periods = 0
-  for i = 1, #PERIODS do
-    if string.find(targets.periods, string.sub(PERIODS, i, i), 1, true) then
-      periods = periods + 2 ^ (i - 1)
-    end
+  for i = 1, #targets.periods do
+    periods = periods + PERIOD_BITS[string.byte(targets.periods, i)]
   end
-  return string.format('%s%02d%.0f', amounts, periods * 3 + offset + 1, changed)
+  return string.format('%s%02d%d', amounts, periods * 3 + offset + 1, changed)
 end
 
 local function parse_active_record(text)
-  local head, repeated, groups = string.match(text, '^([^:,]+):?(-?%d*),?(.*)$')
+  local head, repeated, groups, received = string.match(text, '^([^:,;]+):?(-?%d*),?([^;]*);?(.*)$')
   local changed, amounts, day, periods = string.match(head, '^(%S+) (%S+) (%S+) (%S+)$')
   if not changed then
     changed, amounts = string.sub(head, -13), string.sub(head, 1, -16)
@@ -198,6 +244,12 @@ local function parse_active_record(text)
   record.latest, record.groups = tonumber(repeated) or record.changed, split(groups)
   for amount in string.gmatch(amounts, '[^/]+') do
     table.insert(record.amounts, tonumber(amount))
+  end
+  if received ~= '' then
+    local points, letters, number, author, on = string.match(received, '^(%d+)(%a*);(%d*);([^;]*);?(.*)$')
+    record.received = {
+      points = tonumber(points), periods = letters, number = number, author = author, on = on ~= '' and on or nil,
+    }
   end
   return record
 end
@@ -231,15 +283,26 @@ local function read_active_record(operation)
   return record, changed
 end
 
--- Returns the boards, day and date of an active record; nothing if the call lacks their keys.
+-- Returns the boards, day and targets of an active record; nothing if the call lacks their keys.
 local function find_targets(record, user)
   local day = user.days[record.day]
   for _, targets in ipairs(day and targets_by_day[record.day] or {}) do
     local boards = boards_of(targets, record.periods, record.groups)
-    if boards then
-      return boards, day, targets.date
+    if boards and (not record.received or received_boards(targets, record.received.periods, true)) then
+      return boards, day, targets
     end
   end
+end
+
+-- Returns the target and the author of an active record that received points: nil for none.
+local function receivers_of(operation, record)
+  local received, target = record.received, nil
+  if received.number ~= '' then
+    -- Where boards of content are off, the call names no receiver.
+    local own = string.sub(operation.record, #operation.rule.action + 2)
+    target = target_at(received.on or (string.sub(own, 1, 1) == '#' and '#' or '') .. own)
+  end
+  return target, received.author ~= '' and participant(received.author, received.author) or nil
 end
 
 -- Returns the amount that changed a board most. A negative adjustment stops at zero points, so its
@@ -282,10 +345,21 @@ for _, operation in ipairs(operations) do
   if operation.dated then
     want(tombstones, redis.sha1hex(user.id))
   end
-  for _, board in ipairs(boards_of(operation.targets, operation.targets.periods, operation.targets.groups)) do
-    if not board.users[user.id] then
-      board.users[user.id] = true
-      board.users[#board.users + 1] = user.id
+  local targets, receiver = operation.targets, operation.receiver
+  want_scores(boards_of(targets, targets.periods, targets.groups), user)
+  local author = receiver
+  if receiver and receiver.is_target then
+    local registered = read_target(receiver)
+    local id = registered and registered.author ~= '' and registered.author or operation.author and operation.author.id
+    author = id and participant_of[id]
+    if registered or operation.author then
+      want_scores(received_boards(targets, targets.content, true), receiver)
+    end
+  end
+  if author then
+    want_scores(received_boards(targets, targets.content, false), author)
+    if operation.dated or operation.verb == 'undo' then
+      want(tombstones, redis.sha1hex(author.id))
     end
   end
 end

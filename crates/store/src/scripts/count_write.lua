@@ -1,8 +1,8 @@
 -- Writes what the operations of count.lua have changed in memory. Follows count_state.lua.
 
--- Entries of the journal and of the audit log; users with an undo log, and users whose active records
--- live longer.
-local journal, audit_entries, protected, active
+-- Entries of the journal and of the audit log; participants with an undo log, users whose active records
+-- live longer, and targets that a list of their author gains: { key, member }.
+local journal, audit_entries, protected, active, listed
 -- Whether the store refused a write and then also refused to undo the writes before it.
 local unfinished = false
 -- Names that the index did not have before.
@@ -18,17 +18,22 @@ local function reset_changes()
   for _, board in ipairs(boards) do
     board.scores = nil
   end
-  journal, audit_entries, protected, active, registered = {}, {}, {}, {}, {}
+  journal, audit_entries, protected, active, listed, registered = {}, {}, {}, {}, {}, {}
 end
 
--- Gives a user an undo log. If the operation `counts`, an activity is added: the first one of a day of UTC
--- renews the expiry of the active records.
-local function protect(operation, counts)
-  local user = operation.day.user
-  if not protected[user] then
-    protected[user] = true
-    protected[#protected + 1] = user
+-- Gives a participant an undo log.
+local function protect(one)
+  if not protected[one] then
+    protected[one] = true
+    protected[#protected + 1] = one
   end
+end
+
+-- Gives the user of an operation an undo log. If the operation `counts`, an activity is added: the first one
+-- of a day of UTC renews the expiry of the active records.
+local function protect_user(operation, counts)
+  local user = operation.day.user
+  protect(user)
   local history, has_records = user.histories[1], #user.records.changed > 0
   local marker = tonumber(get(history, MARKER) or 0)
   local is_newest = operation.day.history == history
@@ -46,53 +51,56 @@ local function protect(operation, counts)
   end
 end
 
--- Returns the undo log of a user.
-local function undo_log(user)
-  local lines = { entry_instant }
-  local function add(kind, key, field, former)
-    for _, line in ipairs({ kind, key, field, former }) do
-      lines[#lines + 1] = line
-    end
+-- Returns the undo log of a participant.
+local function undo_log(one)
+  local changes = { entry_instant }
+  local function add(...)
+    changes[#changes + 1] = table.concat({ ... }, '\n')
   end
   for _, hash in ipairs(hashes) do
-    if hash == user.records or hash.user == user then
-      for _, field in ipairs(hash.changed) do
+    local is_own, is_register = hash == one.records or hash.user == one, one.is_target and hash == register
+    for _, field in ipairs((is_own or is_register) and hash.changed or {}) do
+      if is_own or field == one.id then
         add('h', hash.key, field, hash.former[field] or '')
       end
     end
   end
   for _, board in ipairs(boards) do
-    local former = board.scores and board.former[user.id]
+    local former = board.scores and board.ranks_targets == one.is_target and board.former[one.id]
     if former then
-      add('z', board.key, user.id, former == 0 and '' or digits(former))
+      add('z', board.key, one.id, former == 0 and '' or digits(former))
+    end
+  end
+  for _, item in ipairs(listed) do
+    if item.target == one then
+      add('l', item.key, one.id, '')
     end
   end
   for _, entry in ipairs(journal) do
-    if entry.user == user then
+    if entry.user == one then
       add('j', outbox, 'mark', entry.mark)
     end
   end
-  for _, entry in ipairs(audit_entries) do
+  for _, entry in ipairs(one.is_target and {} or audit_entries) do
     add('a', audit.log, audit.subjects, entry.id)
   end
-  lines[#lines + 1] = ''
-  return table.concat(lines, '\n')
+  return table.concat(changes, '\n') .. '\n'
 end
 
 -- Writes the undo logs, and the fingerprint of a shard that has none.
 local function write_undo_logs()
   local logs = stored_fingerprint and {} or { FINGERPRINT, ARGV[1] }
-  for _, user in ipairs(protected) do
-    logs[#logs + 1] = UNDO_LOG .. user.id
-    logs[#logs + 1] = undo_log(user)
+  for _, one in ipairs(protected) do
+    logs[#logs + 1] = UNDO_LOG .. one.field
+    logs[#logs + 1] = undo_log(one)
   end
   write('HSET', KEYS[1], logs)
 end
 
 local function delete_undo_logs()
   local fields = {}
-  for i, user in ipairs(protected) do
-    fields[i] = UNDO_LOG .. user.id
+  for i, one in ipairs(protected) do
+    fields[i] = UNDO_LOG .. one.field
   end
   write('HDEL', KEYS[1], fields)
 end
@@ -103,19 +111,23 @@ local function write_hash(hash)
   write('HDEL', hash.key, deleted)
 end
 
+local function counter_score(board, order)
+  return board.is_plain and string.format('%.17g', order * FRACTION) or digits(order)
+end
+
 local function write_board(board)
   local scores, removed = {}, {}
-  for _, user in ipairs(board.changed) do
-    local score = board.scores[user.id]
+  for _, one in ipairs(board.changed) do
+    local score = board.scores[one.id]
     if score ~= 0 then
       scores[#scores + 1] = digits(score)
-      scores[#scores + 1] = user.id
-    elseif board.former[user.id] ~= 0 then
-      removed[#removed + 1] = user.id
+      scores[#scores + 1] = one.id
+    elseif board.former[one.id] ~= 0 then
+      removed[#removed + 1] = one.id
     end
   end
   if board.order ~= board.former_order then
-    scores[#scores + 1] = digits(board.order)
+    scores[#scores + 1] = counter_score(board, board.order)
     scores[#scores + 1] = COUNTER
   end
   write('ZADD', board.key, scores)
@@ -168,13 +180,16 @@ local function restore_changes(ids)
     end
   end
   for _, board in ipairs(boards) do
-    for _, user in ipairs(board.scores and board.changed or {}) do
-      local former = board.former[user.id]
-      restore(ARGV[2], 'z', board.key, user.id, former == 0 and '' or digits(former), user.hidden)
+    for _, one in ipairs(board.scores and board.changed or {}) do
+      local former = board.former[one.id]
+      restore(ARGV[2], 'z', board.key, one.id, former == 0 and '' or digits(former), one.hidden)
     end
     if board.scores and not board.created and board.order ~= board.former_order then
-      redis.call('ZADD', board.key, digits(board.former_order), COUNTER)
+      redis.call('ZADD', board.key, counter_score(board, board.former_order), COUNTER)
     end
+  end
+  for _, item in ipairs(listed) do
+    restore(ARGV[2], 'l', item.key, item.target.id, '')
   end
   for _, entry in ipairs(audit_entries) do
     restore(entry_instant, 'a', audit.log, audit.subjects, entry.id)
@@ -226,6 +241,9 @@ local function write_changes()
         write_board(board)
       end
     end
+    for _, item in ipairs(listed) do
+      redis.call('ZADD', item.key, item.instant, item.target.id)
+    end
     for _, entry in ipairs(audit_entries) do
       entry.flags = redis.call('HGET', KEYS[1], FLAGS .. entry.user) or ''
       entry.subjects = redis.call('HGET', audit.subjects, 'subjects') or ''
@@ -241,5 +259,7 @@ local function write_changes()
     unfinished = not pcall(restore_changes, ids)
     error(reason, 0)
   end
+  -- A later operation that the store refuses leaves it.
+  stored_fingerprint = ARGV[1]
   add_changed_boards()
 end

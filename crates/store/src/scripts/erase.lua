@@ -1,7 +1,9 @@
 -- Erases a user: profile, flags and keys of their own at once. Boards, older histories and the reasons
 -- of the audit log follow in settle.lua.
 --
--- KEYS    1 to 8 as pending.lua lists them   9.. the keys of the user (hash)
+-- KEYS    1 to 8 as pending.lua lists them
+--         9.. the keys of the user (hash; sorted set of targets), and the register of targets if there are
+--         boards of content
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: user
 --         4 '1' to write the erasure to the outbox     5 '1' to write a tombstone
 --         6 integer: names of the index whose keys to return
@@ -25,8 +27,10 @@ local _, subject = read_flags(user)
 local profiles = redis.call('HEXISTS', KEYS[1], user)
 local keys, existing = {}, 0
 for i = 9, #KEYS do
-  keys[#keys + 1] = KEYS[i]
-  existing = existing + redis.call('EXISTS', KEYS[i])
+  if KEYS[i] ~= string.sub(KEYS[1], 1, -2) .. 't' then
+    keys[#keys + 1] = KEYS[i]
+    existing = existing + redis.call('EXISTS', KEYS[i])
+  end
 end
 local pending = line_of(user)
 if pending and pending.verb == 'e' then

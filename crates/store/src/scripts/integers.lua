@@ -1,5 +1,8 @@
+-- The score of the order counter of a board of content or of authors is this fraction of it: scores are whole
+-- points, and the counter ranks below all of them.
+local FRACTION = 2 ^ -32
+
 -- Formats an integer. tostring() loses digits from 1e14 on.
 local function digits(n)
-  -- Adding 0 turns -0 into 0.
-  return string.format('%.0f', n + 0)
+  return string.format('%d', n)
 end

@@ -134,8 +134,22 @@ local function log_change(change, subject)
   end
 end
 
+-- Removes an erased author from the registrations of their targets, where the script declares these keys.
+local function forget_author(user)
+  local tag = string.sub(KEYS[1], 1, -2)
+  for i = 9, #KEYS do
+    for _, member in ipairs(KEYS[i] == tag .. 'u:' .. user and redis.call('ZRANGE', KEYS[i], 0, -1) or {}) do
+      local registration = redis.call('HGET', tag .. 't', member)
+      if registration then
+        redis.call('HSET', tag .. 't', member, (string.gsub(registration, '^(%d+;%d+;%a*;)[^;]*', '%1')))
+      end
+    end
+  end
+end
+
 -- Deletes everything of an erased user but scores and what the index names.
 local function erase_own_keys(user, change)
+  forget_author(user)
   if change.tombstone ~= '' then
     redis.call('HSET', KEYS[8], redis.sha1hex(user), change.tombstone)
   end

@@ -1,13 +1,41 @@
 -- Reads rows of a board. Precedes the scripts that return rows.
+--
+-- The rows of a board of content are targets: they have registrations in the place of profiles, see
+-- targets.lua, and one list more, of their authors: the profile (JSON) or '', nil for none and for a hidden
+-- one.
+
+-- Returns the stored fingerprint and the authors of some registrations.
+local function read_authors(registrations)
+  local fields, authors = { FINGERPRINT }, {}
+  for i, registration in ipairs(registrations) do
+    local author = string.match(registration or '', '^%d+;%d+;%a*;([^;]+)')
+    if author then
+      fields[#fields + 1] = author
+      fields[#fields + 1] = FLAGS .. author
+    end
+    authors[i] = author and #fields
+  end
+  local values = redis.call('HMGET', KEYS[1], unpack(fields))
+  for i, last in ipairs(authors) do
+    authors[i] = last and not is_hidden(values[last]) and (values[last - 1] or '')
+  end
+  return values[1], authors
+end
 
 -- Returns the stored fingerprint, and the users, the packed scores and the profiles of the rows with the
--- ranks `first` to `last` (from 0), best first; empty lists if `last` is below `first`.
-local function read_rows(board, first, last)
+-- ranks `first` to `last` (from 0), best first; empty lists if `last` is below `first`. `register` is the key
+-- of the register for a board of content.
+local function read_rows(board, first, last, register)
   local users, scores = {}, {}
   local rows = first <= last and redis.call('ZREVRANGE', board, first, last, 'WITHSCORES') or {}
   for i = 1, #rows, 2 do
     users[#users + 1] = rows[i]
     scores[#scores + 1] = tonumber(rows[i + 1])
+  end
+  if register then
+    local registrations = #users > 0 and redis.call('HMGET', register, unpack(users)) or {}
+    local fingerprint, authors = read_authors(registrations)
+    return fingerprint, users, scores, registrations, authors
   end
   local profiles = redis.call('HMGET', KEYS[1], FINGERPRINT, unpack(users))
   return table.remove(profiles, 1), users, scores, profiles

@@ -38,10 +38,19 @@ end
 
 -- Hides, shows or removes the pending users on a board.
 local function settle(board, users)
+  local kind = string.match(board, '^[^}]*}~?b(%u?)')
+  if kind == 'T' then
+    -- A board of content ranks targets.
+    return
+  end
   local readable, scores = pcall(redis.call, 'ZMSCORE', board, '#', unpack(users))
   -- The order counter shows that the board has changed, as after any other change of a score.
   local order = readable and tonumber(table.remove(scores, 1) or 0)
   local function next_order()
+    if kind == 'A' then
+      order = order + FRACTION
+      return string.format('%.17g', order)
+    end
     order = math.min(order + 1, MAX_ORDER)
     return digits(order)
   end

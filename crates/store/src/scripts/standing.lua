@@ -1,12 +1,12 @@
 -- Reads the standing of a user on a board, and the users around them.
 --
--- KEYS    1 users (hash)   2 board (sorted set)
+-- KEYS    1 users (hash)   2 board (sorted set)   3 register (hash), for a board of content: rows.lua
 -- ARGV    1 string: user   2 integer: neighbours to read on each side, 1 or more
 -- Returns { fingerprint or nil, total, profile or nil, rank, first rank of the page, users,
 --         scores (packed), profiles (JSON or nil) }
 --         total  visible users, or nil if the board does not exist
---         rank   from 0, as is the first rank. nil, and the last element of the reply, for a user who
---                is hidden or not on the board. The third element is nil for all but these, and for
+--         rank   from 0, as is the first rank. nil, and the last element of the reply but for the author
+--                of a target, for a user who is hidden or not on the board. The third element is nil for all but these, and for
 --                hidden users.
 --         users  include the user
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
@@ -16,11 +16,17 @@ local board, user = KEYS[2], ARGV[1]
 local total = redis.call('ZREVRANK', board, '#')
 local rank = redis.call('ZREVRANK', board, user)
 if not rank or rank > (total or -1) then
+  if KEYS[3] then
+    local registration = redis.call('HGET', KEYS[3], user)
+    local is_visible = registration and not string.find(registration, '^%d+;%d+;%a')
+    local fingerprint, authors = read_authors({ registration })
+    return { fingerprint, total, is_visible and registration, false, authors[1] }
+  end
   local values = redis.call('HMGET', KEYS[1], FINGERPRINT, user, FLAGS .. user)
   return { values[1], total, not is_hidden(values[3]) and values[2], false }
 end
 
 local first = math.max(rank - ARGV[2], 0)
 local last = math.min(rank + ARGV[2], total - 1)
-local fingerprint, users, scores, profiles = read_rows(board, first, last)
-return { fingerprint, total, false, rank, first, users, scores, profiles }
+local fingerprint, users, scores, profiles, authors = read_rows(board, first, last, KEYS[3])
+return { fingerprint, total, false, rank, first, users, scores, profiles, authors }

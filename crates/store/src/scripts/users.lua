@@ -3,7 +3,7 @@
 -- '\t'           schema fingerprint, then a line for each pending change: pending.lua
 -- user           profile, JSON
 -- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
--- '\t' .. user   undo log of a call: restore.lua
+-- '\t' .. user   undo log of a call: restore.lua. That of a target is '\t\t' .. its member
 -- '\t#'          watched boards: watch.lua
 --
 -- No user id contains a tab, '!' or '#'.
@@ -12,5 +12,5 @@ local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED = '\t', '!', '\t', '\t#'
 
 -- Returns whether boards hide a user with these flags.
 local function is_hidden(flags)
-  return string.find(string.match(flags or '', '^%a*'), '[hs]') ~= nil
+  return string.find(flags or '', '^%a*[hs]') ~= nil
 end

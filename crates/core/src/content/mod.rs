@@ -1,0 +1,7 @@
+//! Content: the targets that a service has registered, which receive points together with their authors.
+
+mod stored;
+mod target;
+
+pub use stored::{StoredTarget, id_of_member, member};
+pub use target::{NamedTarget, Target, TargetView, checked_id};

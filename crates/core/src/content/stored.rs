@@ -1,0 +1,97 @@
+//! A target as the store holds it.
+//!
+//! The header of `targets.lua` describes the text. A member of a board is the id of a target, preceded by
+//! a second `#` if it begins with one: the member `#` is the order counter. Members sort as ids do.
+
+use super::Target;
+
+/// A registered target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTarget {
+    /// The number of its registration. A target that is deleted and registered again has another.
+    pub number: u64,
+    /// When it was registered, in Unix ms.
+    pub registered: i64,
+    /// Whether a moderator hides it from boards.
+    pub hidden: bool,
+    /// The id of its author.
+    pub author: Option<String>,
+    /// The title and links.
+    pub target: Target,
+}
+
+impl StoredTarget {
+    /// Parses a stored target.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(5, ';');
+        let mut next = || parts.next();
+        let (number, registered) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        let (flags, author, json) = (next()?, next()?, next()?);
+        Some(Self {
+            number,
+            registered,
+            hidden: flags.contains('h'),
+            author: (!author.is_empty()).then(|| author.to_owned()),
+            target: Target::from_json(json)?,
+        })
+    }
+}
+
+/// Returns the member of boards for a target.
+#[must_use]
+pub fn member(id: &str) -> String {
+    match id.starts_with('#') {
+        true => format!("#{id}"),
+        false => id.to_owned(),
+    }
+}
+
+/// Returns the target of a member.
+#[must_use]
+pub fn id_of_member(member: &str) -> &str {
+    match member.strip_prefix('#') {
+        Some(id) if id.starts_with('#') => id,
+        Some(_) | None => member,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn members_round_trip_in_order(one in "#{0,3}[a#]{1,3}", other in "[#a]{1,4}") {
+            let (first, second) = (member(&one), member(&other));
+            prop_assert_eq!(id_of_member(&first), &one);
+            prop_assert_ne!(&first, "#");
+            prop_assert_eq!(first.cmp(&second), one.cmp(&other));
+        }
+    }
+
+    #[test]
+    fn stored_target_parses() {
+        let text = r#"17;1795132800000;h;9;{"title":"A; b","url":"https://a.example/7"}"#;
+        let stored = StoredTarget::parse(text).unwrap();
+        let target = Target {
+            title: Some("A; b".to_owned()),
+            url: Some("https://a.example/7".to_owned()),
+            image: None,
+        };
+        let expected = StoredTarget {
+            number: 17,
+            registered: 1_795_132_800_000,
+            hidden: true,
+            author: Some("9".to_owned()),
+            target,
+        };
+        assert_eq!(stored, expected);
+        let bare = StoredTarget::parse("1;0;;;{}").unwrap();
+        assert_eq!((bare.hidden, bare.author), (false, None));
+        for odd in ["", "1;0;;", "x;0;;;{}", "1;0;;;[]"] {
+            assert_eq!(StoredTarget::parse(odd), None, "{odd}");
+        }
+    }
+}

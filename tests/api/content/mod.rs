@@ -1,0 +1,264 @@
+//! Boards of content and of authors, and the register of targets.
+
+mod receivers;
+mod refused_writes;
+mod targets;
+
+use test_support::{Value, WorkerBuilder, json};
+
+use crate::app::{TestApp, WranglerApp};
+use crate::bodies::{activity, like, with};
+use crate::client::Client;
+
+/// Starts a Worker with boards of content for days and all time.
+fn start() -> TestApp {
+    TestApp::with(content)
+}
+
+fn content(worker: WorkerBuilder) -> WorkerBuilder {
+    worker.var("CONTENT_PERIODS", "day,all")
+}
+
+/// Registers a target.
+async fn register(app: &Client, target: &str, body: Value) {
+    let response = app.put(&format!("/v1/targets/{target}"), &body).await;
+    response.assert_status(200);
+}
+
+/// Returns the ids and scores of a board: of targets on a board of content, of users on others.
+async fn rows(app: &TestApp, path: &str) -> Vec<(String, i64)> {
+    let board = app.read(path).await;
+    let entries = board["entries"].as_array().expect("entries");
+    assert_eq!(board["total"], entries.len());
+    let row = |entry: &Value| {
+        let named = match entry.get("target") {
+            Some(target) => target,
+            None => &entry["user"],
+        };
+        let id = named["id"].as_str().expect("an id");
+        (id.to_owned(), entry["score"].as_i64().expect("a score"))
+    };
+    entries.iter().map(row).collect()
+}
+
+fn row(id: &str, score: i64) -> (String, i64) {
+    (id.to_owned(), score)
+}
+
+/// Asserts the boards of content and of authors of all time.
+#[track_caller]
+fn assert_boards(
+    app: &TestApp,
+    targets: &[(&str, i64)],
+    authors: &[(&str, i64)],
+) -> impl Future<Output = ()> {
+    let caller = std::panic::Location::caller();
+    let expected = [targets, authors].map(|rows| {
+        let rows = rows.iter().map(|(id, score)| row(id, *score));
+        rows.collect::<Vec<_>>()
+    });
+    async move {
+        let paths = ["/v1/content/all?limit=100", "/v1/authors/all?limit=100"];
+        for (path, expected) in paths.into_iter().zip(expected) {
+            assert_eq!(rows(app, path).await, expected, "{caller}: {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn like_gives_points_to_target_and_author() {
+    let app = start();
+    let named = json!({"author": 9, "title": "A title", "url": "https://example.com/7"});
+    register(&app, "post-7", named).await;
+    app.set_name("9", "Ada").await;
+    app.count("42", "like", "post-7").await;
+    app.count("43", "bookmark", "post-7").await;
+    let target = json!({"id": "post-7", "title": "A title", "url": "https://example.com/7"});
+    let author = json!({"id": "9", "name": "Ada"});
+    for period in ["day", "all"] {
+        let board = app.read(&format!("/v1/content/{period}")).await;
+        let entry = json!({"rank": 1, "score": 4, "target": target, "author": author});
+        assert_eq!(board["entries"], json!([entry]));
+        let path = format!("/v1/content/{period}/targets/post-7?around=1");
+        let standing = app.read(&path).await;
+        let expected = json!({"target": target, "author": author, "rank": 1, "score": 4, "total": 1,
+            "percentile": 100.0, "next": null, "around": [entry], "period": board["period"]});
+        assert_eq!(standing, expected);
+        let board = app.read(&format!("/v1/authors/{period}")).await;
+        let entry = json!({"rank": 1, "score": 4, "user": author});
+        assert_eq!(board["entries"], json!([entry]));
+        let standing = app.read(&format!("/v1/authors/{period}/users/9")).await;
+        assert_eq!(
+            (&standing["rank"], &standing["score"]),
+            (&json!(1), &json!(4))
+        );
+    }
+    assert_eq!(app.read("/v1/ranking/all/users/9").await["score"], 0);
+}
+
+#[tokio::test]
+async fn equal_scores_rank_by_id_descending() {
+    let app = start();
+    let ids = ["#", "##a", "#a", "a", "b"];
+    for id in ids {
+        app.put(
+            "/v1/targets",
+            &json!([{"id": id, "author": id.replace('#', "x")}]),
+        )
+        .await
+        .assert_status(200);
+        app.count("42", "like", id).await;
+    }
+    let expected: Vec<(&str, i64)> = ids.iter().rev().map(|id| (*id, 2)).collect();
+    let authors = [("xxa", 2), ("xa", 2), ("x", 2), ("b", 2), ("a", 2)];
+    assert_boards(&app, &expected, &authors).await;
+    // A higher id takes a rank with equal points.
+    app.count("43", "like", "a").await;
+    let standing = app.read("/v1/content/all/targets/b").await;
+    assert_eq!(
+        standing["next"],
+        json!({"rank": 1, "score": 4, "points": 2})
+    );
+    let standing = app.read("/v1/content/all/targets/%23").await;
+    assert_eq!(
+        standing["next"],
+        json!({"rank": 4, "score": 2, "points": 1})
+    );
+}
+
+#[tokio::test]
+async fn boards_of_content_are_off_by_default() {
+    let app = TestApp::start();
+    let detail = "This deployment has no boards of content: CONTENT_PERIODS is not set.";
+    for path in [
+        "/v1/content/day",
+        "/v1/authors/day",
+        "/v1/content/day/targets/post-7",
+        "/v1/authors/all/users/9",
+        "/v1/targets/post-7",
+    ] {
+        let response = app.get(path).await;
+        response.assert_status(404);
+        assert_eq!(response.body["detail"], detail, "{path}");
+    }
+    for (path, body) in [
+        ("/v1/targets/post-7", json!({})),
+        ("/v1/targets", json!([])),
+    ] {
+        let response = app.put(path, &body).await;
+        response.assert_status(404);
+        assert_eq!(response.body["detail"], detail, "{path}");
+        let response = app.without_key().put(path, &body).await;
+        response.assert_status(401);
+    }
+    let body = with(like("42", "post-7"), json!({"on": "post-8", "author": "9"}));
+    app.outcome(body, "counted").await;
+    assert!(!app.store().keys().iter().any(|key| key == "t"));
+}
+
+#[tokio::test]
+async fn period_without_board_of_content_is_not_found() {
+    let app = start();
+    let response = app.get("/v1/content/week").await;
+    response.assert_status(404);
+    assert_eq!(response.body["detail"], "The period week is switched off.");
+    app.get("/v1/content/day?group=eu").await.assert_status(400);
+    app.get("/v1/authors/day/targets/a")
+        .await
+        .assert_status(404);
+}
+
+/// The ids of users and of targets are unrelated.
+#[tokio::test]
+async fn hidden_user_is_no_hidden_target() {
+    let app = start();
+    register(&app, "42", json!({"author": "7"})).await;
+    app.count("43", "like", "42").await;
+    app.moderate("42", true, false).await;
+    assert_boards(&app, &[("42", 2)], &[("7", 2)]).await;
+    app.erase("42").await;
+    assert_boards(&app, &[("42", 2)], &[("7", 2)]).await;
+}
+
+#[tokio::test]
+async fn hidden_author_goes_on_receiving() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    app.count("42", "like", "post-7").await;
+    app.moderate("9", true, false).await;
+    assert_boards(&app, &[("post-7", 2)], &[]).await;
+    let board = app.read("/v1/content/all").await;
+    assert_eq!(board["entries"][0].get("author"), None);
+    app.count("43", "comment", "post-7").await;
+    assert_boards(&app, &[("post-7", 5)], &[]).await;
+    app.moderate("9", false, false).await;
+    assert_boards(&app, &[("post-7", 5)], &[("9", 5)]).await;
+}
+
+#[tokio::test]
+async fn erased_author_leaves_targets_without_author() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9", "title": "A title"})).await;
+    app.count("42", "like", "post-7").await;
+    app.erase("9").await;
+    assert_boards(&app, &[("post-7", 2)], &[]).await;
+    let target = json!({"id": "post-7", "title": "A title"});
+    app.assert_get("/v1/targets/post-7", target).await;
+    assert_eq!(app.store().traces("9"), [""; 0]);
+    // Another author receives from then on, and loses nothing that the first one received.
+    register(&app, "post-7", json!({"author": "10"})).await;
+    app.count("43", "like", "post-7").await;
+    let undo = with(like("42", "post-7"), json!({"undo": true}));
+    app.outcome(undo, "undone").await;
+    assert_boards(&app, &[("post-7", 2)], &[("10", 2)]).await;
+}
+
+/// The erasure of a user leaves the points that others received for their activities.
+#[tokio::test]
+async fn erased_user_leaves_what_others_received() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    app.count("42", "like", "post-7").await;
+    app.outcome(activity("42", "follow", "9"), "counted").await;
+    app.erase("42").await;
+    assert_boards(&app, &[("post-7", 2)], &[("9", 4)]).await;
+}
+
+#[tokio::test]
+async fn change_reaches_stream_of_content() {
+    let app = WranglerApp::with(|worker| content(worker).live());
+    let api = app.wrangler.api();
+    let mut content = api.stream("/v1/content/all/live", &[]).await;
+    let mut authors = api.stream("/v1/authors/all/live", &[]).await;
+    assert_eq!(content.event().await.json()["total"], 0);
+    assert_eq!(authors.event().await.json()["total"], 0);
+    register(&app, "%237", json!({"author": "9"})).await;
+    app.count("42", "like", "#7").await;
+    let board = content.event().await.json();
+    assert_eq!(board["entries"][0]["target"], json!({"id": "#7"}));
+    assert_eq!(authors.event().await.json()["entries"][0]["score"], 2);
+    register(&app, "%237", json!({"title": "A title"})).await;
+    let board = content.event().await.json();
+    assert_eq!(board["entries"][0]["target"]["title"], "A title");
+}
+
+/// A journal would not record what targets receive.
+#[tokio::test]
+async fn boards_of_content_need_one_shard_and_no_journal() {
+    let app = TestApp::with(|worker| content(worker).var("SHARDS", "2"));
+    let remedy = "needs SHARDS = 1";
+    assert_misconfigured(&app, remedy).await;
+    let app = WranglerApp::with(|worker| content(worker).journal());
+    let remedy = "needs a deployment without JOURNAL, which does not record what targets receive";
+    assert_misconfigured(&app, remedy).await;
+}
+
+async fn assert_misconfigured(app: &Client, remedy: &str) {
+    let response = app.get("/v1/ranking/day").await;
+    response.assert_status(500);
+    let detail = response.body["detail"].as_str().expect("a detail");
+    assert!(
+        detail.contains("CONTENT_PERIODS") && detail.contains(remedy),
+        "{detail}"
+    );
+}

@@ -1,0 +1,191 @@
+//! The receivers of points for an activity, and the undo.
+
+use test_support::json;
+
+use super::{assert_boards, register, rows, start};
+use crate::app::TestApp;
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::clock::{ago, day, noon};
+use crate::token::sign::{SECRET, claims_with, hs256};
+
+#[tokio::test]
+async fn undo_takes_back_what_was_received() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    app.outcome(dated(like("42", "post-7"), noon(3)), "counted")
+        .await;
+    app.count("43", "like", "post-7").await;
+    assert_boards(&app, &[("post-7", 4)], &[("9", 4)]).await;
+    let three_days_ago = format!("/v1/content/day?date={}", day(3));
+    assert_eq!(rows(&app, &three_days_ago).await, [("post-7".into(), 2)]);
+    app.outcome(undo(like("42", "post-7")), "undone").await;
+    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
+    assert_eq!(rows(&app, &three_days_ago).await, []);
+    assert_eq!(rows(&app, "/v1/content/day").await, [("post-7".into(), 2)]);
+    app.outcome(undo(like("43", "post-7")), "undone").await;
+    assert_boards(&app, &[], &[]).await;
+    // Nothing is below zero.
+    app.outcome(undo(like("43", "post-7")), "nothing-to-undo")
+        .await;
+    app.count("43", "like", "post-7").await;
+    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
+}
+
+#[tokio::test]
+async fn target_receives_from_its_registration_on() {
+    let app = start();
+    app.count("42", "like", "post-7").await;
+    assert_boards(&app, &[], &[]).await;
+    register(&app, "post-7", json!({"title": "A title"})).await;
+    app.count("43", "like", "post-7").await;
+    assert_boards(&app, &[("post-7", 2)], &[]).await;
+    register(&app, "post-7", json!({"author": "9"})).await;
+    app.count("44", "like", "post-7").await;
+    assert_boards(&app, &[("post-7", 4)], &[("9", 2)]).await;
+    for user in ["42", "43"] {
+        app.outcome(undo(like(user, "post-7")), "undone").await;
+    }
+    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
+}
+
+#[tokio::test]
+async fn own_target_earns_nothing_but_a_comment_does() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    for action in ["like", "bookmark"] {
+        let body = app.outcome(activity("9", action, "post-7"), "capped").await;
+        assert_eq!(
+            (&body["reason"], &body["points"]),
+            (&json!("own-target"), &json!(0))
+        );
+    }
+    app.outcome(undo(like("9", "post-7")), "nothing-to-undo")
+        .await;
+    assert_boards(&app, &[], &[]).await;
+    app.count("9", "comment", "post-7").await;
+    assert_boards(&app, &[("post-7", 3)], &[("9", 3)]).await;
+    // Another service that registers the target with the activity.
+    let body = with(like("8", "post-8"), json!({"author": "8"}));
+    app.outcome(body, "capped").await;
+    app.get("/v1/targets/post-8").await.assert_status(404);
+}
+
+#[tokio::test]
+async fn comment_gives_points_to_another_target() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    let comment = |id: &str| with(activity("42", "comment", id), json!({"on": "post-7"}));
+    for id in ["c-1", "c-2"] {
+        app.outcome(comment(id), "counted").await;
+    }
+    assert_boards(&app, &[("post-7", 6)], &[("9", 6)]).await;
+    // The record knows the target.
+    app.outcome(undo(activity("42", "comment", "c-1")), "undone")
+        .await;
+    app.outcome(
+        undo(with(comment("c-2"), json!({"on": "post-8"}))),
+        "undone",
+    )
+    .await;
+    assert_boards(&app, &[], &[]).await;
+}
+
+#[tokio::test]
+async fn followed_user_receives_without_a_register() {
+    let app = start();
+    app.count("42", "follow", "9").await;
+    app.count("43", "follow", "9").await;
+    // No user has this id.
+    app.count("42", "follow", "a b").await;
+    app.outcome(activity("9", "follow", "9"), "capped").await;
+    assert_boards(&app, &[], &[("9", 4)]).await;
+    app.outcome(undo(activity("42", "follow", "9")), "undone")
+        .await;
+    assert_boards(&app, &[], &[("9", 2)]).await;
+}
+
+#[tokio::test]
+async fn publish_registers_its_target() {
+    let app = start();
+    app.count("9", "publish", "post-7").await;
+    app.assert_get("/v1/targets/post-7", json!({"id": "post-7", "author": "9"}))
+        .await;
+    register(&app, "post-8", json!({"author": "10", "title": "A title"})).await;
+    app.count("9", "publish", "post-8").await;
+    let known = json!({"id": "post-8", "author": "10", "title": "A title"});
+    app.assert_get("/v1/targets/post-8", known).await;
+    app.count("42", "like", "post-7").await;
+    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
+    // No path can name this target.
+    app.count("9", "publish", "..").await;
+    app.count("42", "like", "..").await;
+    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
+}
+
+#[tokio::test]
+async fn service_registers_target_with_an_activity() {
+    let app = start();
+    let body = with(like("42", "post-7"), json!({"author": 9}));
+    app.outcome(body, "counted").await;
+    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
+    // A known author stays.
+    let body = with(like("43", "post-7"), json!({"author": "10"}));
+    app.outcome(body, "counted").await;
+    assert_boards(&app, &[("post-7", 4)], &[("9", 4)]).await;
+    let array = json!([
+        with(
+            activity("44", "comment", "c-1"),
+            json!({"on": "post-8", "author": "9"})
+        ),
+        with(activity("44", "comment", "c-2"), json!({"on": "post-8"})),
+        like("9", "post-8"),
+        undo(activity("44", "comment", "c-1")),
+    ]);
+    let response = app.send_activity(array).await;
+    let outcomes = response.body["results"].as_array().expect("results").iter();
+    let outcomes: Vec<_> = outcomes.map(|result| result["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["counted", "counted", "capped", "undone"]);
+    assert_boards(&app, &[("post-7", 4), ("post-8", 3)], &[("9", 7)]).await;
+}
+
+#[tokio::test]
+async fn member_registers_nothing() {
+    let app = TestApp::with(|worker| super::content(worker).var("JWT_SECRET", SECRET));
+    let member = app.with_key(&hs256(&claims_with(json!({"sub": "42"}))));
+    let body = with(like("42", "post-7"), json!({"author": "9"}));
+    member.send_activity(body).await.assert_status(403);
+    let body = json!({"author": "42"});
+    let response = member.put("/v1/targets/post-7", &body).await;
+    response.assert_status(403);
+    let on = with(activity("42", "comment", "c-1"), json!({"on": "post-7"}));
+    member.send_activity(on).await.assert_status(200);
+    assert_boards(&app, &[], &[]).await;
+}
+
+#[tokio::test]
+async fn dated_activity_counts_for_no_author_erased_since() {
+    let app = start();
+    app.count("42", "like", "other").await;
+    app.count("42", "follow", "9").await;
+    app.erase("9").await;
+    app.outcome(dated(activity("43", "follow", "9"), ago(60)), "counted")
+        .await;
+    assert_boards(&app, &[], &[]).await;
+    app.count("44", "follow", "9").await;
+    for user in ["42", "43"] {
+        app.outcome(undo(activity(user, "follow", "9")), "undone")
+            .await;
+    }
+    assert_boards(&app, &[], &[("9", 2)]).await;
+}
+
+/// An undo takes back what was received while boards of content were on.
+#[tokio::test]
+async fn undo_takes_back_where_boards_of_content_are_off() {
+    let app = start();
+    register(&app, "%23", json!({"author": "9"})).await;
+    app.count("42", "like", "#").await;
+    let other = TestApp::with(|worker| worker.var("PREFIX", app.prefix()));
+    other.outcome(undo(like("42", "#")), "undone").await;
+    assert_boards(&app, &[], &[]).await;
+}

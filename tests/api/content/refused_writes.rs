@@ -1,0 +1,61 @@
+//! A store that refuses single writes of a script that gives points to others.
+
+use test_support::{Fault, Refusal, json};
+
+use super::content;
+use crate::app::TestApp;
+use crate::bodies::{activity, like, undo, with};
+use crate::store::FINGERPRINT;
+
+/// Each refused write changes nothing, or an array is counted item by item; a retry counts all.
+#[tokio::test]
+async fn retry_completes_refused_writes() {
+    let (app, forwarder) = TestApp::behind_forwarder(content);
+    let array = json!([
+        with(like("42", "post-7"), json!({"author": "9"})),
+        activity("43", "comment", "post-7"),
+        undo(like("44", "post-6")),
+        activity("44", "follow", "9"),
+    ]);
+    let before = with(like("44", "post-6"), json!({"author": "8"}));
+    let mut store = app.store();
+    app.send_activity(like("42", "claim"))
+        .await
+        .assert_status(200);
+    let boards = async |app: &TestApp| {
+        let mut boards = Vec::new();
+        for path in ["/v1/content/all", "/v1/authors/all", "/v1/ranking/all"] {
+            boards.push(super::rows(app, path).await);
+        }
+        boards
+    };
+    store.clear();
+    app.send_activity(before.clone()).await.assert_status(200);
+    app.send_activity(array.clone()).await.assert_status(200);
+    let expected = boards(&app).await;
+    assert_eq!(expected[1], [("9".into(), 7)]);
+    let mut refused = 0;
+    for number in 1..=60 {
+        for refusal in [Refusal::Only(number), Refusal::From(number)] {
+            store.clear();
+            app.send_activity(before.clone()).await.assert_status(200);
+            forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
+            let response = app.send_activity(array.clone()).await;
+            forwarder.heal();
+            refused += usize::from(response.status != 200);
+            app.send_activity(array.clone()).await.assert_status(200);
+            assert_eq!(
+                boards(&app).await,
+                expected,
+                "{refusal:?}: {}",
+                response.text
+            );
+            let users = store.key_of("42", "p");
+            let fields: Vec<String> = store.run("HKEYS", &[&users]);
+            let is_log = |field: &&String| field.starts_with('\t') && *field != FINGERPRINT;
+            let logs: Vec<&String> = fields.iter().filter(is_log).collect();
+            assert_eq!(logs, [""; 0], "{refusal:?}");
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}

@@ -1,0 +1,103 @@
+//! `/v1/targets`: the register of targets.
+
+use test_support::{Value, json};
+
+use super::{register, start};
+use crate::problem::{ID, Problem, field_error};
+
+#[tokio::test]
+async fn put_keeps_author_and_replaces_the_rest() {
+    let app = start();
+    app.get("/v1/targets/post-7").await.assert_status(404);
+    let full = json!({"author": "9", "title": "A title", "url": "https://example.com/7",
+        "image": "https://example.com/7.png"});
+    let response = app.put("/v1/targets/post-7", &full).await;
+    let mut expected = full;
+    expected["id"] = json!("post-7");
+    response.assert(200, expected.clone());
+    app.assert_get("/v1/targets/post-7", expected).await;
+    let response = app.put("/v1/targets/post-7", &json!({})).await;
+    response.assert(200, json!({"id": "post-7", "author": "9"}));
+}
+
+#[tokio::test]
+async fn author_is_set_once() {
+    let app = start();
+    register(&app, "post-7", json!({"title": "A title"})).await;
+    register(&app, "post-7", json!({"author": "9"})).await;
+    register(&app, "post-7", json!({"author": "9"})).await;
+    let response = app
+        .put("/v1/targets/post-7", &json!({"author": "10"}))
+        .await;
+    response.assert_status(409);
+    let problem = Problem::new("author-conflict", "The target post-7 has another author.");
+    assert_eq!(response.body, problem.body());
+    app.assert_get("/v1/targets/post-7", json!({"id": "post-7", "author": "9"}))
+        .await;
+}
+
+#[tokio::test]
+async fn target_array_is_processed_item_by_item() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    let error = |problem: Problem| json!({"error": problem.body()});
+    let body = json!([
+        {"id": "post-8", "author": 9},
+        {"id": "post-7", "author": "10"},
+        {"title": "A title"},
+        {"id": "post-9", "author": "a b"},
+        {"id": "post-8", "title": "A title"},
+    ]);
+    let response = app.put("/v1/targets", &body).await;
+    let conflict = Problem::new("author-conflict", "The target post-7 has another author.");
+    response.assert(
+        200,
+        json!({"results": [
+            {"id": "post-8", "author": "9"},
+            error(conflict),
+            error(field_error("id", "must be a text")),
+            error(field_error("author", ID)),
+            {"id": "post-8", "author": "9", "title": "A title"},
+        ]}),
+    );
+    let many: Vec<Value> = (0..500)
+        .map(|id| json!({"id": format!("p-{id}")}))
+        .collect();
+    let response = app.put("/v1/targets", &json!(many)).await;
+    response.assert(200, json!({"results": many}));
+    app.put("/v1/targets", &json!([]))
+        .await
+        .assert(200, json!({"results": []}));
+}
+
+#[tokio::test]
+async fn ids_are_decoded_from_paths() {
+    let app = start();
+    for (path, id) in [
+        ("a%2Fb", "a/b"),
+        ("%23", "#"),
+        ("%E2%98%83", "☃"),
+        ("a;b", "a;b"),
+    ] {
+        let body = json!({"id": id, "author": "9"});
+        let response = app
+            .put(&format!("/v1/targets/{path}"), &json!({"author": "9"}))
+            .await;
+        response.assert(200, body.clone());
+        app.assert_get(&format!("/v1/targets/{path}"), body).await;
+        app.count("42", "like", id).await;
+        let standing = app.read(&format!("/v1/content/all/targets/{path}")).await;
+        assert_eq!(
+            (&standing["target"]["id"], &standing["score"]),
+            (&json!(id), &json!(2))
+        );
+    }
+    for path in ["%2E", "%2e%2e", "a%00b"] {
+        let response = app.put(&format!("/v1/targets/{path}"), &json!({})).await;
+        assert!(
+            [400, 404].contains(&response.status),
+            "{path}: {}",
+            response.text
+        );
+    }
+}
