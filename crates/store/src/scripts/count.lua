@@ -131,7 +131,7 @@ local function add_to_journal(change, operation, targets, boards)
       table.insert(skipped, i)
     end
   end
-  journal[#journal + 1] = {
+  changes.journal[#changes.journal + 1] = {
     change, 'now', ARGV[2], 'user', operation.day.user.id, 'action', rule.action,
     'once', rule.once, 'points', digits(rule.points), 'cooldown', rule.cooldown > 0 and '1' or '0',
     'mark', operation.record, 'at', digits(operation.at),
@@ -172,7 +172,7 @@ local function register_target(operation, target, registered)
   local parts = { registered.number, registered.instant, registered.flags, registered.author, registered.json }
   protect(target)
   set(register, target.id, table.concat(parts, ';'))
-  listed[#listed + 1] = { key = operation.list, target = target, instant = registered.instant }
+  changes.listed[#changes.listed + 1] = { key = operation.list, target = target, instant = registered.instant }
 end
 
 -- Reads the boards on which an operation adds points for its receivers.
@@ -227,7 +227,7 @@ end
 local function add_to_audit(operation, action, points, date)
   if audit then
     local id = string.sub(operation.record, #ADJUST + 2)
-    audit_entries[#audit_entries + 1] = {
+    changes.audit_entries[#changes.audit_entries + 1] = {
       user = operation.day.user.id, id = id,
       entry = { action, 'points', digits(points), 'date', date, 'adjustment', id },
     }

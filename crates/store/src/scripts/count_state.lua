@@ -23,13 +23,15 @@ local function erased_at(user)
   return tonumber(get(tombstones, redis.sha1hex(user.id)) or -math.huge)
 end
 
--- Returns the board with this key. Scores of a plain board are points without an order.
+-- Returns the board with this key. Scores of a plain board are points without an order. `wanted` lists ids of
+-- participants, and contains each as a key; `changed` lists participants, with their former scores.
 local function board_at(key, period, is_plain, ranks_targets)
   local board = boards_by_key[key]
   if not board then
     board = {
-      key = key, lifetime = board_lifetime[period] or 0, is_plain = is_plain, ranks_targets = ranks_targets, wanted = {},
-      is_wanted = {},
+      key = key, lifetime = board_lifetime[period] or 0, is_plain = is_plain, ranks_targets = ranks_targets,
+      wanted = {}, scores = false, changed = false, order = 0, former_order = 0, new = false, created = false,
+      archived = false,
     }
     boards_by_key[key], boards[#boards + 1] = board, board
   end
@@ -92,23 +94,25 @@ end
 
 -- Names a participant whose score will be read, so that one command reads all of a board.
 local function want_scores(some, one)
+  local id = one.id
   for _, board in ipairs(some) do
-    if not board.is_wanted[one.id] then
-      board.is_wanted[one.id] = true
-      board.wanted[#board.wanted + 1] = one.id
+    local wanted = board.wanted
+    if not wanted[id] then
+      wanted[id], wanted[#wanted + 1] = true, id
     end
   end
 end
 
 -- Reads the order counter of a board and the scores of the participants whose operations name it.
 local function read_board(board)
-  local scores = redis.call('ZMSCORE', board.key, COUNTER, unpack(board.wanted))
-  board.order, board.new = tonumber(scores[1] or 0) / (board.is_plain and FRACTION or 1), not scores[1]
-  board.former_order, board.created = board.order, false
-  board.scores, board.former, board.changed = {}, {}, {}
+  local replies = redis.call('ZMSCORE', board.key, COUNTER, unpack(board.wanted))
+  local order = tonumber(replies[1] or 0) / (board.is_plain and FRACTION or 1)
+  board.order, board.former_order, board.new, board.created = order, order, not replies[1], false
+  local scores = {}
   for i, id in ipairs(board.wanted) do
-    board.scores[id] = tonumber(scores[i + 1] or 0)
+    scores[id] = tonumber(replies[i + 1] or 0)
   end
+  board.scores, board.changed = scores, {}
   -- An archived board that has expired no longer changes.
   board.archived = board.new and redis.call('SISMEMBER', archived, board.key) == 1
 end
@@ -133,18 +137,17 @@ end
 
 -- Sets the points of a participant, with the next order number.
 local function set_points(board, one, points)
-  if not board.former[one.id] then
-    board.former[one.id] = board.scores[one.id]
-    board.changed[#board.changed + 1] = one
+  local scores, changed, order, score = board.scores, board.changed, board.order, 0
+  if not changed[one] then
+    changed[one], changed[#changed + 1] = scores[one.id], one
   end
-  local score = 0
   if points > 0 then
-    score = board.is_plain and points or points * ORDERS + (ORDERS - 1 - board.order)
+    score = board.is_plain and points or points * ORDERS + (ORDERS - 1 - order)
     board.created, board.new = board.created or board.new, false
   end
   -- Also where the user leaves the board: the order counter shows every change.
-  board.order = math.min(board.order + 1, ORDERS - 1)
-  board.scores[one.id] = one.hidden and -score or score
+  board.order = math.min(order + 1, ORDERS - 1)
+  scores[one.id] = one.hidden and -score or score
 end
 
 -- Returns the days of a daily record as bits of a number, and whether this day is one of them.
@@ -169,14 +172,14 @@ end
 
 -- Returns the points of all actions on a day.
 local function points_of_day(day)
-  local fields = redis.call('HGETALL', day.history.key)
+  local fields, values = redis.call('HGETALL', day.history.key), day.history.values
   for i = 1, #fields, 2 do
-    if day.history.values[fields[i]] == nil then
-      day.history.values[fields[i]] = fields[i + 1]
+    if values[fields[i]] == nil then
+      values[fields[i]] = fields[i + 1]
     end
   end
   local sum = 0
-  for field, value in pairs(day.history.values) do
+  for field, value in pairs(values) do
     -- A colon is in daily records only.
     if value and string.sub(field, 1, 1) == day.digit and not string.find(field, ':', 1, true) then
       sum = sum + tonumber(string.match(value, '-?%d+$') or 0)

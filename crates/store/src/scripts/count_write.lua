@@ -1,12 +1,11 @@
 -- Writes what the operations of count.lua have changed in memory. Follows count_state.lua.
 
--- Entries of the journal and of the audit log; participants with an undo log, users whose active records
--- live longer, and targets that a list of their author gains: { key, member }.
-local journal, audit_entries, protected, active, listed
+-- What the operations change beside hashes and boards: entries of the journal and of the audit log; participants
+-- with an undo log; users whose active records live longer; targets that a list of their author gains,
+-- { key, target, instant }; names that the index did not have before.
+local changes
 -- Whether the store refused a write and then also refused to undo the writes before it.
 local unfinished = false
--- Names that the index did not have before.
-local registered
 -- Names of the watched boards that were written.
 local changed_boards = {}
 -- The instant of entries of the journal and of the audit log. In a rebuild it precedes ARGV[2].
@@ -18,14 +17,14 @@ local function reset_changes()
   for _, board in ipairs(boards) do
     board.scores = nil
   end
-  journal, audit_entries, protected, active, listed, registered = {}, {}, {}, {}, {}, {}
+  changes = { journal = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
 end
 
 -- Gives a participant an undo log.
 local function protect(one)
+  local protected = changes.protected
   if not protected[one] then
-    protected[one] = true
-    protected[#protected + 1] = one
+    protected[one], protected[#protected + 1] = true, one
   end
 end
 
@@ -41,9 +40,9 @@ local function protect_user(operation, counts)
     -- An undo may delete the last active record, and the key with it.
     set(history, MARKER, marker > 0 and digits(marker - marker % 2))
   elseif not is_newest or math.floor(marker / 2) ~= today or marker % 2 == 0 and has_records then
+    local active = changes.active
     if not active[user] then
-      active[user] = true
-      active[#active + 1] = user
+      active[user], active[#active + 1] = true, user
     end
     if is_newest then
       set(history, MARKER, digits(2 * today + (has_records and 1 or 0)))
@@ -53,44 +52,48 @@ end
 
 -- Returns the undo log of a participant.
 local function undo_log(one)
-  local changes = { entry_instant }
-  local function add(...)
-    changes[#changes + 1] = table.concat({ ... }, '\n')
+  local lines, is_target, id = { entry_instant }, one.is_target, one.id
+  local function add(kind, key, field, former)
+    local n = #lines
+    lines[n + 1], lines[n + 2], lines[n + 3], lines[n + 4] = kind, key, field, former
   end
   for _, hash in ipairs(hashes) do
-    local is_own, is_register = hash == one.records or hash.user == one, one.is_target and hash == register
-    for _, field in ipairs((is_own or is_register) and hash.changed or {}) do
-      if is_own or field == one.id then
-        add('h', hash.key, field, hash.former[field] or '')
+    local changed, is_own = hash.changed, hash == one.records or hash.user == one
+    if #changed > 0 and (is_own or is_target and hash == register) then
+      for _, field in ipairs(changed) do
+        if is_own or field == id then
+          add('h', hash.key, field, changed[field] or '')
+        end
       end
     end
   end
   for _, board in ipairs(boards) do
-    local former = board.scores and board.ranks_targets == one.is_target and board.former[one.id]
+    local former = board.scores and board.ranks_targets == is_target and board.changed[one]
     if former then
-      add('z', board.key, one.id, former == 0 and '' or digits(former))
+      add('z', board.key, id, former == 0 and '' or digits(former))
     end
   end
-  for _, item in ipairs(listed) do
+  for _, item in ipairs(changes.listed) do
     if item.target == one then
-      add('l', item.key, one.id, '')
+      add('l', item.key, id, '')
     end
   end
-  for _, entry in ipairs(journal) do
+  for _, entry in ipairs(changes.journal) do
     if entry.user == one then
       add('j', outbox, 'mark', entry.mark)
     end
   end
-  for _, entry in ipairs(one.is_target and {} or audit_entries) do
+  for _, entry in ipairs(is_target and {} or changes.audit_entries) do
     add('a', audit.log, audit.subjects, entry.id)
   end
-  return table.concat(changes, '\n') .. '\n'
+  lines[#lines + 1] = ''
+  return table.concat(lines, '\n')
 end
 
 -- Writes the undo logs, and the fingerprint of a shard that has none.
 local function write_undo_logs()
   local logs = stored_fingerprint and {} or { FINGERPRINT, ARGV[1] }
-  for _, one in ipairs(protected) do
+  for _, one in ipairs(changes.protected) do
     logs[#logs + 1] = UNDO_LOG .. one.field
     logs[#logs + 1] = undo_log(one)
   end
@@ -99,16 +102,10 @@ end
 
 local function delete_undo_logs()
   local fields = {}
-  for i, one in ipairs(protected) do
+  for i, one in ipairs(changes.protected) do
     fields[i] = UNDO_LOG .. one.field
   end
   write('HDEL', KEYS[1], fields)
-end
-
-local function write_hash(hash)
-  local set_fields, deleted = changes_of(hash)
-  write('HSET', hash.key, set_fields)
-  write('HDEL', hash.key, deleted)
 end
 
 local function counter_score(board, order)
@@ -118,17 +115,16 @@ end
 local function write_board(board)
   local scores, removed = {}, {}
   for _, one in ipairs(board.changed) do
-    local score = board.scores[one.id]
+    local score, n = board.scores[one.id], #scores
     if score ~= 0 then
-      scores[#scores + 1] = digits(score)
-      scores[#scores + 1] = one.id
-    elseif board.former[one.id] ~= 0 then
+      scores[n + 1], scores[n + 2] = digits(score), one.id
+    elseif board.changed[one] ~= 0 then
       removed[#removed + 1] = one.id
     end
   end
   if board.order ~= board.former_order then
-    scores[#scores + 1] = counter_score(board, board.order)
-    scores[#scores + 1] = COUNTER
+    local n = #scores
+    scores[n + 1], scores[n + 2] = counter_score(board, board.order), COUNTER
   end
   write('ZADD', board.key, scores)
   write('ZREM', board.key, removed)
@@ -162,12 +158,13 @@ local function write_expiries()
   end
   if #names > 0 then
     for i, expiry in ipairs(redis.call('ZMSCORE', index, unpack(names))) do
+      local registered = changes.registered
       registered[#registered + 1] = not expiry and names[i] or nil
     end
     redis.call('ZADD', index, 'GT', unpack(expiries))
     redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. digits(second))
   end
-  for _, user in ipairs(active) do
+  for _, user in ipairs(changes.active) do
     redis.call('EXPIRE', user.records.key, record_lifetime)
   end
 end
@@ -176,22 +173,22 @@ end
 local function restore_changes(ids)
   for _, hash in ipairs(hashes) do
     for _, field in ipairs(hash.changed) do
-      restore(ARGV[2], 'h', hash.key, field, hash.former[field] or '')
+      restore(ARGV[2], 'h', hash.key, field, hash.changed[field] or '')
     end
   end
   for _, board in ipairs(boards) do
     for _, one in ipairs(board.scores and board.changed or {}) do
-      local former = board.former[one.id]
+      local former = board.changed[one]
       restore(ARGV[2], 'z', board.key, one.id, former == 0 and '' or digits(former), one.hidden)
     end
     if board.scores and not board.created and board.order ~= board.former_order then
       redis.call('ZADD', board.key, counter_score(board, board.former_order), COUNTER)
     end
   end
-  for _, item in ipairs(listed) do
+  for _, item in ipairs(changes.listed) do
     restore(ARGV[2], 'l', item.key, item.target.id, '')
   end
-  for _, entry in ipairs(audit_entries) do
+  for _, entry in ipairs(changes.audit_entries) do
     restore(entry_instant, 'a', audit.log, audit.subjects, entry.id)
     -- Without digits, the flags had no subject number.
     if entry.flags and not string.find(entry.flags, '%d') then
@@ -203,8 +200,8 @@ local function restore_changes(ids)
   for _, id in ipairs(ids) do
     redis.call('XDEL', outbox, id)
   end
-  if #registered > 0 then
-    redis.call('ZREM', index, unpack(registered))
+  if #changes.registered > 0 then
+    redis.call('ZREM', index, unpack(changes.registered))
   end
   if not stored_fingerprint then
     redis.call('HDEL', KEYS[1], FINGERPRINT)
@@ -241,15 +238,15 @@ local function write_changes()
         write_board(board)
       end
     end
-    for _, item in ipairs(listed) do
+    for _, item in ipairs(changes.listed) do
       redis.call('ZADD', item.key, item.instant, item.target.id)
     end
-    for _, entry in ipairs(audit_entries) do
+    for _, entry in ipairs(changes.audit_entries) do
       entry.flags = redis.call('HGET', KEYS[1], FLAGS .. entry.user) or ''
       entry.subjects = redis.call('HGET', audit.subjects, 'subjects') or ''
       write_audit(audit, entry.user, entry.entry)
     end
-    for i, entry in ipairs(journal) do
+    for i, entry in ipairs(changes.journal) do
       ids[i] = write_outbox(outbox, unpack(entry))
     end
     write_expiries()

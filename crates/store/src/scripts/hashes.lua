@@ -3,63 +3,71 @@
 
 local hashes = {}
 
--- Returns the hash with this key.
+-- Returns the hash with this key. `wanted` lists fields, and contains each as a key; so does `changed`, with
+-- the former values.
 local function hash_at(key)
-  if not hashes[key] then
-    hashes[key] = { key = key, wanted = {}, is_wanted = {}, changed = {} }
-    hashes[#hashes + 1] = hashes[key]
+  local hash = hashes[key]
+  if not hash then
+    hash = { key = key, wanted = {}, values = false, changed = false, user = false, span = false }
+    hashes[key], hashes[#hashes + 1] = hash, hash
   end
-  return hashes[key]
+  return hash
 end
 
 -- Names a field that will be read, so that one command reads all of them.
 local function want(hash, field)
-  if not hash.is_wanted[field] then
-    hash.is_wanted[field] = true
-    hash.wanted[#hash.wanted + 1] = field
+  local wanted = hash.wanted
+  if not wanted[field] then
+    wanted[field], wanted[#wanted + 1] = true, field
   end
 end
 
 -- Forgets what was read and changed.
 local function reset_hashes()
   for _, hash in ipairs(hashes) do
-    hash.values, hash.former, hash.changed = nil, {}, {}
+    hash.values, hash.changed = false, {}
   end
+end
+
+-- Reads the wanted fields.
+local function read_hash(hash)
+  local values, wanted = {}, hash.wanted
+  if #wanted > 0 then
+    for i, value in ipairs(redis.call('HMGET', hash.key, unpack(wanted))) do
+      values[wanted[i]] = value
+    end
+  end
+  hash.values = values
 end
 
 -- Returns the value of a field, or false.
 local function get(hash, field)
   if not hash.values then
-    hash.values = {}
-    if #hash.wanted > 0 then
-      local values = redis.call('HMGET', hash.key, unpack(hash.wanted))
-      for i, name in ipairs(hash.wanted) do
-        hash.values[name] = values[i]
-      end
-    end
+    read_hash(hash)
   end
-  if hash.values[field] == nil then
-    hash.values[field] = redis.call('HGET', hash.key, field)
+  local value = hash.values[field]
+  if value == nil then
+    value = redis.call('HGET', hash.key, field)
+    hash.values[field] = value
   end
-  return hash.values[field]
+  return value
 end
 
 -- Changes a field in memory; false deletes it.
 local function set(hash, field, value)
-  local current = get(hash, field)
+  local current, changed = get(hash, field), hash.changed
   if current == value then
     return
   end
-  if hash.former[field] == nil then
-    hash.former[field] = current
-    hash.changed[#hash.changed + 1] = field
+  if changed[field] == nil then
+    changed[field], changed[#changed + 1] = current, field
   end
   hash.values[field] = value
 end
 
 -- Returns the value that a field had before the changes.
 local function former_value(hash, field)
-  local former = hash.former[field]
+  local former = hash.changed[field]
   if former == nil then
     return get(hash, field)
   end
@@ -73,17 +81,22 @@ local function write(command, key, arguments)
   end
 end
 
--- Returns the changed fields: names and values to set, and names to delete.
-local function changes_of(hash)
+-- Writes the changed fields.
+local function write_hash(hash)
+  local changed = hash.changed
+  if #changed == 0 then
+    return
+  end
   local set_fields, deleted = {}, {}
-  for _, field in ipairs(hash.changed) do
-    local value = hash.values[field]
-    if value and value ~= hash.former[field] then
-      set_fields[#set_fields + 1] = field
-      set_fields[#set_fields + 1] = value
-    elseif not value and hash.former[field] then
+  for _, field in ipairs(changed) do
+    local value, former = hash.values[field], changed[field]
+    if value and value ~= former then
+      local n = #set_fields
+      set_fields[n + 1], set_fields[n + 2] = field, value
+    elseif not value and former then
       deleted[#deleted + 1] = field
     end
   end
-  return set_fields, deleted
+  write('HSET', hash.key, set_fields)
+  write('HDEL', hash.key, deleted)
 end
