@@ -116,7 +116,11 @@ pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error>
 }
 
 /// Records that every copy made until now is invalid.
-async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the snapshots fail.
+pub async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     let now = clock::now();
     let until = Instant(now.0 + MARGIN);
     if let Err(cause) = edge_cache::store(&hiding_url(context.request), until, "").await {

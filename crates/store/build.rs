@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 19] = [
+const SCRIPTS: [(&str, &[&str]); 22] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["archive_page"]),
     ("ARCHIVE_STATES", &["archive_states"]),
@@ -34,9 +34,14 @@ const SCRIPTS: [(&str, &[&str]); 19] = [
         &["journal", "integers", "audit", "pending", "erase"],
     ),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
+    ("HOT", &["rows", "hot"]),
     (
         "MODERATE",
         &["journal", "integers", "audit", "pending", "moderate"],
+    ),
+    (
+        "MODERATE_TARGET",
+        &["journal", "integers", "audit", "pending", "moderate_target"],
     ),
     (
         "PROFILES",
@@ -51,6 +56,7 @@ const SCRIPTS: [(&str, &[&str]); 19] = [
     ("STANDING", &["rows", "standing"]),
     ("TARGETS", &["journal", "integers", "targets"]),
     ("TOP", &["rows", "top"]),
+    ("USER_TARGETS", &["user_targets"]),
     ("WATCH", &["integers", "watch"]),
     ("WINNERS", &["rows", "winners"]),
 ];
@@ -59,11 +65,12 @@ const SCRIPTS: [(&str, &[&str]); 19] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 9] = [
+const WRITING: [&str; 10] = [
     "COUNT",
     "ERASE",
     "FIRST_PROFILE",
     "MODERATE",
+    "MODERATE_TARGET",
     "PROFILES",
     "RECOVER",
     "SETTLE",

@@ -6,8 +6,8 @@ use crate::copies;
 use crate::middleware::response_cache::{CLOSED_MAX_AGE, cached, stale};
 use crate::response::Response;
 use activity_rank_core::board::{
-    BoardKind, BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, PageRequest, PastBoard,
-    PeriodView, StandingRequest, WinnersRequest,
+    BoardKind, BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, HotRequest,
+    PageRequest, PastBoard, PeriodView, StandingRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
@@ -47,6 +47,18 @@ pub async fn winners(context: RequestContext<'_>, period: &str) -> Result<Respon
     let request = WinnersRequest::parse(period, query, config, context.today())?;
     let (form, read) = (request.normal_form(), read_winners(context, &request));
     cached(context, &form, CLOSED_MAX_AGE, read, async |_| Ok(None)).await
+}
+
+/// The targets that receive most at present, cached like an open board.
+pub async fn hot(context: RequestContext<'_>) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = HotRequest::parse(query, config, context.today())?;
+    let read = async {
+        let hot = boards::read_hot(context.deployment, &request).await?;
+        Ok(request.render(&hot, config.decimals))
+    };
+    let (form, max_age) = (request.normal_form(), config.board_max_age);
+    cached(context, &form, max_age, read, async |_| Ok(None)).await
 }
 
 /// Reads past boards from the store and the archive.

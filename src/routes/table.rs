@@ -16,6 +16,8 @@ pub enum Route {
     /// `/v1/content/{period}`
     /// `/v1/authors/{period}`
     Board(BoardKind, String),
+    /// `/v1/content/hot`
+    Hot,
     /// `/v1/ranking/{period}/winners`
     Winners(String),
     /// `/v1/ranking/{period}/live`
@@ -32,12 +34,16 @@ pub enum Route {
     Targets,
     /// `/v1/targets/{target}`
     Target(String),
+    /// `/v1/targets/{target}/moderation`
+    TargetModeration(String),
     /// `/v1/users`
     Profiles,
     /// `/v1/users/{user}`
     Profile(String),
     /// `/v1/users/{user}/activity`
     History(String),
+    /// `/v1/users/{user}/targets`
+    UserTargets(String),
     /// `/v1/users/{user}/moderation`
     Moderation(String),
     /// `/v1/users/{user}/adjustments`
@@ -72,6 +78,7 @@ impl Route {
             ["openapi.json"] => Self::OpenApi,
             ["docs"] => Self::Docs,
             ["v1", "activity"] => Self::Activity,
+            ["v1", "content", "hot"] => Self::Hot,
             ["v1", kind @ ("ranking" | "content" | "authors"), period] => {
                 Self::Board(BoardKind::of_path(kind), period.to_owned())
             }
@@ -89,9 +96,11 @@ impl Route {
             }
             ["v1", "targets"] => Self::Targets,
             ["v1", "targets", target] => Self::Target(target.to_owned()),
+            ["v1", "targets", target, "moderation"] => Self::TargetModeration(target.to_owned()),
             ["v1", "users"] => Self::Profiles,
             ["v1", "users", user] => Self::Profile(user.to_owned()),
             ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
+            ["v1", "users", user, "targets"] => Self::UserTargets(user.to_owned()),
             ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
             ["v1", "moderation"] => Self::AuditLog,
@@ -125,6 +134,7 @@ impl Route {
             Self::Board(BoardKind::Members, _) => ("/v1/ranking/{period}", READ, true),
             Self::Board(BoardKind::Content, _) => ("/v1/content/{period}", READ, true),
             Self::Board(BoardKind::Authors, _) => ("/v1/authors/{period}", READ, true),
+            Self::Hot => ("/v1/content/hot", READ, true),
             Self::Winners(_) => ("/v1/ranking/{period}/winners", READ, true),
             Self::Live(BoardKind::Members, _) => ("/v1/ranking/{period}/live", READ, true),
             Self::Live(BoardKind::Content, _) => ("/v1/content/{period}/live", READ, true),
@@ -140,10 +150,14 @@ impl Route {
                 ("/v1/authors/{period}/users/{user}", READ, true)
             }
             Self::Targets => ("/v1/targets", "PUT", false),
-            Self::Target(_) => ("/v1/targets/{target}", "GET, HEAD, PUT", true),
+            Self::Target(_) => ("/v1/targets/{target}", "GET, HEAD, PUT, DELETE", true),
+            Self::TargetModeration(_) => {
+                ("/v1/targets/{target}/moderation", "GET, HEAD, PUT", false)
+            }
             Self::Profiles => ("/v1/users", "PUT", false),
             Self::Profile(_) => ("/v1/users/{user}", "GET, HEAD, PUT, DELETE", true),
             Self::History(_) => ("/v1/users/{user}/activity", READ, false),
+            Self::UserTargets(_) => ("/v1/users/{user}/targets", READ, true),
             Self::Moderation(_) => ("/v1/users/{user}/moderation", "GET, HEAD, PUT", false),
             Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),
             Self::AuditLog => ("/v1/moderation", READ, false),

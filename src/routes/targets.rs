@@ -1,13 +1,16 @@
-//! `/v1/targets/…`: the register of targets.
+//! `/v1/targets/…`: the register of targets, and their moderation.
 
 use super::array::Results;
+use super::users::may_see_hidden;
 use crate::app::RequestContext;
+use crate::copies;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
 use activity_rank_core::config::Scope;
-use activity_rank_core::content::{NamedTarget, StoredTarget, TargetView, checked_id};
+use activity_rank_core::content::{ListRequest, NamedTarget, StoredTarget, TargetView, checked_id};
 use activity_rank_core::error::Error;
-use activity_rank_store::targets;
+use activity_rank_core::moderation::{TargetState, TargetStateView};
+use activity_rank_store::targets::{self, Moderation};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,12 +32,12 @@ impl<'a> View<'a> {
     }
 }
 
-/// `GET` and `PUT` of one target.
+/// `GET`, `PUT` and `DELETE` of one target.
 pub async fn target(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    if context.request.method == "PUT" {
-        put(context, id).await
-    } else {
-        get(context, id).await
+    match context.request.method.as_str() {
+        "PUT" => put(context, id).await,
+        "DELETE" => delete(context, id).await,
+        _ => get(context, id).await,
     }
 }
 
@@ -48,13 +51,22 @@ fn require_content(context: RequestContext<'_>) -> Result<(), Error> {
 
 async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
     require_content(context)?;
-    context.request.reject_parameters()?;
-    let id = checked_id(id).map_err(|detail| Error::field("/target", &detail))?;
+    let id = path_target(context, id)?;
     let stored = targets::read(context.deployment, &id).await?;
-    let stored = stored.filter(|stored| !stored.hidden);
-    let missing = || Error::NotFound(format!("The target {id} is not registered."));
-    let stored = stored.ok_or_else(missing)?;
-    Ok(Response::json(&View::new(&id, &stored)))
+    match stored {
+        Some((stored, false)) => Ok(Response::json(&View::new(&id, &stored))),
+        Some((_, true)) | None => Err(unregistered(&id)),
+    }
+}
+
+/// Returns the target of a path without parameters.
+fn path_target(context: RequestContext<'_>, id: &str) -> Result<String, Error> {
+    context.request.reject_parameters()?;
+    checked_id(id).map_err(|detail| Error::field("/target", &detail))
+}
+
+fn unregistered(id: &str) -> Error {
+    Error::NotFound(format!("The target {id} is not registered."))
 }
 
 async fn put(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
@@ -95,6 +107,66 @@ pub async fn put_all(context: RequestContext<'_>) -> Result<Response, Error> {
         Ok(View::new(&named.id, stored))
     });
     Ok(Response::json(&Results::new(results.collect())))
+}
+
+async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    let caller = authenticate(context).await?;
+    require_content(context)?;
+    let id = path_target(context, id)?;
+    caller.must_be_service(Scope::Admin)?;
+    let now = context.request.now;
+    targets::moderate(context.deployment, &id, Moderation::Delete, now).await?;
+    copies::invalidate(context).await?;
+    Ok(Response::no_content())
+}
+
+/// `GET` of the targets of an author.
+pub async fn list(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+    require_content(context)?;
+    let request = ListRequest::parse(user, &context.request.query)?;
+    let shows_hidden = may_see_hidden(context, &request.user).await;
+    let page = targets::list(context.deployment, &request, shows_hidden).await?;
+    let decimals = context.deployment.config.decimals;
+    Ok(Response::json_text(page.render(decimals)))
+}
+
+/// `GET` and `PUT` of whether a target is hidden.
+pub async fn moderation(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    if context.request.method == "PUT" {
+        put_state(context, id).await
+    } else {
+        get_state(context, id).await
+    }
+}
+
+async fn get_state(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    let caller = authenticate(context).await?;
+    require_content(context)?;
+    let id = path_target(context, id)?;
+    caller.must_be_service(Scope::Admin)?;
+    let stored = targets::read(context.deployment, &id).await?;
+    let (stored, hidden) = stored.ok_or_else(|| unregistered(&id))?;
+    let view = TargetStateView::new(&id, &stored.target, hidden);
+    Ok(Response::json(&view))
+}
+
+async fn put_state(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    let body = context.request.body()?;
+    let caller = authenticate(context).await?;
+    require_content(context)?;
+    context.request.reject_parameters()?;
+    let state = TargetState::parse(id, &body.json()?)?;
+    caller.must_be_service(Scope::Admin)?;
+    let (id, now) = (&state.target, context.request.now);
+    let moderation = match state.hidden {
+        true => Moderation::Hide(&state.reason),
+        false => Moderation::Show(&state.reason),
+    };
+    let stored = targets::moderate(context.deployment, id, moderation, now).await?;
+    let stored = stored.ok_or_else(|| unregistered(id))?;
+    copies::invalidate(context).await?;
+    let view = TargetStateView::new(id, &stored.target, state.hidden);
+    Ok(Response::json(&view))
 }
 
 fn conflict(named: &NamedTarget) -> Error {

@@ -37,7 +37,7 @@ async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response
 }
 
 /// Returns whether the caller is the user or a service: to others a hidden user has no profile.
-async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
+pub async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
     match authenticate(context).await {
         Ok(Caller::Service(_)) => true,
         Ok(Caller::User(member)) => member.is_some_and(|member| member.id == user),

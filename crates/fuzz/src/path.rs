@@ -10,6 +10,7 @@ use activity_rank_core::board::{
 };
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Config, Vars};
+use activity_rank_core::content::ListRequest;
 use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::moderation::AuditRequest;
@@ -93,6 +94,7 @@ fn check_route(path: &str, query: &str) {
         Route::OpenApi => "/openapi.json".to_owned(),
         Route::Activity => "/v1/activity".to_owned(),
         Route::Board(kind, period) => format!("/v1/{}/{}", kind.path(), encoded(period)),
+        Route::Hot => "/v1/content/hot".to_owned(),
         Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
         Route::Live(kind, period) => format!("/v1/{}/{}/live", kind.path(), encoded(period)),
         Route::Comparison(period) => format!("/v1/ranking/{}/users", encoded(period)),
@@ -102,9 +104,11 @@ fn check_route(path: &str, query: &str) {
         }
         Route::Targets => "/v1/targets".to_owned(),
         Route::Target(id) => format!("/v1/targets/{}", encoded(id)),
+        Route::TargetModeration(id) => format!("/v1/targets/{}/moderation", encoded(id)),
         Route::Profiles => "/v1/users".to_owned(),
         Route::Profile(user) => format!("/v1/users/{}", encoded(user)),
         Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
+        Route::UserTargets(user) => format!("/v1/users/{}/targets", encoded(user)),
         Route::Moderation(user) => format!("/v1/users/{}/moderation", encoded(user)),
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
         Route::AuditLog => "/v1/moderation".to_owned(),
@@ -136,6 +140,7 @@ fn check_route(path: &str, query: &str) {
         | Route::Adjustments(user) => check_users(user, query),
         Route::AuditLog => check_audit_log(query),
         Route::Journal => check_journal(query),
+        Route::UserTargets(user) => check_list(user, query),
         // The page has no query, so its query is used for a board.
         Route::Home => check_board(BoardKind::Members, "day", "42", query),
         Route::Health
@@ -144,7 +149,9 @@ fn check_route(path: &str, query: &str) {
         | Route::Activity
         | Route::Profiles
         | Route::Targets
-        | Route::Target(_) => {}
+        | Route::Hot
+        | Route::Target(_)
+        | Route::TargetModeration(_) => {}
     }
 }
 
@@ -174,6 +181,20 @@ fn check_query(text: &str) {
         let count = text.split('&').filter(|pair| !pair.is_empty()).count();
         assert!(count <= known.len(), "{text:?}");
     }
+}
+
+/// Asserts that a list of targets is limited, and continues after an instant and a member.
+fn check_list(user: &str, query: &str) {
+    let Ok(request) = ListRequest::parse(user, query) else {
+        return;
+    };
+    assert!(is_id(&request.user), "{user:?}");
+    assert!((1..=100).contains(&request.limit), "{query:?}");
+    assert!(
+        request.after.is_empty() || request.after.contains('-'),
+        "{query:?}"
+    );
+    assert_eq!(ListRequest::parse(user, &reversed(query)), Ok(request));
 }
 
 /// Returns the query in reverse order, which must mean the same.

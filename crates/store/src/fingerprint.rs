@@ -72,25 +72,45 @@ pub fn has_pending_changes(stored: &Reply) -> bool {
 pub struct PendingChange<'a> {
     /// Whether anything but boards is to be written.
     pub is_incomplete: bool,
-    /// Whether the user is being erased.
+    /// Whether the participant is being erased.
     pub is_erasure: bool,
     /// When it began.
     pub began: Instant,
-    /// The user.
-    pub user: &'a str,
+    /// Whom it concerns.
+    pub participant: Participant<'a>,
+}
+
+/// Who has scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Participant<'a> {
+    /// A user.
+    User(&'a str),
+    /// A target, by its member.
+    Target(&'a str),
+}
+
+impl<'a> Participant<'a> {
+    /// Parses a participant as scripts name it: a target is a tab and its member.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Self {
+        match text.strip_prefix('\t') {
+            Some(member) => Self::Target(member),
+            None => Self::User(text),
+        }
+    }
 }
 
 /// Parses the lines of a stored fingerprint.
 pub fn pending_changes(stored: &str) -> impl Iterator<Item = PendingChange<'_>> {
     stored.lines().skip(1).filter_map(|line| {
         let (verb, rest) = line.split_once(' ')?;
-        let (number, user) = rest.split_once(' ')?;
+        let (number, participant) = rest.split_once(' ')?;
         let number: i64 = number.parse().ok()?;
         Some(PendingChange {
             is_incomplete: verb.starts_with('!'),
             is_erasure: verb.ends_with('e'),
             began: Instant(number / 1000),
-            user,
+            participant: Participant::parse(participant),
         })
     })
 }

@@ -9,6 +9,8 @@
 //! | `{ar:0}n` | stream | opt-outs of the audit log | unlimited; the last 1,000 |
 //! | `{ar:0}c` | hash | pending changes of visibility and erasures, user → change | until complete |
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
+//! | `{ar:0}t` | hash | register of targets | unlimited |
+//! | `{ar:0}u:9` | sorted set | targets of an author, by the instant of their registration | unlimited |
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
 //! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
 //! | `{ar:0}j` | hash | progress of the scheduled jobs | unlimited |

@@ -2,13 +2,14 @@
 
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{Participant, fingerprint};
 use crate::keys::Keys;
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
+use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
 use activity_rank_core::moderation::{ErasureEntry, Flags, ModerationState};
@@ -65,9 +66,18 @@ pub async fn read_audit_log(
         for (index, entry) in reply.at(1)?.list()?.iter().enumerate() {
             let mut entry = decode_entry(shard, entry)?;
             entry.reason = reasons.at(index)?.optional_text()?.map(str::to_owned);
-            if let Some(user) = users.at(index)?.optional_text()? {
-                let profile = decode_profile(profiles.at(index)?)?;
-                entry.user = Some((user.to_owned(), profile));
+            let subject = users.at(index)?.optional_text()?;
+            let profile = profiles.at(index)?;
+            match subject.map(Participant::parse) {
+                Some(Participant::User(user)) => {
+                    entry.user = Some((user.to_owned(), decode_profile(profile)?));
+                }
+                Some(Participant::Target(member)) => {
+                    let stored = profile.optional_text()?.and_then(StoredTarget::parse);
+                    let target = stored.map(|stored| stored.target).unwrap_or_default();
+                    entry.target = Some((id_of_member(member).to_owned(), target));
+                }
+                None => {}
             }
             entries.push(entry);
         }
@@ -84,6 +94,7 @@ pub fn audit_call(config: &Config, request: &AuditRequest, shard: u32) -> Comman
         keys.audit_log(),
         keys.audit_subjects(),
         keys.opt_outs(),
+        keys.register(),
     ];
     let from = request.before.map(|id| id.before(shard));
     Command::script(&AUDITED, &all)
@@ -127,6 +138,7 @@ fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
         at: Instant(number("at")?),
         action,
         user: None,
+        target: None,
         reason: None,
         adjustment,
         removed,

@@ -1,27 +1,139 @@
-//! `targets.lua`: the register of targets.
+//! `targets.lua` and `moderate_target.lua`: the register of targets.
 
 use crate::deployment::Deployment;
+use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
+use crate::profiles::decode_flags;
 use crate::redis::{Command, Reply, StoreError};
-use crate::scripts::TARGETS;
-use activity_rank_core::calendar::Instant;
-use activity_rank_core::content::{NamedTarget, StoredTarget, member};
+use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
+use activity_rank_core::board::{BoardId, BoardKind};
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::content::{
+    ListPage, ListRequest, NamedTarget, StoredTarget, id_of_member, member,
+};
 use activity_rank_core::error::Error;
 
 /// Targets written by one call: a store runs nothing else meanwhile.
 const CALL_TARGETS: usize = 100;
 
-/// Returns the registration of a target, if it is registered.
+/// Returns the registration of a target and whether a moderator hides it, if it is registered.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read(deployment: &Deployment, id: &str) -> Result<Option<StoredTarget>, Error> {
-    let keys = register_keys(deployment);
-    let read = Command::new("HGET").arg(&keys.register()).arg(&member(id));
-    let reply = deployment.run_command(&keys, read).await?;
-    Ok(reply.optional_text()?.and_then(StoredTarget::parse))
+pub async fn read(
+    deployment: &Deployment,
+    id: &str,
+) -> Result<Option<(StoredTarget, bool)>, Error> {
+    let (keys, member) = (register_keys(deployment), member(id));
+    let registration = Command::new("HGET").arg(&keys.register()).arg(&member);
+    let flags = Keys::flags_field(&format!("\t{member}"));
+    let flags = Command::new("HGET").arg(&keys.users()).arg(&flags);
+    let replies = deployment.run_commands(&keys, vec![registration, flags]);
+    let replies = Reply::List(replies.await?);
+    let stored = decode(replies.at(0)?)?;
+    let flags = decode_flags(replies.at(1)?)?;
+    Ok(stored.map(|stored| (stored, flags.hidden)))
+}
+
+/// What a moderator does to a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moderation<'a> {
+    /// Takes it off all boards, for this reason.
+    Hide(&'a str),
+    /// Shows it again, for this reason.
+    Show(&'a str),
+    /// Takes it off all boards and out of the register.
+    Delete,
+}
+
+/// Moderates a target. Returns its registration before; nothing changed if there is none.
+///
+/// # Errors
+///
+/// As [`pending::begin`].
+pub async fn moderate(
+    deployment: &Deployment,
+    id: &str,
+    moderation: Moderation<'_>,
+    now: Instant,
+) -> Result<Option<StoredTarget>, Error> {
+    let (keys, member) = (register_keys(deployment), member(id));
+    let mut all = keys.moderation_keys();
+    all.push(keys.register());
+    let (verb, reason) = match moderation {
+        Moderation::Hide(reason) => ("h", reason),
+        Moderation::Show(reason) => ("u", reason),
+        Moderation::Delete => ("e", ""),
+    };
+    if moderation == Moderation::Delete {
+        // The list of an author who is added meanwhile keeps an entry without a registration.
+        let stored = read(deployment, id).await?;
+        let author = stored.and_then(|(stored, _)| stored.author);
+        all.extend(author.map(|author| keys.targets_of(&author)));
+    }
+    let call = Command::script(&MODERATE_TARGET, &all)
+        .arg(&fingerprint(&deployment.config))
+        .number(now.0)
+        .arg(&member)
+        .arg(verb)
+        .arg(reason)
+        .arg(deployment.config.bound.journal_flag())
+        .number(STEP);
+    let replies = pending::begin(deployment, vec![call]).await?;
+    let reply = replies.first().unwrap_or(&Reply::Nil);
+    Ok(decode(reply.at(2)?)?)
+}
+
+/// Reads a page of an author's targets. An author who is hidden has none, unless `shows_hidden`.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn list(
+    deployment: &Deployment,
+    request: &ListRequest,
+    shows_hidden: bool,
+) -> Result<ListPage, Error> {
+    let (config, keys) = (&deployment.config, register_keys(deployment));
+    let mut all = vec![
+        keys.users(),
+        keys.register(),
+        keys.targets_of(&request.user),
+    ];
+    if config.content_periods.contains(&Period::All) {
+        let board = BoardId {
+            kind: BoardKind::Content,
+            period: Period::All,
+            date: Date::of_local_millis(0),
+            group: None,
+        };
+        all.push(keys.board_named(&board.name()));
+    }
+    let call = Command::script(&USER_TARGETS, &all)
+        .arg(&request.user)
+        .number(request.limit)
+        .arg(&request.after);
+    let reply = deployment.run_script(call).await?;
+    if decode_flags(reply.at(1)?)?.is_hidden() && !shows_hidden {
+        return Ok(ListPage::default());
+    }
+    let (registrations, points) = (reply.at(3)?, reply.at(4)?);
+    let mut targets = Vec::new();
+    for (index, member) in reply.at(2)?.list()?.iter().enumerate() {
+        let points = match points {
+            Reply::List(points) => points.get(index).map(Reply::optional_unsigned),
+            _ => None,
+        };
+        if let Some(stored) = decode(registrations.at(index)?)? {
+            let id = id_of_member(member.text()?).to_owned();
+            let points = points.transpose()?.map(Option::unwrap_or_default);
+            targets.push((id, stored, points));
+        }
+    }
+    let next = reply.at(5)?.optional_text()?.map(str::to_owned);
+    Ok(ListPage { targets, next })
 }
 
 /// Registers targets, and returns each as it is now; `None` for one that has another author.

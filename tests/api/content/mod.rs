@@ -1,5 +1,8 @@
 //! Boards of content and of authors, and the register of targets.
 
+mod hot;
+mod lists;
+mod moderation;
 mod receivers;
 mod refused_writes;
 mod targets;

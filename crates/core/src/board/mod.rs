@@ -5,6 +5,7 @@
 //! renders the slice as the JSON of the response.
 
 mod comparison;
+mod hot;
 mod page;
 mod slice;
 mod stale;
@@ -13,6 +14,7 @@ mod view;
 mod winners;
 
 pub use comparison::ComparisonRequest;
+pub use hot::{HOT_DAYS, HotRequest, HotTarget};
 pub use page::PageRequest;
 pub use slice::{BoardQuery, BoardSlice, Content, Row};
 pub use stale::CachedResponse;

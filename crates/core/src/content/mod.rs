@@ -1,7 +1,9 @@
 //! Content: the targets that a service has registered, which receive points together with their authors.
 
+mod list;
 mod stored;
 mod target;
 
+pub use list::{ListPage, ListRequest};
 pub use stored::{StoredTarget, id_of_member, member};
 pub use target::{NamedTarget, Target, TargetView, checked_id};

@@ -1,6 +1,6 @@
 //! A target as the store holds it.
 //!
-//! The header of `targets.lua` describes the text. A member of a board is the id of a target, preceded by
+//! `users.lua` describes the text. A member of a board is the id of a target, preceded by
 //! a second `#` if it begins with one: the member `#` is the order counter. Members sort as ids do.
 
 use super::Target;
@@ -12,8 +12,6 @@ pub struct StoredTarget {
     pub number: u64,
     /// When it was registered, in Unix ms.
     pub registered: i64,
-    /// Whether a moderator hides it from boards.
-    pub hidden: bool,
     /// The id of its author.
     pub author: Option<String>,
     /// The title and links.
@@ -24,14 +22,13 @@ impl StoredTarget {
     /// Parses a stored target.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(5, ';');
+        let mut parts = text.splitn(4, ';');
         let mut next = || parts.next();
         let (number, registered) = (next()?.parse().ok()?, next()?.parse().ok()?);
-        let (flags, author, json) = (next()?, next()?, next()?);
+        let (author, json) = (next()?, next()?);
         Some(Self {
             number,
             registered,
-            hidden: flags.contains('h'),
             author: (!author.is_empty()).then(|| author.to_owned()),
             target: Target::from_json(json)?,
         })
@@ -73,7 +70,7 @@ mod tests {
 
     #[test]
     fn stored_target_parses() {
-        let text = r#"17;1795132800000;h;9;{"title":"A; b","url":"https://a.example/7"}"#;
+        let text = r#"17;1795132800000;9;{"title":"A; b","url":"https://a.example/7"}"#;
         let stored = StoredTarget::parse(text).unwrap();
         let target = Target {
             title: Some("A; b".to_owned()),
@@ -83,14 +80,13 @@ mod tests {
         let expected = StoredTarget {
             number: 17,
             registered: 1_795_132_800_000,
-            hidden: true,
             author: Some("9".to_owned()),
             target,
         };
         assert_eq!(stored, expected);
-        let bare = StoredTarget::parse("1;0;;;{}").unwrap();
-        assert_eq!((bare.hidden, bare.author), (false, None));
-        for odd in ["", "1;0;;", "x;0;;;{}", "1;0;;;[]"] {
+        let bare = StoredTarget::parse("1;0;;{}").unwrap();
+        assert_eq!(bare.author, None);
+        for odd in ["", "1;0;", "x;0;;{}", "1;0;;[]"] {
             assert_eq!(StoredTarget::parse(odd), None, "{odd}");
         }
     }

@@ -3,6 +3,7 @@
 use super::EntryId;
 use crate::board::UserView;
 use crate::calendar::Instant;
+use crate::content::{Target, TargetView};
 use crate::error::Error;
 use crate::profile::Profile;
 use crate::query::Query;
@@ -29,6 +30,8 @@ pub struct AuditEntry {
     pub action: String,
     /// The user and their profile; `None` once the user has been erased.
     pub user: Option<(String, Option<Profile>)>,
+    /// The target that the entry is about, in the place of a user, and what boards show of it.
+    pub target: Option<(String, Target)>,
     /// The moderator's reason.
     pub reason: Option<String>,
     /// Present for an adjustment or its undo.
@@ -71,7 +74,10 @@ struct EntryView<'a> {
     id: String,
     at: String,
     action: &'a str,
+    /// `null` for an erased user.
     user: Option<UserView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<TargetView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,13 +134,14 @@ impl AuditRequest {
 
 impl<'a> EntryView<'a> {
     fn new(entry: &'a AuditEntry, decimals: u32) -> Self {
-        let user = entry.user.as_ref();
+        let (user, target) = (entry.user.as_ref(), entry.target.as_ref());
         let adjustment = entry.adjustment.as_ref();
         Self {
             id: entry.id.to_string(),
             at: entry.at.to_string(),
             action: &entry.action,
             user: user.map(|(id, profile)| UserView::new(id, profile.as_ref())),
+            target: target.map(|(id, target)| TargetView::new(id, target)),
             reason: entry.reason.as_deref(),
             adjustment: adjustment.map(|adjustment| AdjustmentView {
                 id: &adjustment.id,

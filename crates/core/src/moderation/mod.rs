@@ -8,12 +8,14 @@ mod audit;
 mod entry_id;
 mod flags;
 mod state;
+mod target;
 
 pub use adjustment::Adjustment;
 pub use audit::{AdjustmentEntry, AuditEntry, AuditRequest, ErasureEntry};
 pub use entry_id::EntryId;
 pub use flags::Flags;
 pub use state::{ModerationState, render_flags};
+pub use target::{TargetState, TargetStateView};
 
 use crate::text;
 use serde_json::Value;

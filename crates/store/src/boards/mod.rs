@@ -3,12 +3,14 @@
 //! `top.lua`, `standing.lua` and `compare.lua` answer a [`BoardQuery`] on one shard. With several
 //! shards, `shards.rs` merges their replies.
 
+mod hot;
 mod page;
 mod ranks;
 mod rows;
 mod shards;
 mod winners;
 
+pub use hot::{hot_call, read_hot};
 pub use ranks::{Ranked, rank_among_all};
 pub use winners::{read_winners, winners_call};
 

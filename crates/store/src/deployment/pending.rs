@@ -7,7 +7,7 @@
 //! first, and then repeats its call.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::fingerprint::{self, fingerprint, pending_changes};
+use crate::fingerprint::{self, Participant, fingerprint, pending_changes};
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::SETTLE;
@@ -113,7 +113,10 @@ fn settle_call<'a>(
 fn incomplete_keys(shard: &Keys, stored: &str, content: bool) -> Vec<String> {
     let changes = pending_changes(stored);
     let erasures = changes.filter(|change| change.is_incomplete && change.is_erasure);
-    let own = erasures.map(|change| shard.own_keys(change.user, change.began, content));
+    let own = erasures.map(|change| match change.participant {
+        Participant::User(user) => shard.own_keys(user, change.began, content),
+        Participant::Target(_) => vec![shard.register()],
+    });
     own.flatten().collect()
 }
 
@@ -243,16 +246,24 @@ impl Repeated {
         self.keys.iter().filter(is_board)
     }
 
-    /// Returns whether the call counts activities of a user who is being erased: the sweep would remove
-    /// the new scores.
-    fn counts_erased_user(&self) -> bool {
+    /// Returns whether the call counts for a participant who is being erased, or registers one: the
+    /// sweep would remove the new scores.
+    fn counts_erased(&self, call: &Command) -> bool {
         // An erasure declares these records too.
         let is_count = self.writes && !self.keys.contains(&self.shard.pending_changes());
-        let mut changes = pending_changes(&self.stored);
-        is_count
-            && changes.any(|change| {
-                change.is_erasure && self.keys.contains(&self.shard.active_records(change.user))
-            })
+        // Authors, members, and receivers after a letter.
+        let names = |kinds: &[&str], id: &str| {
+            let mut kinds = kinds.iter();
+            kinds.any(|kind| call.has_argument(&format!("{kind}{id}")))
+        };
+        let mut erasures = pending_changes(&self.stored).filter(|change| change.is_erasure);
+        let concerns = |participant| match participant {
+            Participant::User(user) => {
+                self.keys.contains(&self.shard.active_records(user)) || names(&["", "u"], user)
+            }
+            Participant::Target(member) => names(&["", "t", "o"], member),
+        };
+        is_count && erasures.any(|change| concerns(change.participant))
     }
 
     /// Appends the calls that complete the pending changes on the boards of this one, and this one.
@@ -308,10 +319,10 @@ pub(crate) async fn repeat_settled(
         }
         let (mut sent, mut ends) = (Vec::new(), Vec::new());
         for call in &mut repeated {
-            if call.counts_erased_user() {
-                finish_erasure(deployment, call, &settings).await?;
-            }
             if let Some(original) = calls.get(call.index) {
+                if call.counts_erased(original) {
+                    finish_erasure(deployment, call, original, &settings).await?;
+                }
                 call.add_calls(&deployment.config, original, &mut sent);
             }
             ends.push(sent.len());
@@ -338,7 +349,7 @@ pub(crate) async fn repeat_settled(
     Err(Error::StoreUnavailable(cause.to_owned()))
 }
 
-/// Completes the changes of a shard before a call counts activities of a user who is being erased.
+/// Completes the changes of a shard before a call counts for a participant who is being erased.
 ///
 /// # Errors
 ///
@@ -346,6 +357,7 @@ pub(crate) async fn repeat_settled(
 async fn finish_erasure(
     deployment: &Deployment,
     call: &mut Repeated,
+    original: &Command,
     settings: &str,
 ) -> Result<(), Error> {
     let mut works = vec![Work::new(call.shard.clone(), Vec::new(), &call.stored)];
@@ -353,7 +365,7 @@ async fn finish_erasure(
         run_steps(deployment, &mut works, Vec::new()).await?;
         let stored = works.first().map_or(settings, |work| &work.stored);
         stored.clone_into(&mut call.stored);
-        if !call.counts_erased_user() {
+        if !call.counts_erased(original) {
             return Ok(());
         }
     }
@@ -366,5 +378,5 @@ fn shard_of(keys: &[String]) -> Option<Keys> {
 }
 
 fn unfinished_erasure() -> Error {
-    Error::StoreUnavailable("an erasure of this user is not complete yet".to_owned())
+    Error::StoreUnavailable("an erasure of this user or target is not complete yet".to_owned())
 }

@@ -72,6 +72,15 @@ impl Command {
         })
     }
 
+    /// Returns whether one of the arguments after the first is this text.
+    #[must_use]
+    pub fn has_argument(&self, argument: &str) -> bool {
+        let mut text = String::from(",");
+        push_json(&mut text, argument);
+        text.push(',');
+        format!("{},", self.arguments).contains(&text)
+    }
+
     /// Appends an argument.
     #[must_use]
     pub fn arg(mut self, argument: &str) -> Self {

@@ -153,7 +153,7 @@ local function find_receivers(operation)
   local registered = read_target(receiver)
   local has_author = registered and registered.author ~= ''
   if operation.author and not has_author then
-    registered = registered or { flags = '', instant = ARGV[2], json = '{}' }
+    registered = registered or { instant = ARGV[2], json = '{}' }
     registered.author, registered.is_changed = operation.author.id, true
   end
   local author = registered and registered.author
@@ -169,7 +169,7 @@ local function register_target(operation, target, registered)
     registered.number = digits((tonumber(get(register, REGISTRATIONS)) or 0) + 1)
     set(register, REGISTRATIONS, registered.number)
   end
-  local parts = { registered.number, registered.instant, registered.flags, registered.author, registered.json }
+  local parts = { registered.number, registered.instant, registered.author, registered.json }
   protect(target)
   set(register, target.id, table.concat(parts, ';'))
   changes.listed[#changes.listed + 1] = { key = operation.list, target = target, instant = registered.instant }

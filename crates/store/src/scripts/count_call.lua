@@ -120,12 +120,11 @@ local function read_target(target)
   if not text then
     return
   end
-  local number, instant, flags, author, json = string.match(text, '^(%d+);(%d+);(%a*);([^;]*);(.*)$')
+  local number, instant, author, json = string.match(text, REGISTRATION)
   if not number then
     error({ err = 'WRONGTYPE Invalid value in the register' })
   end
-  target.hidden = flags ~= ''
-  return { number = number, instant = instant, flags = flags, author = author, json = json }
+  return { number = number, instant = instant, author = author, json = json }
 end
 
 for i, operation in ipairs(operations) do
@@ -146,9 +145,7 @@ local function read_participants(first)
   local values = redis.call('HMGET', KEYS[1], unpack(fields))
   for i = first, #participants do
     local one, flags, log = participants[i], values[2 * (i - first) + 3] or '', values[2 * (i - first) + 4]
-    if not one.is_target then
-      one.hidden, one.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
-    end
+    one.hidden, one.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
     if log then
       logs[#logs + 1] = { one.field, log }
     end

@@ -5,7 +5,7 @@
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
 --         3 audit log (stream)   4 subjects and reasons (hash: 's7' -> user, entry id -> reason)
 --         5 outbox of the journal (stream)
---         6 pending changes (hash: user -> change, JSON; 'sweep' and 'boards 42', 'keys 42': see below)
+--         6 pending changes (hash: user or target -> change, JSON; 'sweep' and 'boards 42', 'keys 42': see below)
 --         7 log of opt-outs (stream)
 --         8 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
 -- ARGV    1 string: schema fingerprint of the caller, or the stored one with its lines
@@ -14,7 +14,8 @@
 -- its number and user is appended to the stored fingerprint. Every script returns or compares the
 -- stored fingerprint, so from then on every caller knows of the change. A line is '!h 17 42': an
 -- exclamation mark while anything but boards is incomplete, a verb, a number that is never used again,
--- the user. Verbs: h hide on boards, u show on boards, e erase, f flags alone, x log an erasure.
+-- the user, or the target as a tab and its member. Verbs: h hide on boards, u show on boards, e erase,
+-- f flags alone, x log an erasure.
 --
 -- Redis does not roll a script back, and a store may refuse any write. A refused write leaves the line
 -- with its exclamation mark: the next script of this kind completes it first, and no other script
@@ -69,6 +70,11 @@ local function write_lines()
     table.insert(parts, (line.incomplete and '!' or '') .. line.verb .. ' ' .. digits(line.number) .. ' ' .. line.user)
   end
   redis.call('HSET', KEYS[1], FINGERPRINT, table.concat(parts, '\n'))
+end
+
+-- Returns the member of a target, or nil for a user.
+local function member_of(user)
+  return string.match(user, '^\t(.*)$')
 end
 
 -- Returns the pending change of a user, or nil.
@@ -141,10 +147,17 @@ local function forget_author(user)
     for _, member in ipairs(KEYS[i] == tag .. 'u:' .. user and redis.call('ZRANGE', KEYS[i], 0, -1) or {}) do
       local registration = redis.call('HGET', tag .. 't', member)
       if registration then
-        redis.call('HSET', tag .. 't', member, (string.gsub(registration, '^(%d+;%d+;%a*;)[^;]*', '%1')))
+        redis.call('HSET', tag .. 't', member, (string.gsub(registration, '^(%d+;%d+;)[^;]*', '%1')))
       end
     end
   end
+end
+
+-- Deletes the registration of a target.
+local function delete_target(target, change)
+  redis.call('HDEL', KEYS[1], FLAGS .. target, UNDO_LOG .. target)
+  redis.call('HDEL', string.sub(KEYS[1], 1, -2) .. 't', member_of(target))
+  log_change(change, change.subject)
 end
 
 -- Deletes everything of an erased user but scores and what the index names.
@@ -181,7 +194,9 @@ end
 -- may have been made before.
 local function complete(line)
   local change = cjson.decode(redis.call('HGET', CHANGES, line.user))
-  if line.verb == 'e' then
+  if line.verb == 'e' and member_of(line.user) then
+    delete_target(line.user, change)
+  elseif line.verb == 'e' then
     erase_own_keys(line.user, change)
   elseif line.verb == 'x' then
     log_change(change, '')
@@ -262,7 +277,7 @@ end
 local function erased_users()
   local users = {}
   for _, line in ipairs(lines) do
-    if line.verb == 'e' then
+    if line.verb == 'e' and not member_of(line.user) then
       table.insert(users, line.user)
     end
   end

@@ -8,7 +8,8 @@
 local function read_authors(registrations)
   local fields, authors = { FINGERPRINT }, {}
   for i, registration in ipairs(registrations) do
-    local author = string.match(registration or '', '^%d+;%d+;%a*;([^;]+)')
+    local _, _, author = string.match(registration or '', REGISTRATION)
+    author = author ~= '' and author
     if author then
       fields[#fields + 1] = author
       fields[#fields + 1] = FLAGS .. author

@@ -36,18 +36,24 @@ for _, line in ipairs({ unpack(lines) }) do
   end
 end
 
--- Hides, shows or removes the pending users on a board.
-local function settle(board, users)
+-- Hides, shows or removes the pending users on a board, or the pending targets on a board of content.
+local function settle(board)
   local kind = string.match(board, '^[^}]*}~?b(%u?)')
-  if kind == 'T' then
-    -- A board of content ranks targets.
+  local concerned, ids = {}, {}
+  for _, line in ipairs(lines) do
+    local member = member_of(line.user)
+    if (member ~= nil) == (kind == 'T') then
+      concerned[#concerned + 1], ids[#ids + 1] = line, member or line.user
+    end
+  end
+  if #ids == 0 then
     return
   end
-  local readable, scores = pcall(redis.call, 'ZMSCORE', board, '#', unpack(users))
+  local readable, scores = pcall(redis.call, 'ZMSCORE', board, '#', unpack(ids))
   -- The order counter shows that the board has changed, as after any other change of a score.
   local order = readable and tonumber(table.remove(scores, 1) or 0)
   local function next_order()
-    if kind == 'A' then
+    if kind ~= '' then
       order = order + FRACTION
       return string.format('%.17g', order)
     end
@@ -55,24 +61,16 @@ local function settle(board, users)
     return digits(order)
   end
   -- A key of another type is no board.
-  for i, line in ipairs(readable and lines or {}) do
+  for i, line in ipairs(readable and concerned or {}) do
     local score = tonumber(scores[i] or 0)
     if line.verb == 'e' and scores[i] then
-      redis.call('ZREM', board, line.user)
+      redis.call('ZREM', board, ids[i])
       redis.call('ZADD', board, next_order(), '#')
       redis.call('HINCRBY', CHANGES, 'boards ' .. line.user, 1)
     elseif line.verb ~= 'e' and score ~= 0 and (score < 0) ~= (line.verb == 'h') then
-      redis.call('ZADD', board, digits(-score), line.user, next_order(), '#')
+      redis.call('ZADD', board, digits(-score), ids[i], next_order(), '#')
     end
   end
-end
-
-local function pending_users()
-  local users = {}
-  for i, line in ipairs(lines) do
-    users[i] = line.user
-  end
-  return users
 end
 
 -- Ends the sweep: logs the erasures that it covers, and removes what is left of them.
@@ -85,7 +83,8 @@ local function finish(number)
       end
       local boards, keys = removed('boards'), change.removed_keys + removed('keys')
       local entries = {}
-      if boards + keys + change.profiles > 0 or change.subject ~= '' then
+      -- The deletion of a target was logged when it began.
+      if not member_of(line.user) and (boards + keys + change.profiles > 0 or change.subject ~= '') then
         entries[1] = { 'erase', 'boards', digits(boards), 'keys', digits(keys), 'profiles', digits(change.profiles) }
       end
       change.log, change.last, change.entries = 3, last_id(audit.log), entries
@@ -108,7 +107,7 @@ end
 local function sweep_audit_log(number, id, limit)
   local subjects = {}
   for _, line in ipairs(lines) do
-    if line.verb == 'e' and line.number <= number then
+    if line.verb == 'e' and line.number <= number and not member_of(line.user) then
       local change = cjson.decode(redis.call('HGET', CHANGES, line.user))
       if change.subject ~= '' then
         subjects[change.subject] = true
@@ -162,7 +161,7 @@ local function step()
     declared[KEYS[i]] = true
   end
   local limit = #KEYS + SPANS
-  local users, erased = pending_users(), erased_users()
+  local erased = erased_users()
   local first = sweep_rank(score, name)
   local names = redis.call('ZRANGE', KEYS[2], first, first + limit - 1)
   local done
@@ -179,7 +178,7 @@ local function step()
       end
     end
     if is_board then
-      settle(next_name, users)
+      settle(next_name)
     else
       for i, key in ipairs(keys) do
         if redis.call('UNLINK', key) == 1 then
@@ -200,10 +199,10 @@ if ARGV[2] == 'step' then
     step()
   end
 else
-  local users, prefix = pending_users(), string.sub(KEYS[1], 1, -2) .. 'b'
+  local prefix = string.sub(KEYS[1], 1, -2) .. 'b'
   for i = 9, #KEYS do
-    if #users > 0 and string.sub(KEYS[i], 1, #prefix) == prefix then
-      settle(KEYS[i], users)
+    if string.sub(KEYS[i], 1, #prefix) == prefix then
+      settle(KEYS[i])
     end
   end
 end

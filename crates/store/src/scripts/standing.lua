@@ -17,10 +17,10 @@ local total = redis.call('ZREVRANK', board, '#')
 local rank = redis.call('ZREVRANK', board, user)
 if not rank or rank > (total or -1) then
   if KEYS[3] then
-    local registration = redis.call('HGET', KEYS[3], user)
-    local is_visible = registration and not string.find(registration, '^%d+;%d+;%a')
+    local flags = redis.call('HGET', KEYS[1], FLAGS .. '\t' .. user)
+    local registration = not is_hidden(flags) and redis.call('HGET', KEYS[3], user)
     local fingerprint, authors = read_authors({ registration })
-    return { fingerprint, total, is_visible and registration, false, authors[1] }
+    return { fingerprint, total, registration, false, authors[1] }
   end
   local values = redis.call('HMGET', KEYS[1], FINGERPRINT, user, FLAGS .. user)
   return { values[1], total, not is_hidden(values[3]) and values[2], false }

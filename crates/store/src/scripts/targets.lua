@@ -10,10 +10,7 @@
 --         registrations  for each target its registration, or nil if it has another author already: it was
 --                        not changed
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
--- State   Registration: 'number;instant;flags;author;JSON': number of the registration, from 1; its instant,
---         Unix ms; 'h' if a moderator hides the target, else nothing; author, or nothing. No author and no
---         flag contains ';'. The field '#' is the number of the last registration. Registrations do not
---         expire.
+-- State   The field '#' is the number of the last registration. Registrations do not expire.
 -- Example EVALSHA sha 4 {ar:0}p {ar:0}t {ar:0}o {ar:0}u:9 'v3 ...' 1795132800000 0 post-7 9 '{"title":"A"}' 4
 
 local register, outbox = KEYS[2], ARGV[3] == '1' and KEYS[3] or nil
@@ -35,7 +32,7 @@ local function write_target(member, former, parts, list)
     fields[3], fields[4] = '#', parts[1]
   end
   local ok, failure = pcall(function()
-    id = write_outbox(outbox, 'target', 'now', ARGV[2], 'user', parts[4], 'target', member, 'json', parts[5])
+    id = write_outbox(outbox, 'target', 'now', ARGV[2], 'user', parts[3], 'target', member, 'json', parts[4])
     redis.call('HSET', register, unpack(fields))
     if list then
       redis.call('ZADD', list, parts[2], member)
@@ -61,16 +58,16 @@ local registrations = {}
 for i = 4, #ARGV, 4 do
   local member, author, json, list = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3])
   local former = redis.call('HGET', register, member)
-  local number, instant, flags, known_author = string.match(former or '', '^(%d+);(%d+);(%a*);([^;]*);')
+  local number, instant, known_author = string.match(former or '', REGISTRATION)
   if not number then
     number = digits((tonumber(redis.call('HGET', register, '#')) or 0) + 1)
-    instant, flags, known_author = ARGV[2], '', ''
+    instant, known_author = ARGV[2], ''
   end
   if known_author ~= '' and author ~= '' and author ~= known_author then
     registrations[#registrations + 1] = false
   else
     local gains_author = author ~= '' and known_author == ''
-    local parts = { number, instant, flags, gains_author and author or known_author, json }
+    local parts = { number, instant, gains_author and author or known_author, json }
     local text = table.concat(parts, ';')
     if text ~= former then
       write_target(member, former, parts, gains_author and KEYS[list] or nil)

@@ -3,14 +3,19 @@
 -- '\t'           schema fingerprint, then a line for each pending change: pending.lua
 -- user           profile, JSON
 -- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
--- '\t' .. user   undo log of a call: restore.lua. That of a target is '\t\t' .. its member
+-- '\t' .. user   undo log of a call: restore.lua
 -- '\t#'          watched boards: watch.lua
 --
--- No user id contains a tab, '!' or '#'.
+-- Flags and undo logs are those of a participant: a user, or a target as a tab and its member. No user id contains
+-- a tab, '!' or '#'.
 
 local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED = '\t', '!', '\t', '\t#'
 
--- Returns whether boards hide a user with these flags.
+-- Registration of a target: 'number;instant;author;JSON': its number, from 1; its instant, Unix ms; author, or
+-- nothing; what boards show.
+local REGISTRATION = '^(%d+);(%d+);([^;]*);(.*)$'
+
+-- Returns whether boards hide a participant with these flags.
 local function is_hidden(flags)
   return string.find(flags or '', '^%a*[hs]') ~= nil
 end

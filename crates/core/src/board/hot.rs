@@ -1,0 +1,101 @@
+//! `GET /v1/content/hot`: the targets that receive most at present.
+
+use super::{BoardId, BoardKind, Content, UserView, to_json};
+use crate::calendar::Date;
+use crate::config::Config;
+use crate::content::TargetView;
+use crate::error::Error;
+use crate::query::Query;
+use crate::score::Points;
+use serde::Serialize;
+
+/// The days that count. A point of the last one counts 64, of each day before half as much, and of the first
+/// one 1: sums are integers.
+pub const HOT_DAYS: i32 = 7;
+const UNIT: u64 = 1 << (HOT_DAYS - 1);
+
+const MAX_LIMIT: u32 = 100;
+const DEFAULT_LIMIT: u32 = 30;
+
+/// A request for the targets that receive most at present.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotRequest {
+    /// The board of the last day.
+    board: BoardId,
+    /// Number of targets to return at most.
+    pub limit: u32,
+}
+
+/// A target and the sum of what it received, halved for each day since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotTarget {
+    /// The id of the target.
+    pub id: String,
+    /// 64 times the score in smallest steps.
+    pub score: u64,
+    /// What is known of the target.
+    pub content: Content,
+}
+
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    entries: Vec<EntryView<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct EntryView<'a> {
+    rank: usize,
+    score: Points,
+    target: TargetView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<UserView<'a>>,
+}
+
+impl HotRequest {
+    /// Parses the request.
+    ///
+    /// # Errors
+    ///
+    /// As [`BoardId::parse`]: it needs boards of content of days.
+    pub fn parse(query: &str, config: &Config, today: Date) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["limit"]);
+        let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
+        let board = BoardId::parse(BoardKind::Content, "day", query, config, today)?;
+        Ok(Self { board, limit })
+    }
+
+    /// Returns the names of the boards, the last day first.
+    pub fn boards(&self) -> impl Iterator<Item = String> {
+        let day = |ago: i32| BoardId {
+            date: self.board.date.plus(-ago),
+            ..self.board.clone()
+        };
+        (0..HOT_DAYS).map(move |ago| day(ago).name())
+    }
+
+    /// Returns the path and query that every spelling of this request has in common.
+    #[must_use]
+    pub fn normal_form(&self) -> String {
+        format!("{}/hot?limit={}", self.board.path(), self.limit)
+    }
+
+    /// Renders the response body. Scores are rounded to three decimals.
+    #[must_use]
+    pub fn render(&self, hot: &[HotTarget], decimals: u32) -> String {
+        // In thousandths of points, rounded.
+        let unit = UNIT * 10u64.pow(decimals);
+        let thousandths = |score: u64| (score.saturating_mul(1000) + unit / 2) / unit;
+        let entries = (1..).zip(hot).map(|(rank, hot)| {
+            let author = hot.content.author.as_ref();
+            EntryView {
+                rank,
+                score: Points::new(thousandths(hot.score), 3),
+                target: TargetView::new(&hot.id, &hot.content.target),
+                author: author.map(|(id, profile)| UserView::new(id, profile.as_ref())),
+            }
+        });
+        to_json(&View {
+            entries: entries.collect(),
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! `GET /v1/users/{user}/targets`.
+
+use test_support::{Value, json};
+
+use super::{register, start};
+use crate::app::TestApp;
+
+/// Reads all pages of a list, and returns the ids and scores.
+async fn pages(app: &TestApp, user: &str, limit: usize) -> Vec<(String, Value)> {
+    let mut targets = Vec::new();
+    let mut after = String::new();
+    loop {
+        let path = format!("/v1/users/{user}/targets?limit={limit}{after}");
+        let page = app.read(&path).await;
+        let entries = page["entries"].as_array().expect("entries");
+        assert!(entries.len() <= limit);
+        for entry in entries {
+            assert!(entry["registered_at"].as_str().is_some());
+            let id = entry["target"]["id"].as_str().expect("an id");
+            targets.push((id.to_owned(), entry["score"].clone()));
+        }
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={}", next.replace('#', "%23")),
+            None => return targets,
+        }
+    }
+}
+
+#[tokio::test]
+async fn list_has_targets_and_points_newest_first() {
+    let app = start();
+    assert_eq!(pages(&app, "9", 30).await, []);
+    register(&app, "%23", json!({"author": "9", "title": "A title"})).await;
+    app.count("42", "like", "#").await;
+    let batch: Vec<Value> = (0..5)
+        .map(|index| json!({"id": format!("p-{index}"), "author": "9"}))
+        .collect();
+    app.put("/v1/targets", &json!(batch))
+        .await
+        .assert_status(200);
+    register(&app, "other", json!({"author": "10"})).await;
+    let row = |id: &str, score: u32| (id.to_owned(), json!(score));
+    let mut expected: Vec<(String, Value)> = (0..5)
+        .rev()
+        .map(|index| row(&format!("p-{index}"), 0))
+        .collect();
+    expected.push(row("#", 2));
+    for limit in [1, 2, 3, 6, 30] {
+        assert_eq!(pages(&app, "9", limit).await, expected, "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn list_has_no_hidden_and_no_deleted_targets() {
+    let app = start();
+    for target in ["a", "b", "c", "d"] {
+        register(&app, target, json!({"author": "9"})).await;
+    }
+    let body = json!({"hidden": true, "reason": "A test"});
+    app.put("/v1/targets/a/moderation", &body)
+        .await
+        .assert_status(200);
+    app.delete("/v1/targets/b").await.assert_status(204);
+    app.delete("/v1/targets/c").await.assert_status(204);
+    register(&app, "c", json!({"author": "10"})).await;
+    let row = |id: &str| (id.to_owned(), json!(0));
+    for limit in [1, 30] {
+        assert_eq!(pages(&app, "9", limit).await, [row("d")]);
+        assert_eq!(pages(&app, "10", limit).await, [row("c")]);
+    }
+    app.delete("/v1/users/9").await.assert_status(204);
+    assert_eq!(pages(&app, "9", 30).await, []);
+}
+
+#[tokio::test]
+async fn hidden_author_has_no_list_for_others() {
+    let app = start();
+    register(&app, "a", json!({"author": "9"})).await;
+    app.moderate("9", true, false).await;
+    let empty = json!({"entries": [], "next": null});
+    let anonymous = app.without_key();
+    let response = anonymous.get("/v1/users/9/targets").await;
+    response.assert(200, empty);
+    assert_eq!(pages(&app, "9", 30).await, [("a".to_owned(), json!(0))]);
+}
+
+#[tokio::test]
+async fn list_refuses_an_unknown_position() {
+    let app = start();
+    for query in ["after=x", "after=1-", "limit=0", "limit=101", "offset=1"] {
+        let response = app.get(&format!("/v1/users/9/targets?{query}")).await;
+        response.assert_status(400);
+    }
+    let response = app.get("/v1/users/a%20b/targets").await;
+    response.assert_status(400);
+}
