@@ -1,6 +1,6 @@
 //! Imports of a real community's activity: repeated, and over many connections.
 
-use crate::requests::{ACTIVITY, PERIODS, board, outcomes};
+use crate::requests::{ACTIVITY, PERIODS, board, outcomes, rows};
 use futures::StreamExt;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -80,6 +80,92 @@ async fn send(api: &Api, lines: &[Value]) -> BTreeMap<String, usize> {
 /// Starts a Worker with a long store timeout: an array of 500 is slow on a busy machine.
 fn worker() -> Worker {
     Worker::start()
+}
+
+/// Computes points by path of a board and by id: what targets and their authors receive. Posts are
+/// registered before; a bookmark of one's own post does not count.
+fn expected_content(lines: &[Value]) -> BTreeMap<String, BTreeMap<String, u64>> {
+    let mut boards: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    let (mut seen, authors) = (BTreeSet::new(), authors(lines));
+    for line in lines {
+        let text = |field: &str| line[field].as_str().unwrap().to_owned();
+        let (user, action, target) = (text("user"), text("action"), text("target"));
+        let author = authors.get(&target);
+        let points = match action.as_str() {
+            "comment" => 3,
+            "bookmark" if author != Some(&user) => 2,
+            _ => continue,
+        };
+        let Some(author) = author else { continue };
+        if !seen.insert((user, action, target.clone())) {
+            continue;
+        }
+        let at: Timestamp = text("at").parse().unwrap();
+        let date = TimeZone::UTC.to_datetime(at).date();
+        for period in PERIODS {
+            let first = first_day(period, date);
+            for (subject, id) in [("content", &target), ("authors", author)] {
+                let path = format!("/v1/{subject}/{period}?date={first}");
+                let board = boards.entry(path).or_default();
+                *board.entry(id.clone()).or_default() += points;
+            }
+        }
+    }
+    boards
+}
+
+/// Returns the author of each post.
+fn authors(lines: &[Value]) -> BTreeMap<String, String> {
+    let posts = lines.iter().filter(|line| line["action"] == "publish");
+    let text = |line: &Value, field: &str| line[field].as_str().unwrap().to_owned();
+    posts
+        .map(|line| (text(line, "target"), text(line, "user")))
+        .collect()
+}
+
+/// Returns a day that is the same for all days of a period.
+fn first_day(period: &str, date: Date) -> Date {
+    match period {
+        "week" => date.iso_week_date().first_of_week().unwrap().date(),
+        "month" => date.first_of_month(),
+        "year" => date.first_of_year(),
+        "all" => jiff::civil::date(2018, 1, 1),
+        _ => date,
+    }
+}
+
+#[tokio::test]
+async fn import_with_content_matches_reference() {
+    let worker = Worker::builder().var("CONTENT_PERIODS", &PERIODS.join(","));
+    let worker = worker.start();
+    let (api, lines) = (worker.api(), lines());
+    let posts = authors(&lines).into_iter();
+    let posts: Vec<Value> = posts
+        .map(|(id, author)| json!({ "id": id, "author": author }))
+        .collect();
+    for batch in posts.chunks(500) {
+        api.put("/v1/targets", &json!(batch))
+            .await
+            .assert_status(200);
+    }
+    for _ in 0..2 {
+        send(&api, &lines).await;
+        let boards = expected_content(&lines);
+        assert!(boards.len() > 300, "{}", boards.len());
+        let compared = futures::stream::iter(&boards).map(async |(path, expected)| {
+            let found: Vec<(String, u64)> = rows(&api, path)
+                .await
+                .into_iter()
+                .map(|(id, score)| (id, score as u64))
+                .collect();
+            let mut expected: Vec<_> = expected.clone().into_iter().collect();
+            expected.sort_by(|(one, points), (other, other_points)| {
+                (other_points, other).cmp(&(points, one))
+            });
+            assert_eq!(found, expected, "{path}");
+        });
+        compared.buffer_unordered(8).collect::<Vec<_>>().await;
+    }
 }
 
 fn counts(counted: usize, duplicate: usize) -> BTreeMap<String, usize> {

@@ -1,10 +1,12 @@
 //! Runs a service and the model side by side and compares them.
 
-use crate::generator::{Activity, Item, Request, status_of};
+use crate::generator::{Activity, Item, Request, TargetChange, received_at, status_of};
 use crate::sign::{SECRET, claims, hs256};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{
-    BoardId, Calendar, InstantRange, Model, Outcome, Rule, Store, board_key, now, rfc3339,
+    BoardId, Calendar, Content, InstantRange, Model, Outcome, Rule, Store, Target, board_key,
+    content_board_key, now, rfc3339,
 };
 use test_support::{Api, Value, Worker, json, redis, until};
 
@@ -18,6 +20,8 @@ pub struct Setup {
     pub decimals: u32,
     /// The variable `RULES`, in addition to the default rules.
     pub rules: Value,
+    /// The periods with boards of content and of authors.
+    pub content_periods: &'static [&'static str],
 }
 
 impl Setup {
@@ -32,6 +36,7 @@ impl Setup {
             periods,
             decimals,
             rules,
+            content_periods: &[],
         }
     }
 
@@ -52,6 +57,7 @@ impl Setup {
             rule.daily_cap = number("daily_cap").map(steps);
             rule.member_cap = number("member_cap").map(steps).or(rule.member_cap);
             rule.cooldown = changes["cooldown"].as_i64().map(|seconds| seconds * 1000);
+            rule.received = number("received").map_or(rule.received, steps);
         }
         rules
     }
@@ -76,10 +82,15 @@ impl Comparison {
             .json("POINT_DECIMALS", json!(setup.decimals))
             .json("RULES", setup.rules.clone())
             .var("JWT_SECRET", SECRET)
+            .var("CONTENT_PERIODS", &setup.content_periods.join(","))
             .start();
+        let mut model = Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules());
+        if !setup.content_periods.is_empty() {
+            model.content = Some(Content::new(setup.content_periods));
+        }
         Self {
             api: worker.api(),
-            model: Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules()),
+            model,
             store: Store::new(redis(), worker.prefix()),
             outcome_counts: BTreeMap::new(),
             decimals: setup.decimals,
@@ -95,6 +106,7 @@ impl Comparison {
                 return self.moderate(user, *hidden, *frozen).await;
             }
             Request::Adjust(adjustment, steps) => return self.adjust(adjustment, *steps).await,
+            Request::Target(target, change) => return self.change_target(target, change).await,
             Request::One(_) | Request::Array(_) | Request::ByMember(..) => {}
         }
         let caller = match request {
@@ -132,17 +144,64 @@ impl Comparison {
             ));
         }
         let touched: Vec<_> = touched.into_iter().collect();
-        self.compare_boards(&touched)
+        self.compare_boards(&touched)?;
+        self.compare_content()
     }
 
     async fn erase(&mut self, user: &str) -> Result<(), String> {
+        let received = received_at(user, &self.model).map(|at| at.last);
+        let last = received.filter(|last| *last < now() + 1000).max();
+        wait_for(last).await;
+        let first = now() - SLACK;
         let response = self.api.delete(&format!("/v1/users/{user}")).await;
         if response.status != 204 {
             let (status, text) = (response.status, response.text);
             return Err(format!("DELETE {user}: {status} {text}"));
         }
-        self.model.erase(user);
+        let erased = since(first);
+        self.model.erase(user, erased);
+        if self.model.content.is_some() {
+            wait_for(Some(erased.last)).await;
+        }
         self.compare_all_boards()
+    }
+
+    async fn change_target(&mut self, id: &str, change: &TargetChange) -> Result<(), String> {
+        let path = format!("/v1/targets/{}", encoded(id));
+        let content = self.model.content.as_mut().expect("boards of content");
+        let (response, status) = match change {
+            TargetChange::Register { author, title } => {
+                let mut body = json!({});
+                for (field, value) in [("author", author), ("title", title)] {
+                    if let Some(value) = value {
+                        body[field] = json!(value);
+                    }
+                }
+                let response = self.api.put(&path, &body).await;
+                match content.register(id, author.as_deref(), title.as_deref()) {
+                    true => (response, 200),
+                    false => (response, 409),
+                }
+            }
+            TargetChange::Delete => {
+                let response = self.api.delete(&path).await;
+                content.delete(id);
+                (response, 204)
+            }
+            TargetChange::Moderate(hidden) => {
+                let body = json!({ "hidden": hidden, "reason": "A test" });
+                let response = self.api.put(&format!("{path}/moderation"), &body).await;
+                match content.moderate(id, *hidden) {
+                    true => (response, 200),
+                    false => (response, 404),
+                }
+            }
+        };
+        if response.status != status {
+            let (found, text) = (response.status, response.text);
+            return Err(format!("{path} {change:?}: {found}, not {status}: {text}"));
+        }
+        self.compare_content()
     }
 
     async fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) -> Result<(), String> {
@@ -252,7 +311,32 @@ impl Comparison {
 
     fn compare_all_boards(&mut self) -> Result<(), String> {
         let boards: Vec<_> = self.model.boards.keys().cloned().collect();
-        self.compare_boards(&boards)
+        self.compare_boards(&boards)?;
+        self.compare_content()
+    }
+
+    /// Compares the register and all boards of content and of authors with those stored in Redis.
+    pub fn compare_content(&mut self) -> Result<(), String> {
+        let Some(content) = &self.model.content else {
+            return Ok(());
+        };
+        for id in content.boards.keys() {
+            let expected = content.ranking(id, &self.model.hidden);
+            let found = self.store.content_board(&content_board_key(id));
+            if found != expected {
+                return Err(format!("{id:?}\nexpected {expected:?}\nfound    {found:?}"));
+            }
+        }
+        let targets = content.targets.iter();
+        let registration =
+            |(id, target): (&String, &Target)| (id.clone(), (target.number, target.author.clone()));
+        let (expected, found) = (targets.map(registration).collect(), self.store.targets());
+        match found == expected {
+            true => Ok(()),
+            false => Err(format!(
+                "targets\nexpected {expected:?}\nfound    {found:?}"
+            )),
+        }
     }
 
     /// Compares complete boards with those stored in Redis.
@@ -278,6 +362,19 @@ impl Comparison {
         })
         .await;
     }
+}
+
+/// Returns a text as a segment of a path.
+pub fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// Waits until the ranges of later instants do not overlap one that ends at this instant.
+async fn wait_for(last: Option<i64>) {
+    until("a later instant", async || {
+        (last.is_none_or(|last| last < now() - SLACK)).then_some(())
+    })
+    .await;
 }
 
 /// Returns the range from an instant until now.

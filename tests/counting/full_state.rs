@@ -5,7 +5,8 @@ use futures::StreamExt;
 use jiff::ToSpan;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{
-    Board, BoardId, DayHistory, InstantRange, StoredRecord, board_key, now, record_name,
+    Board, BoardId, ContentBoard, ContentBoardId, DayHistory, InstantRange, Received, StoredRecord,
+    Subject, board_key, content_board_key, now, record_name,
 };
 use test_support::{Answer, Value, json};
 
@@ -18,15 +19,23 @@ impl Comparison {
         let names: Vec<BoardId> = self.model.boards.keys().cloned().collect();
         same(
             "keys of boards",
-            &names.iter().map(board_key).collect(),
+            &names
+                .iter()
+                .map(board_key)
+                .chain(self.content_boards().map(|(id, _)| content_board_key(id)))
+                .collect(),
             &self.store.keys("b"),
         )?;
         self.compare_boards(&names)?;
+        self.compare_content()?;
         self.check_records()?;
         self.check_histories()?;
         let mut expected = Vec::new();
         for (number, (name, board)) in self.model.boards.iter().enumerate() {
             expected.extend(self.board_requests(name, board, users, number));
+        }
+        for (id, board) in self.content_boards() {
+            expected.push(self.content_request(id, board));
         }
         expected.extend(users.iter().map(|user| self.history_request(user)));
         let responses = futures::stream::iter(expected).map(async |(path, expected)| {
@@ -99,6 +108,47 @@ impl Comparison {
         requests
     }
 
+    fn content_boards(&self) -> impl Iterator<Item = (&ContentBoardId, &ContentBoard)> {
+        let content = self.model.content.iter();
+        content.flat_map(|content| &content.boards)
+    }
+
+    /// Returns the request for a board of content or of authors with the expected response.
+    fn content_request(&self, id: &ContentBoardId, board: &ContentBoard) -> (String, Value) {
+        let content = self.model.content.as_ref().expect("boards of content");
+        let (subject, period, _) = id;
+        let [ranking, _] = content.ranking(id, &self.model.hidden);
+        let entry = |(index, (id, steps)): (usize, &(String, u64))| {
+            let mut entry = json!({ "rank": index + 1, "score": self.points(*steps as i64) });
+            if *subject == Subject::Authors {
+                entry["user"] = json!({ "id": id });
+                return entry;
+            }
+            let target = &content.targets[id];
+            entry["target"] = json!({ "id": id });
+            if let Some(title) = &target.title {
+                entry["target"]["title"] = json!(title);
+            }
+            let author = target.author.as_ref();
+            if let Some(author) = author.filter(|author| !self.model.hidden.contains(*author)) {
+                entry["author"] = json!({ "id": author });
+            }
+            entry
+        };
+        let entries: Vec<Value> = ranking.iter().enumerate().map(entry).collect();
+        let path = match subject {
+            Subject::Content => "content",
+            Subject::Authors => "authors",
+        };
+        let calendar = &self.model.calendar;
+        let body = json!({
+            "period": calendar.period_json(period, board.date, now()), "total": entries.len(),
+            "entries": entries,
+        });
+        let query = format!("date={}&limit=100", board.date);
+        (format!("/v1/{path}/{period}?{query}"), body)
+    }
+
     fn comparison(&self, ranking: &[(String, u64)], users: &[String]) -> Vec<Value> {
         let listed = ranking
             .iter()
@@ -154,6 +204,26 @@ impl Comparison {
         (format!("/v1/users/{user}/activity"), body)
     }
 
+    /// Returns what the record of an activity on a target keeps of what others received.
+    fn received_text(&self, received: &Received, target: &str) -> String {
+        let content = self.model.content.as_ref().expect("boards of content");
+        let letters: String = content.periods.iter().map(|period| &period[..1]).collect();
+        let number = received
+            .target
+            .as_ref()
+            .map(|(_, number)| number.to_string());
+        let number = number.unwrap_or_default();
+        let author = received.author.as_deref().unwrap_or_default();
+        let text = format!(";{}{letters};{number};{author}", received.points);
+        match &received.target {
+            Some((id, _)) if id != target => {
+                let hash = if id.starts_with('#') { "#" } else { "" };
+                format!("{text};{hash}{id}")
+            }
+            _ => text,
+        }
+    }
+
     fn check_histories(&mut self) -> Result<(), String> {
         let mut expected = BTreeMap::new();
         for ((date, user), day) in &self.model.histories {
@@ -194,6 +264,9 @@ impl Comparison {
                 for group in &record.groups {
                     value += &format!(",{group}");
                 }
+                if let Some(received) = &record.received {
+                    value += &format!(";{received}");
+                }
                 found_last.insert(field.clone(), last.to_string());
                 found.insert(field, value);
             }
@@ -210,6 +283,9 @@ impl Comparison {
             let mut value = format!("{},{},{letters}", amounts.join(":"), record.date);
             for group in &record.groups {
                 value += &format!(",{group}");
+            }
+            if let Some(received) = &record.received {
+                value += &self.received_text(received, target);
             }
             let field = (user.clone(), format!("{action}:{target}"));
             expected_last.insert(field.clone(), (record.last, String::new()));

@@ -5,8 +5,10 @@ use crate::requests::{act, at, in_groups, like, undo};
 use fastrand::Rng;
 use jiff::civil::date;
 use jiff::{Timestamp, ToSpan};
+use std::cmp::Reverse;
+
 pub use test_support::reference::Activity;
-use test_support::reference::{Calendar, Model, rfc3339};
+use test_support::reference::{Calendar, InstantRange, Model, rfc3339};
 use test_support::{Value, json};
 
 const SECOND: i64 = 1_000;
@@ -64,6 +66,20 @@ pub enum Request {
     Moderate(String, bool, bool),
     /// An activity `adjust` and its points in smallest steps.
     Adjust(Activity, i64),
+    /// Changes a target.
+    Target(String, TargetChange),
+}
+
+/// A change of a target.
+#[derive(Clone, Debug)]
+pub enum TargetChange {
+    Register {
+        author: Option<String>,
+        title: Option<String>,
+    },
+    Delete,
+    /// Hides or shows it.
+    Moderate(bool),
 }
 
 impl Request {
@@ -71,7 +87,7 @@ impl Request {
         match self {
             Self::One(item) => std::slice::from_ref(item),
             Self::Array(items) | Self::ByMember(_, items) => items,
-            Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
+            Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) | Self::Target(..) => &[],
         }
     }
 
@@ -84,6 +100,9 @@ impl Request {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
             Self::Adjust(activity, steps) => json!({ "adjust": activity.json(), "steps": steps }),
+            Self::Target(target, change) => {
+                json!({ "target": target, "change": format!("{change:?}") })
+            }
         }
     }
 }
@@ -119,8 +138,16 @@ impl Generator {
     }
 
     pub fn request(&mut self, model: &Model, now: i64) -> Request {
+        if model.content.is_some() && self.random.u8(..8) == 0 {
+            return self.target_change();
+        }
         if self.random.u8(..200) == 0 {
-            return Request::Erase(self.user());
+            let user = self.user();
+            // It would be unknown whether the erasure removes what was received then.
+            let soon = now..now + 5 * SECOND;
+            if !received_at(&user, model).any(|at| soon.contains(&at.first)) {
+                return Request::Erase(user);
+            }
         }
         if self.random.u8(..60) == 0 {
             let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
@@ -153,6 +180,8 @@ impl Generator {
                 at: None,
                 groups: Vec::new(),
                 by_member: true,
+                on: model.content.as_ref().and_then(|_| self.on(&action)),
+                author: None,
             };
             match action.as_str() {
                 "publish" => Item::Invalid(activity.json(), "forbidden"),
@@ -171,7 +200,10 @@ impl Generator {
         let recent = known.saturating_sub(30)..known;
         let activity = match self.random.u8(..10) {
             // An exact repetition.
-            0 if known > 0 => return Item::Activity(self.sent[self.random.usize(..known)].clone()),
+            0 if known > 0 => {
+                let activity = self.sent[self.random.usize(..known)].clone();
+                return Item::Activity(avoid_unknown_order(activity, model));
+            }
             // A repetition or an undo, at the same or another instant.
             1..6 if known > 0 => {
                 let mut activity = self.sent[self.random.usize(recent)].clone();
@@ -212,7 +244,10 @@ impl Generator {
         };
         let undo = model.rules[&action].undo && self.random.u8(..4) == 0;
         let (at, groups) = (self.at(model, now), self.groups());
+        let has_content = model.content.is_some();
         Activity {
+            on: has_content.then(|| self.on(&action)).flatten(),
+            author: (has_content && self.random.u8(..8) == 0).then(|| self.user()),
             user,
             action,
             target,
@@ -221,6 +256,33 @@ impl Generator {
             groups,
             by_member: false,
         }
+    }
+
+    /// Returns one of few targets.
+    fn target(&mut self) -> String {
+        match self.random.bool() {
+            true => TARGETS[self.random.usize(..TARGETS.len())].to_owned(),
+            false => format!("/post-{}", self.random.u8(..12)),
+        }
+    }
+
+    /// Returns another target that receives, for most comments and some other activities.
+    fn on(&mut self, action: &str) -> Option<String> {
+        let others = if action == "comment" { 2 } else { 10 };
+        (self.random.u8(..others) == 0).then(|| self.target())
+    }
+
+    fn target_change(&mut self) -> Request {
+        let target = self.target();
+        let change = match self.random.u8(..10) {
+            0 => TargetChange::Delete,
+            1..4 => TargetChange::Moderate(self.random.bool()),
+            _ => TargetChange::Register {
+                author: self.random.bool().then(|| self.user()),
+                title: self.random.bool().then(|| "A title".to_owned()),
+            },
+        };
+        Request::Target(target, change)
     }
 
     fn user(&mut self) -> String {
@@ -246,6 +308,8 @@ impl Generator {
             at,
             groups,
             by_member: false,
+            on: None,
+            author: None,
         };
         Request::Adjust(avoid_unknown_order(activity, model), steps)
     }
@@ -297,13 +361,25 @@ impl Generator {
 /// around `at`.
 fn avoid_unknown_order(mut activity: Activity, model: &Model) -> Activity {
     let changed = model.last_change(&activity.dedup_key());
-    if let (Some(at), Some(changed)) = (activity.at, changed) {
-        let near = changed.first - SLACK..=changed.last + SLACK;
-        if changed.first < changed.last && near.contains(&at) {
-            activity.at = Some(changed.first - SLACK - 1);
+    let erased = model.content.iter().flat_map(|content| &content.erased);
+    let mut ranges: Vec<InstantRange> = erased.map(|(_, at)| *at).chain(changed).collect();
+    ranges.retain(|range| range.first < range.last);
+    ranges.sort_by_key(|range| Reverse(range.first));
+    for range in ranges {
+        let near = range.first - SLACK..=range.last + SLACK;
+        if activity.at.is_some_and(|at| near.contains(&at)) {
+            activity.at = Some(range.first - SLACK - 1);
         }
     }
     activity
+}
+
+/// Returns when a user received points, by the instants of the activities.
+pub fn received_at(user: &str, model: &Model) -> impl Iterator<Item = InstantRange> {
+    let records = model.active.values();
+    let received = records.filter_map(|record| Some((record.changed, record.received.as_ref()?)));
+    let of_user = received.filter(move |(_, received)| received.author.as_deref() == Some(user));
+    of_user.map(|(changed, _)| changed)
 }
 
 /// Returns boundaries of days, weeks, months and years, and changes of the UTC offset.

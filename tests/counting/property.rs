@@ -137,6 +137,29 @@ async fn random_activities_match_model_with_decimals() {
 }
 
 #[tokio::test]
+async fn random_activities_match_model_with_content() {
+    let setup = Setup {
+        content_periods: &["day", "week", "all"],
+        ..Setup::new("UTC", ALL, 0, json!({ "visit": { "received": 1 } }))
+    };
+    run_random_activities(5, setup, &["daily-cap"]).await;
+}
+
+#[tokio::test]
+async fn random_activities_match_model_with_content_and_decimals() {
+    let rules = json!({
+        "comment": { "cooldown": 3600, "received": 0.25 },
+        "publish": { "received": 4 },
+        "share": { "points": 1, "received": 12_000.01 },
+    });
+    let setup = Setup {
+        content_periods: &["month", "year"],
+        ..Setup::new("Europe/Berlin", &["week", "all"], 2, rules)
+    };
+    run_random_activities(6, setup, &["cooldown"]).await;
+}
+
+#[tokio::test]
 async fn random_activities_match_model_at_date_line() {
     let periods = &["month", "year"];
     let rules = json!({ "read": { "points": 1, "once": "day" } });

@@ -71,19 +71,22 @@ pub async fn expect(api: &Api, activity: &Value, expected: &str) -> Answer {
 
 /// Reads users and scores of a complete board, page by page; `query` is like `day?date=2026-11-20`.
 pub async fn board(api: &Api, query: &str) -> Vec<(String, f64)> {
+    rows(api, &format!("/v1/ranking/{query}")).await
+}
+
+/// Reads ids and scores of a complete board of users or of targets, page by page.
+pub async fn rows(api: &Api, path: &str) -> Vec<(String, f64)> {
     let mut users = Vec::new();
     loop {
-        let separator = if query.contains('?') { '&' } else { '?' };
-        let page = format!(
-            "/v1/ranking/{query}{separator}limit=100&offset={}",
-            users.len()
-        );
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let page = format!("{path}{separator}limit=100&offset={}", users.len());
         let response = api.get(&page).await;
         response.assert_status(200);
         let entries = response.body["entries"].as_array().unwrap();
         for entry in entries {
             assert_eq!(entry["rank"], users.len() + 1, "{page}: {}", response.text);
-            let user = entry["user"]["id"].as_str().unwrap().to_owned();
+            let subject = entry.get("target").unwrap_or(&entry["user"]);
+            let user = subject["id"].as_str().unwrap().to_owned();
             users.push((user, entry["score"].as_f64().unwrap()));
         }
         if entries.len() < 100 {

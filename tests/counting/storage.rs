@@ -54,6 +54,7 @@ async fn record_is_one_number_in_any_time_zone() {
                 date,
                 periods: "dwmya".to_owned(),
                 groups: Vec::new(),
+                received: None,
             };
             assert_eq!(StoredRecord::parse(&text), expected, "{text}");
             expect(&api, &undo(&like("42", "p")), "undone").await;
@@ -86,6 +87,7 @@ async fn record_keeps_groups_repeats_boards_and_points() {
         date,
         periods: "wa".to_owned(),
         groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+        received: None,
     };
     let groups = ["eu", "a|b:c"];
     for (action, field, groups, points, numeric) in [

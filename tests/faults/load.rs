@@ -176,6 +176,8 @@ impl Load {
             at,
             groups: groups.map(|(group, _)| group.to_owned()).collect(),
             by_member: false,
+            on: None,
+            author: None,
         }
     }
 

@@ -26,6 +26,8 @@ fn activity(random: &mut Rng, yesterday: i64) -> Activity {
         at: (action == "comment").then_some(yesterday),
         groups: groups.collect(),
         by_member: false,
+        on: None,
+        author: None,
     }
 }
 

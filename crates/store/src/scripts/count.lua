@@ -152,14 +152,15 @@ local function find_receivers(operation)
   end
   local registered = read_target(receiver)
   local has_author = registered and registered.author ~= ''
-  if operation.author and not has_author then
+  local author = operation.author
+  if author and not has_author and not (operation.dated and operation.at <= erased_at(author)) then
     registered = registered or { instant = ARGV[2], json = '{}' }
-    registered.author, registered.is_changed = operation.author.id, true
+    registered.author, registered.is_changed = author.id, true
   end
-  local author = registered and registered.author
+  local id = registered and registered.author
   return {
     target = registered and receiver, registered = registered,
-    author = author and author ~= '' and participant_of[author] or nil,
+    author = id and id ~= '' and participant_of[id] or nil,
   }
 end
 

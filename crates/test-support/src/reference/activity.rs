@@ -29,6 +29,10 @@ pub struct Activity {
     pub groups: Vec<String>,
     /// Whether the user sends it, and not a service.
     pub by_member: bool,
+    /// The target that receives, if it is another one.
+    pub on: Option<String>,
+    /// The author with whom the target that receives is registered.
+    pub author: Option<String>,
 }
 
 impl Activity {
@@ -59,6 +63,11 @@ impl Activity {
         }
         if !self.groups.is_empty() {
             body["groups"] = json!(self.groups);
+        }
+        for (field, value) in [("on", &self.on), ("author", &self.author)] {
+            if let Some(value) = value {
+                body[field] = json!(value);
+            }
         }
         body
     }
@@ -98,6 +107,8 @@ pub struct Rule {
     pub others_only: bool,
     /// The minimum time between two activities that count.
     pub cooldown: Option<i64>,
+    /// The points that the target and its author receive.
+    pub received: u64,
 }
 
 impl Rule {
@@ -127,6 +138,11 @@ impl Rule {
             let rule = Self {
                 member_cap: Some(member_cap * steps),
                 others_only: points == 2,
+                received: if (2..=3).contains(&points) {
+                    points * steps
+                } else {
+                    0
+                },
                 ..Self::new(points * steps, name == "visit")
             };
             (name.to_owned(), rule)
@@ -168,7 +184,8 @@ impl InstantRange {
     /// # Panics
     ///
     /// Panics when the ranges overlap, so that the order is unknown.
-    pub(super) fn is_before(self, other: Self) -> bool {
+    #[must_use]
+    pub fn is_before(self, other: Self) -> bool {
         let (surely, possibly) = (self.last < other.first, self.first < other.last);
         assert_eq!(
             surely, possibly,

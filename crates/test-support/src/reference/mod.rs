@@ -3,10 +3,14 @@
 
 mod activity;
 mod calendar;
+mod content;
 mod model;
 mod store;
 
 pub use activity::{Activity, DedupKey, InstantRange, Rule};
 pub use calendar::{Calendar, PERIODS, noon_zone, now, period_id, rfc3339};
+pub use content::{
+    Content, ContentBoard, ContentBoardId, Received, Subject, Target, content_board_key,
+};
 pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key};
 pub use store::{Store, StoredRecord, history_key, record_name, span_of};

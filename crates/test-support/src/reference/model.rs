@@ -9,6 +9,7 @@ use jiff::civil::Date;
 
 use super::activity::{Activity, DedupKey, InstantRange, Rule};
 use super::calendar::{Calendar, PERIODS, period_id};
+use super::content::{Content, Received};
 use crate::sharding::shard_of;
 
 /// The maximum score of a board in smallest steps.
@@ -31,6 +32,8 @@ pub struct ActiveRecord {
     pub date: Date,
     /// The groups in which it counted.
     pub groups: Vec<String>,
+    /// What others received for it.
+    pub received: Option<Received>,
 }
 
 /// The result of an activity.
@@ -94,6 +97,8 @@ pub struct Model {
     pub hidden: BTreeSet<String>,
     /// Users whose activity is refused.
     pub frozen: BTreeSet<String>,
+    /// Boards of content and of authors, if there are any.
+    pub content: Option<Content>,
 }
 
 impl Model {
@@ -116,6 +121,7 @@ impl Model {
             histories: BTreeMap::new(),
             hidden: BTreeSet::new(),
             frozen: BTreeSet::new(),
+            content: None,
         }
     }
 
@@ -127,6 +133,7 @@ impl Model {
         match (activity.undo, rule.undo) {
             (true, false) => Outcome::Refused("not-undoable"),
             _ if self.frozen.contains(&activity.user) => Outcome::Refused("forbidden"),
+            _ if self.is_erased(activity) => Outcome::Stale,
             (true, true) => self.undo(activity, now),
             (false, _) => self.count(activity, &rule, now),
         }
@@ -135,6 +142,15 @@ impl Model {
     fn count(&mut self, activity: &Activity, rule: &Rule, now: InstantRange) -> Outcome {
         let (key, user) = (activity.dedup_key(), &activity.user);
         if rule.others_only && activity.target == *user {
+            return Outcome::Capped("own-target");
+        }
+        let receivers = self.content.as_ref();
+        let receivers = receivers.map(|content| content.receivers(activity));
+        if let Some(receivers) = &receivers
+            && rule.others_only
+            && receivers.target.is_some()
+            && receivers.author.as_ref() == Some(user)
+        {
             return Outcome::Capped("own-target");
         }
         let at = activity.at.map_or(now, InstantRange::exact);
@@ -182,6 +198,10 @@ impl Model {
             return Outcome::Refused("score-overflow");
         }
 
+        let received = self.content.as_mut().zip(receivers);
+        let received = received.and_then(|(content, receivers)| {
+            content.receive(receivers, activity, rule.received, date)
+        });
         if rule.daily {
             self.daily.insert((date, key));
         } else {
@@ -192,6 +212,7 @@ impl Model {
                 amounts: vec![rule.points as i64],
                 date,
                 groups: activity.groups.clone(),
+                received,
             };
             self.undone.remove(&key);
             self.active.insert(key, record);
@@ -239,6 +260,9 @@ impl Model {
                 board.set(user, (points as i64 - amount).max(0) as u64);
             }
         }
+        if let (Some(content), Some(received)) = (&mut self.content, &record.received) {
+            content.take_back(received, record.changed, record.date);
+        }
         let day_amount = *record.amounts.last().expect("an amount for the day");
         let day = (record.date, user.clone());
         let day = self.histories.get_mut(&day).expect("the day");
@@ -267,6 +291,9 @@ impl Model {
     pub fn adjust(&mut self, adjustment: &Activity, steps: i64, now: InstantRange) -> Outcome {
         if adjustment.undo {
             return self.undo(adjustment, now);
+        }
+        if self.is_erased(adjustment) {
+            return Outcome::Stale;
         }
         let (key, user) = (adjustment.dedup_key(), &adjustment.user);
         let at = adjustment.at.map_or(now, InstantRange::exact);
@@ -308,6 +335,7 @@ impl Model {
             amounts,
             date,
             groups: adjustment.groups.clone(),
+            received: None,
         };
         self.active.insert(key, record);
         Outcome::Counted(change)
@@ -328,8 +356,17 @@ impl Model {
         }
     }
 
-    /// Erases a user. All others keep their points and order.
-    pub fn erase(&mut self, user: &str) {
+    fn is_erased(&self, activity: &Activity) -> bool {
+        let content = self.content.as_ref();
+        content.is_some_and(|content| content.is_erased(&activity.user, activity.at))
+    }
+
+    /// Erases a user. All others keep their points and order. With boards of content, the instant is
+    /// remembered.
+    pub fn erase(&mut self, user: &str, at: InstantRange) {
+        if let Some(content) = &mut self.content {
+            content.erase(user, at);
+        }
         for board in self.boards.values_mut() {
             board.change(user);
             board.scores.remove(user);

@@ -100,6 +100,50 @@ impl Store {
         boards.chunks(shards() as usize).map(merge_shards).collect()
     }
 
+    /// Returns ids and points of a board of content or of authors, best first: the visible ones, then the
+    /// hidden ones.
+    pub fn content_board(&mut self, key: &str) -> [Vec<(String, u64)>; 2] {
+        let mut all: Vec<(String, i64)> = Vec::new();
+        for shard in 0..shards() {
+            let key = format!("{{{}:{shard}}}{key}", self.prefix);
+            let mut read = cmd("ZREVRANGE");
+            read.arg(key).arg(0).arg(-1).arg("WITHSCORES");
+            let rows: Vec<(String, f64)> = read.query(&mut self.connection).expect("ZREVRANGE");
+            let rows = rows.into_iter().filter(|(member, _)| member != "#");
+            // A member that begins with `#` has a second one.
+            all.extend(rows.map(|(member, score)| match member.strip_prefix('#') {
+                Some(id) => (id.to_owned(), score as i64),
+                None => (member, score as i64),
+            }));
+        }
+        all.sort_by_key(|(id, score)| Reverse((score.abs(), id.clone())));
+        let (visible, hidden): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(_, score)| *score > 0);
+        [visible, hidden].map(|side| {
+            let rows = side.into_iter();
+            rows.map(|(id, score)| (id, score.unsigned_abs())).collect()
+        })
+    }
+
+    /// Returns the registrations of targets: number and author by id.
+    pub fn targets(&mut self) -> BTreeMap<String, (u64, Option<String>)> {
+        let mut targets = BTreeMap::new();
+        for key in self.full_keys("t") {
+            let fields: BTreeMap<String, String> = cmd("HGETALL")
+                .arg(&key)
+                .query(&mut self.connection)
+                .expect("HGETALL");
+            for (member, text) in fields.iter().filter(|(member, _)| *member != "#") {
+                let id = member.strip_prefix('#').unwrap_or(member);
+                let parts: Vec<&str> = text.splitn(4, ';').collect();
+                let author = Some(parts[2].to_owned()).filter(|author| !author.is_empty());
+                let number = parts[0].parse().expect("a number");
+                targets.insert(id.to_owned(), (number, author));
+            }
+        }
+        targets
+    }
+
     /// Returns all fields of a hash.
     pub fn hash(&mut self, key: &str) -> BTreeMap<String, String> {
         self.run("HGETALL", key, &[])
@@ -265,6 +309,8 @@ pub struct StoredRecord {
     pub periods: String,
     /// The groups in which it counted.
     pub groups: Vec<String>,
+    /// What others received for it: points and periods, registration, author, and another target.
+    pub received: Option<String>,
 }
 
 impl StoredRecord {
@@ -276,6 +322,10 @@ impl StoredRecord {
     #[must_use]
     #[track_caller]
     pub fn parse(text: &str) -> Self {
+        let (text, received) = match text.split_once(';') {
+            Some((text, received)) => (text, Some(received.to_owned())),
+            None => (text, None),
+        };
         let mut parts = text.split(',');
         let head = parts.next().unwrap_or_default();
         let groups = parts.map(str::to_owned).collect();
@@ -304,6 +354,7 @@ impl StoredRecord {
             date: day_in_span(0, 0).checked_add(day.days()).expect("a day"),
             periods,
             groups,
+            received,
         }
     }
 }

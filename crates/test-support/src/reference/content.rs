@@ -1,0 +1,293 @@
+//! The part of the model that receives: registered targets, their authors, and their boards.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+
+use super::activity::{Activity, InstantRange};
+use super::calendar::{PERIODS, period_id};
+
+/// A registered target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The number of its registration.
+    pub number: u64,
+    /// The id of its author.
+    pub author: Option<String>,
+    /// What boards show of it.
+    pub title: Option<String>,
+}
+
+/// What others received for an activity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The points of each.
+    pub points: u64,
+    /// The target and the number of its registration.
+    pub target: Option<(String, u64)>,
+    /// The author.
+    pub author: Option<String>,
+}
+
+/// The subject of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// Targets.
+    Content,
+    /// Authors.
+    Authors,
+}
+
+/// A board: subject, period and id of the period instance.
+pub type ContentBoardId = (Subject, &'static str, String);
+
+/// The points of a board.
+#[derive(Clone, Debug)]
+pub struct ContentBoard {
+    /// A day of its period.
+    pub date: Date,
+    /// Points by id.
+    pub points: BTreeMap<String, u64>,
+}
+
+/// What receives for an activity.
+#[derive(Clone, Debug, Default)]
+pub struct Receivers {
+    /// The target.
+    pub target: Option<String>,
+    /// Its author, or the user who is followed.
+    pub author: Option<String>,
+    /// Whether the activity registers the target, or its author.
+    registers: bool,
+}
+
+/// The register and the boards.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// The periods that have boards.
+    pub periods: Vec<&'static str>,
+    /// The registered targets.
+    pub targets: BTreeMap<String, Target>,
+    /// Targets hidden from all boards.
+    pub hidden: BTreeSet<String>,
+    /// All boards with at least one change.
+    pub boards: BTreeMap<ContentBoardId, ContentBoard>,
+    /// When users were erased.
+    pub erased: BTreeMap<String, InstantRange>,
+    /// The number of registrations so far.
+    registrations: u64,
+}
+
+impl Content {
+    /// Creates an empty register with boards of some periods.
+    #[must_use]
+    pub fn new(periods: &[&'static str]) -> Self {
+        Self {
+            periods: periods.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// Registers a target, or replaces its title. Returns `false` if it has another author.
+    pub fn register(&mut self, id: &str, author: Option<&str>, title: Option<&str>) -> bool {
+        let registrations = self.registrations + 1;
+        let new = Target {
+            number: registrations,
+            author: None,
+            title: None,
+        };
+        let known = self.targets.get(id).cloned();
+        let mut target = known.unwrap_or(new);
+        if let (Some(known), Some(author)) = (&target.author, author)
+            && known != author
+        {
+            return false;
+        }
+        self.registrations = self.registrations.max(target.number);
+        target.author = target.author.or(author.map(str::to_owned));
+        target.title = title.map(str::to_owned);
+        self.targets.insert(id.to_owned(), target);
+        true
+    }
+
+    /// Deletes a target and what it received.
+    pub fn delete(&mut self, id: &str) {
+        if self.targets.remove(id).is_some() {
+            self.remove(Subject::Content, id);
+            self.hidden.remove(id);
+        }
+    }
+
+    /// Hides or shows a target. Returns `false` if it is not registered.
+    pub fn moderate(&mut self, id: &str, hidden: bool) -> bool {
+        match (self.targets.contains_key(id), hidden) {
+            (true, true) => self.hidden.insert(id.to_owned()),
+            (true, false) => self.hidden.remove(id),
+            (false, _) => return false,
+        };
+        true
+    }
+
+    /// Erases an author: targets stay without one.
+    pub(super) fn erase(&mut self, user: &str, at: InstantRange) {
+        self.remove(Subject::Authors, user);
+        for target in self.targets.values_mut() {
+            target.author.take_if(|author| author == user);
+        }
+        self.erased.insert(user.to_owned(), at);
+    }
+
+    fn remove(&mut self, subject: Subject, id: &str) {
+        let boards = self.boards.iter_mut();
+        for (_, board) in boards.filter(|((of, ..), _)| *of == subject) {
+            board.points.remove(id);
+        }
+    }
+
+    /// Returns whether a dated activity of a user happened before the user was erased.
+    #[must_use]
+    pub fn is_erased(&self, user: &str, at: Option<i64>) -> bool {
+        let erased = self.erased.get(user).zip(at);
+        erased.is_some_and(|(erased, at)| InstantRange::exact(at).is_before(*erased))
+    }
+
+    /// Returns what would receive for an activity.
+    #[must_use]
+    pub fn receivers(&self, activity: &Activity) -> Receivers {
+        let (_, _, own) = activity.dedup_key();
+        let id = activity.on.clone().unwrap_or(own);
+        if activity.action == "follow" {
+            return Receivers {
+                author: is_id(&id).then_some(id),
+                ..Receivers::default()
+            };
+        }
+        let author = match activity.action.as_str() {
+            "publish" => Some(&activity.user),
+            _ => activity.author.as_ref(),
+        };
+        let author = author.filter(|author| !self.is_erased(author, activity.at));
+        let registered = self.targets.get(&id);
+        let known = registered.and_then(|target| target.author.clone());
+        Receivers {
+            target: (registered.is_some() || author.is_some()).then_some(id),
+            registers: known.is_none() && author.is_some(),
+            author: known.or(author.cloned()),
+        }
+    }
+
+    /// Registers the target of an activity that counts, and adds the points received. Returns what the
+    /// record keeps of it.
+    pub(super) fn receive(
+        &mut self,
+        receivers: Receivers,
+        activity: &Activity,
+        points: u64,
+        date: Date,
+    ) -> Option<Received> {
+        if let (true, Some(id)) = (receivers.registers, &receivers.target) {
+            let title = self.targets.get(id).and_then(|target| target.title.clone());
+            self.register(id, receivers.author.as_deref(), title.as_deref());
+        }
+        let author = receivers.author;
+        let author = author.filter(|author| !self.is_erased(author, activity.at));
+        if points == 0 || receivers.target.is_none() && author.is_none() {
+            return None;
+        }
+        for (subject, id) in [
+            (Subject::Content, &receivers.target),
+            (Subject::Authors, &author),
+        ] {
+            let Some(id) = id else { continue };
+            for board in self.boards_of(subject, date) {
+                let board = self.boards.entry(board).or_insert_with(|| ContentBoard {
+                    date,
+                    points: BTreeMap::new(),
+                });
+                *board.points.entry(id.clone()).or_default() += points;
+            }
+        }
+        let number = |id: &String| self.targets[id].number;
+        Some(Received {
+            points,
+            target: receivers.target.map(|id| (id.clone(), number(&id))),
+            author,
+        })
+    }
+
+    /// Takes back what others received for an activity that last changed at an instant.
+    pub(super) fn take_back(&mut self, received: &Received, changed: InstantRange, date: Date) {
+        let is_registered = |(id, number): &&(String, u64)| {
+            let target = self.targets.get(id);
+            target.is_some_and(|target| target.number == *number)
+        };
+        let is_current = |author: &&String| {
+            let erased = self.erased.get(*author);
+            erased.is_none_or(|erased| erased.is_before(changed))
+        };
+        let target = received.target.as_ref().filter(is_registered);
+        let author = received.author.as_ref().filter(is_current);
+        for (subject, id) in [
+            (Subject::Content, target.map(|(id, _)| id)),
+            (Subject::Authors, author),
+        ] {
+            let Some(id) = id else { continue };
+            for board in self.boards_of(subject, date) {
+                let points = self.boards.get_mut(&board).map(|board| &mut board.points);
+                if let Some(points) = points
+                    && let Some(known) = points.get_mut(id)
+                {
+                    *known = known.saturating_sub(received.points);
+                    points.retain(|_, points| *points > 0);
+                }
+            }
+        }
+    }
+
+    fn boards_of(&self, subject: Subject, date: Date) -> Vec<ContentBoardId> {
+        let board = |period: &&'static str| (subject, *period, period_id(period, date));
+        self.periods.iter().map(board).collect()
+    }
+
+    /// Returns ids and points of a board, best first and equal points by id, descending: the visible
+    /// ones, then the hidden ones.
+    #[must_use]
+    pub fn ranking(
+        &self,
+        board: &ContentBoardId,
+        hidden_users: &BTreeSet<String>,
+    ) -> [Vec<(String, u64)>; 2] {
+        let hidden = match board.0 {
+            Subject::Content => &self.hidden,
+            Subject::Authors => hidden_users,
+        };
+        let all = self.boards.get(board).map(|board| board.points.clone());
+        let mut all: Vec<(String, u64)> = all.unwrap_or_default().into_iter().collect();
+        all.sort_by_key(|(id, points)| Reverse((*points, id.clone())));
+        let (hidden, visible) = all.into_iter().partition(|(id, _)| hidden.contains(id));
+        [visible, hidden]
+    }
+}
+
+/// Returns the key of a board, without the hash tag.
+///
+/// # Panics
+///
+/// Panics when the period does not exist.
+#[must_use]
+pub fn content_board_key((subject, period, id): &ContentBoardId) -> String {
+    let letter = PERIODS.iter().find(|(name, _)| name == period);
+    let (_, letter) = letter.expect("a period");
+    let subject = match subject {
+        Subject::Content => 'T',
+        Subject::Authors => 'A',
+    };
+    format!("b{subject}{letter}:{id}")
+}
+
+/// Returns whether a text may be the id of a user.
+fn is_id(text: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:@|-".contains(&byte);
+    (1..=64).contains(&text.len()) && text.bytes().all(is_valid) && text != "." && text != ".."
+}
