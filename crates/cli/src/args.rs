@@ -45,6 +45,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Import profiles, one JSON object per line
     Profiles(ProfilesArgs),
+    /// Import the register of targets, JSON lines or CSV
+    Targets(TargetsArgs),
     /// Print the top of a board
     Top(TopArgs),
     /// Print one user's score and rank
@@ -94,6 +96,45 @@ pub struct ProfilesArgs {
     pub upload: UploadArgs,
 }
 
+/// Options of `targets`.
+#[derive(Debug, Args)]
+#[command(after_help = TARGETS_EXAMPLES)]
+pub struct TargetsArgs {
+    /// JSON lines such as {"id":"post-7","author":"9","title":"…","url":"https://…","image":"https://…"}
+    /// (only "id" is required), or CSV with these names in its first row; - reads standard input
+    pub file: String,
+    /// Format of the file [default: csv if its name ends in .csv, else json]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Maximum number of targets per request
+    #[arg(long, value_name = "LINES", default_value_t = 500, value_parser = batch_lines)]
+    pub batch: usize,
+    /// Options shared by the upload commands.
+    #[command(flatten)]
+    pub upload: UploadArgs,
+}
+
+/// The format of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One JSON object per line
+    Json,
+    /// Comma-separated values; the first row names the fields
+    Csv,
+}
+
+impl Format {
+    /// Returns the format that a file name suggests.
+    #[must_use]
+    pub fn of(file: &str) -> Self {
+        let extension = file.rsplit_once('.').map(|(_, extension)| extension);
+        match extension {
+            Some(extension) if extension.eq_ignore_ascii_case("csv") => Self::Csv,
+            Some(_) | None => Self::Json,
+        }
+    }
+}
+
 /// Options shared by the upload commands.
 #[derive(Debug, Args)]
 pub struct UploadArgs {
@@ -122,6 +163,15 @@ pub struct TopArgs {
     /// Period of the board
     #[arg(value_enum, default_value_t = Period::Day)]
     pub period: Period,
+    /// Rank targets by the points they received
+    #[arg(long, conflicts_with_all = ["authors", "hot", "group"])]
+    pub content: bool,
+    /// Rank authors by the points they received
+    #[arg(long, conflicts_with_all = ["hot", "group"])]
+    pub authors: bool,
+    /// Rank targets by what they received in the last seven days, halved with each day
+    #[arg(long, conflicts_with_all = ["period", "offset", "date", "group"])]
+    pub hot: bool,
     /// Entries to print, 1 to 100 [default of the service: 30]
     #[arg(long)]
     pub limit: Option<u32>,
@@ -241,9 +291,19 @@ Examples:
   activity-rank profiles users.jsonl
   export-users | activity-rank profiles -";
 
+const TARGETS_EXAMPLES: &str = "\
+Empty cells of CSV are fields that are left out.
+
+Examples:
+  activity-rank targets posts.jsonl
+  activity-rank targets posts.csv
+  export-posts | activity-rank targets - --format csv";
+
 const TOP_EXAMPLES: &str = "\
 Examples:
   activity-rank top
+  activity-rank top week --content
+  activity-rank top --hot --limit 10
   activity-rank top month --date 2026-10-01 --limit 100
   activity-rank top all --group eu --json";
 

@@ -4,7 +4,6 @@ use std::fmt;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use serde::Deserialize;
@@ -38,7 +37,7 @@ pub struct BoardPeriod {
     pub timezone: String,
 }
 
-/// One row of a board.
+/// One row of a board: a user, or a target and its author.
 #[derive(Debug, Deserialize)]
 pub struct Entry {
     /// Rank, from 1.
@@ -46,7 +45,20 @@ pub struct Entry {
     /// Points.
     pub score: Number,
     /// The user.
-    pub user: User,
+    pub user: Option<User>,
+    /// The target.
+    pub target: Option<Target>,
+    /// The author of the target.
+    pub author: Option<User>,
+}
+
+/// A target, with a title if it has one.
+#[derive(Debug, Deserialize)]
+pub struct Target {
+    /// Id.
+    pub id: String,
+    /// Title.
+    pub title: Option<String>,
 }
 
 /// A user, with a name if the user has a profile.
@@ -83,24 +95,30 @@ impl fmt::Display for User {
     }
 }
 
-/// Reads `/v1/ranking/{period}`, or a route below it with the segments of `path`, and prints the
-/// response as JSON, or as the text that `text` returns.
+/// Returns the name of a period in paths.
+#[must_use]
+pub fn period_name(period: Period) -> String {
+    let value = period.to_possible_value();
+    value
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
+}
+
+/// Reads the route below `/v1` with the segments of `path`, and prints the response as JSON, or as the
+/// text that `text` returns.
 ///
 /// # Errors
 ///
 /// Returns [`Failure`] if the service gives no usable response after two retries, or stdout fails.
 pub async fn print<T: DeserializeOwned>(
     service: &ServiceArgs,
-    period: Period,
     path: &[&str],
     board: &BoardArgs,
     numbers: &[(&str, Option<u32>)],
     text: impl FnOnce(&T) -> String,
 ) -> Result<ExitCode, Failure> {
     let client = Client::new(service)?;
-    let period = period.to_possible_value();
-    let period = period.as_ref().map_or("", PossibleValue::get_name);
-    let mut url = client.url(&[&["v1", "ranking", period], path].concat());
+    let mut url = client.url(&[&["v1"], path].concat());
     for (name, number) in numbers {
         if let Some(number) = number {
             url.query_pairs_mut().append_pair(name, &number.to_string());
@@ -125,25 +143,56 @@ pub async fn print<T: DeserializeOwned>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats entries as aligned columns, with an arrow before the user `marked`.
+/// Formats entries of users as aligned columns, with an arrow before the user `marked`.
 #[must_use]
 pub fn table(entries: &[Entry], marked: Option<&str>) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(NOTHING)
-        .set_header(["rank", "score", "user", "name"]);
-    for Entry { rank, score, user } in entries {
+    let rows = entries.iter().filter_map(|entry| {
+        let user = entry.user.as_ref()?;
         let arrow = if marked == Some(user.id.as_str()) {
             "> "
         } else {
             ""
         };
-        table.add_row([
-            format!("{arrow}{rank}"),
-            score.to_string(),
+        let name = user.name.as_deref().map(printable).unwrap_or_default();
+        Some([
+            format!("{arrow}{}", entry.rank),
+            entry.score.to_string(),
             printable(&user.id),
-            user.name.as_deref().map(printable).unwrap_or_default(),
-        ]);
+            name,
+        ])
+    });
+    format_table(["rank", "score", "user", "name"], rows)
+}
+
+/// Formats entries of targets as aligned columns.
+#[must_use]
+pub fn target_table(entries: &[Entry]) -> String {
+    let rows = entries.iter().filter_map(|entry| {
+        let target = entry.target.as_ref()?;
+        let title = target.title.as_deref().map(printable).unwrap_or_default();
+        Some([
+            entry.rank.to_string(),
+            entry.score.to_string(),
+            printable(&target.id),
+            title,
+            entry
+                .author
+                .as_ref()
+                .map(User::to_string)
+                .unwrap_or_default(),
+        ])
+    });
+    format_table(["rank", "score", "target", "title", "author"], rows)
+}
+
+fn format_table<const N: usize>(
+    header: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header);
+    for row in rows {
+        table.add_row(row);
     }
     for column in table.column_iter_mut().take(2) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -159,10 +208,12 @@ mod tests {
         Entry {
             rank,
             score: score.into(),
-            user: User {
+            user: Some(User {
                 id: id.to_owned(),
                 name: name.map(str::to_owned),
-            },
+            }),
+            target: None,
+            author: None,
         }
     }
 

@@ -5,7 +5,7 @@
 //! Upstash REST protocol, prints its result to stdout and ends with an exit code. In reading order:
 //!
 //! - [`args`] declares the commands, their options and help texts.
-//! - [`import`] and [`profiles`] upload files of JSON lines.
+//! - [`import`], [`profiles`] and [`targets`] upload files of JSON lines.
 //! - [`upload`] is the pipeline behind them: it checks, batches, sends and summarises lines.
 //! - [`top`] and [`standing`] print boards.
 //! - [`board`] reads board responses and formats them as tables.
@@ -26,6 +26,7 @@ pub mod args;
 
 pub mod import;
 pub mod profiles;
+pub mod targets;
 pub mod upload;
 
 pub mod board;
@@ -63,6 +64,7 @@ pub async fn run(cli: Cli) -> ExitCode {
     let result = match &cli.command {
         Command::Import(args) => import::run(service, args).await,
         Command::Profiles(args) => profiles::run(service, args).await,
+        Command::Targets(args) => targets::run(service, args).await,
         Command::Top(args) => top::run(service, args).await,
         Command::Standing(args) => standing::run(service, args).await,
         Command::Token(args) => token::run(args),

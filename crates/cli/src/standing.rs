@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Number;
 
 use crate::args::{ServiceArgs, StandingArgs};
-use crate::board::{self, BoardPeriod, Entry, User, table};
+use crate::board::{self, BoardPeriod, Entry, User, period_name, table};
 use crate::count::count;
 use crate::failure::Failure;
 
@@ -37,8 +37,9 @@ struct Next {
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &StandingArgs) -> Result<ExitCode, Failure> {
-    let (path, numbers) = (["users", args.user.as_str()], [("around", args.around)]);
-    board::print(service, args.period, &path, &args.board, &numbers, text).await
+    let (period, numbers) = (period_name(args.period), [("around", args.around)]);
+    let path = ["ranking", &period, "users", &args.user];
+    board::print(service, &path, &args.board, &numbers, text).await
 }
 
 fn text(standing: &Standing) -> String {

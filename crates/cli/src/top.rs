@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 
 use crate::args::{ServiceArgs, TopArgs};
-use crate::board::{self, BoardPeriod, Entry, table};
+use crate::board::{self, BoardPeriod, Entry, period_name, table, target_table};
 use crate::count::count;
 use crate::failure::Failure;
 
@@ -17,6 +17,12 @@ struct Top {
     entries: Vec<Entry>,
 }
 
+/// Response of `/v1/content/hot`.
+#[derive(Debug, Deserialize)]
+struct Hot {
+    entries: Vec<Entry>,
+}
+
 /// Reads the board and prints it.
 ///
 /// # Errors
@@ -24,15 +30,52 @@ struct Top {
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &TopArgs) -> Result<ExitCode, Failure> {
     let numbers = [("limit", args.limit), ("offset", args.offset)];
-    board::print(service, args.period, &[], &args.board, &numbers, text).await
+    let (board, period) = (&args.board, period_name(args.period));
+    if args.hot {
+        let path = ["content", "hot"];
+        return board::print(service, &path, board, &numbers, hot_text).await;
+    }
+    if args.content {
+        return board::print(
+            service,
+            &["content", &period],
+            board,
+            &numbers,
+            content_text,
+        )
+        .await;
+    }
+    let (kind, unit) = match args.authors {
+        true => ("authors", "author"),
+        false => ("ranking", "member"),
+    };
+    let text = |top: &Top| text(top, unit);
+    board::print(service, &[kind, &period], board, &numbers, text).await
 }
 
-fn text(top: &Top) -> String {
-    let header = format!("{} · {}", top.period, count(top.total, "member"));
-    if top.entries.is_empty() {
-        return header;
+fn text(top: &Top, unit: &str) -> String {
+    let rows = (!top.entries.is_empty()).then(|| table(&top.entries, None));
+    with_header(top, unit, rows)
+}
+
+fn content_text(top: &Top) -> String {
+    let rows = (!top.entries.is_empty()).then(|| target_table(&top.entries));
+    with_header(top, "target", rows)
+}
+
+fn with_header(top: &Top, unit: &str, rows: Option<String>) -> String {
+    let header = format!("{} · {}", top.period, count(top.total, unit));
+    match rows {
+        Some(rows) => format!("{header}\n\n{rows}"),
+        None => header,
     }
-    format!("{header}\n\n{}", table(&top.entries, None))
+}
+
+fn hot_text(hot: &Hot) -> String {
+    match hot.entries.as_slice() {
+        [] => "no target received points in the last seven days".to_owned(),
+        entries => target_table(entries),
+    }
 }
 
 #[cfg(test)]
@@ -47,7 +90,7 @@ mod tests {
                 "entries":[{"rank":1,"score":57.5,"user":{"id":"42","name":"Ada"}}]}"#,
         )?;
         assert_eq!(
-            text(&top),
+            text(&top, "member"),
             "day 2026-11-20 · 2026-11-19T16:00:00Z to 2026-11-20T16:00:00Z (Asia/Shanghai) · 1,234 members\n\n \
              rank  score  user  name\n    1   57.5  42    Ada"
         );
@@ -60,7 +103,8 @@ mod tests {
             r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},
                 "total":0,"entries":[]}"#,
         )?;
-        assert_eq!(text(&top), "all (UTC) · 0 members");
+        assert_eq!(text(&top, "member"), "all (UTC) · 0 members");
+        assert_eq!(content_text(&top), "all (UTC) · 0 targets");
         Ok(())
     }
 }

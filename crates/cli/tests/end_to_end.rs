@@ -193,3 +193,41 @@ async fn token_authenticates_its_user_only() -> TestResult {
     assert_eq!(board.body["entries"], entries);
     Ok(())
 }
+
+#[test]
+fn imported_register_fills_boards_of_content() -> TestResult {
+    let worker = Worker::builder().var("CONTENT_PERIODS", "day,all").start();
+    let posts = tempfile::Builder::new().suffix(".csv").tempfile()?;
+    fs::write(&posts, "id,author,title\npost-7,9,A title\npost-8,9,\n")?;
+    let path = posts.path().to_string_lossy();
+    let summary = stdout(activity_rank(&worker, &["targets", &path, "--json"])?, 0)?;
+    let summary: Value = serde_json::from_str(&summary)?;
+    assert_eq!(summary["outcomes"], json!({"registered": 2}));
+    let likes = tempfile::NamedTempFile::new()?;
+    let like = |user, target| json!({"user": user, "action": "like", "target": target}).to_string();
+    fs::write(
+        &likes,
+        [
+            like("42", "post-7"),
+            like("43", "post-7"),
+            like("42", "post-8"),
+        ]
+        .join("\n"),
+    )?;
+    stdout(
+        activity_rank(&worker, &["import", &likes.path().to_string_lossy()])?,
+        0,
+    )?;
+    let table = " rank  score  target  title    author\n    1      4  post-7  A title  9\n    \
+                 2      2  post-8           9\n";
+    let top = stdout(activity_rank(&worker, &["top", "all", "--content"])?, 0)?;
+    assert_eq!(top, format!("all (UTC) · 2 targets\n\n{table}"));
+    let hot = stdout(activity_rank(&worker, &["top", "--hot"])?, 0)?;
+    assert_eq!(hot, table);
+    let top = stdout(activity_rank(&worker, &["top", "all", "--authors"])?, 0)?;
+    assert_eq!(
+        top,
+        "all (UTC) · 1 author\n\n rank  score  user  name\n    1      6  9\n"
+    );
+    Ok(())
+}

@@ -1,4 +1,4 @@
-//! Uploads a file of JSON lines: the pipeline behind `import` and `profiles`.
+//! Uploads a file of JSON lines: the pipeline behind `import`, `profiles` and `targets`.
 //!
 //! ```text
 //! source ──▶ line (check, shift time) ──▶ partitions (batches by user) ──▶ sender × N ──▶ service
@@ -14,7 +14,7 @@
 //!
 //! In reading order:
 //!
-//! - [`source`] opens the file and splits it into lines.
+//! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines.
 //! - [`mod@line`] checks a line and defines its result.
 //! - [`time_shift`] moves the times of a file so that the latest one is now.
 //! - [`partitions`] groups lines into batches, one open batch per partition.
@@ -22,6 +22,7 @@
 //! - [`pipeline`] runs these stages concurrently.
 //! - [`summary`] and [`progress`] report the results; [`dry_run`] reports the plan instead.
 
+pub mod csv;
 pub mod dry_run;
 pub mod line;
 pub mod partitions;

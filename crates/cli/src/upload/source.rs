@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use crate::failure::Failure;
+use crate::upload::csv;
 
 /// Maximum length of a line, in bytes. A longer line does not fit into a request, so its text is not
 /// kept.
@@ -14,6 +15,7 @@ const MAX_LINE_BYTES: u64 = 256 * 1024;
 pub struct Source {
     name: String,
     input: Input,
+    is_csv: bool,
 }
 
 #[derive(Debug)]
@@ -47,6 +49,7 @@ impl Source {
             return Ok(Self {
                 name: "standard input".to_owned(),
                 input: Input::Stdin,
+                is_csv: false,
             });
         }
         let open = || {
@@ -58,8 +61,21 @@ impl Source {
         };
         let name = name.to_owned();
         match open() {
-            Ok(input) => Ok(Self { name, input }),
+            Ok(input) => Ok(Self {
+                name,
+                input,
+                is_csv: false,
+            }),
             Err(cause) => Err(Failure::File { name, cause }),
+        }
+    }
+
+    /// Reads rows of CSV in the place of lines.
+    #[must_use]
+    pub fn with_csv(self) -> Self {
+        Self {
+            is_csv: true,
+            ..self
         }
     }
 
@@ -103,22 +119,17 @@ impl Source {
     /// # Errors
     ///
     /// Returns [`Failure::File`] if the input cannot be read.
-    pub fn read(self, mut each: impl FnMut(RawLine) -> bool) -> Result<(), Failure> {
+    pub fn read(self, each: impl FnMut(RawLine) -> bool) -> Result<(), Failure> {
         let input: Box<dyn BufRead> = match self.input {
             Input::Regular(file) | Input::Stream(file) => Box::new(BufReader::new(file)),
             Input::Stdin => Box::new(io::stdin().lock()),
         };
-        let mut lines = Lines::new(input);
-        let mut read = || -> io::Result<()> {
-            while let Some(line) = lines.next()? {
-                if !each(line) {
-                    break;
-                }
-            }
-            Ok(())
+        let read = match self.is_csv {
+            true => csv::read(input, each),
+            false => Lines::new(input).read(each),
         };
         let name = self.name;
-        read().map_err(|cause| Failure::File { name, cause })
+        read.map_err(|cause| Failure::File { name, cause })
     }
 }
 
@@ -138,6 +149,15 @@ struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     fn new(input: R) -> Self {
         Self { input, number: 0 }
+    }
+
+    fn read(mut self, mut each: impl FnMut(RawLine) -> bool) -> io::Result<()> {
+        while let Some(line) = self.next()? {
+            if !each(line) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn next(&mut self) -> io::Result<Option<RawLine>> {

@@ -14,6 +14,7 @@ mod refusals;
 #[path = "../run/mod.rs"]
 mod run;
 mod service;
+mod targets;
 mod time_shift;
 mod token;
 

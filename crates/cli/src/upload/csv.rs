@@ -1,0 +1,127 @@
+//! Turns rows of CSV into JSON lines: the first row names the fields.
+
+use std::io::{self, Read};
+
+use csv::{ByteRecord, Position, ReaderBuilder, Terminator};
+use serde_json::{Map, Value};
+
+use crate::upload::source::RawLine;
+
+/// Calls `each` for every row after the first until it returns `false`. Empty cells are left out. A cell
+/// beyond the names becomes a field `column 7`, which the service refuses with the line.
+///
+/// # Errors
+///
+/// Returns an error if the input cannot be read.
+pub fn read(input: impl Read, mut each: impl FnMut(RawLine) -> bool) -> io::Result<()> {
+    // Rows that end with "\r\n" would be counted as one line less: the reader stops before "\n".
+    let mut reader = ReaderBuilder::new()
+        .flexible(true)
+        .terminator(Terminator::Any(b'\n'))
+        .from_reader(input);
+    let names: Vec<String> = reader
+        .byte_headers()?
+        .iter()
+        .enumerate()
+        .map(|(index, name)| field_name(index, name))
+        .collect();
+    let mut record = ByteRecord::new();
+    let mut start = reader.position().byte();
+    while reader.read_byte_record(&mut record)? {
+        let end = reader.position().byte();
+        let line = RawLine {
+            number: record.position().map_or(0, Position::line),
+            bytes: end - start,
+            text: Some(json(&names, &record)),
+        };
+        start = end;
+        // A line with nothing but "\r" is blank.
+        if record.as_slice() != b"\r" && !each(line) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of a column; the first one may begin with a byte order mark.
+fn field_name(index: usize, name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    let name = name.trim_start_matches('\u{feff}').trim();
+    match name {
+        "" => format!("column {}", index + 1),
+        name => name.to_owned(),
+    }
+}
+
+/// Returns a row as a JSON object; as it is if a cell is not UTF-8, which is then refused.
+fn json(names: &[String], record: &ByteRecord) -> Vec<u8> {
+    let mut fields = Map::new();
+    for (index, cell) in record.iter().enumerate() {
+        let Ok(text) = std::str::from_utf8(cell) else {
+            return record.as_slice().to_vec();
+        };
+        let text = match index + 1 == record.len() {
+            true => text.strip_suffix('\r').unwrap_or(text),
+            false => text,
+        };
+        if !text.is_empty() {
+            let name = names.get(index).cloned();
+            let name = name.unwrap_or_else(|| field_name(index, b""));
+            fields.insert(name, Value::String(text.to_owned()));
+        }
+    }
+    Value::Object(fields).to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(csv: &[u8]) -> io::Result<Vec<(u64, u64, String)>> {
+        let mut lines = Vec::new();
+        read(csv, |line| {
+            let text = line.text.unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            lines.push((line.number, line.bytes, text));
+            true
+        })?;
+        Ok(lines)
+    }
+
+    #[test]
+    fn rows_become_objects_without_empty_cells() -> io::Result<()> {
+        let csv = "\u{feff}id, title ,author\r\npost-7,\"A \"\"title\"\",\nin two lines\",9\r\n\r\npost-8,,\n";
+        let expected = [
+            (
+                2,
+                r#"{"author":"9","id":"post-7","title":"A \"title\",\nin two lines"}"#,
+            ),
+            (5, r#"{"id":"post-8"}"#),
+        ];
+        let found = lines(csv.as_bytes())?;
+        let texts: Vec<(u64, &str)> = found
+            .iter()
+            .map(|(number, _, text)| (*number, text.as_str()))
+            .collect();
+        assert_eq!(texts, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn bytes_add_up_to_the_rows() -> io::Result<()> {
+        let csv = b"id\na\nbb\n";
+        let bytes: u64 = lines(csv)?.iter().map(|(_, bytes, _)| bytes).sum();
+        assert_eq!(bytes, 5);
+        Ok(())
+    }
+
+    #[test]
+    fn cell_without_a_name_is_a_numbered_field() -> io::Result<()> {
+        let found = lines(b"id,,title\na,b,c,d\n")?;
+        let expected = r#"{"column 2":"b","column 4":"d","id":"a","title":"c"}"#;
+        assert_eq!(found, [(2, 8, expected.to_owned())]);
+        assert_eq!(lines(b"id,title\n")?, []);
+        assert_eq!(lines(b"")?, []);
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! `targets`, which shares its pipeline with `import`, and the boards of `top` that it fills.
+
+use std::io::Write;
+
+use crate::TestResult;
+use crate::command::run;
+use crate::service::Service;
+use serde_json::json;
+
+const CONTENT: &str = r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},"total":2,"entries":[{"rank":1,"score":57,"target":{"id":"post-7","title":"A title"},"author":{"id":"9","name":"Ada"}},{"rank":2,"score":5,"target":{"id":"post-8"}}]}"#;
+const AUTHORS: &str = r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},"total":1,"entries":[{"rank":1,"score":62,"user":{"id":"9","name":"Ada"}}]}"#;
+const HOT: &str = r#"{"entries":[{"rank":1,"score":12.5,"target":{"id":"post-7","title":"A title"},"author":{"id":"9"}}]}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn targets_of_json_and_csv_are_the_same() -> TestResult {
+    let expected = [
+        json!({"id": "post-7", "author": "9", "title": "A, \"title\""}),
+        json!({"id": "post-8"}),
+    ];
+    let lines = expected.iter().map(|line| format!("{line}\n"));
+    let csv = "id,author,title\npost-7,9,\"A, \"\"title\"\"\"\npost-8,,\n";
+    let mut file = tempfile::Builder::new().suffix(".CSV").tempfile()?;
+    file.write_all(csv.as_bytes())?;
+    let path = file.path().to_string_lossy().into_owned();
+    for (args, input) in [
+        (vec!["targets", "-"], lines.collect::<String>()),
+        (vec!["targets", "-", "--format", "csv"], csv.to_owned()),
+        (vec!["targets", &path], String::new()),
+    ] {
+        let service = Service::start().await?;
+        let run = run(&service, &args, &input)?;
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{args:?}");
+        let stored = "  registered                         2\n";
+        assert!(run.stdout.contains(stored), "{}", run.stdout);
+        let received = service.received();
+        let mut items: Vec<_> = received.iter().flat_map(|request| &request.items).collect();
+        items.sort_by_key(|item| item["id"].to_string());
+        assert_eq!(items, expected.iter().collect::<Vec<_>>(), "{args:?}");
+        assert!(
+            received
+                .iter()
+                .all(|request| request.route == "PUT /v1/targets")
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_that_is_not_utf8_is_refused_with_its_line() -> TestResult {
+    let service = Service::start().await?;
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile()?;
+    file.write_all(b"id,title\npost-7,A title\npost-8,\xff\npost-9,\n")?;
+    let path = file.path().to_string_lossy().into_owned();
+    let run = run(&service, &["targets", &path], "")?;
+    assert_eq!(
+        run.stderr,
+        "line 3: not-json: Not a JSON object: invalid utf-8 sequence of 1 bytes from index 6\n"
+    );
+    assert_eq!(run.code, Some(1));
+    let received = service.received();
+    let items = received.iter().flat_map(|request| &request.items);
+    assert_eq!(items.count(), 2);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn top_prints_targets_and_authors() -> TestResult {
+    for (page, args, route, text) in [
+        (
+            CONTENT,
+            vec!["top", "all", "--content", "--limit", "2"],
+            "GET /v1/content/all?limit=2",
+            "all (UTC) · 2 targets\n\n rank  score  target  title    author\n    \
+             1     57  post-7  A title  Ada (9)\n    2      5  post-8\n",
+        ),
+        (
+            AUTHORS,
+            vec!["top", "all", "--authors", "--date", "2026-11-20"],
+            "GET /v1/authors/all?date=2026-11-20",
+            "all (UTC) · 1 author\n\n rank  score  user  name\n    1     62  9     Ada\n",
+        ),
+        (
+            HOT,
+            vec!["top", "--hot"],
+            "GET /v1/content/hot",
+            " rank  score  target  title    author\n    1   12.5  post-7  A title  9\n",
+        ),
+        (
+            r#"{"entries":[]}"#,
+            vec!["top", "--hot"],
+            "GET /v1/content/hot",
+            "no target received points in the last seven days\n",
+        ),
+    ] {
+        let service = Service::start().await?.with_page(page);
+        let run = run(&service, &args, "")?;
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+        assert_eq!(run.stdout, text);
+        assert_eq!(service.received()[0].route, route);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn top_refuses_contradicting_boards() -> TestResult {
+    let service = Service::start().await?;
+    for args in [
+        ["top", "--content", "--authors"],
+        ["top", "--hot", "--content"],
+        ["top", "week", "--hot"],
+        ["top", "--content", "--group=eu"],
+    ] {
+        let run = run(&service, &args, "")?;
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
+    }
+    assert_eq!(service.received().len(), 0);
+    Ok(())
+}
