@@ -12,8 +12,10 @@ use crate::platform::{clock, edge_cache};
 use crate::request::Request;
 use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
 use activity_rank_core::calendar::Instant;
+use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::MAX_CALLS;
+use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::profiles;
 
 /// The path of the edge cache's entry for the last hiding. No route has it.
@@ -110,17 +112,53 @@ pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error>
         }
     }
     match &context.app.bindings.archive {
-        Some(archive) => archive::erase(archive, &context.deployment.config, user).await,
+        Some(archive) => {
+            let erased = Participant::User(user);
+            archive::erase(archive, &context.deployment.config, erased).await
+        }
+        None => Ok(()),
+    }
+}
+
+/// Updates the copies after a target was hidden or shown again.
+///
+/// # Errors
+///
+/// As [`update_visibility`].
+pub async fn update_target(
+    context: RequestContext<'_>,
+    id: &str,
+    is_hidden: bool,
+) -> Result<(), Error> {
+    invalidate(context).await?;
+    let (archive, config) = (&context.app.bindings.archive, &context.deployment.config);
+    match archive {
+        Some(archive) => {
+            archive::set_target_visibility(archive, config, &member(id), is_hidden).await
+        }
+        None => Ok(()),
+    }
+}
+
+/// Removes a deleted target from the copies.
+///
+/// # Errors
+///
+/// As [`update_visibility`].
+pub async fn delete_target(context: RequestContext<'_>, id: &str) -> Result<(), Error> {
+    invalidate(context).await?;
+    match &context.app.bindings.archive {
+        Some(archive) => {
+            let member = member(id);
+            let deleted = Participant::Target(&member);
+            archive::erase(archive, &context.deployment.config, deleted).await
+        }
         None => Ok(()),
     }
 }
 
 /// Records that every copy made until now is invalid.
-///
-/// # Errors
-///
-/// [`Error::StoreUnavailable`] if the snapshots fail.
-pub async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
+async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     let now = clock::now();
     let until = Instant(now.0 + MARGIN);
     if let Err(cause) = edge_cache::store(&hiding_url(context.request), until, "").await {

@@ -10,8 +10,8 @@ use std::{env, fs};
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
 const SCRIPTS: [(&str, &[&str]); 22] = [
     ("ABOVE", &["above"]),
-    ("ARCHIVE_PAGE", &["archive_page"]),
-    ("ARCHIVE_STATES", &["archive_states"]),
+    ("ARCHIVE_PAGE", &["integers", "archive_page"]),
+    ("ARCHIVE_STATES", &["integers", "archive_states"]),
     ("AROUND", &["rows", "around"]),
     ("AUDITED", &["audited"]),
     ("COMPARE", &["compare"]),

@@ -6,7 +6,7 @@ CREATE TABLE boards (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   site TEXT NOT NULL,       -- prefix and schema fingerprint of the data in Redis, and the shard if there are several
   name TEXT NOT NULL,       -- as in the board's key: d:2026-11-20, or d:2026-11-20:eu for a group
-  kind TEXT NOT NULL,       -- period: d, w, m, y
+  kind TEXT NOT NULL,       -- period: d, w, m, y; preceded by T for boards of content, A for those of authors
   crowd TEXT NOT NULL,      -- the group, or ''
   day TEXT NOT NULL,        -- first day of the period: 2026-11-20
   orders INTEGER NOT NULL,  -- the board's order counter when it was read,

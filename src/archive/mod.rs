@@ -9,7 +9,7 @@ mod winners;
 mod write;
 
 pub use read::read;
-pub use users::{erase, set_visibility};
+pub use users::{erase, set_target_visibility, set_visibility};
 pub use winners::read_winners;
 pub use write::{
     ArchivedBoard, BoardName, KEPT, acquire, archived_names, read_boards, release,

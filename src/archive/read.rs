@@ -2,9 +2,10 @@
 
 use super::shard_ids;
 use crate::platform::d1::{Database, Rows, Statement};
-use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice, Row};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
+use activity_rank_core::content::id_of_member;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
 use serde::Deserialize;
@@ -64,7 +65,7 @@ pub async fn read(
     };
     match *query {
         BoardQuery::Page { offset, .. } => {
-            slice.rows = ranked(decode(&results, 1)?, u64::from(offset));
+            slice.rows = ranked(decode(&results, 1)?, u64::from(offset), board.kind);
         }
         BoardQuery::Standing { user, .. } => {
             let counts: Vec<Count> = decode(&results, 1)?;
@@ -73,16 +74,21 @@ pub async fn read(
             places.reverse();
             let first = above.saturating_sub(places.len() as u64);
             places.extend(decode::<Placement>(&results, 3)?);
-            slice.rows = ranked(places, first);
+            slice.rows = ranked(places, first, board.kind);
             if slice.row_of(user).is_none() {
                 slice.rows.clear();
-                slice.unranked.push((user.to_owned(), None));
+                match board.kind {
+                    BoardKind::Content => slice.target = Some(Box::default()),
+                    BoardKind::Members | BoardKind::Authors => {
+                        slice.unranked.push((user.to_owned(), None));
+                    }
+                }
             }
         }
         BoardQuery::Users(users) => {
             for place in decode::<Placement>(&results, 1)? {
                 let rank = place.place.unwrap_or(0) + 1;
-                slice.rows.push(row(place, rank));
+                slice.rows.push(row(place, rank, board.kind));
             }
             for user in users {
                 if slice.row_of(user).is_none() {
@@ -118,7 +124,7 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
             vec![statement(&sql, &[limit.into(), offset.into()])]
         }
         BoardQuery::Standing { user, neighbors } => {
-            let values = [Value::from(user), neighbors.into()];
+            let values = [Value::from(board.kind.member(user)), neighbors.into()];
             let [rank, above, from] = match config.shards {
                 1 => standing(&visible),
                 _ => standing_of_shards(&ranked),
@@ -169,17 +175,22 @@ fn standing_of_shards(ranked: &str) -> [String; 3] {
     ]
 }
 
-fn ranked(places: Vec<Placement>, above: u64) -> Vec<Row> {
+fn ranked(places: Vec<Placement>, above: u64, kind: BoardKind) -> Vec<Row> {
     let places = places.into_iter().zip(above + 1..);
-    places.map(|(place, rank)| row(place, rank)).collect()
+    let places = places.map(|(place, rank)| row(place, rank, kind));
+    places.collect()
 }
 
-fn row(place: Placement, rank: u64) -> Row {
+fn row(place: Placement, rank: u64, kind: BoardKind) -> Row {
+    let is_target = kind == BoardKind::Content;
     Row {
         rank,
         score: Score(place.score),
-        user: place.user,
+        user: match is_target {
+            true => id_of_member(&place.user).to_owned(),
+            false => place.user,
+        },
         profile: None,
-        content: None,
+        content: is_target.then(Box::default),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::shard_ids;
 use crate::platform::d1::{Database, Statement};
-use activity_rank_core::board::parse_board_name;
+use activity_rank_core::board::{BoardKind, parse_board_name};
 use activity_rank_core::calendar::{Calendar, Date, Instant, Period};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
@@ -21,6 +21,8 @@ const LEASE: i64 = 120_000;
 pub struct BoardName {
     /// The name, such as `d:2026-11-20:eu`.
     pub name: String,
+    /// The subject, as in the name: `T` for content, `A` for authors, else nothing.
+    subject: &'static str,
     period: Period,
     first_day: Date,
     group: String,
@@ -162,9 +164,11 @@ impl BoardName {
     /// Parses a board name; `None` for a board without an end.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        let (period, first_day, group) = parse_board_name(name)?;
+        let kind = BoardKind::of_board_name(name);
+        let (period, first_day, group) = parse_board_name(name.strip_prefix(kind.prefix())?)?;
         Some(Self {
             name: name.to_owned(),
+            subject: kind.prefix(),
             period,
             first_day,
             group: group.to_owned(),
@@ -201,7 +205,7 @@ impl BoardName {
             } = page.state;
             statements.extend(self.remove(shard, 0));
             let values = [
-                self.period.letter().to_string().into(),
+                format!("{}{}", self.subject, self.period.letter()).into(),
                 self.group.as_str().into(),
                 self.first_day.to_string().into(),
                 orders.into(),

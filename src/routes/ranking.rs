@@ -6,14 +6,14 @@ use crate::copies;
 use crate::middleware::response_cache::{CLOSED_MAX_AGE, cached, stale};
 use crate::response::Response;
 use activity_rank_core::board::{
-    BoardKind, BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, HotRequest,
+    BoardKind, BoardQuery, BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, HotRequest,
     PageRequest, PastBoard, PeriodView, StandingRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::profile::Profile;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::{boards, profiles};
+use activity_rank_store::{boards, profiles, targets};
 
 /// Reads the board of one request.
 pub struct BoardReader<'a> {
@@ -175,8 +175,11 @@ impl<'a> BoardReader<'a> {
         }
     }
 
-    /// Adds the profiles that the archive does not have.
+    /// Adds the profiles, or what is known of targets, that the archive does not have.
     async fn add_profiles(&self, slice: &mut BoardSlice) -> Result<(), Error> {
+        if self.request.board().kind == BoardKind::Content {
+            return self.add_contents(slice).await;
+        }
         let ranked = slice.rows.iter().map(|row| &row.user);
         let unranked = slice.unranked.iter().map(|(user, _)| user);
         let users: Vec<&str> = ranked.chain(unranked).map(String::as_str).collect();
@@ -186,6 +189,21 @@ impl<'a> BoardReader<'a> {
         let slots: Vec<&mut Option<Profile>> = ranked.chain(unranked).collect();
         for (slot, profile) in slots.into_iter().zip(profiles) {
             *slot = profile;
+        }
+        Ok(())
+    }
+
+    async fn add_contents(&self, slice: &mut BoardSlice) -> Result<(), Error> {
+        let unranked = match self.request.query() {
+            BoardQuery::Standing { user, .. } if slice.target.is_some() => Some(user),
+            _ => None,
+        };
+        let ids = slice.rows.iter().map(|row| row.user.as_str());
+        let ids: Vec<&str> = ids.chain(unranked).collect();
+        let contents = targets::read_contents(self.context.deployment, &ids).await?;
+        let rows = slice.rows.iter_mut().map(|row| &mut row.content);
+        for (slot, content) in rows.chain([&mut slice.target]).zip(contents) {
+            *slot = Some(Box::new(content));
         }
         Ok(())
     }

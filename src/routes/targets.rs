@@ -116,7 +116,7 @@ async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error
     caller.must_be_service(Scope::Admin)?;
     let now = context.request.now;
     targets::moderate(context.deployment, &id, Moderation::Delete, now).await?;
-    copies::invalidate(context).await?;
+    copies::delete_target(context, &id).await?;
     Ok(Response::no_content())
 }
 
@@ -164,7 +164,7 @@ async fn put_state(context: RequestContext<'_>, id: &str) -> Result<Response, Er
     };
     let stored = targets::moderate(context.deployment, id, moderation, now).await?;
     let stored = stored.ok_or_else(|| unregistered(id))?;
-    copies::invalidate(context).await?;
+    copies::update_target(context, id, state.hidden).await?;
     let view = TargetStateView::new(id, &stored.target, state.hidden);
     Ok(Response::json(&view))
 }

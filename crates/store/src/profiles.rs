@@ -60,10 +60,23 @@ pub async fn read_profiles(
     deployment: &Deployment,
     users: &[&str],
 ) -> Result<Vec<Option<Profile>>, Error> {
+    let visible = read_visible(deployment, users).await?;
+    Ok(visible.into_iter().map(Option::flatten).collect())
+}
+
+/// Reads the profiles of users, in their order; `None` for hidden users, `Some(None)` for users without one.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_visible(
+    deployment: &Deployment,
+    users: &[&str],
+) -> Result<Vec<Option<Option<Profile>>>, Error> {
     let values = read_fields(deployment, &PROFILE_AND_FLAGS, users).await?;
     let visible = |pair: &[Reply]| {
         let (profile, flags) = decode_pair(pair)?;
-        Ok(profile.filter(|_| !flags.is_hidden()))
+        Ok((!flags.is_hidden()).then_some(profile))
     };
     let profiles = values.chunks(PROFILE_AND_FLAGS.len()).map(visible);
     Ok(profiles.collect::<Result<_, StoreError>>()?)

@@ -4,10 +4,10 @@ use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
-use crate::profiles::decode_flags;
+use crate::profiles::{decode_flags, read_visible};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
-use activity_rank_core::board::{BoardId, BoardKind};
+use activity_rank_core::board::{BoardId, BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::content::{
     ListPage, ListRequest, NamedTarget, StoredTarget, id_of_member, member,
@@ -28,13 +28,53 @@ pub async fn read(
 ) -> Result<Option<(StoredTarget, bool)>, Error> {
     let (keys, member) = (register_keys(deployment), member(id));
     let registration = Command::new("HGET").arg(&keys.register()).arg(&member);
-    let flags = Keys::flags_field(&format!("\t{member}"));
+    let flags = flags_field(&member);
     let flags = Command::new("HGET").arg(&keys.users()).arg(&flags);
     let replies = deployment.run_commands(&keys, vec![registration, flags]);
     let replies = Reply::List(replies.await?);
     let stored = decode(replies.at(0)?)?;
     let flags = decode_flags(replies.at(1)?)?;
     Ok(stored.map(|stored| (stored, flags.hidden)))
+}
+
+/// Reads what is known of targets and of their authors, in their order. Of hidden targets nothing is.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_contents(deployment: &Deployment, ids: &[&str]) -> Result<Vec<Content>, Error> {
+    let keys = register_keys(deployment);
+    let members: Vec<String> = ids.iter().map(|id| member(id)).collect();
+    if members.is_empty() {
+        return Ok(Vec::new());
+    }
+    let flags = members.iter().map(|member| flags_field(member));
+    let commands = vec![
+        Command::new("HMGET").arg(&keys.register()).args(&members),
+        Command::new("HMGET").arg(&keys.users()).args(flags),
+    ];
+    let replies = Reply::List(deployment.run_commands(&keys, commands).await?);
+    let mut stored = Vec::new();
+    for (registration, flags) in replies.at(0)?.list()?.iter().zip(replies.at(1)?.list()?) {
+        let is_hidden = decode_flags(flags)?.hidden;
+        stored.push(decode(registration)?.filter(|_| !is_hidden));
+    }
+    let authors = stored.iter().flatten();
+    let authors: Vec<&str> = authors.filter_map(|one| one.author.as_deref()).collect();
+    let mut profiles = read_visible(deployment, &authors).await?.into_iter();
+    let contents = stored.into_iter().map(|stored| {
+        let Some(StoredTarget { target, author, .. }) = stored else {
+            return Content::default();
+        };
+        let author = author.and_then(|id| Some((id, profiles.next().flatten()?)));
+        Content { target, author }
+    });
+    Ok(contents.collect())
+}
+
+/// Returns the field of a target's flags in the hash of users.
+fn flags_field(member: &str) -> String {
+    Keys::flags_field(&format!("\t{member}"))
 }
 
 /// What a moderator does to a target.

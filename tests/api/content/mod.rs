@@ -1,5 +1,6 @@
 //! Boards of content and of authors, and the register of targets.
 
+mod archive;
 mod hot;
 mod lists;
 mod moderation;

@@ -79,6 +79,14 @@ impl BoardKind {
         }
     }
 
+    /// Returns the kind of the board with a name, see [`BoardId::name`].
+    #[must_use]
+    pub fn of_board_name(name: &str) -> Self {
+        let mut kinds = [Self::Content, Self::Authors].into_iter();
+        let found = kinds.find(|kind| name.starts_with(kind.prefix()));
+        found.unwrap_or(Self::Members)
+    }
+
     /// Returns the kind that a part of a path names: members unless it names another.
     #[must_use]
     pub fn of_path(part: &str) -> Self {

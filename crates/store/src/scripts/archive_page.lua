@@ -36,6 +36,6 @@ for i = 1, #rows, 2 do
     scores[#scores + 1] = tonumber(rows[i + 1])
   end
 end
-reply[3], reply[4], reply[5] = tonumber(counter), redis.call('ZCARD', board), visible
+reply[3], reply[4], reply[5] = order_of(tonumber(counter)), redis.call('ZCARD', board), visible
 reply[6], reply[7], reply[8] = users, scores, stop
 return reply

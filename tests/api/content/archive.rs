@@ -1,0 +1,164 @@
+//! Closed boards of content and of authors are read from the archive once Redis has dropped them.
+
+use test_support::{Value, json, rest};
+
+use super::{content, register};
+use crate::app::WranglerApp;
+use crate::bodies::{ids, like, undo, with};
+use crate::clock::{day, noon};
+
+/// The age of the archived day in days.
+const DAYS_AGO: i64 = 2;
+
+fn start() -> WranglerApp {
+    WranglerApp::with(|worker| {
+        let worker = content(worker).archive();
+        worker.json("CRON_BUDGET", json!(1000))
+    })
+}
+
+/// Likes a target on the archived day.
+async fn like_then(app: &WranglerApp, user: &str, target: &str) {
+    let dated = with(like(user, target), json!({"at": noon(DAYS_AGO)}));
+    app.outcome(dated, "counted").await;
+}
+
+/// Targets with 4, 2 and 2 points and a hidden one; the authors 9 and 10, who is hidden.
+async fn fill_boards(app: &WranglerApp) {
+    app.set_name("9", "Ada").await;
+    for (target, author) in [("#a", "9"), ("b", "9"), ("c", "10"), ("hidden", "9")] {
+        let body = json!({"id": target, "author": author, "title": format!("Title of {target}")});
+        let stored = app.put("/v1/targets", &json!([body])).await;
+        stored.assert_status(200);
+        like_then(app, "42", target).await;
+    }
+    like_then(app, "43", "#a").await;
+    // A user with the id of a target.
+    like_then(app, "b", "#a").await;
+    app.outcome(undo(like("b", "#a")), "undone").await;
+    moderate(app, "hidden", true).await;
+    app.moderate("10", true, false).await;
+}
+
+async fn moderate(app: &WranglerApp, target: &str, hidden: bool) {
+    let body = json!({"hidden": hidden, "reason": "A test"});
+    let path = format!("/v1/targets/{target}/moderation");
+    app.put(&path, &body).await.assert_status(200);
+}
+
+/// Returns the responses to all reads of the archived day. `unique` is a limit that was not used before, because
+/// boards are cached.
+async fn reads(app: &WranglerApp, unique: u32) -> Vec<Value> {
+    let date = format!("date={}", day(DAYS_AGO));
+    let mut paths = vec![
+        format!("/v1/content/day?{date}&limit={unique}"),
+        format!("/v1/content/day?{date}&offset=1&limit={unique}"),
+        format!("/v1/authors/day?{date}&limit={unique}"),
+    ];
+    for target in ["%23a", "b", "c", "hidden", "unknown"] {
+        paths.push(format!("/v1/content/day/targets/{target}?{date}&around=1"));
+    }
+    for user in ["9", "10", "b"] {
+        paths.push(format!("/v1/authors/day/users/{user}?{date}&around=1"));
+    }
+    let mut bodies = Vec::new();
+    for path in paths {
+        bodies.push(app.read(&path).await);
+    }
+    bodies
+}
+
+/// Deletes the closed day boards from Redis, and returns their number.
+fn drop_closed_boards(app: &WranglerApp) -> usize {
+    let today = day(0).to_string();
+    let mut keys = app.store().full_keys();
+    keys.retain(|key| {
+        let name = rest(key);
+        ["bd:", "bTd:", "bAd:"]
+            .iter()
+            .any(|kind| name.starts_with(kind))
+            && !name.contains(&today)
+    });
+    for key in &keys {
+        app.store().run::<i64>("DEL", &[key]);
+    }
+    keys.len()
+}
+
+fn targets(board: &Value) -> Vec<&str> {
+    let entries = board["entries"].as_array().expect("entries").iter();
+    let ids = entries.map(|entry| entry["target"]["id"].as_str().expect("an id"));
+    ids.collect()
+}
+
+#[tokio::test]
+async fn closed_boards_read_the_same_from_the_archive() {
+    let app = start();
+    fill_boards(&app).await;
+    let before = reads(&app, 7).await;
+    assert_eq!(targets(&before[0]), ["#a", "c", "b"]);
+    assert_eq!(ids(&before[2]), ["9"]);
+    app.wrangler.tick().await;
+    assert_eq!(drop_closed_boards(&app), 3);
+    assert_eq!(reads(&app, 8).await, before);
+
+    // Late activity counts on no archived board.
+    like_then(&app, "late", "b").await;
+    app.outcome(undo(like("42", "c")), "undone").await;
+    app.wrangler.tick().await;
+    assert_eq!(reads(&app, 9).await, before);
+
+    moderate(&app, "hidden", false).await;
+    moderate(&app, "b", true).await;
+    app.moderate("10", false, false).await;
+    let shown = reads(&app, 10).await;
+    assert_eq!(targets(&shown[0]), ["#a", "hidden", "c"]);
+    assert_eq!(ids(&shown[2]), ["9", "10"]);
+    assert_eq!(shown[4]["target"], json!({"id": "b"}));
+
+    // Neither the user nor the target of an id takes the other off.
+    app.erase("b").await;
+    moderate(&app, "b", false).await;
+    assert_eq!(
+        targets(&reads(&app, 11).await[0]),
+        ["#a", "hidden", "c", "b"]
+    );
+    app.delete("/v1/targets/%23a").await.assert_status(204);
+    app.erase("9").await;
+    let left = reads(&app, 12).await;
+    assert_eq!(targets(&left[0]), ["hidden", "c", "b"]);
+    assert_eq!(left[0]["total"], 3);
+    assert_eq!(ids(&left[2]), ["10"]);
+    assert_eq!(left[0]["entries"][2]["author"], Value::Null);
+}
+
+#[tokio::test]
+async fn winners_are_those_of_boards_of_members() {
+    let app = start();
+    register(&app, "post-7", json!({"author": "9"})).await;
+    like_then(&app, "42", "post-7").await;
+    app.wrangler.tick().await;
+    assert_eq!(drop_closed_boards(&app), 3);
+    let winners = app.read("/v1/ranking/day/winners").await;
+    let boards = winners["boards"].as_array().expect("boards");
+    assert_eq!(boards.len(), 1);
+    assert_eq!(ids(&boards[0]), ["42"]);
+}
+
+/// A change between two runs of cron is archived too: order counters of these boards are fractions.
+#[tokio::test]
+async fn changed_board_is_archived_again() {
+    let app = start();
+    register(&app, "a", json!({"author": "9"})).await;
+    register(&app, "b", json!({"author": "9"})).await;
+    like_then(&app, "42", "a").await;
+    app.wrangler.tick().await;
+    like_then(&app, "42", "b").await;
+    like_then(&app, "43", "b").await;
+    app.outcome(undo(like("43", "b")), "undone").await;
+    app.wrangler.tick().await;
+    let before = reads(&app, 7).await;
+    assert_eq!(targets(&before[0]), ["b", "a"]);
+    drop_closed_boards(&app);
+    assert_eq!(reads(&app, 8).await, before);
+}
