@@ -11,6 +11,8 @@ export interface Activity {
   action: Action
   target: string
   undo?: true
+  /** The target that receives points, if it is not `target`: the post of a comment. */
+  on?: string
 }
 
 /** The user's standing on one board. */
@@ -75,8 +77,11 @@ export class Client extends EventTarget {
 
   constructor(options: Options)
 
-  /** Queues an activity. The promise resolves with its result, possibly much later, and never rejects. */
-  track(action: Action, target: string): Promise<Result>
+  /**
+   * Queues an activity. The promise resolves with its result, possibly much later, and never rejects. `on` is the
+   * target that receives points, if it is another one: the post of a comment.
+   */
+  track(action: Action, target: string, options?: { on?: string }): Promise<Result>
 
   /** Queues the undo of an activity. The promise resolves with its result and never rejects. */
   undo(action: Action, target: string): Promise<Result>

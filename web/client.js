@@ -74,12 +74,13 @@ export class Client extends EventTarget {
   }
 
   /**
-   * Queues an activity and resolves with its result.
+   * Queues an activity and resolves with its result. `on` is the target that receives points, if it is another one.
    * @param {string} action
    * @param {string} target
+   * @param {{ on?: string }} [options]
    */
-  track(action, target) {
-    return this.#add({ user: this.#user, action, target })
+  track(action, target, { on } = {}) {
+    return this.#add({ user: this.#user, action, target, ...(on !== undefined && { on }) })
   }
 
   /**

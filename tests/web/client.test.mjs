@@ -93,6 +93,14 @@ describe('tracking', () => {
     assert.deepEqual(page.errors, [])
   })
 
+  it('activity names another target that receives', async (t) => {
+    const page = await open(t)
+    const bodies = recordBodies(page)
+    const result = await page.evaluate(`rank.track('comment', 'c-1', { on: 'post-7' })`)
+    assert.equal(result.outcome, 'counted')
+    assert.deepEqual(bodies, [[{ user, action: 'comment', target: 'c-1', on: 'post-7' }]])
+  })
+
   it('calls of one task are one ordered request', async (t) => {
     const page = await open(t)
     const bodies = recordBodies(page)
