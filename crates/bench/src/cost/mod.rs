@@ -58,6 +58,12 @@ pub async fn run() -> Result<(), String> {
         costs: Vec::new(),
     };
     meter.measure_all().await?;
+    drop(worker);
+    let builder = worker_builder("cost-content").store(&stack.gateway.url());
+    let builder = builder.var("CONTENT_PERIODS", "week,all");
+    let worker = builder.var("BOARD_MAX_AGE", "0").start_wrangler();
+    meter.api = worker.api();
+    meter.measure_content().await?;
     let mut table = table(["operation", "commands", "script µs", "calls"]);
     for cost in &meter.costs {
         let calls = cost.calls.iter();
@@ -151,6 +157,32 @@ impl Meter {
         self.count_read("standing with two neighbours", path)
             .await?;
         self.count_watched().await
+    }
+
+    /// Counts the commands with boards of content and of authors for weeks and all time, without a journal.
+    async fn measure_content(&mut self) -> Result<(), String> {
+        let like = |user: &str, target: &str| activity(user, "like", target);
+        for target in ["a", "b"] {
+            let body = json!({"author": "9", "title": "A title"});
+            let path = format!("/v1/targets/{target}");
+            succeeded(&self.api.put(&path, &body).await)?;
+        }
+        for (user, target) in [("42", "before"), ("43", "a"), ("42", "b")] {
+            self.post(&like(user, target)).await?;
+        }
+        self.post(&undo(like("42", "b"))).await?;
+        self.read("/v1/content/week?limit=30").await?;
+        self.count("like on an unknown target, with content", &like("42", "x"))
+            .await?;
+        self.count("like, with content", &like("42", "a")).await?;
+        self.count_minimal("like, minimal, with content", &like("44", "a"))
+            .await?;
+        self.count("undo of a like, with content", &undo(like("42", "a")))
+            .await?;
+        self.count("like of one's own target", &like("9", "a"))
+            .await?;
+        self.count_read("top 30 of content", "/v1/content/week?limit=30")
+            .await
     }
 
     /// Counts the commands for a board that someone watches: while it does not change, and for a like

@@ -32,11 +32,21 @@ pub fn load_script(redis: &RedisServer) -> Result<()> {
     }
 }
 
-/// Counts activities on the boards of these periods, and returns the number that counted.
+/// Boards to keep.
+#[derive(Clone, Copy, Debug)]
+pub struct Boards<'a> {
+    /// The periods of boards of members.
+    pub members: &'a [Period],
+    /// The periods of boards of content and of authors.
+    pub content: &'a [Period],
+}
+
+/// Counts activities on these boards, and returns the number that counted. With boards of content, every
+/// activity on a post registers it with an author.
 pub fn write_ours(
     redis: &RedisServer,
     activities: &[Activity],
-    periods: &[Period],
+    boards: Boards<'_>,
     now: i64,
 ) -> Result<u64> {
     let mut connection = redis.connection();
@@ -57,7 +67,7 @@ pub fn write_ours(
     for activities in activities.chunks(SCRIPT_BATCH) {
         let mut operations = Operations::default();
         for activity in activities {
-            push(&mut operations, activity, periods);
+            push(&mut operations, activity, boards);
         }
         for outcome in outcomes(&mut connection, &mut operations, &header)? {
             match outcome.as_str() {
@@ -70,8 +80,23 @@ pub fn write_ours(
     Ok(counted)
 }
 
-fn push(operations: &mut Operations, activity: &Activity, periods: &[Period]) {
+fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
     let (action, points, is_daily) = activity.rule();
+    let receiver = match action {
+        _ if boards.content.is_empty() => Receiver::None,
+        "follow" => Receiver::User(activity.target.clone()),
+        "like" | "bookmark" | "publish" => Receiver::Target(activity.target.clone()),
+        // A comment has its own id, or that of the post.
+        "comment" => match activity.target.strip_prefix("comment-") {
+            Some(number) => Receiver::OtherTarget(format!("post-{number}")),
+            None => Receiver::Target(activity.target.clone()),
+        },
+        _ => Receiver::None,
+    };
+    let author = match &receiver {
+        Receiver::Target(post) | Receiver::OtherTarget(post) => Some(author_of(post)),
+        Receiver::User(_) | Receiver::None => None,
+    };
     operations.push(Operation {
         user: &activity.user,
         rule: RuleSnapshot {
@@ -80,22 +105,33 @@ fn push(operations: &mut Operations, activity: &Activity, periods: &[Period]) {
             points,
             daily_cap: 0,
             cooldown: 0,
-            received: 0,
+            received: match action {
+                "like" | "bookmark" | "follow" => 2,
+                "comment" => 3,
+                _ => 0,
+            },
             own: true,
         },
         targets: BoardTargets {
             date: Date::of_local_millis(activity.at),
-            periods: periods.to_vec(),
+            periods: boards.members.to_vec(),
             groups: Vec::new(),
-            content: Vec::new(),
+            content: boards.content.to_vec(),
         },
         verb: if activity.undo { "undo" } else { "do" },
         record: format!("{action}:{}", activity.target),
         at: Instant(activity.at),
         timestamp: TimestampSource::Caller,
-        receiver: Receiver::None,
-        author: None,
+        receiver,
+        author,
     });
+}
+
+/// Returns an author with three posts.
+fn author_of(post: &str) -> String {
+    let number = post.rsplit('-').next().and_then(|text| text.parse().ok());
+    let number: u64 = number.unwrap_or(0);
+    (number / 3 * 7 + 100_003).to_string()
 }
 
 /// Calls the script and returns the outcomes. For an undo of another day the script first returns the

@@ -1,5 +1,5 @@
-//! Measures the bytes in Redis per counted activity: in our layout with five and with two boards, and
-//! in the layout of `peers/posts.js`, each in its own redis-server.
+//! Measures the bytes in Redis per counted activity: in our layout with five and with two boards, and with
+//! boards of content, and in the layout of `peers/posts.js`, each in its own redis-server.
 //!
 //! ```text
 //! activities (community, month) ─► layouts (ours, posts) ─► usage ─► tables
@@ -16,6 +16,7 @@ use crate::report::{add_row, table};
 use activities::Activity;
 use activity_rank_core::calendar::Period;
 use comfy_table::Table;
+use layouts::Boards;
 use std::error::Error;
 use std::time::{SystemTime, UNIX_EPOCH};
 use test_support::{RedisOptions, RedisServer};
@@ -50,8 +51,21 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-fn measure(data: &'static str, activities: &[Activity], now: i64) -> Result<[Measurement; 3]> {
-    let two = [Period::Day, Period::Month];
+fn measure(data: &'static str, activities: &[Activity], now: i64) -> Result<[Measurement; 4]> {
+    let [five, two, content] = [
+        Boards {
+            members: &Period::ALL,
+            content: &[],
+        },
+        Boards {
+            members: &[Period::Day, Period::Month],
+            content: &[],
+        },
+        Boards {
+            members: &Period::ALL,
+            content: &[Period::Week, Period::All],
+        },
+    ];
     let measure = |layout, write: &dyn Fn(&RedisServer) -> Result<u64>| {
         eprintln!("memory: {data}, {} activities, {layout}", activities.len());
         let redis = RedisServer::spawn(RedisOptions::default());
@@ -69,10 +83,13 @@ fn measure(data: &'static str, activities: &[Activity], now: i64) -> Result<[Mea
     };
     Ok([
         measure("ours, five boards", &|redis| {
-            layouts::write_ours(redis, activities, &Period::ALL, now)
+            layouts::write_ours(redis, activities, five, now)
+        })?,
+        measure("ours, five boards, content of two periods", &|redis| {
+            layouts::write_ours(redis, activities, content, now)
         })?,
         measure("ours, two boards", &|redis| {
-            layouts::write_ours(redis, activities, &two, now)
+            layouts::write_ours(redis, activities, two, now)
         })?,
         measure("posts, two boards", &|redis| {
             layouts::write_posts(redis, activities)
