@@ -21,6 +21,7 @@
 //! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
 //! | `reason` | the reason of an adjustment |
+//! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //!
 //! | `did` | fields |
 //! |---|---|

@@ -36,7 +36,7 @@ fn milliseconds(at: &str) -> String {
 fn entry(operation: &str, user: &str, target: &str) -> Value {
     json!({"did": operation, "user": peer(user), "action": "like", "once": "s", "points": "2", "cooldown": "0",
         "mark": format!("like:{target}"), "dated": "0", "date": day(0).to_string(), "kinds": "dwmya",
-        "groups": "", "skipped": "", "reason": ""})
+        "groups": "", "skipped": "", "reason": "", "applied": "2"})
 }
 
 async fn assert_entries(app: &JournalApp, expected: &[Value]) {
@@ -89,18 +89,22 @@ async fn journal_lists_each_effective_activity_once() {
         ),
         with(
             entry("count", "b", "-"),
-            json!({"action": "visit", "once": "d", "points": "1", "mark": "visit:/"}),
+            json!({"action": "visit", "once": "d", "points": "1", "mark": "visit:/", "applied": "1"}),
         ),
         with(
             entry("count", "a", "-"),
-            json!({"action": "bookmark", "points": "3", "cooldown": "1", "mark": "bookmark:1"}),
+            json!({"action": "bookmark", "points": "3", "cooldown": "1", "mark": "bookmark:1",
+                "applied": "3"}),
         ),
         with(
             entry("count", "a", "-"),
             json!({"action": "follow", "mark": "follow:1"}),
         ),
-        with(entry("undo", "a", "then"), boards),
-        entry("undo", "a", "then"),
+        with(
+            with(entry("undo", "a", "then"), boards),
+            json!({"applied": "-2"}),
+        ),
+        with(entry("undo", "a", "then"), json!({"applied": ""})),
         with(
             entry("count", "h", "queued"),
             json!({"at": milliseconds(&noon(1)), "dated": "2", "date": day(1).to_string()}),
@@ -135,6 +139,25 @@ async fn journal_lists_each_moderation_change_once() {
     let frozen = app.send(json!([like("a", "2")])).await;
     assert_eq!(frozen, ["/problems/forbidden"]);
 
+    // Of the 2 points of today, none are on the board of that day and none on boards of the group.
+    let shares = |date: &jiff::civil::Date| {
+        let has_like = [
+            false,
+            date.iso_week_date() == day(0).iso_week_date(),
+            date.first_of_month() == day(0).first_of_month(),
+            date.year() == day(0).year(),
+            true,
+        ];
+        has_like.map(|has_like| if has_like { 2 } else { 0 })
+    };
+    let removed = |sign: &str| {
+        let text = |points: i32| match points {
+            0 => "0".to_owned(),
+            points => format!("{sign}{points}"),
+        };
+        let all = shares(&day(2)).into_iter().chain([0; 5]);
+        all.map(text).collect::<Vec<_>>().join("/")
+    };
     let adjusted = json!({"action": "adjust", "points": "-5", "mark": "adjust:x",
         "date": day(2).to_string(), "groups": "eu"});
     let moderated = |hidden, frozen| {
@@ -145,11 +168,12 @@ async fn journal_lists_each_moderation_change_once() {
         entry("count", "a", "1"),
         with(
             with(entry("adjust", "a", "-"), adjusted.clone()),
-            json!({"reason": "Bought", "at": milliseconds(&noon(2)), "dated": "1"}),
+            json!({"reason": "Bought", "at": milliseconds(&noon(2)), "dated": "1",
+                "applied": removed("-")}),
         ),
         with(
             with(entry("undo", "a", "-"), adjusted),
-            json!({"reason": "Not so", "points": "0"}),
+            json!({"reason": "Not so", "points": "0", "applied": removed("")}),
         ),
         moderated("1", "1"),
         moderated("0", "0"),
@@ -218,4 +242,9 @@ async fn journal_entry_lists_skipped_archived_boards() {
     let skipped: Vec<_> = entries.iter().map(|entry| &entry["skipped"]).collect();
     // Indexes 1 to 5 are global boards, 6 to 10 boards of the first group.
     assert_eq!(skipped, ["1,11", "1,6", "1,11"]);
+    let applied: Vec<_> = entries.iter().map(|entry| &entry["applied"]).collect();
+    let counted = "0/2/2/2/2/2/2/2/2/2/0/2/2/2/2";
+    let adjusted = "0/5/5/5/5/0/5/5/5/5";
+    let undone = "0/-2/-2/-2/-2/-2/-2/-2/-2/-2/0/-2/-2/-2/-2";
+    assert_eq!(applied, [counted, adjusted, undone]);
 }

@@ -175,7 +175,7 @@ impl Meter {
         self.count("like on an unknown target, with content", &like("42", "x"))
             .await?;
         self.count("like, with content", &like("42", "a")).await?;
-        self.count_minimal("like, minimal, with content", &like("44", "a"))
+        self.count_minimal("like, minimal, with content", &like("43", "b"))
             .await?;
         self.count("undo of a like, with content", &undo(like("42", "a")))
             .await?;

@@ -90,15 +90,18 @@
 --         1 2026-11-20 20777 da '' 7 '' 0  1 42 9 670 2 10 11  1 1 20777 10
 --         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0  0
 
--- Adds points to boards.
+-- Adds points to boards. Returns the amounts that were added.
 local function add_points(boards, one, amounts)
+  local applied = {}
   for i, board in ipairs(boards) do
-    local amount = amounts[i] or amounts[1]
-    if amount ~= 0 and not board.archived then
+    local amount = not board.archived and (amounts[i] or amounts[1]) or 0
+    applied[i] = amount
+    if amount ~= 0 then
       protect(one)
       set_points(board, one, points_on(board, one) + amount)
     end
   end
+  return applied
 end
 
 -- Sets the active record of an operation and deletes its undo records. `received` ends the record.
@@ -120,8 +123,23 @@ local function set_repetition(operation, record)
   end
 end
 
--- Adds a change to the journal: its targets { date, periods, groups }, and their boards.
-local function add_to_journal(change, operation, targets, boards)
+-- Formats the amounts that changed boards: one number if all are equal.
+local function format_amounts(amounts)
+  for i = 2, #amounts do
+    if amounts[i] ~= amounts[1] then
+      local texts = {}
+      for j, amount in ipairs(amounts) do
+        texts[j] = digits(amount)
+      end
+      return table.concat(texts, '/')
+    end
+  end
+  return amounts[1] and digits(amounts[1]) or ''
+end
+
+-- Adds a change to the journal: its targets { date, periods, groups }, their boards, and the amounts that were
+-- applied to these.
+local function add_to_journal(change, operation, targets, boards, applied)
   if not outbox then
     return
   end
@@ -138,6 +156,7 @@ local function add_to_journal(change, operation, targets, boards)
     'dated', operation.queued and '2' or operation.dated and '1' or '0', 'date', targets.date,
     'kinds', targets.periods, 'groups', table.concat(targets.groups, ','),
     'skipped', table.concat(skipped, ','), 'reason', audit and audit.reason or '',
+    'applied', format_amounts(applied),
     user = operation.day.user, mark = operation.record,
   }
 end
@@ -306,10 +325,10 @@ local function count(operation)
   if last then
     set(user.records, cooldown_field, digits(math.max(operation.at, last)))
   end
-  add_points(boards, user, { rule.points })
+  local applied = add_points(boards, user, { rule.points })
   set_history(day, rule.action, times + 1, earned + rule.points)
   protect_user(operation, true)
-  add_to_journal('count', operation, targets, boards)
+  add_to_journal('count', operation, targets, boards, applied)
   return { 'counted', rule.points }
 end
 
@@ -343,7 +362,7 @@ local function adjust(operation)
   protect_user(operation, true)
   local effect = largest(amounts, boards)
   add_to_audit(operation, 'adjust', effect, targets.date)
-  add_to_journal('adjust', operation, targets, boards)
+  add_to_journal('adjust', operation, targets, boards, amounts)
   return { 'counted', effect }
 end
 
@@ -361,7 +380,7 @@ local function undo(operation)
   if not record then
     set(user.histories[1], UNDONE .. operation.field, digits(changed))
     protect_user(operation)
-    add_to_journal('undo', operation, operation.targets, {})
+    add_to_journal('undo', operation, operation.targets, {}, {})
     return { 'nothing-to-undo', 0 }
   end
   local boards, day, targets = find_targets(record, user)
@@ -379,11 +398,14 @@ local function undo(operation)
   -- Every check has passed; the other changes begin.
   set(user.records, operation.field, false)
   set(user.histories[1], UNDONE .. operation.field, digits(changed))
+  local applied = {}
   for i, board in ipairs(boards) do
     local amount, points = amounts[i] or amounts[1], points_on(board, user)
     -- An expired board is not written again, and a user without points has none to lose.
-    if not board.new and (points > 0 and amount > 0 or amount < 0) then
-      set_points(board, user, math.max(0, points - amount))
+    local writes = not board.new and (points > 0 and amount > 0 or amount < 0)
+    applied[i] = writes and math.max(0, points - amount) - points or 0
+    if writes then
+      set_points(board, user, points + applied[i])
     end
   end
   if take then
@@ -392,7 +414,8 @@ local function undo(operation)
   protect_user(operation)
   local effect = -largest(amounts, boards)
   add_to_audit(operation, 'undo-adjust', effect, targets.date)
-  add_to_journal('undo', operation, { date = targets.date, periods = record.periods, groups = record.groups }, boards)
+  local journaled = { date = targets.date, periods = record.periods, groups = record.groups }
+  add_to_journal('undo', operation, journaled, boards, applied)
   return { 'undone', effect }
 end
 
@@ -430,7 +453,6 @@ end
 
 -- An undo removes points from the boards that received them. The targets of a record that this call
 -- writes are always among those of the call.
-reset_changes()
 local missing = {}
 for i, operation in ipairs(operations) do
   if operation.verb == 'undo' then

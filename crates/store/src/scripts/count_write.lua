@@ -3,7 +3,10 @@
 -- What the operations change beside hashes and boards: entries of the journal and of the audit log; participants
 -- with an undo log; users whose active records live longer; targets that a list of their author gains,
 -- { key, target, instant }; names that the index did not have before.
-local changes
+local function no_changes()
+  return { journal = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
+end
+local changes = no_changes()
 -- Whether the store refused a write and then also refused to undo the writes before it.
 local unfinished = false
 -- Names of the watched boards that were written.
@@ -15,9 +18,9 @@ local entry_instant = audit and audit.now or ARGV[2]
 local function reset_changes()
   reset_hashes()
   for _, board in ipairs(boards) do
-    board.scores = nil
+    board.scores = false
   end
-  changes = { journal = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
+  changes = no_changes()
 end
 
 -- Gives a participant an undo log.

@@ -8,7 +8,7 @@ local hashes = {}
 local function hash_at(key)
   local hash = hashes[key]
   if not hash then
-    hash = { key = key, wanted = {}, values = false, changed = false, user = false, span = false }
+    hash = { key = key, wanted = {}, values = false, changed = {}, user = false, span = false }
     hashes[key], hashes[#hashes + 1] = hash, hash
   end
   return hash
