@@ -87,7 +87,14 @@ async fn hidden_author_has_no_list_for_others() {
 #[tokio::test]
 async fn list_refuses_an_unknown_position() {
     let app = start();
-    for query in ["after=x", "after=1-", "limit=0", "limit=101", "offset=1"] {
+    for query in [
+        "after=",
+        "after=x",
+        "after=1-",
+        "limit=0",
+        "limit=101",
+        "offset=1",
+    ] {
         let response = app.get(&format!("/v1/users/9/targets?{query}")).await;
         response.assert_status(400);
     }

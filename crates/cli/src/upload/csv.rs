@@ -5,7 +5,16 @@ use std::io::{self, Read};
 use csv::{ByteRecord, Position, ReaderBuilder, Terminator};
 use serde_json::{Map, Value};
 
-use crate::upload::source::RawLine;
+/// A row as a JSON line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Line number, from 1.
+    pub number: u64,
+    /// Length in the file, in bytes.
+    pub bytes: u64,
+    /// JSON object.
+    pub json: Vec<u8>,
+}
 
 /// Calls `each` for every row after the first until it returns `false`. Empty cells are left out. A cell
 /// beyond the names becomes a field `column 7`, which the service refuses with the line.
@@ -13,7 +22,7 @@ use crate::upload::source::RawLine;
 /// # Errors
 ///
 /// Returns an error if the input cannot be read.
-pub fn read(input: impl Read, mut each: impl FnMut(RawLine) -> bool) -> io::Result<()> {
+pub fn read(input: impl Read, mut each: impl FnMut(Row) -> bool) -> io::Result<()> {
     // Rows that end with "\r\n" would be counted as one line less: the reader stops before "\n".
     let mut reader = ReaderBuilder::new()
         .flexible(true)
@@ -29,14 +38,14 @@ pub fn read(input: impl Read, mut each: impl FnMut(RawLine) -> bool) -> io::Resu
     let mut start = reader.position().byte();
     while reader.read_byte_record(&mut record)? {
         let end = reader.position().byte();
-        let line = RawLine {
+        let row = Row {
             number: record.position().map_or(0, Position::line),
             bytes: end - start,
-            text: Some(json(&names, &record)),
+            json: json(&names, &record),
         };
         start = end;
         // A line with nothing but "\r" is blank.
-        if record.as_slice() != b"\r" && !each(line) {
+        if record.as_slice() != b"\r" && !each(row) {
             break;
         }
     }
@@ -79,10 +88,9 @@ mod tests {
 
     fn lines(csv: &[u8]) -> io::Result<Vec<(u64, u64, String)>> {
         let mut lines = Vec::new();
-        read(csv, |line| {
-            let text = line.text.unwrap_or_default();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            lines.push((line.number, line.bytes, text));
+        read(csv, |row| {
+            let text = String::from_utf8_lossy(&row.json).into_owned();
+            lines.push((row.number, row.bytes, text));
             true
         })?;
         Ok(lines)

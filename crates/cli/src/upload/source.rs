@@ -119,13 +119,19 @@ impl Source {
     /// # Errors
     ///
     /// Returns [`Failure::File`] if the input cannot be read.
-    pub fn read(self, each: impl FnMut(RawLine) -> bool) -> Result<(), Failure> {
+    pub fn read(self, mut each: impl FnMut(RawLine) -> bool) -> Result<(), Failure> {
         let input: Box<dyn BufRead> = match self.input {
             Input::Regular(file) | Input::Stream(file) => Box::new(BufReader::new(file)),
             Input::Stdin => Box::new(io::stdin().lock()),
         };
         let read = match self.is_csv {
-            true => csv::read(input, each),
+            true => csv::read(input, |row| {
+                each(RawLine {
+                    number: row.number,
+                    bytes: row.bytes,
+                    text: Some(row.json),
+                })
+            }),
             false => Lines::new(input).read(each),
         };
         let name = self.name;

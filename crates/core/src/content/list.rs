@@ -51,13 +51,17 @@ impl ListRequest {
         let mut query = Query::parse(query, &["limit", "after"]);
         let user = query.user(user);
         let limit = query.integer("limit", 1..=100, 30);
-        let after = query.get("after").unwrap_or_default().to_owned();
-        if !after.is_empty() && !is_position(&after) {
-            let expected = "must be `next` of the previous page".to_owned();
-            query.check::<()>("/after", Err(expected));
-        }
+        let after = query.get("after").map(|after| match is_position(after) {
+            true => Ok(after.to_owned()),
+            false => Err("must be `next` of the previous page".to_owned()),
+        });
+        let after = after.and_then(|after| query.check("/after", after));
         query.finish()?;
-        Ok(Self { user, limit, after })
+        Ok(Self {
+            user,
+            limit,
+            after: after.unwrap_or_default(),
+        })
     }
 }
 
@@ -99,7 +103,14 @@ mod tests {
             let request = ListRequest::parse("9", &query).unwrap();
             assert_eq!((request.after.as_str(), request.limit), (position, 30));
         }
-        for odd in ["1795132800000", "-a", "1-", "x-a", "12345678901234567-a"] {
+        for odd in [
+            "",
+            "1795132800000",
+            "-a",
+            "1-",
+            "x-a",
+            "12345678901234567-a",
+        ] {
             let parsed = ListRequest::parse("9", &format!("after={odd}"));
             assert!(parsed.is_err(), "{odd}");
         }
