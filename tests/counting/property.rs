@@ -146,7 +146,7 @@ async fn random_activities_match_model_with_content() {
 }
 
 #[tokio::test]
-async fn random_activities_match_model_with_content_and_decimals() {
+async fn random_decimals_match_model_with_content() {
     let rules = json!({
         "comment": { "cooldown": 3600, "received": 0.25 },
         "publish": { "received": 4 },

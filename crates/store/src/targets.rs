@@ -77,7 +77,7 @@ fn flags_field(member: &str) -> String {
     Keys::flags_field(&format!("\t{member}"))
 }
 
-/// What a moderator does to a target.
+/// The action of a moderator on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moderation<'a> {
     /// Takes it off all boards, for this reason.

@@ -112,7 +112,7 @@ async fn deleted_target_starts_again_at_zero() {
     assert_eq!(delete(&app, "post-7").await, 204);
     app.get("/v1/targets/post-7").await.assert_status(404);
     assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
-    // Who acts goes on earning; what was received before is gone.
+    // Users go on earning points; those received before are gone.
     app.count("44", "like", "post-7").await;
     app.outcome(undo(like("42", "post-7")), "undone").await;
     assert_boards(&app, &[("post-8", 2)], &[("9", 4)]).await;

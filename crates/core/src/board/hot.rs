@@ -33,7 +33,7 @@ pub struct HotTarget {
     pub id: String,
     /// 64 times the score in smallest steps.
     pub score: u64,
-    /// What is known of the target.
+    /// The title, links and author of the target.
     pub content: Content,
 }
 

@@ -15,11 +15,11 @@ pub struct Target {
     pub number: u64,
     /// The id of its author.
     pub author: Option<String>,
-    /// What boards show of it.
+    /// The title that boards show.
     pub title: Option<String>,
 }
 
-/// What others received for an activity.
+/// The points that others received for an activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// The points of each.
@@ -51,7 +51,7 @@ pub struct ContentBoard {
     pub points: BTreeMap<String, u64>,
 }
 
-/// What receives for an activity.
+/// The target and the author that receive points for an activity.
 #[derive(Clone, Debug, Default)]
 pub struct Receivers {
     /// The target.
