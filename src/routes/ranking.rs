@@ -55,7 +55,7 @@ pub async fn hot(context: RequestContext<'_>) -> Result<Response, Error> {
     let request = HotRequest::parse(query, config, context.today())?;
     let read = async {
         let hot = boards::read_hot(context.deployment, &request).await?;
-        Ok(request.render(&hot, config.decimals))
+        Ok(request.render(hot, config.decimals))
     };
     let (form, max_age) = (request.normal_form(), config.board_max_age);
     cached(context, &form, max_age, read, async |_| Ok(None)).await

@@ -41,7 +41,7 @@
 //! the part that a user chose comes last.
 
 use activity_rank_core::CLOCK_TOLERANCE;
-use activity_rank_core::board::board_name;
+use activity_rank_core::board::{BoardKind, board_name};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Config;
 use std::fmt::Display;
@@ -243,6 +243,13 @@ impl Keys {
     #[must_use]
     pub fn board(&self, period: Period, date: Date, group: Option<&str>) -> String {
         self.board_named(&board_name(period, date, group))
+    }
+
+    /// Returns the key of the board of content, or of authors, of a period.
+    #[must_use]
+    pub fn received_board(&self, kind: BoardKind, period: Period, date: Date) -> String {
+        let name = board_name(period, date, None);
+        self.board_named(&format!("{}{name}", kind.prefix()))
     }
 
     /// Returns the key of the board with a name, see [`board_name`].

@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::profiles::{decode_flags, read_visible};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
-use activity_rank_core::board::{BoardId, BoardKind, Content};
+use activity_rank_core::board::{BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::content::{
     ListPage, ListRequest, NamedTarget, StoredTarget, id_of_member, member,
@@ -143,13 +143,9 @@ pub async fn list(
         keys.targets_of(&request.user),
     ];
     if config.content_periods.contains(&Period::All) {
-        let board = BoardId {
-            kind: BoardKind::Content,
-            period: Period::All,
-            date: Date::of_local_millis(0),
-            group: None,
-        };
-        all.push(keys.board_named(&board.name()));
+        // The board of all time is the same on each day.
+        let date = Date::of_local_millis(0);
+        all.push(keys.received_board(BoardKind::Content, Period::All, date));
     }
     let call = Command::script(&USER_TARGETS, &all)
         .arg(&request.user)

@@ -1,12 +1,11 @@
 //! `GET /v1/content/hot`: the targets that receive most at present.
 
-use super::{BoardId, BoardKind, Content, UserView, to_json};
+use super::{BoardId, BoardKind, EntryView, Row, to_json};
 use crate::calendar::Date;
 use crate::config::Config;
-use crate::content::TargetView;
 use crate::error::Error;
 use crate::query::Query;
-use crate::score::Points;
+use crate::score::Score;
 use serde::Serialize;
 
 /// The days that count. A point of the last one counts 64, of each day before half as much, and of the first
@@ -26,29 +25,9 @@ pub struct HotRequest {
     pub limit: u32,
 }
 
-/// A target and the sum of what it received, halved for each day since.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HotTarget {
-    /// The id of the target.
-    pub id: String,
-    /// 64 times the score in smallest steps.
-    pub score: u64,
-    /// The title, links and author of the target.
-    pub content: Content,
-}
-
 #[derive(Debug, Serialize)]
 struct View<'a> {
     entries: Vec<EntryView<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct EntryView<'a> {
-    rank: usize,
-    score: Points,
-    target: TargetView<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    author: Option<UserView<'a>>,
 }
 
 impl HotRequest {
@@ -79,23 +58,21 @@ impl HotRequest {
         format!("{}/hot?limit={}", self.board.path(), self.limit)
     }
 
-    /// Renders the response body. Scores are rounded to three decimals.
+    /// Renders the response body from rows whose scores are 64 times the sums in smallest steps. Scores are
+    /// rounded to three decimals.
     #[must_use]
-    pub fn render(&self, hot: &[HotTarget], decimals: u32) -> String {
+    pub fn render(&self, rows: Vec<Row>, decimals: u32) -> String {
         // In thousandths of points, rounded.
         let unit = UNIT * 10u64.pow(decimals);
         let thousandths = |score: u64| (score.saturating_mul(1000) + unit / 2) / unit;
-        let entries = (1..).zip(hot).map(|(rank, hot)| {
-            let author = hot.content.author.as_ref();
-            EntryView {
-                rank,
-                score: Points::new(thousandths(hot.score), 3),
-                target: TargetView::new(&hot.id, &hot.content.target),
-                author: author.map(|(id, profile)| UserView::new(id, profile.as_ref())),
-            }
+        let rows = rows.into_iter().map(|row| Row {
+            score: Score(thousandths(row.score.0)),
+            ..row
         });
+        let rows: Vec<Row> = rows.collect();
+        let entry = |row| EntryView::new(self.board.kind, row, 3);
         to_json(&View {
-            entries: entries.collect(),
+            entries: rows.iter().map(entry).collect(),
         })
     }
 }

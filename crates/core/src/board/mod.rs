@@ -14,7 +14,7 @@ mod view;
 mod winners;
 
 pub use comparison::ComparisonRequest;
-pub use hot::{HOT_DAYS, HotRequest, HotTarget};
+pub use hot::{HOT_DAYS, HotRequest};
 pub use page::PageRequest;
 pub use slice::{BoardQuery, BoardSlice, Content, Row};
 pub use stale::CachedResponse;

@@ -3,7 +3,7 @@
 use super::operations::{IndexedOperation, Operations, RuleSnapshot};
 use super::record::BoardTargets;
 use crate::keys::Keys;
-use activity_rank_core::board::{BoardId, BoardKind};
+use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Keep, Once};
 
@@ -154,13 +154,8 @@ impl ScriptCall<'_> {
         self.arg(self.keys.len() + 1);
         for kind in [BoardKind::Content, BoardKind::Authors] {
             for period in &targets.content {
-                let board = BoardId {
-                    kind,
-                    period: *period,
-                    date: targets.date,
-                    group: None,
-                };
-                self.key(self.header.keys.board_named(&board.name()));
+                let keys = &self.header.keys;
+                self.key(keys.received_board(kind, *period, targets.date));
             }
         }
     }

@@ -12,7 +12,8 @@ local reply = { redis.call('HGET', KEYS[1], FINGERPRINT) }
 for i = 2, #KEYS do
   local counter = redis.call('ZSCORE', KEYS[i], '#')
   reply[i] = counter and {
-    order_of(tonumber(counter)), redis.call('ZCARD', KEYS[i]), redis.call('ZREVRANK', KEYS[i], '#'), redis.call('TTL', KEYS[i]),
+    order_of(tonumber(counter)), redis.call('ZCARD', KEYS[i]), redis.call('ZREVRANK', KEYS[i], '#'),
+    redis.call('TTL', KEYS[i]),
   }
 end
 return reply

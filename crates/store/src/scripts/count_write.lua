@@ -1,8 +1,8 @@
 -- Writes what the operations of count.lua have changed in memory. Follows count_state.lua.
 
--- Returns the changes of no operation, beside those of hashes and boards: entries of the journal and of the audit log; participants
--- with an undo log; users whose active records live longer; targets that a list of their author gains,
--- { key, target, instant }; names that the index did not have before.
+-- Returns the changes of no operation, beside those of hashes and boards: entries of the journal and of the
+-- audit log; participants with an undo log; users whose active records live longer; targets that a list of
+-- their author gains, { key, target, instant }; names that the index did not have before.
 local function no_changes()
   return { journal = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
 end

@@ -1,7 +1,8 @@
 -- Ranks targets by what they received on some days: a point of the first day counts 1, of each day after it twice
 -- as much.
 --
--- KEYS    1 users (hash)   2 register (hash)   3.. boards of content (sorted set) of consecutive days, the last day first
+-- KEYS    1 users (hash)   2 register (hash)
+--         3.. boards of content (sorted set) of consecutive days, the last day first
 -- ARGV    1 integer: limit, 1 or more
 -- Returns { fingerprint or nil, members, scores, registrations or nil, authors }, best first: rows.lua
 -- State   read only. This is the threshold algorithm of Fagin, Lotem and Naor: each day is read from its top

@@ -2,8 +2,8 @@
 --
 -- A store may refuse any write in the middle of a script (out of memory, quota, record size), and
 -- Redis does not roll back. So a call writes an undo log first and deletes it last, one field for
--- each user and target whose data changes in the hash of users, which every call reads. A log that is still there belongs to a call
--- that could not undo its own changes.
+-- each user and target whose data changes in the hash of users, which every call reads. A log that is still
+-- there belongs to a call that could not undo its own changes.
 --
 -- Undo log: lines that end with '\n': the instant of the call in Unix ms, then four for each change:
 --   'h'  key of a hash          field     former value, or '' for none

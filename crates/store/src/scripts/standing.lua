@@ -6,8 +6,8 @@
 --         scores (packed), profiles (JSON or nil) }
 --         total  visible users, or nil if the board does not exist
 --         rank   from 0, as is the first rank. nil, and the last element of the reply but for the author
---                of a target, for a user who is hidden or not on the board. The third element is nil for all but these, and for
---                hidden users.
+--                of a target, for a user who is hidden or not on the board. The third element is nil for
+--                all but these, and for hidden users.
 --         users  include the user
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
 -- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20 42 2
