@@ -198,11 +198,6 @@ fn config(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Config, Error> {
         },
         ..Config::parse(vars)?
     };
-    if config.has_content() && config.bound.journal {
-        let remedy =
-            "needs a deployment without JOURNAL, which does not record what targets receive";
-        return Err(Error::Misconfigured("CONTENT_PERIODS", remedy.to_owned()));
-    }
     config.store_timeout = config.store_timeout.max(min_timeout);
     Ok(config)
 }
@@ -217,9 +212,10 @@ fn deployment_over(
     let endpoint = Endpoint::new(url, token, config.store_timeout);
     let is_live = config.bound.live;
     let mut deployment = Deployment::new(config, zone, transport(endpoint), clock::millis);
-    if is_live {
-        deployment.on_change = live::wake;
-    }
+    deployment.on_change = match is_live {
+        true => live::wake,
+        false => live::wake_without_objects,
+    };
     Ok(deployment)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::jobs::replay::Message;
-use crate::jobs::{self, replay};
+use crate::jobs::{self, deliveries, replay};
 use crate::platform::queue::{Batch, QueueMessage, RetryOptions};
 use crate::platform::{bridge, clock};
 use crate::request::Request;
@@ -42,6 +42,15 @@ pub fn respond(event: u32, request: String) {
 pub fn read_live(event: u32, request: String, limits: String) {
     bridge::run(event, async move {
         routes::live::read(&App::get(), Request::parse(request), &limits).await
+    });
+}
+
+/// Delivers what others receive for activities of a shard, see `wake.js`.
+#[wasm_bindgen]
+pub fn deliver(event: u32, shard: u32) {
+    bridge::run(event, async move {
+        deliveries::run(&App::get(), shard).await;
+        String::new()
     });
 }
 

@@ -1,6 +1,7 @@
 //! Work outside of requests: scheduled jobs, and the queue.
 
 pub mod archive;
+pub mod deliveries;
 pub mod message;
 pub mod outbox;
 pub mod pending;
@@ -17,7 +18,7 @@ use activity_rank_store::progress::{self, Outbox, Progress};
 /// The cron trigger that only completes pending changes and drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
 
-/// Runs the jobs of a cron trigger within one budget: the journal, pending changes, boards that are lost
+/// Runs the jobs of a cron trigger within one budget: deliveries between shards, the journal, pending changes, boards that are lost
 /// if they expire before they are archived, then the copies for an outage. Each leaves what the later
 /// ones need; pending changes take the rest, because every reader sees them complete already. The rest
 /// of a job, and a job that fails, is due next time.
@@ -28,6 +29,7 @@ pub async fn run_scheduled(app: &App, cron: &str) {
     let Ok(run) = app.cron_run() else {
         return;
     };
+    deliveries::run_all(&run.deployment).await;
     log_failure(run_jobs(app, &run, cron == EVERY_MINUTE).await);
 }
 

@@ -1,7 +1,7 @@
 //! Live boards: the Durable Object namespace `LIVE`.
 //!
 //! One object for each board reads it on behalf of all its watchers; see `live.js`. A Worker that changes
-//! a board wakes its object; see `wake.js`.
+//! a board wakes its object; see `wake.js`, which also begins deliveries between shards.
 
 use activity_rank_store::deployment::Changed;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -14,6 +14,8 @@ extern "C" {
     fn wake_boards(names: &str);
     #[wasm_bindgen(js_name = "wakeAll")]
     fn wake_all(request: &str);
+    #[wasm_bindgen(js_name = "wakeDeliveries")]
+    fn wake_deliveries(shard: u32);
 }
 
 #[wasm_bindgen(raw_module = "platform/live.js")]
@@ -49,6 +51,14 @@ pub fn wake(changed: Changed<'_>) {
     match changed {
         Changed::Boards(names) => wake_boards(names),
         Changed::Any(request) => wake_all(request),
+        Changed::Deliveries(shard) => wake_deliveries(shard),
+    }
+}
+
+/// Begins deliveries, after the response, where no board is live.
+pub fn wake_without_objects(changed: Changed<'_>) {
+    if matches!(changed, Changed::Deliveries(_)) {
+        wake(changed);
     }
 }
 

@@ -1,19 +1,21 @@
-// Wakes the objects of live boards that have changed: at most once a second for a board and isolate, at once and again
-// after the last change. If it fails, the object finds the change by its next check.
+// Wakes the objects of live boards that have changed, and deliveries between shards: at most once a second for a board
+// or shard and isolate, at once and again after the last change. If it fails, the object finds the change by its next
+// check, and cron makes the deliveries.
 
 import { waitUntil } from 'cloudflare:workers'
-import { env } from './bridge.js'
+import { deliver } from 'wasm'
+import { env, run } from './bridge.js'
 import { sendPipeline } from './coalesce.js'
 
 const SECOND = 1000
 const MAX_OBJECTS = 200
 
 /**
- * By name of the object: when it was last woken, and when a request is going to wake it (0 for none). Only plain values
- * may pass between requests: a wake-up belongs to the request whose timer it waits for. Another one takes its place if
- * the platform has destroyed that request.
+ * By name of the object, or number of the shard: when it was last woken, and when a request is going to wake it (0 for
+ * none). Only plain values may pass between requests: a wake-up belongs to the request whose timer it waits for. Another
+ * one takes its place if the platform has destroyed that request.
  *
- * @type {Map<string, { woken: number, due: number }>}
+ * @type {Map<string | number, { woken: number, due: number }>}
  */
 const objects = new Map()
 
@@ -23,7 +25,7 @@ const objects = new Map()
  * @param {string} names such as `d:2026-11-20 w:2026-W47:eu`
  */
 export function wakeBoards(names) {
-  for (const name of names.split(' ')) wakeObject(name.replace(/:[^:]*:?/, '/'))
+  for (const name of names.split(' ')) wakeBoard(name.replace(/:[^:]*:?/, '/'))
 }
 
 /**
@@ -41,23 +43,39 @@ export function wakeAll(request) {
   waitUntil(woken.catch(logFailure))
 }
 
-function wakeObject(name) {
+/**
+ * Makes the deliveries of a shard to others.
+ *
+ * @param {number} shard
+ */
+export function wakeDeliveries(shard) {
+  wakeObject(shard, () => run(env(), (event) => deliver(event, shard)))
+}
+
+function wakeBoard(name) {
+  wakeObject(name, async () => {
+    const { LIVE } = env()
+    await LIVE.get(LIVE.idFromName(name)).fetch('https://live/', { method: 'POST' })
+  })
+}
+
+function wakeObject(key, wake) {
   const now = Date.now()
   if (objects.size > MAX_OBJECTS) objects.clear()
-  const object = objects.get(name) ?? { woken: 0, due: 0 }
-  objects.set(name, object)
+  const object = objects.get(key) ?? { woken: 0, due: 0 }
+  objects.set(key, object)
   // The wake-up that is due follows this change.
   if (object.due + SECOND > now) return
   object.due = Math.max(now, object.woken + SECOND)
-  waitUntil(wakeAfter(object.due - now, name, object).catch(logFailure))
+  waitUntil(wakeAfter(object.due - now, object, wake).catch(logFailure))
 }
 
-async function wakeAfter(delay, name, object) {
-  if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+async function wakeAfter(delay, object, wake) {
+  // Also without a delay after the wasm has returned, which `wake` may enter again.
+  await new Promise((resolve) => setTimeout(resolve, Math.max(delay, 0)))
   object.due = 0
   object.woken = Date.now()
-  const { LIVE } = env()
-  await LIVE.get(LIVE.idFromName(name)).fetch('https://live/', { method: 'POST' })
+  await wake()
 }
 
 function logFailure(error) {

@@ -9,7 +9,7 @@ use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{Config, Rule, Scopes, Vars};
 use activity_rank_core::error::Error;
 use activity_rank_core::token::Member;
-use activity_rank_store::count::Plan;
+use activity_rank_store::count::{Plan, Registrations};
 use activity_rank_store::redis::Pipeline;
 use serde_json::{Value, json};
 
@@ -258,7 +258,7 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
 fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
-    plan.add(activity, rule);
+    plan.add(activity, rule, &Registrations::new());
     let pipeline = Pipeline::new(vec![plan.call(true)]);
     let arguments = checked_arguments(&config.prefix, &pipeline);
     let record = format!("{}:{}", activity.action, activity.target);

@@ -33,6 +33,8 @@ pub struct Deployment {
 pub enum Changed<'a> {
     /// These watched boards: names between spaces.
     Boards(&'a str),
+    /// The stream of deliveries of this shard.
+    Deliveries(u32),
     /// Any board. The body of a request whose reply is the field with the watched ones; see
     /// [`crate::watch`].
     Any(&'a str),
@@ -71,6 +73,13 @@ impl Deployment {
     #[must_use]
     pub fn keys_of(&self, user: &str) -> Keys {
         Keys::of_user(&self.config, user)
+    }
+
+    /// Reports that the stream of a shard may have deliveries.
+    pub(crate) fn report_deliveries(&self, shard: u32) {
+        if self.config.shards > 1 && self.config.has_content() {
+            (self.on_change)(Changed::Deliveries(shard));
+        }
     }
 
     /// Reports that any board may have changed.

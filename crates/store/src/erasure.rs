@@ -18,7 +18,9 @@ use activity_rank_core::error::Error;
 /// As [`pending::begin`].
 pub async fn erase(deployment: &Deployment, user: &str, now: Instant) -> Result<(), Error> {
     let call = call(&deployment.config, user, now);
-    pending::begin(deployment, vec![call]).await.map(|_| ())
+    pending::begin(deployment, vec![call]).await?;
+    deployment.report_deliveries(deployment.config.shard_of(user));
+    Ok(())
 }
 
 /// Returns the call that begins an erasure.
@@ -26,7 +28,8 @@ pub async fn erase(deployment: &Deployment, user: &str, now: Instant) -> Result<
 pub fn call(config: &Config, user: &str, now: Instant) -> Command {
     let keys = Keys::of_user(config, user);
     let mut all = keys.moderation_keys();
-    all.extend(keys.own_keys(user, now, config.has_content()));
+    all.extend(keys.own_keys(user, now));
+    all.extend(keys.author_keys(user, config));
     Command::script(&ERASE, &all)
         .arg(&fingerprint(config))
         .number(now.0)

@@ -11,6 +11,7 @@
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
 //! | `{ar:0}t` | hash | register of targets | unlimited |
 //! | `{ar:0}u:9` | sorted set | targets of an author, by the instant of their registration | unlimited |
+//! | `{ar:0}x` | stream | deliveries: what others receive on other shards | until applied there |
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
 //! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
 //! | `{ar:0}j` | hash | progress of the scheduled jobs | unlimited |
@@ -185,6 +186,23 @@ impl Keys {
         self.key(&format!("u:{author}"))
     }
 
+    /// Returns the key of the deliveries to other shards.
+    #[must_use]
+    pub fn deliveries(&self) -> String {
+        self.key("x")
+    }
+
+    /// Returns the keys that an erasure needs of an author: the list of their targets, and the register, or with
+    /// several shards the deliveries to others.
+    #[must_use]
+    pub fn author_keys(&self, user: &str, config: &Config) -> Vec<String> {
+        match (config.has_content(), config.shards) {
+            (false, _) => Vec::new(),
+            (true, 1) => vec![self.targets_of(user), self.register()],
+            (true, _) => vec![self.targets_of(user), self.deliveries()],
+        }
+    }
+
     /// Returns the key of the tombstones of erased users.
     #[must_use]
     pub fn tombstones(&self) -> String {
@@ -344,18 +362,14 @@ impl Keys {
     }
 
     /// Returns the keys of a user that an erasure deletes at once: those that can be read or written
-    /// at an instant, in any time zone. With boards of content, also the register, from which it removes
-    /// the author.
+    /// at an instant, in any time zone.
     #[must_use]
-    pub fn own_keys(&self, user: &str, now: Instant, content: bool) -> Vec<String> {
+    pub fn own_keys(&self, user: &str, now: Instant) -> Vec<String> {
         let mut keys = vec![self.active_records(user)];
         let day = now.0.div_euclid(Date::MILLIS);
         let [first, last] = [day - DAYS_READ, day + 2];
         let span = |day: i64| day.div_euclid(i64::from(Self::SPAN_DAYS));
         keys.extend((span(first)..=span(last)).map(|span| self.history(span, user)));
-        if content {
-            keys.extend([self.targets_of(user), self.register()]);
-        }
         keys
     }
 

@@ -10,17 +10,19 @@
 //! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
 //! 6. [`deployment::pending`]: changes of visibility and erasures that take several steps.
 //! 7. [`count`]: counts and undoes activities.
-//! 8. [`boards`]: reads boards and standings.
-//! 9. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
-//! 10. [`targets`]: the register of targets.
-//! 11. [`watch`]: boards that someone watches.
-//! 12. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 13. [`progress`]: progress of the scheduled jobs.
-//! 14. [`health`]: the condition of the store.
+//! 8. [`deliveries`]: what others receive on other shards.
+//! 9. [`boards`]: reads boards and standings.
+//! 10. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
+//! 11. [`targets`]: the register of targets.
+//! 12. [`watch`]: boards that someone watches.
+//! 13. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
+//! 14. [`progress`]: progress of the scheduled jobs.
+//! 15. [`health`]: the condition of the store.
 
 pub mod archive_source;
 pub mod boards;
 pub mod count;
+pub mod deliveries;
 pub mod deployment;
 pub mod erasure;
 pub mod fingerprint;

@@ -5,7 +5,7 @@ use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::profiles::{decode_flags, read_visible};
-use crate::redis::{Command, Reply, StoreError};
+use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
 use activity_rank_core::board::{BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -35,6 +35,38 @@ pub async fn read(
     let stored = decode(replies.at(0)?)?;
     let flags = decode_flags(replies.at(1)?)?;
     Ok(stored.map(|stored| (stored, flags.hidden)))
+}
+
+/// Reads the registrations of targets, in their order.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_registrations(
+    deployment: &Deployment,
+    ids: &[&str],
+) -> Result<Vec<Option<StoredTarget>>, Error> {
+    let shards = deployment.config.indexes_by_shard(ids);
+    let mut commands = Vec::new();
+    for (shard, indexes) in &shards {
+        let keys = deployment.keys(*shard);
+        let ids = indexes.iter().filter_map(|index| ids.get(*index));
+        let members = ids.map(|id| member(id));
+        commands.push(Command::new("HMGET").arg(&keys.register()).args(members));
+    }
+    let mut registrations = vec![None; ids.len()];
+    if commands.is_empty() {
+        return Ok(registrations);
+    }
+    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    for ((_, indexes), reply) in shards.iter().zip(&replies) {
+        for (index, registration) in indexes.iter().zip(reply.list()?) {
+            if let Some(slot) = registrations.get_mut(*index) {
+                *slot = decode(registration)?;
+            }
+        }
+    }
+    Ok(registrations)
 }
 
 /// Reads what is known of targets and of their authors, in their order. Of hidden targets nothing is.
@@ -99,15 +131,15 @@ pub async fn moderate(
     moderation: Moderation<'_>,
     now: Instant,
 ) -> Result<Option<StoredTarget>, Error> {
-    let (keys, member) = (register_keys(deployment), member(id));
+    let (keys, member) = (deployment.keys_of(id), member(id));
     let mut all = keys.moderation_keys();
-    all.push(keys.register());
+    all.extend([keys.register(), keys.deliveries()]);
     let (verb, reason) = match moderation {
         Moderation::Hide(reason) => ("h", reason),
         Moderation::Show(reason) => ("u", reason),
         Moderation::Delete => ("e", ""),
     };
-    if moderation == Moderation::Delete {
+    if moderation == Moderation::Delete && deployment.config.shards == 1 {
         // The list of an author who is added meanwhile keeps an entry without a registration.
         let stored = read(deployment, id).await?;
         let author = stored.and_then(|(stored, _)| stored.author);
@@ -122,6 +154,7 @@ pub async fn moderate(
         .arg(deployment.config.bound.journal_flag())
         .number(STEP);
     let replies = pending::begin(deployment, vec![call]).await?;
+    deployment.report_deliveries(deployment.config.shard_of(id));
     let reply = replies.first().unwrap_or(&Reply::Nil);
     Ok(decode(reply.at(2)?)?)
 }
@@ -182,9 +215,16 @@ pub async fn write(
     targets: &[NamedTarget],
     now: Instant,
 ) -> Result<Vec<Option<StoredTarget>>, Error> {
-    let calls = targets.chunks(CALL_TARGETS);
-    let calls = calls.map(|targets| write_call(deployment, targets, now));
-    let calls: Vec<Command> = calls.collect();
+    let ids: Vec<&str> = targets.iter().map(|named| named.id.as_str()).collect();
+    let (mut calls, mut order) = (Vec::new(), Vec::new());
+    let shards = deployment.config.indexes_by_shard(&ids);
+    for (shard, indexes) in &shards {
+        for indexes in indexes.chunks(CALL_TARGETS) {
+            let some = indexes.iter().filter_map(|index| targets.get(*index));
+            calls.push(write_call(deployment, *shard, some, now));
+            order.extend_from_slice(indexes);
+        }
+    }
     deployment.claim().await?;
     let mut stored = Vec::new();
     for reply in deployment.run_scripts(calls).await? {
@@ -193,12 +233,16 @@ pub async fn write(
         }
     }
     deployment.report_change();
-    match stored.len() == targets.len() {
-        true => Ok(stored),
-        false => Err(Error::StoreUnavailable(
-            "unexpected number of targets".to_owned(),
-        )),
+    shards
+        .iter()
+        .for_each(|(shard, _)| deployment.report_deliveries(*shard));
+    if stored.len() != targets.len() {
+        let cause = "unexpected number of targets".to_owned();
+        return Err(Error::StoreUnavailable(cause));
     }
+    let mut stored: Vec<_> = order.into_iter().zip(stored).collect();
+    stored.sort_unstable_by_key(|(index, _)| *index);
+    Ok(stored.into_iter().map(|(_, stored)| stored).collect())
 }
 
 fn decode(registration: &Reply) -> Result<Option<StoredTarget>, StoreError> {
@@ -215,12 +259,23 @@ fn register_keys(deployment: &Deployment) -> Keys {
     deployment.keys(0)
 }
 
-fn write_call(deployment: &Deployment, targets: &[NamedTarget], now: Instant) -> Command {
-    let (config, keys) = (&deployment.config, register_keys(deployment));
-    let mut all = vec![keys.users(), keys.register(), keys.outbox()];
+fn write_call<'a>(
+    deployment: &Deployment,
+    shard: u32,
+    targets: impl Iterator<Item = &'a NamedTarget>,
+    now: Instant,
+) -> Command {
+    let (config, keys) = (&deployment.config, deployment.keys(shard));
+    let mut all = vec![
+        keys.users(),
+        keys.register(),
+        keys.outbox(),
+        keys.deliveries(),
+    ];
     let mut arguments = Vec::new();
     for named in targets {
-        let list = named.author.as_ref().map(|author| {
+        let author = named.author.as_ref().filter(|_| config.shards == 1);
+        let list = author.map(|author| {
             let key = keys.targets_of(author);
             let known = all.iter().position(|known| *known == key);
             known.unwrap_or_else(|| {
@@ -233,9 +288,11 @@ fn write_call(deployment: &Deployment, targets: &[NamedTarget], now: Instant) ->
         arguments.push(serde_json::to_string(&named.target).unwrap_or_default());
         arguments.push(list.unwrap_or(0).to_string());
     }
+    let several = (config.shards > 1).then(|| shard.to_string());
     Command::script(&TARGETS, &all)
         .arg(&fingerprint(config))
         .number(now.0)
         .arg(config.bound.journal_flag())
+        .arg(&several.unwrap_or_default())
         .args(arguments)
 }

@@ -245,24 +245,3 @@ async fn change_reaches_stream_of_content() {
     let board = content.event().await.json();
     assert_eq!(board["entries"][0]["target"]["title"], "A title");
 }
-
-/// A journal would not record what targets receive.
-#[tokio::test]
-async fn boards_of_content_need_one_shard_and_no_journal() {
-    let app = TestApp::with(|worker| content(worker).var("SHARDS", "2"));
-    let remedy = "needs SHARDS = 1";
-    assert_misconfigured(&app, remedy).await;
-    let app = WranglerApp::with(|worker| content(worker).journal());
-    let remedy = "needs a deployment without JOURNAL, which does not record what targets receive";
-    assert_misconfigured(&app, remedy).await;
-}
-
-async fn assert_misconfigured(app: &Client, remedy: &str) {
-    let response = app.get("/v1/ranking/day").await;
-    response.assert_status(500);
-    let detail = response.body["detail"].as_str().expect("a detail");
-    assert!(
-        detail.contains("CONTENT_PERIODS") && detail.contains(remedy),
-        "{detail}"
-    );
-}

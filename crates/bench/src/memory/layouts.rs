@@ -62,6 +62,7 @@ pub fn write_ours(
         },
         standings: false,
         journal_flag: "0",
+        shard: None,
     };
     let mut counted = 0;
     for activities in activities.chunks(SCRIPT_BATCH) {
@@ -88,14 +89,14 @@ fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
         "like" | "bookmark" | "publish" => Receiver::Target(activity.target.clone()),
         // A comment has its own id, or that of the post.
         "comment" => match activity.target.strip_prefix("comment-") {
-            Some(number) => Receiver::OtherTarget(format!("post-{number}")),
+            Some(number) => Receiver::Target(format!("post-{number}")),
             None => Receiver::Target(activity.target.clone()),
         },
         _ => Receiver::None,
     };
     let author = match &receiver {
-        Receiver::Target(post) | Receiver::OtherTarget(post) => Some(author_of(post)),
-        Receiver::User(_) | Receiver::None => None,
+        Receiver::Target(post) => Some(author_of(post)),
+        Receiver::User(_) | Receiver::Recorded(_) | Receiver::None => None,
     };
     operations.push(Operation {
         user: &activity.user,
@@ -124,6 +125,7 @@ fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
         timestamp: TimestampSource::Caller,
         receiver,
         author,
+        claim: String::new(),
     });
 }
 

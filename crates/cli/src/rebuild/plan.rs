@@ -144,6 +144,7 @@ impl Step {
                     lifetimes: context.retention.rest(*then, context.now),
                     standings: false,
                     journal_flag: NOT_JOURNALED,
+                    shard: None,
                 });
                 let script = "count";
                 EncodedCall { script, keys, args }
@@ -211,7 +212,7 @@ impl Step {
                 requested,
                 ..
             } => {
-                *requested = shadow.own_keys(user, Instant(*then), false);
+                *requested = shadow.own_keys(user, Instant(*then));
                 Ok(())
             }
             ScriptCall::Count { .. } | ScriptCall::Command { .. } => {
@@ -253,7 +254,7 @@ impl AllBoardsScript {
                 "profiles"
             }
             Self::Erase => {
-                keys.extend(context.keys.own_keys(user, Instant(then), false));
+                keys.extend(context.keys.own_keys(user, Instant(then)));
                 push(&[user, NOT_JOURNALED, "1", NAMES]);
                 "erase"
             }
@@ -431,6 +432,7 @@ impl Planner {
             timestamp: activity.dated,
             receiver: Receiver::None,
             author: None,
+            claim: String::new(),
         });
         if is_adjustment {
             self.close();

@@ -119,7 +119,7 @@ impl Config {
             allowed_origins: Origins::parse(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
             periods: periods(vars)?,
-            content_periods: content_periods(vars)?,
+            content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
             rules: Rules::parse(vars, decimals)?,
             decimals,
             keep: keep(vars)?,
@@ -173,16 +173,6 @@ fn store_url(vars: &Vars) -> Result<String, Error> {
         return Err(Error::Misconfigured(NAME, remedy));
     }
     Ok(url.trim_end_matches('/').to_owned())
-}
-
-fn content_periods(vars: &Vars) -> Result<Vec<Period>, Error> {
-    const NAME: &str = "CONTENT_PERIODS";
-    let periods = named_periods(vars, NAME)?.unwrap_or_default();
-    if !periods.is_empty() && vars.integer("SHARDS", 1..=64)?.unwrap_or(1) > 1 {
-        let remedy = "needs SHARDS = 1".to_owned();
-        return Err(Error::Misconfigured(NAME, remedy));
-    }
-    Ok(periods)
 }
 
 /// Parses names of periods; `None` if the variable is not set.

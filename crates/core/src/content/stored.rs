@@ -8,10 +8,13 @@ use super::Target;
 /// A registered target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTarget {
-    /// The number of its registration. A target that is deleted and registered again has another.
-    pub number: u64,
+    /// The number of its registration, with several shards after that of one of them and a dot. A target that
+    /// is deleted and registered again has another.
+    pub number: String,
     /// When it was registered, in Unix ms.
     pub registered: i64,
+    /// The number of authors that the registration has had.
+    pub authorship: u32,
     /// The id of its author.
     pub author: Option<String>,
     /// The title and links.
@@ -22,13 +25,14 @@ impl StoredTarget {
     /// Parses a stored target.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(4, ';');
+        let mut parts = text.splitn(5, ';');
         let mut next = || parts.next();
-        let (number, registered) = (next()?.parse().ok()?, next()?.parse().ok()?);
-        let (author, json) = (next()?, next()?);
+        let (number, registered) = (next()?, next()?.parse().ok()?);
+        let (authorship, author, json) = (next()?.parse().ok()?, next()?, next()?);
         Some(Self {
-            number,
+            number: number.to_owned(),
             registered,
+            authorship,
             author: (!author.is_empty()).then(|| author.to_owned()),
             target: Target::from_json(json)?,
         })
@@ -70,7 +74,7 @@ mod tests {
 
     #[test]
     fn stored_target_parses() {
-        let text = r#"17;1795132800000;9;{"title":"A; b","url":"https://a.example/7"}"#;
+        let text = r#"3.17;1795132800000;1;9;{"title":"A; b","url":"https://a.example/7"}"#;
         let stored = StoredTarget::parse(text).unwrap();
         let target = Target {
             title: Some("A; b".to_owned()),
@@ -78,15 +82,16 @@ mod tests {
             image: None,
         };
         let expected = StoredTarget {
-            number: 17,
+            number: "3.17".to_owned(),
             registered: 1_795_132_800_000,
+            authorship: 1,
             author: Some("9".to_owned()),
             target,
         };
         assert_eq!(stored, expected);
-        let bare = StoredTarget::parse("1;0;;{}").unwrap();
+        let bare = StoredTarget::parse("1;0;0;;{}").unwrap();
         assert_eq!(bare.author, None);
-        for odd in ["", "1;0;", "x;0;;{}", "1;0;;[]"] {
+        for odd in ["", "1;0;0;", "1;x;0;;{}", "1;0;0;;[]"] {
             assert_eq!(StoredTarget::parse(odd), None, "{odd}");
         }
     }

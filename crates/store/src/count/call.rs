@@ -1,5 +1,6 @@
 //! Writes operations as the keys and arguments of `count.lua`, in the order in which it reads them.
 
+use super::delivery::Delivery;
 use super::operations::{IndexedOperation, Operations, RuleSnapshot};
 use super::record::BoardTargets;
 use crate::keys::Keys;
@@ -23,6 +24,8 @@ pub struct CallHeader {
     pub standings: bool,
     /// `1` if changes are written to the outbox, else `0`.
     pub journal_flag: &'static str,
+    /// The shard, if there are several.
+    pub shard: Option<u32>,
 }
 
 /// Lifetimes in seconds.
@@ -65,6 +68,7 @@ impl Operations {
         call.key(keys.outbox());
         call.key(keys.tombstones());
         call.key(keys.register());
+        call.key(keys.deliveries());
         call.arg(&header.fingerprint);
         call.arg(header.now.0);
         call.arg(lifetimes.days);
@@ -79,6 +83,12 @@ impl Operations {
         call.arg(boards);
         call.arg(u8::from(header.standings));
         call.arg(header.journal_flag);
+        call.arg(
+            header
+                .shard
+                .map(|shard| shard.to_string())
+                .unwrap_or_default(),
+        );
         call.list(&self.rules, ScriptCall::rule);
         call.list(&self.targets, ScriptCall::targets);
         call.arg(self.users.len());
@@ -91,6 +101,7 @@ impl Operations {
         });
         call.list(&self.operations, ScriptCall::operation);
         call.list(self.reason.as_slice(), ScriptCall::audit);
+        call.list(&self.deliveries, ScriptCall::delivery);
         (call.keys, call.arguments)
     }
 }
@@ -151,6 +162,10 @@ impl ScriptCall<'_> {
             }
         }
         self.arg(letters(&targets.content));
+        // With several shards only deliveries, which have no other boards, change these.
+        if self.header.shard.is_some() && !targets.periods.is_empty() {
+            return self.arg(0);
+        }
         self.arg(self.keys.len() + 1);
         for kind in [BoardKind::Content, BoardKind::Authors] {
             for period in &targets.content {
@@ -200,8 +215,36 @@ impl ScriptCall<'_> {
         self.arg(operation.timestamp as u8);
         self.arg(operation.receiver.argument());
         self.arg(operation.author.as_deref().unwrap_or_default());
-        let list = operation.author.as_ref();
+        let author = operation.author.as_ref();
+        let list = author.filter(|_| self.header.shard.is_none());
         let list = list.map_or(0, |author| self.key(self.header.keys.targets_of(author)));
+        self.arg(list);
+        self.arg(&operation.claim);
+    }
+
+    fn delivery(&mut self, (targets, delivery): &(Option<usize>, Delivery)) {
+        let content = delivery.targets.iter().flat_map(|targets| &targets.content);
+        let periods: String = content.map(|period| period.letter()).collect();
+        self.arg(
+            delivery
+                .from
+                .map(|from| from.to_string())
+                .unwrap_or_default(),
+        );
+        self.arg(&delivery.id);
+        self.arg(&delivery.verb);
+        self.arg(&delivery.receiver);
+        self.arg(delivery.points);
+        self.arg(periods);
+        self.arg(targets.map_or(0, |index| index + 1));
+        self.arg(&delivery.number);
+        self.arg(&delivery.authorship);
+        self.arg(&delivery.author);
+        self.arg(&delivery.listed);
+        self.arg(&delivery.instant);
+        self.arg(&delivery.at);
+        let list = delivery.user().filter(|_| !delivery.listed.is_empty());
+        let list = list.map_or(0, |user| self.key(self.header.keys.targets_of(user)));
         self.arg(list);
     }
 

@@ -5,14 +5,16 @@
 //! script must declare every key: the first call changes nothing and replies with the record.
 
 mod call;
+mod delivery;
 mod operations;
 mod plan;
 mod record;
 mod reply;
 
 pub use call::{CallHeader, Lifetimes};
+pub use delivery::Delivery;
 pub use operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
-pub use plan::Plan;
+pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardTargets};
 pub use reply::UndoLog;
 
@@ -20,6 +22,7 @@ use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Changed, Deployment, MAX_CALLS};
 use crate::fingerprint::fingerprint;
 use crate::redis::{Command, Reply};
+use crate::targets;
 use activity_rank_core::activity::{Counted, Outcome, RuledActivity, StandingView};
 use activity_rank_core::board::board_name;
 use activity_rank_core::calendar::Instant;
@@ -41,15 +44,16 @@ type Applied = (Vec<Result<Outcome, Error>>, Vec<ShardStanding>);
 /// [`Deployment::run_script`].
 pub async fn count_one(
     deployment: &Deployment,
-    (activity, rule): &RuledActivity,
+    ruled: &RuledActivity,
     also: Option<Command>,
     now: Instant,
     standings: bool,
 ) -> Result<Counted, Error> {
-    let config = &deployment.config;
+    let (config, (activity, rule)) = (&deployment.config, ruled);
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
-    plan.add(activity, *rule);
+    let registrations = read_registrations(deployment, &[ruled]).await?;
+    plan.add(activity, *rule, &registrations);
     apply_one(deployment, plan, also, standings).await
 }
 
@@ -84,11 +88,12 @@ pub async fn count_all(
     let ruled: Vec<&RuledActivity> = items.iter().flatten().collect();
     let users: Vec<&str> = ruled.iter().map(|(one, _)| one.user.as_str()).collect();
     let shards = config.indexes_by_shard(&users);
+    let registrations = read_registrations(deployment, &ruled).await?;
     let mut plans = Vec::new();
     for (shard, indexes) in &shards {
         let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
         for (activity, rule) in indexes.iter().filter_map(|index| ruled.get(*index)) {
-            plan.add(activity, *rule);
+            plan.add(activity, *rule, &registrations);
         }
         plans.push(plan);
     }
@@ -181,9 +186,30 @@ async fn rank_standings(
     Ok(())
 }
 
+/// Reads the registrations of the targets that receive points for activities, where they may lie on other shards.
+async fn read_registrations(
+    deployment: &Deployment,
+    activities: &[&RuledActivity],
+) -> Result<Registrations, Error> {
+    let config = &deployment.config;
+    let mut ids = Vec::new();
+    if config.shards > 1 {
+        for (activity, rule) in activities.iter().filter(|(activity, _)| !activity.undo) {
+            if let Receiver::Target(id) = plan::receiver(config, activity, *rule) {
+                ids.push(id);
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+    }
+    let named: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let registrations = targets::read_registrations(deployment, &named).await?;
+    Ok(ids.into_iter().zip(registrations).collect())
+}
+
 /// Applies the plans of several shards: all in one request, and a second request for the ones that
-/// need the boards of a record.
-async fn apply(
+/// need the boards of a record. The plan of deliveries has an outcome for each one that failed.
+pub(crate) async fn apply(
     deployment: &Deployment,
     plans: &mut [Plan<'_>],
     mut also: Option<Command>,
@@ -208,7 +234,7 @@ async fn apply(
         for (plan, applied) in pending.filter(|(_, applied)| applied.is_none()) {
             let reply = replies.next().unwrap_or(Reply::Nil);
             match CountReply::decode(&reply)? {
-                CountReply::Applied { outcomes, .. } if outcomes.len() != plan.operations.len() => {
+                CountReply::Applied { outcomes, .. } if !plan.accepts(outcomes.len()) => {
                     return Err(unexpected_count());
                 }
                 CountReply::Applied {
@@ -218,6 +244,9 @@ async fn apply(
                 } => {
                     if !watched.is_empty() {
                         (deployment.on_change)(Changed::Boards(&watched));
+                    }
+                    if plan.sends(&outcomes) {
+                        deployment.report_deliveries(plan.shard);
                     }
                     *applied = Some((outcomes, standings));
                 }

@@ -1,6 +1,7 @@
 //! The operations of one call: each rule, set of boards, user and day listed once, and the
 //! operations in their order.
 
+use super::delivery::Delivery;
 use super::record::{ActiveRecord, BoardTargets};
 use crate::redis::StoreError;
 use activity_rank_core::calendar::{Date, Instant};
@@ -16,6 +17,7 @@ pub struct Operations {
     /// Index of the user, and the day.
     pub(super) days: Vec<(usize, Date)>,
     pub(super) operations: Vec<IndexedOperation>,
+    pub(super) deliveries: Vec<(Option<usize>, Delivery)>,
     /// The reason of an adjustment, for the audit log.
     pub reason: Option<String>,
 }
@@ -44,12 +46,13 @@ pub struct RuleSnapshot {
 pub enum Receiver {
     /// No user and no target.
     None,
-    /// The target of the operation, and its author.
+    /// A target, and its author.
     Target(String),
-    /// Another target, and its author.
-    OtherTarget(String),
     /// A user.
     User(String),
+    /// Nobody, in a rebuild, where the journal has further entries of what was received: the end of the active
+    /// record.
+    Recorded(String),
 }
 
 impl Receiver {
@@ -59,8 +62,8 @@ impl Receiver {
         match self {
             Self::None => String::new(),
             Self::Target(id) => format!("t{}", member(id)),
-            Self::OtherTarget(id) => format!("o{}", member(id)),
             Self::User(id) => format!("u{id}"),
+            Self::Recorded(received) => format!("r{received}"),
         }
     }
 }
@@ -85,6 +88,8 @@ pub struct Operation<'a> {
     pub receiver: Receiver,
     /// The author with whom an unknown target is registered.
     pub author: Option<String>,
+    /// With several shards the `number;authorship` of the target's registration.
+    pub claim: String,
 }
 
 /// An operation whose parts are indexes into the shared lists.
@@ -98,6 +103,7 @@ pub(super) struct IndexedOperation {
     pub(super) timestamp: TimestampSource,
     pub(super) receiver: Receiver,
     pub(super) author: Option<String>,
+    pub(super) claim: String,
 }
 
 /// Where the instant of an operation comes from. The numbers are arguments of the script.
@@ -125,8 +131,16 @@ impl Operations {
             timestamp: operation.timestamp,
             receiver: operation.receiver,
             author: operation.author,
+            claim: operation.claim,
         };
         self.operations.push(indexed);
+    }
+
+    /// Appends a delivery.
+    pub fn deliver(&mut self, delivery: Delivery) {
+        let targets = delivery.targets.clone();
+        let index = targets.map(|targets| index_of(&mut self.targets, targets));
+        self.deliveries.push((index, delivery));
     }
 
     /// Adds the boards that an active record names, for the undo with a number from 1.

@@ -1,6 +1,7 @@
 //! The call that counts activities of one shard.
 
 use super::call::{CallHeader, Lifetimes};
+use super::delivery::Delivery;
 use super::operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
 use super::record::BoardTargets;
 use crate::deployment::Deployment;
@@ -8,13 +9,18 @@ use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::COUNT;
-use activity_rank_core::activity::Activity;
+use activity_rank_core::activity::{Activity, Outcome};
 use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::{ADJUST, Config, Once, Rule};
-use activity_rank_core::content::checked_id;
+use activity_rank_core::content::{StoredTarget, checked_id};
+use activity_rank_core::error::Error;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
+use std::collections::HashMap;
+
+/// The registrations of targets, as they were read before the call.
+pub type Registrations = HashMap<String, Option<StoredTarget>>;
 
 /// The operations of one call, all of users of one shard.
 pub struct Plan<'a> {
@@ -69,18 +75,62 @@ impl<'a> Plan<'a> {
             timestamp,
             receiver: Receiver::None,
             author: None,
+            claim: String::new(),
         });
         plan.operations.reason = Some(adjustment.reason);
         plan
     }
 
-    /// Appends an activity.
-    pub fn add(&mut self, activity: &Activity, rule: Rule) {
+    /// Returns the plan of some deliveries to one shard.
+    #[must_use]
+    pub fn of_deliveries(
+        deployment: &'a Deployment,
+        now: Instant,
+        shard: u32,
+        deliveries: Vec<Delivery>,
+    ) -> Self {
+        let mut plan = Self::new(&deployment.config, &deployment.calendar, now, shard);
+        for delivery in deliveries {
+            plan.operations.deliver(delivery);
+        }
+        plan
+    }
+
+    /// Returns whether the reply to the call may have so many outcomes.
+    #[must_use]
+    pub fn accepts(&self, outcomes: usize) -> bool {
+        self.operations.is_empty() || outcomes == self.operations.len()
+    }
+
+    /// Returns whether operations with these outcomes may have added deliveries.
+    #[must_use]
+    pub fn sends(&self, outcomes: &[Result<Outcome, Error>]) -> bool {
+        let changed = |outcome: &_| matches!(outcome, Ok(Outcome::Counted(_) | Outcome::Undone(_)));
+        outcomes.iter().any(changed)
+    }
+
+    /// Appends an activity. With several shards, `registrations` has the target that receives points for it.
+    pub fn add(&mut self, activity: &Activity, rule: Rule, registrations: &Registrations) {
         let date = self.calendar.date_at(activity.at);
         let today = self.calendar.date_at(self.now);
         // Daily records of that day may have expired.
         let forgotten = rule.once == Once::Day && today.days_since(date) >= history::DAYS;
-        let own = !rule.own && activity.target == activity.user;
+        let mut receiver = receiver(self.config, activity, rule);
+        let mut author = author_of(self.config, activity);
+        let (mut claim, mut by_author) = (String::new(), false);
+        if self.config.shards > 1
+            && let Receiver::Target(id) = &receiver
+        {
+            let registered = registrations.get(id).and_then(Option::as_ref);
+            let known = registered.and_then(|target| target.author.as_ref());
+            by_author = known.or(author.as_ref()) == Some(&activity.user);
+            author = author.filter(|_| known.is_none());
+            match claimed(registered, author.is_some()) {
+                Some(claimed) if !activity.undo => claim = claimed,
+                Some(_) | None => receiver = Receiver::None,
+            }
+        }
+        let own = !rule.own && (activity.target == activity.user || by_author);
         let verb = match (activity.undo, own, forgotten) {
             (true, _, _) => "undo",
             (false, true, _) => "own",
@@ -108,42 +158,10 @@ impl<'a> Plan<'a> {
             record: format!("{}:{}", activity.action, activity.target),
             at: activity.at,
             timestamp,
-            receiver: self.receiver(activity, rule),
-            author: self.author(activity),
+            receiver,
+            author,
+            claim,
         });
-    }
-
-    /// Returns the possible receiver of points for an activity; also the target whose author may not send
-    /// it. An undo takes points back from the receivers of its record.
-    fn receiver(&self, activity: &Activity, rule: Rule) -> Receiver {
-        let concerned = rule.received > 0 || !rule.own || self.author(activity).is_some();
-        if !self.config.has_content() || !(activity.undo || concerned) {
-            return Receiver::None;
-        }
-        let other = activity.on.as_ref().filter(|_| !activity.undo);
-        let other = other.filter(|on| **on != activity.target);
-        let receiver = other.unwrap_or(&activity.target).clone();
-        match (activity.action.as_str(), other) {
-            ("follow", _) if is_id(&receiver) => Receiver::User(receiver),
-            ("follow", _) => Receiver::None,
-            (_, Some(_)) => Receiver::OtherTarget(receiver),
-            (_, None) => Receiver::Target(receiver),
-        }
-    }
-
-    /// Returns the author with whom the target of an activity is registered, if it is not yet.
-    fn author(&self, activity: &Activity) -> Option<String> {
-        if !self.config.has_content() || activity.undo {
-            return None;
-        }
-        match activity.action.as_str() {
-            "publish" => {
-                let target = activity.on.as_ref().unwrap_or(&activity.target);
-                let registrable = checked_id(target).is_ok();
-                registrable.then(|| activity.user.clone())
-            }
-            _ => activity.author.clone(),
-        }
     }
 
     fn targets(&self, at: Instant, groups: Vec<String>) -> BoardTargets {
@@ -166,7 +184,57 @@ impl<'a> Plan<'a> {
             lifetimes: Lifetimes::new(&self.config.keep),
             standings,
             journal_flag: self.config.bound.journal_flag(),
+            shard: (self.config.shards > 1).then_some(self.shard),
         });
         Command::script(&COUNT, &keys).args(arguments)
+    }
+}
+
+/// Returns the possible receiver of points for an activity; also the target whose author may not send it. An undo
+/// takes points back from the receivers of its record.
+pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Receiver {
+    let concerned = rule.received > 0 || !rule.own || author_of(config, activity).is_some();
+    if !config.has_content() || !(activity.undo || concerned) {
+        return Receiver::None;
+    }
+    let other = activity.on.as_ref().filter(|_| !activity.undo);
+    let receiver = other.unwrap_or(&activity.target).clone();
+    match activity.action.as_str() {
+        "follow" if is_id(&receiver) => Receiver::User(receiver),
+        "follow" => Receiver::None,
+        _ => Receiver::Target(receiver),
+    }
+}
+
+/// Returns the author with whom the target of an activity is registered, if it is not yet.
+fn author_of(config: &Config, activity: &Activity) -> Option<String> {
+    if !config.has_content() || activity.undo {
+        return None;
+    }
+    match activity.action.as_str() {
+        "publish" => {
+            let target = activity.on.as_ref().unwrap_or(&activity.target);
+            let registrable = checked_id(target).is_ok();
+            registrable.then(|| activity.user.clone())
+        }
+        _ => activity.author.clone(),
+    }
+}
+
+/// Returns the `number;authorship` under which a target receives points for an activity that is about to count,
+/// and that may give it an author; `None` if it receives none. The script numbers a new registration.
+fn claimed(registered: Option<&StoredTarget>, gains_author: bool) -> Option<String> {
+    let (number, authors, has_author) = match registered {
+        Some(target) => (
+            target.number.as_str(),
+            target.authorship,
+            target.author.is_some(),
+        ),
+        None => ("", 0, false),
+    };
+    match (has_author, gains_author) {
+        (true, _) => Some(format!("{number};{authors}")),
+        (false, true) => Some(format!("{number};{}", authors + 1)),
+        (false, false) => registered.map(|_| format!("{number};")),
     }
 }

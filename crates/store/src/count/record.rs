@@ -15,6 +15,19 @@ pub struct BoardTargets {
     pub content: Vec<Period>,
 }
 
+impl BoardTargets {
+    /// Returns the boards of content and of authors alone.
+    #[must_use]
+    pub fn of_content(date: Date, content: Vec<Period>) -> Self {
+        Self {
+            date,
+            periods: Vec::new(),
+            groups: Vec::new(),
+            content,
+        }
+    }
+}
+
 /// The deduplication record of an activity that counts until it is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActiveRecord {
@@ -52,7 +65,7 @@ impl ActiveRecord {
         })
     }
 
-    /// Parses the periods of what others received for the activity: `2wa;17;9`.
+    /// Parses the periods of what others received for the activity: `2wa;17;1`.
     fn parse_content(received: &str) -> Option<Vec<Period>> {
         let (head, _) = received.split_once(';').unwrap_or((received, ""));
         let letters = head.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -124,14 +137,14 @@ mod tests {
                 "1795132800000 [2] 2026-11-20 dwmya [\"eu\", \"a|b\"]",
             ),
             (
-                "2941795132800000,eu;2wa;17;9;a;b,c",
+                "2941795132800000,eu;2wa;3.17;1;a;b,c",
                 "1795132800000 [2] 2026-11-20 dwmya [\"eu\"]wa",
             ),
             (
-                "2941795132800000:1795132800005;2w;;bob",
+                "2941795132800000:1795132800005;2w;;;bob",
                 "1795132800000 [2] 2026-11-20 dwmya []w",
             ),
-            ("2941795132800000;2x;17;9", ""),
+            ("2941795132800000;2x;17;1", ""),
             ("-5:7,eu", ""),
             ("-5 2 -1 da:7,eu", "-5 [2] 1969-12-31 da [\"eu\"]"),
             (

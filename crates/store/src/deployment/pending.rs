@@ -48,7 +48,7 @@ impl Work {
     /// keys for the next request.
     fn add_steps(&self, config: &Config, calls: &mut Vec<Command>) {
         let settings = &fingerprint(config);
-        let own = incomplete_keys(&self.shard, &self.stored, config.has_content());
+        let own = incomplete_keys(&self.shard, &self.stored, config);
         let boards_of_step = step_size(&self.stored);
         let mut rest = self.next.as_slice();
         let reads_log = self.next == [self.shard.audit_log()];
@@ -110,11 +110,15 @@ fn settle_call<'a>(
 }
 
 /// Returns the keys that a script needs to complete erasures which have only begun.
-fn incomplete_keys(shard: &Keys, stored: &str, content: bool) -> Vec<String> {
+fn incomplete_keys(shard: &Keys, stored: &str, config: &Config) -> Vec<String> {
     let changes = pending_changes(stored);
     let erasures = changes.filter(|change| change.is_incomplete && change.is_erasure);
     let own = erasures.map(|change| match change.participant {
-        Participant::User(user) => shard.own_keys(user, change.began, content),
+        Participant::User(user) => {
+            let mut keys = shard.own_keys(user, change.began);
+            keys.extend(shard.author_keys(user, config));
+            keys
+        }
         Participant::Target(_) => vec![shard.register()],
     });
     own.flatten().collect()
@@ -269,7 +273,7 @@ impl Repeated {
     /// Appends the calls that complete the pending changes on the boards of this one, and this one.
     fn add_calls(&self, config: &Config, call: &Command, calls: &mut Vec<Command>) {
         let settings = &fingerprint(config);
-        let own = incomplete_keys(&self.shard, &self.stored, config.has_content());
+        let own = incomplete_keys(&self.shard, &self.stored, config);
         let boards: Vec<&String> = self.boards().collect();
         let step = step_size(&self.stored);
         // Changes on no boards may be incomplete.

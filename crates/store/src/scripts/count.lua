@@ -8,7 +8,8 @@
 --         3 archived boards (set of keys)   4 outbox of the journal (stream)
 --         5 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
 --         6 register of targets (hash), see targets.lua
---         7.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
+--         7 deliveries to other shards (stream), see count_receive.lua
+--         8.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
 --         histories (hash: also daily records and undo records), lists of targets (sorted set)
 --
 -- ARGV    1 string: schema fingerprint of the caller    2 integer: now, Unix ms
@@ -16,29 +17,36 @@
 --         5 integer: today, days of UTC since 1970-01-01
 --         6 string: of boards by period, s: 'd2678400 w7862400 a0'; 0 for unlimited
 --         7 '1' to return standings                     8 '1' to write changes to the outbox
---         9.. six lists, each preceded by its length; they refer to items of earlier lists by number
+--         9 integer: this shard, if there are several, or ''
+--         10.. seven lists, each preceded by its length; they refer to items of earlier lists by number
 --         rules       action; once: 'd' per day or 's' while it stands; points; daily cap or 0;
 --                     cooldown in ms or 0; points that the target and its author receive; '1' if it counts
 --                     for the author of the target. Points are integers in smallest steps.
 --         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
 --                     groups ('eu,us'); number of the first board key; letters of the periods with boards
---                     of content, or ''; number of the first key of these. The board keys are consecutive:
---                     the periods for all users, then the periods for each group; boards of content for
---                     each period, then boards of authors.
+--                     of content, or ''; number of the first key of these, or 0 if nobody receives on this
+--                     shard. The board keys are consecutive: the periods for all users, then the periods for
+--                     each group; boards of content for each period, then boards of authors.
 --         users       user; active records key; span of the first history; keys of the histories that
 --                     may have undo records, preceded by their number. Undo records are written to the
 --                     first.
 --         days        user; day number; key of the history of its span
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
 --                     source of the instant: '0' now, '1' the caller, '2' the queue;
---                     receiver of points: '' for none, 't' and the member of the operation's target,
---                     'o' and the member of another target, 'u' and a user; the author with whom an
---                     unknown target is registered, or ''; key of the author's list of targets, or 0
+--                     receiver of points: '' for none, 't' and the member of a target, 'u' and a user, 'r'
+--                     and the end of the active record in a rebuild, where nobody receives; the author with
+--                     whom an unknown target is registered, or ''; key of the author's list of targets, or
+--                     0; with several shards the 'number;authorship' of the target's registration, if the
+--                     operation counts: see count_receive.lua
 --                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
 --                     'own', a 'do' that does not count because the target is the user;
 --                     'adjust', by a moderator, with points that may be negative
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
 --                     reason
+--         deliveries  shard, or '' for an entry of the journal; id; verb: those of count_receive.lua, or 'add'
+--                     for an entry of the journal; receiver ('t' or 'u'); points; letters of periods; targets;
+--                     number; authorship; author; target in the list; instant in it; instant of the active
+--                     record; key of the author's list of targets, or 0
 --
 -- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil }
 --         missing    { operation, active record } for each undo of a record with other targets than
@@ -46,7 +54,8 @@
 --         results    { outcome, points } for each operation, points signed. The outcome is that of the
 --                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen' (refused),
 --                    or 'failed' with the error of Redis as the third element: this operation changed
---                    nothing, the others took effect.
+--                    nothing, the others took effect. Without operations: { id, error } for each delivery
+--                    that a damaged value prevents.
 --         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
 --                    each period of its targets. A hidden user has a score and no rank.
 --         unfinished  { user, undo log } for each user of the call whose changes an earlier call could
@@ -72,9 +81,9 @@
 --         on; the offset -1, 0 or 1 is the day minus the UTC day of the instant. Any other head is
 --         'changed points day periods'. The points of an adjustment are its amounts on each board in
 --         their order and then in the history, joined by '/'.
---         ';2wa;17;9' ends the record of an activity that others received points for: points and
---         periods of the boards; number of the target's registration, or '' for no target; author or '';
---         ';post-8' follows if the target is not that of the activity.
+--         ';2wa;17;1' ends the record of an activity that others received points for: points and
+--         periods of the boards; number of the target's registration, or '' for a user; authorship, or ''
+--         for no author; ';post-8' follows if the receiver is not the target of the activity.
 --         Cooldown: field '~action' of the active records, the instant of the last counted activity.
 --         History: 'count points' by day and action, 'kL' or 'kwave'; the day of the span, from 0, is
 --         one digit in base 36. The same hash holds daily records, the days of the span as bits of a
@@ -84,25 +93,11 @@
 --         on a day of UTC, and by each that counts in an earlier span.
 --         An archived board that has expired is not written again.
 --
--- Example EVALSHA sha 11 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}t {ar:0}bd:2026-11-20 {ar:0}ba:all
---         {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
---         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0  1 like s 2 0 0 2 0
---         1 2026-11-20 20777 da '' 7 '' 0  1 42 9 670 2 10 11  1 1 20777 10
---         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0  0
-
--- Adds points to boards. Returns the amounts that were added.
-local function add_points(boards, one, amounts)
-  local applied = {}
-  for i, board in ipairs(boards) do
-    local amount = not board.archived and (amounts[i] or amounts[1]) or 0
-    applied[i] = amount
-    if amount ~= 0 then
-      protect(one)
-      set_points(board, one, points_on(board, one) + amount)
-    end
-  end
-  return applied
-end
+-- Example EVALSHA sha 12 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}t {ar:0}x {ar:0}bd:2026-11-20
+--         {ar:0}ba:all {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
+--         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0 ''  1 like s 2 0 0 2 0
+--         1 2026-11-20 20777 da '' 8 '' 0  1 42 10 670 2 11 12  1 1 20777 11
+--         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0 ''  0  0
 
 -- Sets the active record of an operation and deletes its undo records. `received` ends the record.
 local function set_active_record(operation, changed, amounts, received)
@@ -137,111 +132,21 @@ local function format_amounts(amounts)
   return amounts[1] and digits(amounts[1]) or ''
 end
 
--- Adds a change to the journal: its targets { date, periods, groups }, their boards, and the amounts that were
--- applied to these.
-local function add_to_journal(change, operation, targets, boards, applied)
+-- Adds a change to the journal: its targets { date, periods, groups }, their boards, the amounts that were applied
+-- to these, and the end of the active record.
+local function add_to_journal(change, operation, targets, boards, applied, received)
   if not outbox then
     return
   end
-  local rule, skipped = operation.rule, {}
-  for i, board in ipairs(boards) do
-    if board.archived then
-      table.insert(skipped, i)
-    end
-  end
-  changes.journal[#changes.journal + 1] = {
-    change, 'now', ARGV[2], 'user', operation.day.user.id, 'action', rule.action,
-    'once', rule.once, 'points', digits(rule.points), 'cooldown', rule.cooldown > 0 and '1' or '0',
-    'mark', operation.record, 'at', digits(operation.at),
+  local rule, user = operation.rule, operation.day.user
+  local of_content = { 'received', received and string.sub(received, 2) or '' }
+  append(outbox, user, 'mark', operation.record, 'did', change, 'now', ARGV[2], 'user', user.id,
+    'action', rule.action, 'once', rule.once, 'points', digits(rule.points),
+    'cooldown', rule.cooldown > 0 and '1' or '0', 'mark', operation.record, 'at', digits(operation.at),
     'dated', operation.queued and '2' or operation.dated and '1' or '0', 'date', targets.date,
-    'kinds', targets.periods, 'groups', table.concat(targets.groups, ','),
-    'skipped', table.concat(skipped, ','), 'reason', audit and audit.reason or '',
-    'applied', format_amounts(applied),
-    user = operation.day.user, mark = operation.record,
-  }
-end
-
--- Returns who receives the points of an operation that counts: { target, author, registered }, each nil for
--- none. `registered` is the registration of the target: a new one where the target has none or gains an
--- author.
-local function find_receivers(operation)
-  local receiver = operation.receiver
-  if not receiver or not receiver.is_target then
-    return { author = receiver }
-  end
-  local registered = read_target(receiver)
-  local has_author = registered and registered.author ~= ''
-  local author = operation.author
-  if author and not has_author and not (operation.dated and operation.at <= erased_at(author)) then
-    registered = registered or { instant = ARGV[2], json = '{}' }
-    registered.author, registered.is_changed = author.id, true
-  end
-  local id = registered and registered.author
-  return {
-    target = registered and receiver, registered = registered,
-    author = id and id ~= '' and participant_of[id] or nil,
-  }
-end
-
--- Registers the target of an operation, or adds its author.
-local function register_target(operation, target, registered)
-  if not registered.number then
-    registered.number = digits((tonumber(get(register, REGISTRATIONS)) or 0) + 1)
-    set(register, REGISTRATIONS, registered.number)
-  end
-  local parts = { registered.number, registered.instant, registered.author, registered.json }
-  protect(target)
-  set(register, target.id, table.concat(parts, ';'))
-  changes.listed[#changes.listed + 1] = { key = operation.list, target = target, instant = registered.instant }
-end
-
--- Reads the boards on which an operation adds points for its receivers.
-local function read_received_boards(targets, letters, target, author)
-  local of_target = target and received_boards(targets, letters, true) or {}
-  local of_author = author and received_boards(targets, letters, false) or {}
-  if target then
-    read_boards(of_target, target)
-  end
-  if author then
-    read_boards(of_author, author)
-  end
-  return of_target, of_author
-end
-
--- Adds the points that a target and its author receive. Returns what the active record keeps of it.
-local function receive(operation, receivers, of_target, of_author)
-  local points, target, author = operation.rule.received, receivers.target, receivers.author
-  if #of_target + #of_author == 0 then
-    return ''
-  end
-  add_points(of_target, target, { points })
-  add_points(of_author, author, { points })
-  local parts = {
-    digits(points) .. operation.targets.content, target and receivers.registered.number or '',
-    author and author.id or '', operation.on,
-  }
-  return ';' .. table.concat(parts, ';')
-end
-
--- Takes back what a target and its author received, as far as they still have it.
-local function take_back(operation, record, targets)
-  local received = record.received
-  local target, author = receivers_of(operation, record)
-  local registered = target and read_target(target)
-  -- A target that has been deleted, and an author who has been erased, have lost what they received.
-  target = registered and registered.number == received.number and target or nil
-  author = author and record.changed > erased_at(author) and author or nil
-  local of_target, of_author = read_received_boards(targets, received.periods, target, author)
-  return function()
-    for i = 1, #of_target + #of_author do
-      local board, one = of_target[i] or of_author[i - #of_target], i <= #of_target and target or author
-      local points = points_on(board, one)
-      if not board.new and points > 0 then
-        protect(one)
-        set_points(board, one, math.max(0, points - received.points))
-      end
-    end
-  end
+    'kinds', targets.periods, 'groups', table.concat(targets.groups, ','), 'skipped', skipped_boards(boards),
+    'reason', audit and audit.reason or '', 'applied', format_amounts(applied),
+    unpack(operation.targets.content ~= '' and of_content or {}))
 end
 
 local function add_to_audit(operation, action, points, date)
@@ -264,8 +169,8 @@ end
 
 local function count(operation)
   local rule, targets, day, user = operation.rule, operation.targets, operation.day, operation.day.user
-  local receivers = find_receivers(operation)
-  if receivers.target and receivers.author == user and not rule.own then
+  local receipt = find_receipt(operation)
+  if receipt.target and receipt.author == user and not rule.own then
     return { 'own-target', 0 }
   end
   local changed, bits = -math.huge, 0
@@ -304,19 +209,10 @@ local function count(operation)
     end
   end
 
-  if receivers.author and operation.dated and operation.at <= erased_at(receivers.author) then
-    receivers.author = nil
-  end
-  local of_target, of_author = {}, {}
-  if rule.received > 0 then
-    of_target, of_author = read_received_boards(targets, targets.content, receivers.target, receivers.author)
-  end
+  local receive = prepare_receipt(operation, receipt)
 
   -- Every check has passed; changes begin.
-  if receivers.registered and receivers.registered.is_changed then
-    register_target(operation, receivers.target, receivers.registered)
-  end
-  local received = receive(operation, receivers, of_target, of_author)
+  local received = receive(math.max(operation.at, changed))
   if rule.once == 'd' then
     set(day.history, operation.field, digits(bits + 2 ^ day.of_span))
   else
@@ -328,7 +224,7 @@ local function count(operation)
   local applied = add_points(boards, user, { rule.points })
   set_history(day, rule.action, times + 1, earned + rule.points)
   protect_user(operation, true)
-  add_to_journal('count', operation, targets, boards, applied)
+  add_to_journal('count', operation, targets, boards, applied, received)
   return { 'counted', rule.points }
 end
 
@@ -383,10 +279,10 @@ local function undo(operation)
     add_to_journal('undo', operation, operation.targets, {}, {})
     return { 'nothing-to-undo', 0 }
   end
-  local boards, day, targets = find_targets(record, user)
+  local boards, day, targets = find_targets(record, operation)
   local amounts = record.amounts
   read_boards(boards, user)
-  local take = record.received and take_back(operation, record, targets)
+  local take_back = record.received and prepare_return(operation, record, targets)
   for i, board in ipairs(boards) do
     if points_on(board, user) - (amounts[i] or amounts[1]) > MAX_POINTS then
       return { 'score-overflow', 0 }
@@ -408,8 +304,8 @@ local function undo(operation)
       set_points(board, user, points + applied[i])
     end
   end
-  if take then
-    take()
+  if take_back then
+    take_back()
   end
   protect_user(operation)
   local effect = -largest(amounts, boards)
@@ -434,15 +330,11 @@ local function decide(operation)
   return verbs[operation.verb](operation)
 end
 
--- Returns an error of Redis, or of Lua for a damaged value, as text.
-local function error_text(reason)
-  local text = type(reason) == 'table' and reason.err or tostring(reason)
-  return string.find(text, 'attempt to') and 'WRONGTYPE Invalid value: ' .. text or text
-end
-
--- Decides some operations in their order, and writes all of their changes or none.
+-- Decides the deliveries and some operations in their order, and writes all of their changes or none. Returns
+-- the outcomes of the operations; without operations, the deliveries that failed.
 local function apply(some)
-  local outcomes = {}
+  local failed = decide_deliveries()
+  local outcomes = #some == 0 and failed or {}
   for i, operation in ipairs(some) do
     local ok, outcome = pcall(decide, operation)
     outcomes[i] = ok and outcome or { 'failed', 0, error_text(outcome) }
@@ -457,10 +349,10 @@ local missing = {}
 for i, operation in ipairs(operations) do
   if operation.verb == 'undo' then
     local readable, record = pcall(read_active_record, operation)
-    if readable and record and not find_targets(record, operation.day.user) then
+    if readable and record and not find_targets(record, operation) then
       missing[#missing + 1] = { i, record.text }
-    elseif readable and record and record.received then
-      receivers_of(operation, record)
+    elseif readable and record and record.received and not shard and not operation.received then
+      receivers_of_record(operation, record)
     end
   end
 end
@@ -475,7 +367,7 @@ if #participants > known_participants then
 end
 
 local applied, results = pcall(apply, operations)
-if unfinished then
+if unfinished or not applied and #delivered > 0 then
   error(results, 0)
 elseif not applied then
   results = { { 'failed', 0, error_text(results) } }

@@ -8,7 +8,7 @@ local LETTERS = { ACTION_CODES }
 
 local index, archived, tombstones = KEYS[2], KEYS[3], hash_at(KEYS[5])
 local outbox = ARGV[8] == '1' and KEYS[4] or nil
-local register = hash_at(KEYS[6])
+local register, deliveries = hash_at(KEYS[6]), KEYS[7]
 local now = tonumber(ARGV[2])
 local span_lifetime = tonumber(ARGV[3])
 local record_lifetime, today = ARGV[4], tonumber(ARGV[5])
@@ -17,7 +17,10 @@ for period, seconds in string.gmatch(ARGV[6], '(%a)(%d+)') do
   board_lifetime[period] = tonumber(seconds)
 end
 
-local cursor = 8
+-- The number of this shard, if there are several: what others receive is delivered to their shards.
+local shard = ARGV[9] ~= '' and ARGV[9] or nil
+
+local cursor = 9
 -- Takes some arguments.
 local function take(width)
   cursor = cursor + width
@@ -89,22 +92,39 @@ local days = take_list(3, function(user, number, history)
   day.user.days[day.number] = day
   return day
 end)
-local operations = take_list(10, function(rule, targets, day, verb, record, at, timestamp, receiver, author, list)
+-- Returns the target that a deduplication record names, as a member or as it is.
+local function target_of(record, action, is_member)
+  local target = string.sub(record, #action + 2)
+  return is_member and string.sub(target, 1, 1) == '#' and '#' .. target or target
+end
+local operations = take_list(11, function(rule, targets, day, verb, record, at, source, receiver, author, list, claim)
   local operation = {
     rule = rules[tonumber(rule)], targets = all_targets[tonumber(targets)], day = days[tonumber(day)], verb = verb,
-    record = record, at = tonumber(at), dated = timestamp ~= '0', queued = timestamp == '2',
+    record = record, at = tonumber(at), dated = source ~= '0', queued = source == '2',
   }
   local action = operation.rule.action
   operation.field = LETTERS[action] and LETTERS[action] .. string.sub(record, #action + 2) or record
-  if receiver ~= '' then
-    local kind, id = string.sub(receiver, 1, 1), string.sub(receiver, 2)
-    operation.receiver = kind == 'u' and participant(id, id) or target_at(id)
-    operation.on = kind == 'o' and id or nil
-    if kind ~= 'u' then
-      want(register, id)
-    end
+  local kind, id = string.sub(receiver, 1, 1), string.sub(receiver, 2)
+  if kind == 'r' then
+    operation.received = id
+  elseif kind ~= '' then
+    operation.receiver = { id = id, is_target = kind == 't' }
+    operation.on = id ~= target_of(record, action, kind == 't') and id or nil
+    local number, authorship = string.match(claim, '^([%d.]*);(%d*)$')
+    operation.claim = { number = number, authorship = authorship }
   end
-  if author ~= '' then
+  operation.author = author ~= '' and { id = author } or nil
+  if shard or not operation.receiver then
+    return operation
+  end
+  -- The receivers are on this shard.
+  if kind == 'u' then
+    operation.receiver = participant(id, id)
+  else
+    operation.receiver = target_at(id)
+    want(register, id)
+  end
+  if operation.author then
     operation.author, operation.list = participant(author, author), KEYS[tonumber(list)]
     want(register, REGISTRATIONS)
   end
@@ -113,6 +133,19 @@ end)
 local audit = take_list(4, function(log, subjects, instant, reason)
   return { log = KEYS[tonumber(log)], subjects = KEYS[tonumber(subjects)], now = instant, reason = reason }
 end)[1]
+local delivered = take_list(14, function(from, id, verb, receiver, points, periods, targets, ...)
+  local number, authorship, author, listed, instant, at, list = ...
+  local member = string.sub(receiver, 2)
+  local one = string.sub(receiver, 1, 1) == 't' and target_at(member) or participant(member, member)
+  if one.is_target then
+    want(register, member)
+  end
+  return {
+    from = from, id = id, verb = verb, one = one, points = tonumber(points), periods = periods,
+    targets = all_targets[tonumber(targets)], number = number, authorship = authorship, author = author,
+    listed = listed, instant = instant, at = tonumber(at), list = KEYS[tonumber(list)],
+  }
+end)
 
 -- Returns the registration of a target, or nil.
 local function read_target(target)
@@ -120,15 +153,16 @@ local function read_target(target)
   if not text then
     return
   end
-  local number, instant, author, json = string.match(text, REGISTRATION)
+  local number, instant, authorship, author, json = string.match(text, REGISTRATION)
   if not number then
     error({ err = 'WRONGTYPE Invalid value in the register' })
   end
-  return { number = number, instant = instant, author = author, json = json }
+  return { number = number, instant = instant, authorship = authorship, author = author, json = json }
 end
 
 for i, operation in ipairs(operations) do
-  local registered = operation.receiver and operation.receiver.is_target and read_target(operation.receiver)
+  local receiver = not shard and operation.receiver
+  local registered = receiver and receiver.is_target and read_target(receiver)
   if registered and registered.author ~= '' then
     participant(registered.author, registered.author)
   end
@@ -146,7 +180,8 @@ local function read_participants(first)
   for i = first, #participants do
     local one, flags, log = participants[i], values[2 * (i - first) + 3] or '', values[2 * (i - first) + 4]
     one.hidden, one.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
-    if log then
+    -- A log that is empty is complete.
+    if log and log ~= '' then
       logs[#logs + 1] = { one.field, log }
     end
   end

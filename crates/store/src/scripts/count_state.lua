@@ -249,9 +249,10 @@ local function parse_active_record(text)
     table.insert(record.amounts, tonumber(amount))
   end
   if received ~= '' then
-    local points, letters, number, author, on = string.match(received, '^(%d+)(%a*);(%d*);([^;]*);?(.*)$')
+    local points, letters, number, authorship, on = string.match(received, '^(%d+)(%a*);([%d.]*);(%d*);?(.*)$')
     record.received = {
-      points = tonumber(points), periods = letters, number = number, author = author, on = on ~= '' and on or nil,
+      points = tonumber(points), periods = letters, number = number, authorship = authorship,
+      on = on ~= '' and on or nil,
     }
   end
   return record
@@ -286,26 +287,16 @@ local function read_active_record(operation)
   return record, changed
 end
 
--- Returns the boards, day and targets of an active record; nothing if the call lacks their keys.
-local function find_targets(record, user)
+-- Returns the boards, day and targets of the active record of an operation; nothing if the call lacks their keys.
+local function find_targets(record, operation)
+  local user, received = operation.day.user, not shard and not operation.received and record.received
   local day = user.days[record.day]
   for _, targets in ipairs(day and targets_by_day[record.day] or {}) do
     local boards = boards_of(targets, record.periods, record.groups)
-    if boards and (not record.received or received_boards(targets, record.received.periods, true)) then
+    if boards and (not received or received_boards(targets, received.periods, true)) then
       return boards, day, targets
     end
   end
-end
-
--- Returns the target and the author of an active record that received points: nil for none.
-local function receivers_of(operation, record)
-  local received, target = record.received, nil
-  if received.number ~= '' then
-    -- Where boards of content are off, the call names no receiver.
-    local own = string.sub(operation.record, #operation.rule.action + 2)
-    target = target_at(received.on or (string.sub(own, 1, 1) == '#' and '#' or '') .. own)
-  end
-  return target, received.author ~= '' and participant(received.author, received.author) or nil
 end
 
 -- Returns the amount that changed a board most. A negative adjustment stops at zero points, so its
@@ -348,7 +339,7 @@ for _, operation in ipairs(operations) do
   if operation.dated then
     want(tombstones, redis.sha1hex(user.id))
   end
-  local targets, receiver = operation.targets, operation.receiver
+  local targets, receiver = operation.targets, not shard and operation.receiver
   want_scores(boards_of(targets, targets.periods, targets.groups), user)
   local author = receiver
   if receiver and receiver.is_target then
@@ -361,8 +352,15 @@ for _, operation in ipairs(operations) do
   end
   if author then
     want_scores(received_boards(targets, targets.content, false), author)
-    if operation.dated or operation.verb == 'undo' then
+    if operation.dated or operation.verb == 'undo' and author == receiver then
       want(tombstones, redis.sha1hex(author.id))
     end
+  end
+end
+for _, delivery in ipairs(delivered) do
+  local one = delivery.one
+  want_scores(received_boards(delivery.targets, delivery.periods, one.is_target), one)
+  if not one.is_target then
+    want(tombstones, redis.sha1hex(one.id))
   end
 end

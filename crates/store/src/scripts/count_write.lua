@@ -1,16 +1,18 @@
 -- Writes what the operations of count.lua have changed in memory. Follows count_state.lua.
 
--- Returns the changes of no operation, beside those of hashes and boards: entries of the journal and of the
--- audit log; participants with an undo log; users whose active records live longer; targets that a list of
--- their author gains, { key, target, instant }; names that the index did not have before.
+-- Returns the changes of no operation, beside those of hashes and boards: entries of streams and of the audit
+-- log; participants with an undo log; users whose active records live longer; changes of lists of targets
+-- { key, one, name, instant, former }; names that the index did not have before.
 local function no_changes()
-  return { journal = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
+  return { entries = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
 end
 local changes = no_changes()
 -- Whether the store refused a write and then also refused to undo the writes before it.
 local unfinished = false
 -- Names of the watched boards that were written.
 local changed_boards = {}
+-- Field of the hash of users and id of the last delivery that was applied, where it is a later one.
+local position_field, position
 -- The instant of entries of the journal and of the audit log. In a rebuild it precedes ARGV[2].
 local entry_instant = audit and audit.now or ARGV[2]
 
@@ -53,6 +55,46 @@ local function protect_user(operation, counts)
   end
 end
 
+-- Adds points to boards. Returns the amounts that were added.
+local function add_points(some, one, amounts)
+  local applied = {}
+  for i, board in ipairs(some) do
+    local amount = not board.archived and (amounts[i] or amounts[1]) or 0
+    applied[i] = amount
+    if amount ~= 0 then
+      protect(one)
+      set_points(board, one, points_on(board, one) + amount)
+    end
+  end
+  return applied
+end
+
+-- Returns the numbers of the boards that are archived and have expired.
+local function skipped_boards(some)
+  local skipped = {}
+  for i, board in ipairs(some) do
+    if board.archived then
+      skipped[#skipped + 1] = i
+    end
+  end
+  return table.concat(skipped, ',')
+end
+
+-- Appends an entry to a stream, if there is one. With this value in one of its fields, the undo log of a
+-- participant finds it.
+local function append(stream, one, field, value, ...)
+  if stream then
+    protect(one)
+    changes.entries[#changes.entries + 1] = { stream = stream, one = one, field = field, value = value, ... }
+  end
+end
+
+-- Returns an error of Redis, or of Lua for a damaged value, as text.
+local function error_text(reason)
+  local text = type(reason) == 'table' and reason.err or tostring(reason)
+  return string.find(text, 'attempt to') and 'WRONGTYPE Invalid value: ' .. text or text
+end
+
 -- Returns the undo log of a participant.
 local function undo_log(one)
   local lines, is_target, id = { entry_instant }, one.is_target, one.id
@@ -77,13 +119,13 @@ local function undo_log(one)
     end
   end
   for _, item in ipairs(changes.listed) do
-    if item.target == one then
-      add('l', item.key, id, '')
+    if item.one == one then
+      add('l', item.key, item.name, item.former)
     end
   end
-  for _, entry in ipairs(changes.journal) do
-    if entry.user == one then
-      add('j', outbox, 'mark', entry.mark)
+  for _, entry in ipairs(changes.entries) do
+    if entry.one == one then
+      add('j', entry.stream, entry.field, entry.value)
     end
   end
   for _, entry in ipairs(is_target and {} or changes.audit_entries) do
@@ -109,6 +151,16 @@ local function delete_undo_logs()
     fields[i] = UNDO_LOG .. one.field
   end
   write('HDEL', KEYS[1], fields)
+end
+
+-- Completes the undo logs and advances the position of deliveries with one command: a delivery is applied
+-- exactly if the position says so. The store may refuse to delete the logs after it.
+local function write_position()
+  local fields = { position_field, position }
+  for _, one in ipairs(changes.protected) do
+    fields[#fields + 1], fields[#fields + 2] = UNDO_LOG .. one.field, ''
+  end
+  write('HSET', KEYS[1], fields)
 end
 
 local function counter_score(board, order)
@@ -189,7 +241,7 @@ local function restore_changes(ids)
     end
   end
   for _, item in ipairs(changes.listed) do
-    restore(ARGV[2], 'l', item.key, item.target.id, '')
+    restore(ARGV[2], 'l', item.key, item.name, item.former)
   end
   for _, entry in ipairs(changes.audit_entries) do
     restore(entry_instant, 'a', audit.log, audit.subjects, entry.id)
@@ -200,8 +252,8 @@ local function restore_changes(ids)
       restore(ARGV[2], 'h', KEYS[1], FLAGS .. entry.user, entry.flags)
     end
   end
-  for _, id in ipairs(ids) do
-    redis.call('XDEL', outbox, id)
+  for i, id in ipairs(ids) do
+    redis.call('XDEL', changes.entries[i].stream, id)
   end
   if #changes.registered > 0 then
     redis.call('ZREM', index, unpack(changes.registered))
@@ -223,7 +275,7 @@ end
 
 -- Writes all changes. If the store refuses a write, restores everything and raises the store's error.
 local function write_changes()
-  local changed = false
+  local changed = position ~= nil or #changes.protected > 0
   for _, hash in ipairs(hashes) do
     changed = changed or #hash.changed > 0
   end
@@ -242,22 +294,33 @@ local function write_changes()
       end
     end
     for _, item in ipairs(changes.listed) do
-      redis.call('ZADD', item.key, item.instant, item.target.id)
+      if item.instant ~= '' then
+        redis.call('ZADD', item.key, item.instant, item.name)
+      else
+        redis.call('ZREM', item.key, item.name)
+      end
     end
     for _, entry in ipairs(changes.audit_entries) do
       entry.flags = redis.call('HGET', KEYS[1], FLAGS .. entry.user) or ''
       entry.subjects = redis.call('HGET', audit.subjects, 'subjects') or ''
       write_audit(audit, entry.user, entry.entry)
     end
-    for i, entry in ipairs(changes.journal) do
-      ids[i] = write_outbox(outbox, unpack(entry))
+    for i, entry in ipairs(changes.entries) do
+      ids[i] = redis.call('XADD', entry.stream, '*', unpack(entry))
     end
     write_expiries()
-    delete_undo_logs()
+    if position then
+      write_position()
+    else
+      delete_undo_logs()
+    end
   end)
   if not written then
     unfinished = not pcall(restore_changes, ids)
     error(reason, 0)
+  end
+  if position then
+    pcall(delete_undo_logs)
   end
   -- A later operation that the store refuses leaves it.
   stored_fingerprint = ARGV[1]

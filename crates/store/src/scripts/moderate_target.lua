@@ -1,7 +1,9 @@
 -- Hides a target from all boards, shows it again, or deletes it. The boards follow in settle.lua.
 --
 -- KEYS    1 to 8 as pending.lua lists them   9 register (hash)
---         10 list of the targets of its author (sorted set), for a target that is deleted and has an author
+--         10 deliveries to other shards (stream)
+--         11 list of the targets of its author (sorted set), for a target that is deleted and has an author on
+--         this shard
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: member
 --         4 'h' to hide, 'u' to show, 'e' to delete    5 string: reason, or ''
 --         6 '1' to write the change to the outbox      7 integer: names of the index whose keys to return
@@ -12,10 +14,30 @@
 --         again after it
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   The audit log gets an entry if anything changed. The subject of its entries outlives the target.
--- Example EVALSHA sha 9 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}t
+--         A target that is deleted leaves a stub for its author: count_receive.lua.
+-- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}t {ar:0}x
 --         'v3 ...' 1795132800000 post-7 h spam 0 300
 
 local ACTIONS = { h = 'hide', u = 'unhide', e = 'delete' }
+
+-- Replaces a registration in the list of its author with a stub, under which an undo finds the author.
+local function leave_stub(register, member, registration)
+  local number, instant, authorship, author = string.match(registration, REGISTRATION)
+  if author == '' then
+    return
+  end
+  local stub, list = '#' .. number .. ' ' .. member, KEYS[11]
+  redis.call('HSET', register, stub, ';' .. authorship .. ';' .. author)
+  if list then
+    redis.call('ZADD', list, instant, stub)
+    redis.call('ZREM', list, member)
+    return
+  end
+  local now = ARGV[2]
+  local added, removed = { listed = stub, instant = instant, at = instant }, { listed = member, at = instant }
+  redis.call('XADD', KEYS[10], '*', delivery_fields('list', now, 'u' .. author, added))
+  redis.call('XADD', KEYS[10], '*', delivery_fields('list', now, 'u' .. author, removed))
+end
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
@@ -39,8 +61,8 @@ if registration and (verb == 'e' or (flags == 'h') ~= (verb == 'h')) then
     change.subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
     redis.call('HSET', audit.subjects, 's' .. change.subject, target)
   end
-  if verb == 'e' and KEYS[10] then
-    redis.call('ZREM', KEYS[10], member)
+  if verb == 'e' then
+    leave_stub(register, member, registration)
   end
   local journal_id = write_outbox(outbox, 'moderate-target', 'now', ARGV[2], 'target', member, 'verb', verb,
     'reason', ARGV[5])

@@ -140,15 +140,27 @@ local function log_change(change, subject)
   end
 end
 
--- Removes an erased author from the registrations of their targets, where the script declares these keys.
-local function forget_author(user)
+-- Removes an erased author from the registrations of their targets, where the script declares these keys: from the
+-- register of this shard, or by deliveries to others. The list loses each target at once: a delivery is not repeated.
+local function forget_author(user, now)
   local tag = string.sub(KEYS[1], 1, -2)
+  local list, register, deliveries = tag .. 'u:' .. user, tag .. 't', tag .. 'x'
+  local declared = {}
   for i = 9, #KEYS do
-    for _, member in ipairs(KEYS[i] == tag .. 'u:' .. user and redis.call('ZRANGE', KEYS[i], 0, -1) or {}) do
-      local registration = redis.call('HGET', tag .. 't', member)
-      if registration then
-        redis.call('HSET', tag .. 't', member, (string.gsub(registration, '^(%d+;%d+;)[^;]*', '%1')))
-      end
+    declared[KEYS[i]] = true
+  end
+  for _, listed in ipairs(declared[list] and redis.call('ZRANGE', list, 0, -1) or {}) do
+    local member = string.match(listed, '^#[%d.]+ (.*)$')
+    local registration = declared[register] and redis.call('HGET', register, listed)
+    if declared[deliveries] then
+      local delivery = { author = user, listed = listed, at = now }
+      redis.call('XADD', deliveries, '*', delivery_fields('disown', now, 't' .. (member or listed), delivery))
+      redis.call('ZREM', list, listed)
+    elseif registration and member then
+      redis.call('HDEL', register, listed)
+    elseif registration then
+      local number, instant, authorship, _, json = string.match(registration, REGISTRATION)
+      redis.call('HSET', register, listed, table.concat({ number, instant, authorship, '', json }, ';'))
     end
   end
 end
@@ -162,7 +174,7 @@ end
 
 -- Deletes everything of an erased user but scores and what the index names.
 local function erase_own_keys(user, change)
-  forget_author(user)
+  forget_author(user, change.now)
   if change.tombstone ~= '' then
     redis.call('HSET', KEYS[8], redis.sha1hex(user), change.tombstone)
   end

@@ -8,8 +8,8 @@
 -- Undo log: lines that end with '\n': the instant of the call in Unix ms, then four for each change:
 --   'h'  key of a hash          field     former value, or '' for none
 --   'z'  key of a board         user      former score, or '' for none
---   'l'  list of targets      target    nothing: the list did not contain it
---   'j'  key of the outbox      'mark'    value of this field in the entry of this instant
+--   'l'  list of targets        target    former instant, or '' if the list did not contain it
+--   'j'  key of a stream        field     value of this field in the entry of this instant
 --   'a'  key of the audit log   key of the reasons, and the adjustment of the entry of this instant
 
 -- Deletes the newest entry of a stream with these two fields. Returns its id, or nil.
@@ -42,6 +42,8 @@ local function restore(instant, kind, key, field, former, hidden)
     if redis.call('ZCARD', key) == 1 then
       redis.call('DEL', key)
     end
+  elseif kind == 'l' and former ~= '' then
+    redis.call('ZADD', key, former, field)
   elseif kind == 'l' then
     redis.call('ZREM', key, field)
   elseif kind == 'j' then

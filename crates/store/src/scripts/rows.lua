@@ -8,7 +8,7 @@
 local function read_authors(registrations)
   local fields, authors = { FINGERPRINT }, {}
   for i, registration in ipairs(registrations) do
-    local _, _, author = string.match(registration or '', REGISTRATION)
+    local _, _, _, author = string.match(registration or '', REGISTRATION)
     author = author ~= '' and author
     if author then
       fields[#fields + 1] = author

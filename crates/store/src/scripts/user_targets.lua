@@ -34,7 +34,7 @@ local values = redis.call('HMGET', KEYS[1], unpack(fields))
 local stored = #listed > 0 and redis.call('HMGET', KEYS[2], unpack(listed)) or {}
 local members, registrations = {}, {}
 for i, member in ipairs(listed) do
-  local _, _, registered = string.match(stored[i] or '', REGISTRATION)
+  local _, _, _, registered = string.match(stored[i] or '', REGISTRATION)
   if registered == author and not is_hidden(values[i + 2]) then
     members[#members + 1], registrations[#registrations + 1] = member, stored[i]
   end

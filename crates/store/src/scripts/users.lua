@@ -11,9 +11,9 @@
 
 local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED = '\t', '!', '\t', '\t#'
 
--- Registration of a target: 'number;instant;author;JSON': its number, from 1; its instant, Unix ms; author, or
--- nothing; what boards show.
-local REGISTRATION = '^(%d+);(%d+);([^;]*);(.*)$'
+-- Registration of a target: 'number;instant;authorship;author;JSON': its number, from 1, after the shard and a dot
+-- if there are several; its instant, Unix ms; how many authors it has had; author, or nothing; what boards show.
+local REGISTRATION = '^([%d.]+);(%d+);(%d+);([^;]*);(.*)$'
 
 -- Returns whether boards hide a participant with these flags.
 local function is_hidden(flags)
