@@ -8,7 +8,7 @@ use test_support::reference::{
     BoardId, Calendar, Content, InstantRange, Model, Outcome, Rule, Store, Target, board_key,
     content_board_key, now, rfc3339,
 };
-use test_support::{Api, Value, Worker, json, redis, until};
+use test_support::{Api, Value, Worker, json, redis, shards, until};
 
 /// The maximum difference between the clock readings of test and Worker, in milliseconds.
 pub const SLACK: i64 = 20;
@@ -83,10 +83,13 @@ impl Comparison {
             .json("RULES", setup.rules.clone())
             .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", &setup.content_periods.join(","))
+            .cron()
             .start();
         let mut model = Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules());
         if !setup.content_periods.is_empty() {
-            model.content = Some(Content::new(setup.content_periods));
+            let mut content = Content::new(setup.content_periods);
+            content.has_shards = shards() > 1;
+            model.content = Some(content);
         }
         Self {
             api: worker.api(),
@@ -145,7 +148,7 @@ impl Comparison {
         }
         let touched: Vec<_> = touched.into_iter().collect();
         self.compare_boards(&touched)?;
-        self.compare_content()
+        self.compare_content().await
     }
 
     async fn erase(&mut self, user: &str) -> Result<(), String> {
@@ -163,7 +166,7 @@ impl Comparison {
         if self.model.content.is_some() {
             wait_for(Some(erased.last)).await;
         }
-        self.compare_all_boards()
+        self.compare_all_boards().await
     }
 
     async fn change_target(&mut self, id: &str, change: &TargetChange) -> Result<(), String> {
@@ -201,7 +204,7 @@ impl Comparison {
             let (found, text) = (response.status, response.text);
             return Err(format!("{path} {change:?}: {found}, not {status}: {text}"));
         }
-        self.compare_content()
+        self.compare_content().await
     }
 
     async fn moderate(&mut self, user: &str, hidden: bool, frozen: bool) -> Result<(), String> {
@@ -213,7 +216,7 @@ impl Comparison {
             return Err(format!("{path}: {} {}", response.status, response.text));
         }
         self.model.moderate(user, hidden, frozen);
-        self.compare_all_boards()
+        self.compare_all_boards().await
     }
 
     async fn adjust(&mut self, adjustment: &Activity, steps: i64) -> Result<(), String> {
@@ -243,7 +246,7 @@ impl Comparison {
             ));
         }
         *self.outcome_counts.entry("adjusted").or_default() += 1;
-        self.compare_all_boards()
+        self.compare_all_boards().await
     }
 
     fn expected_response(
@@ -309,17 +312,25 @@ impl Comparison {
         }
     }
 
-    fn compare_all_boards(&mut self) -> Result<(), String> {
+    async fn compare_all_boards(&mut self) -> Result<(), String> {
         let boards: Vec<_> = self.model.boards.keys().cloned().collect();
         self.compare_boards(&boards)?;
-        self.compare_content()
+        self.compare_content().await
     }
 
-    /// Compares the register and all boards of content and of authors with those stored in Redis.
-    pub fn compare_content(&mut self) -> Result<(), String> {
+    /// Compares the register and all boards of content and of authors with those stored in Redis, after all
+    /// deliveries between shards.
+    pub async fn compare_content(&mut self) -> Result<(), String> {
         let Some(content) = &self.model.content else {
             return Ok(());
         };
+        if content.has_shards {
+            self.api.minute().await;
+            let waiting = self.store.deliveries();
+            if waiting > 0 {
+                return Err(format!("{waiting} deliveries wait"));
+            }
+        }
         for id in content.boards.keys() {
             let expected = content.ranking(id, &self.model.hidden);
             let found = self.store.content_board(&content_board_key(id));
@@ -328,8 +339,10 @@ impl Comparison {
             }
         }
         let targets = content.targets.iter();
-        let registration =
-            |(id, target): (&String, &Target)| (id.clone(), (target.number, target.author.clone()));
+        let registration = |(id, target): (&String, &Target)| {
+            let number = if content.has_shards { 0 } else { target.number };
+            (id.clone(), (number, target.author.clone()))
+        };
         let (expected, found) = (targets.map(registration).collect(), self.store.targets());
         match found == expected {
             true => Ok(()),

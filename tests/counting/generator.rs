@@ -6,9 +6,10 @@ use fastrand::Rng;
 use jiff::civil::date;
 use jiff::{Timestamp, ToSpan};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 pub use test_support::reference::Activity;
-use test_support::reference::{Calendar, InstantRange, Model, rfc3339};
+use test_support::reference::{Calendar, Content, InstantRange, Model, rfc3339};
 use test_support::{Value, json};
 
 const SECOND: i64 = 1_000;
@@ -163,7 +164,12 @@ impl Generator {
             return Request::One(self.item(model, now));
         }
         let length = [0, 1, 2, 3, 5, 8, 20][self.random.usize(..7)];
-        Request::Array((0..length).map(|_| self.item(model, now)).collect())
+        let items = (0..length).map(|_| self.item(model, now));
+        let items = items.collect();
+        Request::Array(match &model.content {
+            Some(content) if content.has_shards => without_races(items, content),
+            Some(_) | None => items,
+        })
     }
 
     /// Returns activities of a member, with many new targets so that the caps are reached.
@@ -407,4 +413,26 @@ fn boundaries(calendar: &Calendar, now: i64) -> Vec<i64> {
     let transitions = calendar.zone.preceding(before).take(3);
     boundaries.extend(transitions.map(|transition| transition.timestamp().as_millisecond()));
     boundaries
+}
+
+/// Leaves out activities for a target that another one of the same array registers: with several shards an activity
+/// counts for the targets that were registered before its request.
+fn without_races(items: Vec<Item>, content: &Content) -> Vec<Item> {
+    let (mut registered, mut received) = (BTreeSet::new(), BTreeSet::new());
+    let mut kept = Vec::new();
+    for item in items {
+        if let Item::Activity(activity) = &item {
+            let id = activity.on.as_ref().unwrap_or(&activity.target).clone();
+            let registers = !activity.undo && content.receivers(activity).registers;
+            if registered.contains(&id) || registers && received.contains(&id) {
+                continue;
+            }
+            if registers {
+                registered.insert(id.clone());
+            }
+            received.insert(id);
+        }
+        kept.push(item);
+    }
+    kept
 }

@@ -121,6 +121,16 @@ impl Api {
         self.send(Method::DELETE, path, "", &[]).await
     }
 
+    /// Runs the cron job of every minute, where the Worker runs cron on request.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it does not.
+    pub async fn minute(&self) {
+        let answer = self.get("/cdn-cgi/handler/scheduled?cron=*+*+*+*+*").await;
+        assert_eq!((answer.status, answer.text.as_str()), (200, "ok"));
+    }
+
     /// Sends any request.
     ///
     /// # Panics

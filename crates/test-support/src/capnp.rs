@@ -48,6 +48,8 @@ pub(crate) struct Services {
     pub limited: bool,
     /// Seconds between two checks of a live board; 0 for the Worker's own.
     pub check_interval: u64,
+    /// Whether a request runs cron.
+    pub cron: bool,
     /// Milliseconds by which the Worker's clock is ahead.
     pub ahead: u64,
 }

@@ -58,6 +58,9 @@ impl Worker {
         if services.ahead > 0 {
             modules.push(shift_clock(folder.path(), services.ahead));
         }
+        if services.cron {
+            modules.push(add_cron(folder.path()));
+        }
         let settings = repository::wrangler_toml();
         let date = settings["compatibility_date"].as_str();
         let flags = settings.get("compatibility_flags").cloned();
@@ -265,6 +268,13 @@ impl WorkerBuilder {
         self
     }
 
+    /// Runs cron on request as wrangler does, see [`Api::minute`], for [`start`](Self::start).
+    #[must_use]
+    pub fn cron(mut self) -> Self {
+        self.services.cron = true;
+        self
+    }
+
     /// Binds rate limiters that never reach their limit, for [`start`](Self::start): each call of a
     /// limiter takes its time.
     #[must_use]
@@ -368,14 +378,33 @@ fn set_check_interval(folder: &Path, seconds: u64) {
     std::fs::write(path, bundle).expect("the bundle");
 }
 
-/// Renames the entry point, puts one that shifts the clock in its place, and returns the new name.
+/// Wraps the entry point in a module whose clock is ahead. Returns the name of the wrapped module.
 fn shift_clock(folder: &Path, milliseconds: u64) -> String {
-    let name = "rank.js";
-    std::fs::rename(folder.join("index.js"), folder.join(name)).expect("the entry point");
     let entry = format!(
         "const clock = Date.now; Date.now = () => clock() + {milliseconds};\n\
-         export * from './{name}'; export {{ default }} from './{name}';\n"
+         export * from './unshifted.js'; export {{ default }} from './unshifted.js';\n"
     );
+    wrap_entry(folder, "unshifted.js", &entry)
+}
+
+/// Wraps the entry point in a module that runs cron on request. Returns the name of the wrapped module.
+fn add_cron(folder: &Path) -> String {
+    let entry = "import rank from './rank.js'
+export * from './rank.js'
+export default {
+  async fetch(request, env, context) {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname !== '/cdn-cgi/handler/scheduled') return rank.fetch(request, env, context)
+    await rank.scheduled({ cron: searchParams.get('cron') }, env, context)
+    return new Response('ok')
+  },
+}
+";
+    wrap_entry(folder, "rank.js", entry)
+}
+
+fn wrap_entry(folder: &Path, name: &str, entry: &str) -> String {
+    std::fs::rename(folder.join("index.js"), folder.join(name)).expect("the entry point");
     std::fs::write(folder.join("index.js"), entry).expect("an entry point");
     name.to_owned()
 }

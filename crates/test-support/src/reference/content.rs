@@ -13,6 +13,8 @@ use super::calendar::{PERIODS, period_id};
 pub struct Target {
     /// The number of its registration.
     pub number: u64,
+    /// The number of authors that the registration has had.
+    pub authorship: u64,
     /// The id of its author.
     pub author: Option<String>,
     /// The title that boards show.
@@ -28,6 +30,8 @@ pub struct Received {
     pub target: Option<(String, u64)>,
     /// The author.
     pub author: Option<String>,
+    /// The authorship of the target's registration, if its author received.
+    pub authorship: Option<u64>,
 }
 
 /// The subject of a board.
@@ -59,7 +63,7 @@ pub struct Receivers {
     /// Its author, or the user who is followed.
     pub author: Option<String>,
     /// Whether the activity registers the target, or its author.
-    registers: bool,
+    pub registers: bool,
 }
 
 /// The register and the boards.
@@ -75,6 +79,9 @@ pub struct Content {
     pub boards: BTreeMap<ContentBoardId, ContentBoard>,
     /// When users were erased.
     pub erased: BTreeMap<String, InstantRange>,
+    /// Whether the shard of a target does not know who has been erased on that of its author: an activity
+    /// registers the target then, without them.
+    pub has_shards: bool,
     /// The number of registrations so far.
     registrations: u64,
 }
@@ -94,6 +101,7 @@ impl Content {
         let registrations = self.registrations + 1;
         let new = Target {
             number: registrations,
+            authorship: 0,
             author: None,
             title: None,
         };
@@ -105,6 +113,9 @@ impl Content {
             return false;
         }
         self.registrations = self.registrations.max(target.number);
+        if target.author.is_none() && author.is_some() {
+            target.authorship += 1;
+        }
         target.author = target.author.or(author.map(str::to_owned));
         target.title = title.map(str::to_owned);
         self.targets.insert(id.to_owned(), target);
@@ -163,16 +174,17 @@ impl Content {
                 ..Receivers::default()
             };
         }
-        let author = match activity.action.as_str() {
+        let sent = match activity.action.as_str() {
             "publish" => Some(&activity.user),
             _ => activity.author.as_ref(),
         };
-        let author = author.filter(|author| !self.is_erased(author, activity.at));
+        let author = sent.filter(|author| !self.is_erased(author, activity.at));
+        let registers = author.or(sent.filter(|_| self.has_shards)).is_some();
         let registered = self.targets.get(&id);
         let known = registered.and_then(|target| target.author.clone());
         Receivers {
-            target: (registered.is_some() || author.is_some()).then_some(id),
-            registers: known.is_none() && author.is_some(),
+            target: (registered.is_some() || registers).then_some(id),
+            registers: known.is_none() && registers,
             author: known.or(author.cloned()),
         }
     }
@@ -209,8 +221,11 @@ impl Content {
             }
         }
         let number = |id: &String| self.targets[id].number;
+        let authorship = |id: &String| self.targets[id].authorship;
+        let known = author.as_ref().and(receivers.target.as_ref());
         Some(Received {
             points,
+            authorship: known.map(authorship),
             target: receivers.target.map(|id| (id.clone(), number(&id))),
             author,
         })

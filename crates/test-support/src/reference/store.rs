@@ -125,7 +125,8 @@ impl Store {
         })
     }
 
-    /// Returns the registrations of targets: number and author by id.
+    /// Returns the registrations of targets: number and author by id. With several shards the numbers are
+    /// those of other shards: 0 here.
     pub fn targets(&mut self) -> BTreeMap<String, (u64, Option<String>)> {
         let mut targets = BTreeMap::new();
         for key in self.full_keys("t") {
@@ -133,15 +134,31 @@ impl Store {
                 .arg(&key)
                 .query(&mut self.connection)
                 .expect("HGETALL");
-            for (member, text) in fields.iter().filter(|(member, _)| *member != "#") {
+            for (member, text) in &fields {
                 let id = member.strip_prefix('#').unwrap_or(member);
-                let parts: Vec<&str> = text.splitn(4, ';').collect();
-                let author = Some(parts[2].to_owned()).filter(|author| !author.is_empty());
-                let number = parts[0].parse().expect("a number");
+                let [number, _, _, author, _] = text.splitn(5, ';').collect::<Vec<_>>()[..] else {
+                    // The number of registrations, or a stub.
+                    continue;
+                };
+                let author = Some(author.to_owned()).filter(|author| !author.is_empty());
+                let number = match shards() {
+                    1 => number.parse().expect("a number"),
+                    _ => 0,
+                };
                 targets.insert(id.to_owned(), (number, author));
             }
         }
         targets
+    }
+
+    /// Returns the number of deliveries that wait in the streams of all shards.
+    pub fn deliveries(&mut self) -> usize {
+        let streams = self.full_keys("x").into_iter();
+        let length = |key| -> usize {
+            let length = cmd("XLEN").arg(key).query(&mut self.connection);
+            length.expect("XLEN")
+        };
+        streams.map(length).sum()
     }
 
     /// Returns all fields of a hash.
