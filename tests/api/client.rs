@@ -42,6 +42,11 @@ impl Client {
         self.get(path).await.assert(200, body);
     }
 
+    /// Runs the cron job of every minute.
+    pub async fn minute(&self) {
+        self.0.minute().await;
+    }
+
     pub async fn head(&self, path: &str) -> Answer {
         self.send(Method::HEAD, path, "", &[]).await
     }

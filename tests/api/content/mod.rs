@@ -8,7 +8,7 @@ mod receivers;
 mod refused_writes;
 mod targets;
 
-use test_support::{Value, WorkerBuilder, json};
+use test_support::{Value, WorkerBuilder, json, shards};
 
 use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{activity, like, with};
@@ -20,17 +20,26 @@ fn start() -> TestApp {
 }
 
 fn content(worker: WorkerBuilder) -> WorkerBuilder {
-    worker.var("CONTENT_PERIODS", "day,all")
+    worker.var("CONTENT_PERIODS", "day,all").cron()
+}
+
+/// Makes the deliveries between shards.
+async fn deliver(app: &Client) {
+    if shards() > 1 {
+        app.minute().await;
+    }
 }
 
 /// Registers a target.
 async fn register(app: &Client, target: &str, body: Value) {
     let response = app.put(&format!("/v1/targets/{target}"), &body).await;
     response.assert_status(200);
+    deliver(app).await;
 }
 
 /// Returns the ids and scores of a board: of targets on a board of content, of users on others.
 async fn rows(app: &TestApp, path: &str) -> Vec<(String, i64)> {
+    deliver(app).await;
     let board = app.read(path).await;
     let entries = board["entries"].as_array().expect("entries");
     assert_eq!(board["total"], entries.len());

@@ -111,7 +111,7 @@ local operations = take_list(11, function(rule, targets, day, verb, record, at, 
     operation.receiver = { id = id, is_target = kind == 't' }
     operation.on = id ~= target_of(record, action, kind == 't') and id or nil
     local number, authorship = string.match(claim, '^([%d.]*);(%d*)$')
-    operation.claim = { number = number, authorship = authorship }
+    operation.claim = { number = number or '', authorship = authorship or '' }
   end
   operation.author = author ~= '' and { id = author } or nil
   if shard or not operation.receiver then

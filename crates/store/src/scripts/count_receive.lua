@@ -279,11 +279,23 @@ local function deliver_to_target(delivery)
   end
 end
 
+local lists = {}
+
+-- Returns what the list of an author has of a target: its instant there and its former one, '' for none.
+local function read_listed(delivery)
+  local name = delivery.list .. ' ' .. delivery.listed
+  if not lists[name] then
+    local instant = redis.call('ZSCORE', delivery.list, delivery.listed) or ''
+    lists[name] = { instant = instant, former = instant }
+  end
+  return lists[name]
+end
+
 -- Adds points to boards of authors. An author who has been erased has no list, and a user who has been erased
 -- does not receive what happened before.
 local function deliver_to_user(delivery)
-  local user, listed = delivery.one, delivery.listed
-  local is_listed = listed == '' or redis.call('ZSCORE', delivery.list, listed)
+  local user = delivery.one
+  local is_listed = delivery.listed == '' or read_listed(delivery).instant ~= ''
   if is_listed and delivery.at > erased_at(user) then
     local _, of_author = read_received_boards(delivery.targets, delivery.periods, nil, user)
     local change = { points = delivery.points, periods = delivery.periods, date = delivery.targets.date }
@@ -298,10 +310,11 @@ local function deliver_list(delivery)
     local to = string.match(listed, '^#[%d.]+ (.*)$') or listed
     return send(user, 'disown', 't' .. to, { author = user.id, listed = listed, at = delivery.at })
   end
-  local former = redis.call('ZSCORE', delivery.list, listed) or ''
+  local known = read_listed(delivery)
+  known.instant = instant
   protect(user)
   changes.listed[#changes.listed + 1] =
-    { key = delivery.list, one = user, name = listed, instant = instant, former = former }
+    { key = delivery.list, one = user, name = listed, instant = instant, former = known.former }
   append(outbox, user, 'listed', listed, 'did', 'list', 'now', ARGV[2], 'user', user.id, 'listed', listed,
     'instant', instant)
 end
@@ -330,7 +343,8 @@ end
 local deliver = {
   add = deliver_entry, list = deliver_list, disown = deliver_disown,
   receive = function(delivery)
-    return delivery.one.is_target and deliver_to_target(delivery) or deliver_to_user(delivery)
+    local deliver_to = delivery.one.is_target and deliver_to_target or deliver_to_user
+    deliver_to(delivery)
   end,
 }
 
