@@ -12,7 +12,7 @@ const SCRIPTS: [(&str, &[&str]); 22] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
-    ("AROUND", &["rows", "around"]),
+    ("AROUND", &["rows", "bytes", "around"]),
     ("AUDITED", &["audited"]),
     ("COMPARE", &["compare"]),
     (
@@ -43,7 +43,7 @@ const SCRIPTS: [(&str, &[&str]); 22] = [
         ],
     ),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
-    ("HOT", &["rows", "hot"]),
+    ("HOT", &["rows", "bytes", "hot"]),
     (
         "MODERATE",
         &[

@@ -52,13 +52,22 @@ impl BoardKind {
         }
     }
 
-    /// Returns the points of a stored score, in smallest steps. Only scores of members contain the order
-    /// of arrival.
+    /// Returns whether scores are plain points, and equal ones rank by member, descending in the order of
+    /// bytes. Scores of members contain the order of arrival.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        match self {
+            Self::Members => false,
+            Self::Content | Self::Authors => true,
+        }
+    }
+
+    /// Returns the points of a stored score, in smallest steps.
     #[must_use]
     pub fn points(self, score: Score) -> u64 {
-        match self {
-            Self::Members => score.points(),
-            Self::Content | Self::Authors => score.0,
+        match self.is_plain() {
+            false => score.points(),
+            true => score.0,
         }
     }
 

@@ -75,7 +75,7 @@ impl StandingRequest {
     /// Returns the step above equal points that the rank of a row takes: members who reach a score first
     /// rank higher, targets and authors with the higher id do.
     fn extra_step(&self, above: &Row) -> i64 {
-        let wins_ties = self.board.kind != BoardKind::Members && self.user > above.user;
+        let wins_ties = self.board.kind.is_plain() && self.user > above.user;
         i64::from(!wins_ties)
     }
 

@@ -3,12 +3,12 @@
 use super::rows::first_of;
 use crate::redis::{Reply, StoreError};
 
-/// Consecutive scores of one shard's board, best first.
+/// Consecutive scores of one shard's board, best first, on plain boards with their members.
 #[derive(Clone, Debug)]
 pub struct ScoreRange {
     /// Number of users above the range on its shard.
     first: usize,
-    scores: Vec<u64>,
+    scores: Vec<(u64, String)>,
     /// Number of users on the shard's board.
     total: usize,
 }
@@ -22,10 +22,15 @@ impl ScoreRange {
     pub fn decode(reply: &Reply, offset: u32) -> Result<Self, StoreError> {
         let total = reply.at(1)?.optional_unsigned()?.unwrap_or(0);
         let total = usize::try_from(total).unwrap_or(usize::MAX);
-        let scores = reply.at(2)?.list()?.iter().map(Reply::unsigned);
+        let members = reply.at(3)?;
+        let mut scores = Vec::new();
+        for (index, score) in reply.at(2)?.list()?.iter().enumerate() {
+            let member = members.at(index)?.optional_text()?.unwrap_or_default();
+            scores.push((score.unsigned()?, member.to_owned()));
+        }
         Ok(Self {
             first: total.min(offset as usize),
-            scores: scores.collect::<Result<_, _>>()?,
+            scores,
             total,
         })
     }
@@ -60,8 +65,8 @@ pub fn page_parts(ranges: &[ScoreRange], offset: usize, limit: usize) -> Option<
     while rank < end {
         let heads = ranges.iter().zip(&parts).enumerate();
         let heads = heads.filter_map(|(shard, (range, (first, count)))| {
-            let score = range.scores.get(first + count - range.first)?;
-            Some((shard, *score))
+            let (score, member) = range.scores.get(first + count - range.first)?;
+            Some((shard, (*score, member.as_str())))
         });
         let next = first_of(heads)?;
         for (shard, (range, (first, count))) in ranges.iter().zip(&parts).enumerate() {
@@ -82,52 +87,84 @@ pub fn page_parts(ranges: &[ScoreRange], offset: usize, limit: usize) -> Option<
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cmp::Reverse;
+
+    /// The scores of a shard's board with their members; without, where the shard orders equal scores.
+    type Board = Vec<(u64, String)>;
 
     fn parts(
-        boards: &[Vec<u64>],
+        boards: &[Board],
         (first, count): (usize, usize),
         offset: usize,
         limit: usize,
     ) -> Option<Vec<Part>> {
-        let range = |board: &Vec<u64>| ScoreRange {
+        let range = |board: &Board| ScoreRange {
             first: board.len().min(first),
-            scores: board.iter().skip(first).take(count).copied().collect(),
+            scores: board.iter().skip(first).take(count).cloned().collect(),
             total: board.len(),
         };
         let ranges: Vec<ScoreRange> = boards.iter().map(range).collect();
         page_parts(&ranges, offset, limit)
     }
 
+    fn check(
+        mut boards: Vec<Board>,
+        range: (usize, usize),
+        (offset, limit): (usize, usize),
+    ) -> Result<(), TestCaseError> {
+        for board in &mut boards {
+            board.sort_by(|one, other| other.cmp(one));
+        }
+        let mut all = Vec::new();
+        for (shard, board) in boards.iter().enumerate() {
+            all.extend(
+                board
+                    .iter()
+                    .enumerate()
+                    .map(|(index, key)| (key, shard, index)),
+            );
+        }
+        all.sort_by_key(|(key, shard, index)| (Reverse(*key), *shard, *index));
+        let page: Vec<_> = all.iter().skip(offset).take(limit).collect();
+        let check = |parts: Vec<Part>| {
+            for (shard, (first, count)) in parts.iter().enumerate() {
+                let indexes = page.iter().filter(|(_, of, _)| *of == shard);
+                let indexes: Vec<usize> = indexes.map(|(_, _, index)| *index).collect();
+                prop_assert_eq!(indexes.len(), *count);
+                if *count > 0 {
+                    prop_assert_eq!(indexes, (*first..first + count).collect::<Vec<_>>());
+                }
+            }
+            Ok(())
+        };
+        if let Some(parts) = parts(&boards, range, offset, limit) {
+            check(parts)?;
+        }
+        check(parts(&boards, (0, 99), offset, limit).unwrap())
+    }
+
     proptest! {
         #[test]
         fn parts_are_exact_and_complete_ranges_suffice(
-            mut boards in prop::collection::vec(prop::collection::vec(1..60u64, 0..40), 1..5),
-            first in 0..20usize, count in 0..30usize, offset in 0..80usize, limit in 1..20usize,
+            boards in prop::collection::vec(prop::collection::vec(1..60u64, 0..40), 1..5),
+            range in (0..20usize, 0..30usize), page in (0..80usize, 1..20usize),
         ) {
-            for board in &mut boards {
-                board.sort_by(|a, b| b.cmp(a));
-            }
-            let mut all: Vec<(u64, usize, usize)> = Vec::new();
-            for (shard, board) in boards.iter().enumerate() {
-                all.extend(board.iter().enumerate().map(|(index, score)| (*score, shard, index)));
-            }
-            all.sort_by_key(|(score, shard, index)| (u64::MAX - score, *shard, *index));
-            let page: Vec<_> = all.iter().skip(offset).take(limit).collect();
-            let check = |parts: Vec<Part>| {
-                for (shard, (first, count)) in parts.iter().enumerate() {
-                    let indexes = page.iter().filter(|(_, of, _)| *of == shard);
-                    let indexes: Vec<usize> = indexes.map(|(_, _, index)| *index).collect();
-                    prop_assert_eq!(indexes.len(), *count);
-                    if *count > 0 {
-                        prop_assert_eq!(indexes, (*first..first + count).collect::<Vec<_>>());
-                    }
-                }
-                Ok(())
+            let without_members = |board: Vec<u64>| {
+                board.into_iter().map(|score| (score, String::new())).collect()
             };
-            if let Some(parts) = parts(&boards, (first, count), offset, limit) {
-                check(parts)?;
+            check(boards.into_iter().map(without_members).collect(), range, page)?;
+        }
+
+        #[test]
+        fn parts_of_plain_boards_are_exact(
+            members in prop::collection::btree_map("[a-z#]{1,3}", (1..6u64, 0..4usize), 0..99),
+            range in (0..20usize, 0..30usize), page in (0..80usize, 1..20usize),
+        ) {
+            let mut boards = vec![Vec::new(); 4];
+            for (member, (score, shard)) in members {
+                boards[shard].push((score, member));
             }
-            check(parts(&boards, (0, 99), offset, limit).unwrap())?;
+            check(boards, range, page)?;
         }
     }
 }

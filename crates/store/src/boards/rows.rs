@@ -21,6 +21,11 @@ pub struct ShardRow {
 }
 
 impl ShardRow {
+    fn rank_key(&self, kind: BoardKind) -> RankKey<'_> {
+        let member = if kind.is_plain() { &self.user } else { "" };
+        (self.score, member)
+    }
+
     /// Converts the row, parsing its texts. A text that is not a profile is none.
     #[must_use]
     pub fn ranked(self, rank: u64, kind: BoardKind) -> Row {
@@ -93,10 +98,15 @@ pub fn take_rows(reply: Reply, first: usize) -> Result<Vec<ShardRow>, StoreError
     Ok(rows)
 }
 
-/// Merges the rows of several shards, best first and equal scores by shard: skips some rows and
-/// returns at most `take` of the next ones.
+/// Merges the rows of several shards, best first: skips some rows and returns at most `take` of the next
+/// ones. Equal scores are ordered by member on plain boards, else by shard.
 #[must_use]
-pub fn merge(shards: Vec<Vec<ShardRow>>, skip: usize, take: usize) -> Vec<ShardRow> {
+pub fn merge(
+    shards: Vec<Vec<ShardRow>>,
+    kind: BoardKind,
+    skip: usize,
+    take: usize,
+) -> Vec<ShardRow> {
     let mut shards: Vec<_> = shards
         .into_iter()
         .map(|rows| rows.into_iter().peekable())
@@ -104,7 +114,7 @@ pub fn merge(shards: Vec<Vec<ShardRow>>, skip: usize, take: usize) -> Vec<ShardR
     let mut merged = Vec::new();
     for index in 0..skip + take {
         let heads = shards.iter_mut().enumerate();
-        let heads = heads.filter_map(|(shard, rows)| Some((shard, rows.peek()?.score)));
+        let heads = heads.filter_map(|(shard, rows)| Some((shard, rows.peek()?.rank_key(kind))));
         let Some(shard) = first_of(heads) else { break };
         let row = shards.get_mut(shard).and_then(Iterator::next);
         if index >= skip {
@@ -114,13 +124,58 @@ pub fn merge(shards: Vec<Vec<ShardRow>>, skip: usize, take: usize) -> Vec<ShardR
     merged
 }
 
-/// Returns the shard of the highest score, the first one among equal scores.
-pub fn first_of(heads: impl Iterator<Item = (usize, u64)>) -> Option<usize> {
-    let mut first: Option<(usize, u64)> = None;
-    for (shard, score) in heads {
-        if first.is_none_or(|(_, highest)| score > highest) {
-            first = Some((shard, score));
+/// What ranks a row among those of other shards: the score, and on plain boards the member. A greater one ranks
+/// above; of equal ones, that of the first shard.
+pub type RankKey<'a> = (u64, &'a str);
+
+/// Returns the shard of the greatest key, the first one among equal keys.
+pub fn first_of<'a>(heads: impl Iterator<Item = (usize, RankKey<'a>)>) -> Option<usize> {
+    let mut first: Option<(usize, RankKey<'a>)> = None;
+    for (shard, key) in heads {
+        if first.is_none_or(|(_, greatest)| key > greatest) {
+            first = Some((shard, key));
         }
     }
     first.map(|(shard, _)| shard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(rows: &[(&str, u64)]) -> Vec<ShardRow> {
+        let row = |(user, score): &(&str, u64)| ShardRow {
+            user: (*user).to_owned(),
+            score: *score,
+            ..ShardRow::default()
+        };
+        rows.iter().map(row).collect()
+    }
+
+    /// Merges three shards, and returns the users of the page.
+    fn merged(kind: BoardKind, skip: usize, take: usize) -> Vec<String> {
+        let shards = vec![
+            rows(&[("#", 7), ("b", 5), ("a", 5)]),
+            rows(&[]),
+            rows(&[("é", 5), ("aa", 5), ("Z", 5), ("c", 4)]),
+        ];
+        let page = merge(shards, kind, skip, take);
+        page.into_iter().map(|row| row.user).collect()
+    }
+
+    #[test]
+    fn equal_scores_of_members_rank_by_shard() {
+        let expected = ["#", "b", "a", "é", "aa", "Z", "c"];
+        assert_eq!(merged(BoardKind::Members, 0, 9), expected);
+        assert_eq!(merged(BoardKind::Members, 2, 3), expected[2..5]);
+    }
+
+    #[test]
+    fn equal_plain_scores_rank_by_member() {
+        let expected = ["#", "é", "b", "aa", "a", "Z", "c"];
+        for kind in [BoardKind::Content, BoardKind::Authors] {
+            assert_eq!(merged(kind, 0, 9), expected);
+            assert_eq!(merged(kind, 2, 3), expected[2..5]);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Reads a board whose users are spread over several shards, as exactly as from one.
 //!
-//! Higher scores come first, and equal ones (points and order number alike) are ordered by shard.
-//! Each shard counts its users that rank above a score, so every rank is exact. Each request
-//! sees one instant on each shard; a second request may see a later one.
+//! Higher scores come first. Equal ones are ordered by shard (points and order number alike), on plain
+//! boards by member. Each shard counts its users that rank above a score, so every rank is exact. Each
+//! request sees one instant on each shard; a second request may see a later one.
 
 use super::page::{ScoreRange, page_parts};
 use super::ranks::{Ranked, least_above, rank_among_all};
@@ -105,7 +105,8 @@ impl Reader<'_> {
             let count = middle.saturating_add(spread).saturating_add(limit) - first;
             let scores = |shard| {
                 let scores = board_call(&self.deployment.config, self.board, shard, &SCORES);
-                scores.number(first).number(count)
+                let scores = scores.number(first).number(count);
+                scores.number(self.board.kind.is_plain())
             };
             let replies = self.run(scores).await?;
             let ranges = replies.iter().map(|reply| ScoreRange::decode(reply, first));
@@ -143,7 +144,9 @@ impl Reader<'_> {
         let mut stored = totals(&replies)?;
         let own = replies.swap_remove(own_shard as usize);
         let Some(mut rank) = own.at(3)?.optional_unsigned()? else {
-            stored.slice.unranked = decode(own, self.board.kind, &own_query)?.slice.unranked;
+            let slice = decode(own, self.board.kind, &own_query)?.slice;
+            stored.slice.unranked = slice.unranked;
+            stored.slice.target = slice.target;
             return Ok(stored);
         };
         let first = own.at(4)?.unsigned()?;
@@ -152,10 +155,14 @@ impl Reader<'_> {
         let missing = || StoreError::Unavailable("a standing without its row".to_owned());
         let score = own_rows.get(index).ok_or_else(missing)?.score;
         let others = (0..self.shards()).filter(|shard| *shard != own_shard);
+        let kind = self.board.kind;
         let around = others.map(|shard| {
             let call = board_call(&self.deployment.config, self.board, shard, &AROUND);
-            let call = call.arg(&least_above(shard, own_shard, score));
-            call.number(neighbors)
+            let (bound, member) = match kind.is_plain() {
+                true => (format!("({score}"), kind.member(user)),
+                false => (least_above(shard, own_shard, score), String::new()),
+            };
+            call.arg(&bound).number(neighbors).arg(&member)
         });
         let replies = self.deployment.run_scripts(around.collect()).await?;
         let neighbors = neighbors as usize;
@@ -168,8 +175,8 @@ impl Reader<'_> {
         }
         shards.insert(own_shard as usize, own_rows);
         let above = index.min(neighbors);
-        let rows = merge(shards, index - above, above + 1 + neighbors);
-        stored.slice.rows = ranked(rows, rank - above as u64, self.board.kind);
+        let rows = merge(shards, kind, index - above, above + 1 + neighbors);
+        stored.slice.rows = ranked(rows, rank - above as u64, kind);
         Ok(stored)
     }
 
@@ -237,7 +244,7 @@ fn with_page(
 ) -> Result<StoredBoard, StoreError> {
     let shards = replies.into_iter().map(|reply| take_rows(reply, 2));
     let shards = shards.collect::<Result<Vec<_>, _>>()?;
-    let rows = merge(shards, skip as usize, limit as usize);
+    let rows = merge(shards, kind, skip as usize, limit as usize);
     stored.slice.rows = ranked(rows, u64::from(above), kind);
     Ok(stored)
 }

@@ -19,7 +19,7 @@ pub async fn read_winners(
     deployment: &Deployment,
     request: &WinnersRequest,
 ) -> Result<Vec<PastBoard>, Error> {
-    let config = &deployment.config;
+    let (config, kind) = (&deployment.config, BoardKind::Members);
     let calls = (0..config.shards).map(|shard| winners_call(config, request, shard));
     let replies = deployment.run_scripts(calls.collect()).await?;
     // Per shard: index of the board, total and columns, of the boards it has.
@@ -44,7 +44,7 @@ pub async fn read_winners(
             first_day,
             slice: BoardSlice {
                 total,
-                rows: ranked(merge(rows, 0, WINNERS as usize), 0, BoardKind::Members),
+                rows: ranked(merge(rows, kind, 0, WINNERS as usize), 0, kind),
                 ..BoardSlice::default()
             },
             needs_profiles: false,

@@ -1,16 +1,37 @@
 -- Reads the users around a score of another shard, on a board of this shard.
 --
--- KEYS    1 users (hash)   2 board (sorted set)
+-- KEYS    1 users (hash)   2 board (sorted set)   3 register (hash), for a board of content: rows.lua
 -- ARGV    1 string: lower bound of ZCOUNT: a packed score, inclusive '12' or exclusive '(12'
 --         2 integer: users to read on each side, 1 or more
+--         3 string: on a plain board the member of the score '(12' in ARGV[1], else ''
 -- Returns { fingerprint or nil, total, users above, users, scores (packed), profiles (JSON or nil) }
---         total  visible users, or nil if the board does not exist
+--         total        visible users, or nil if the board does not exist
+--         users above  on a plain board also those with an equal score and a greater member
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 '(5368709119' 2
+-- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 '(5368709119' 2 ''
+--         EVALSHA sha 3 {ar:3}p {ar:3}bTd:2026-11-20 {ar:3}t '(12' 2 post-7
+
+-- Returns the number of members from a rank on that have a score and are greater than another member. Equal
+-- scores rank by member, descending: a binary search finds it.
+local function count_greater(board, first, score, member)
+  local low, high = first, first + redis.call('ZCOUNT', board, score, score)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if is_greater(redis.call('ZREVRANGE', board, middle, middle)[1], member) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low - first
+end
 
 local total = redis.call('ZREVRANK', KEYS[2], '#')
 local above = redis.call('ZCOUNT', KEYS[2], ARGV[1], '+inf')
+if ARGV[3] ~= '' then
+  above = above + count_greater(KEYS[2], above, string.sub(ARGV[1], 2), ARGV[3])
+end
 local first = math.max(above - ARGV[2], 0)
 local last = math.min(above + ARGV[2], total or 0) - 1
-local fingerprint, users, scores, profiles = read_rows(KEYS[2], first, last)
-return { fingerprint, total, above, users, scores, profiles }
+local fingerprint, users, scores, profiles, authors = read_rows(KEYS[2], first, last, KEYS[3])
+return { fingerprint, total, above, users, scores, profiles, authors }

@@ -15,18 +15,11 @@ local PAGE, PAGES = 200, 5
 local limit = tonumber(ARGV[1])
 local hot, is_known = {}, {}
 
--- Compares bytes: Lua compares texts in the order of the locale.
 local function is_above(one, other)
   if one.score ~= other.score then
     return one.score > other.score
   end
-  for i = 1, math.min(#one.member, #other.member) do
-    local byte, other_byte = string.byte(one.member, i), string.byte(other.member, i)
-    if byte ~= other_byte then
-      return byte > other_byte
-    end
-  end
-  return #one.member > #other.member
+  return is_greater(one.member, other.member)
 end
 
 -- Adds new targets, with the sum of their scores.
