@@ -170,6 +170,43 @@ impl Deployment {
         Ok(replies.pop().unwrap_or(Reply::Nil))
     }
 
+    /// Reads values of users or of targets from their shards, in one request, and returns those of each
+    /// one in their order. `commands` returns the commands for some of them on the shard with the keys; each
+    /// replies with as many values for every one, those of the first one first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn read_values(
+        &self,
+        ids: &[&str],
+        commands: &dyn Fn(&Keys, &[&str]) -> Vec<Command>,
+    ) -> Result<Vec<Vec<Reply>>, Error> {
+        let mut values = vec![Vec::new(); ids.len()];
+        let (mut all, mut of_commands) = (Vec::new(), Vec::new());
+        let shards = self.config.indexes_by_shard(ids);
+        let Some((first, _)) = shards.first() else {
+            return Ok(values);
+        };
+        for (shard, indexes) in &shards {
+            let of_shard = indexes.iter().filter_map(|index| ids.get(*index));
+            let of_shard: Vec<&str> = of_shard.copied().collect();
+            all.extend(commands(&self.keys(*shard), &of_shard));
+            of_commands.resize(all.len(), indexes);
+        }
+        let replies = self.run_commands(&self.keys(*first), all).await?;
+        for (indexes, reply) in of_commands.into_iter().zip(replies) {
+            let mut of_shard = reply.into_list()?.into_iter();
+            let count = of_shard.len() / indexes.len();
+            for index in indexes {
+                if let Some(values) = values.get_mut(*index) {
+                    values.extend(of_shard.by_ref().take(count));
+                }
+            }
+        }
+        Ok(values)
+    }
+
     /// Makes sure that every shard holds the fingerprint before one of them is written: with a
     /// smaller `SHARDS`, data on other shards would silently disappear.
     ///

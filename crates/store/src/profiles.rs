@@ -6,6 +6,7 @@ use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{FIRST_PROFILE, PROFILES};
+use activity_rank_core::board::Content;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
@@ -48,7 +49,7 @@ const PROFILE_AND_FLAGS: [FieldName; 2] = [str::to_owned, Keys::flags_field];
 /// As [`Deployment::run_script`].
 pub async fn read(deployment: &Deployment, user: &str) -> Result<(Option<Profile>, Flags), Error> {
     let values = read_fields(deployment, &PROFILE_AND_FLAGS, &[user]).await?;
-    Ok(decode_pair(&values)?)
+    Ok(decode_pair(values.first().map_or(&[], Vec::as_slice))?)
 }
 
 /// Reads the profiles of users, in their order. Hidden users have none.
@@ -74,12 +75,36 @@ pub async fn read_visible(
     users: &[&str],
 ) -> Result<Vec<Option<Option<Profile>>>, Error> {
     let values = read_fields(deployment, &PROFILE_AND_FLAGS, users).await?;
-    let visible = |pair: &[Reply]| {
+    let visible = |pair: &Vec<Reply>| {
         let (profile, flags) = decode_pair(pair)?;
         Ok((!flags.is_hidden()).then_some(profile))
     };
-    let profiles = values.chunks(PROFILE_AND_FLAGS.len()).map(visible);
+    let profiles = values.iter().map(visible);
     Ok(profiles.collect::<Result<_, StoreError>>()?)
+}
+
+/// Adds the profiles of authors to contents whose authors are named, and removes authors whom boards hide.
+///
+/// The scripts of a shard do this for its own users; with several shards, they name all other authors.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn complete_authors(
+    deployment: &Deployment,
+    mut contents: Vec<&mut Content>,
+) -> Result<(), Error> {
+    contents.retain(|content| content.author.is_some());
+    let authors = contents.iter().flat_map(|content| &content.author);
+    let ids: Vec<&str> = authors.map(|(id, _)| id.as_str()).collect();
+    let visible = read_visible(deployment, &ids).await?;
+    for (content, visible) in contents.into_iter().zip(visible) {
+        content.author = content
+            .author
+            .take()
+            .and_then(|(id, _)| Some((id, visible?)));
+    }
+    Ok(())
 }
 
 /// Reads the flags of users, in their order.
@@ -89,7 +114,8 @@ pub async fn read_visible(
 /// As [`Deployment::run_script`].
 pub async fn read_flags(deployment: &Deployment, users: &[&str]) -> Result<Vec<Flags>, Error> {
     let values = read_fields(deployment, &[Keys::flags_field], users).await?;
-    Ok(values.iter().map(decode_flags).collect::<Result<_, _>>()?)
+    let flags = values.iter().flatten().map(decode_flags);
+    Ok(flags.collect::<Result<_, _>>()?)
 }
 
 fn decode_pair(values: &[Reply]) -> Result<(Option<Profile>, Flags), StoreError> {
@@ -99,37 +125,19 @@ fn decode_pair(values: &[Reply]) -> Result<(Option<Profile>, Flags), StoreError>
     }
 }
 
-/// Reads fields of each user in one request, and returns their values: all of the first user, then all
-/// of the next.
+/// Reads fields of each user in one request, and returns their values in the order of the users.
 async fn read_fields(
     deployment: &Deployment,
     names: &[FieldName],
     users: &[&str],
-) -> Result<Vec<Reply>, Error> {
-    let mut values = vec![Reply::Nil; users.len() * names.len()];
-    let shards = deployment.config.indexes_by_shard(users);
-    let Some((first, _)) = shards.first() else {
-        return Ok(values);
+) -> Result<Vec<Vec<Reply>>, Error> {
+    let read = |keys: &Keys, users: &[&str]| {
+        let fields = users
+            .iter()
+            .flat_map(|user| names.iter().map(|name| name(user)));
+        vec![Command::new("HMGET").arg(&keys.users()).args(fields)]
     };
-    let mut commands = Vec::new();
-    for (shard, indexes) in &shards {
-        let mut read = Command::new("HMGET").arg(&deployment.keys(*shard).users());
-        for user in indexes.iter().filter_map(|index| users.get(*index)) {
-            read = read.args(names.iter().map(|name| name(user)));
-        }
-        commands.push(read);
-    }
-    let keys = deployment.keys(*first);
-    let replies = deployment.run_commands(&keys, commands).await?;
-    for ((_, indexes), reply) in shards.iter().zip(&replies) {
-        for (index, of_user) in indexes.iter().zip(reply.list()?.chunks(names.len())) {
-            let slots = values.iter_mut().skip(index * names.len());
-            for (slot, value) in slots.zip(of_user) {
-                slot.clone_from(value);
-            }
-        }
-    }
-    Ok(values)
+    deployment.read_values(users, &read).await
 }
 
 /// Writes profiles, and hides or shows the users whose `hidden` is set. Returns for each user

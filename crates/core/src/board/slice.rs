@@ -76,6 +76,12 @@ impl BoardSlice {
         found.and_then(|(_, profile)| profile.as_ref())
     }
 
+    /// Returns what is known of each target.
+    pub fn contents(&mut self) -> impl Iterator<Item = &mut Content> {
+        let rows = self.rows.iter_mut().map(|row| &mut row.content);
+        rows.chain([&mut self.target]).flatten().map(Box::as_mut)
+    }
+
     /// Answers a query from this slice, which holds the first rows of a board.
     ///
     /// Returns `None` if the slice does not reach far enough. Rows below a standing may be missing.

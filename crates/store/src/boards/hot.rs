@@ -4,6 +4,7 @@ use super::ranked;
 use super::rows::take_rows;
 use crate::deployment::Deployment;
 use crate::keys::Keys;
+use crate::profiles::complete_authors;
 use crate::redis::Command;
 use crate::scripts::HOT;
 use activity_rank_core::board::{BoardKind, HotRequest, Row};
@@ -26,7 +27,12 @@ pub async fn read_hot(deployment: &Deployment, request: &HotRequest) -> Result<V
     // Members sort as ids do.
     rows.sort_by(|one, other| (other.score, &other.user).cmp(&(one.score, &one.user)));
     rows.truncate(request.limit as usize);
-    Ok(ranked(rows, 0, BoardKind::Content))
+    let mut rows = ranked(rows, 0, BoardKind::Content);
+    if config.shards > 1 {
+        let contents = rows.iter_mut().filter_map(|row| row.content.as_deref_mut());
+        complete_authors(deployment, contents.collect()).await?;
+    }
+    Ok(rows)
 }
 
 /// Returns the call that reads the first targets of a shard.

@@ -16,7 +16,7 @@ pub use winners::{read_winners, winners_call};
 
 use crate::deployment::Deployment;
 use crate::keys::Keys;
-use crate::profiles::decode_profile;
+use crate::profiles::{complete_authors, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{COMPARE, STANDING, Script, TOP};
 use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row};
@@ -54,7 +54,9 @@ pub async fn read(
     query: &BoardQuery<'_>,
 ) -> Result<StoredBoard, Error> {
     if deployment.config.shards > 1 {
-        return shards::read(deployment, board, query).await;
+        let mut stored = shards::read(deployment, board, query).await?;
+        complete_authors(deployment, stored.slice.contents().collect()).await?;
+        return Ok(stored);
     }
     let call = call(&deployment.config, board, query, 0);
     let reply = deployment.run_script(call).await?;

@@ -2,7 +2,7 @@
 --
 -- The rows of a board of content are targets: they have registrations in the place of profiles, see
 -- targets.lua, and one list more, of their authors: the profile (JSON) or '', nil for none and for a hidden
--- one.
+-- one. Of an author on another shard neither profile nor flags are here: '', and the caller reads them.
 
 -- Returns the stored fingerprint and the authors of some registrations.
 local function read_authors(registrations)
