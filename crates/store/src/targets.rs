@@ -4,13 +4,13 @@ use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
-use crate::profiles::{decode_flags, read_visible};
-use crate::redis::{Command, Pipeline, Reply, StoreError};
+use crate::profiles::{complete_authors, decode_flags};
+use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
 use activity_rank_core::board::{BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::content::{
-    ListPage, ListRequest, NamedTarget, StoredTarget, id_of_member, member,
+    ListPage, ListRequest, ListedTarget, NamedTarget, StoredTarget, id_of_member, member,
 };
 use activity_rank_core::error::Error;
 
@@ -26,15 +26,43 @@ pub async fn read(
     deployment: &Deployment,
     id: &str,
 ) -> Result<Option<(StoredTarget, bool)>, Error> {
-    let (keys, member) = (register_keys(deployment), member(id));
-    let registration = Command::new("HGET").arg(&keys.register()).arg(&member);
-    let flags = flags_field(&member);
-    let flags = Command::new("HGET").arg(&keys.users()).arg(&flags);
-    let replies = deployment.run_commands(&keys, vec![registration, flags]);
-    let replies = Reply::List(replies.await?);
-    let stored = decode(replies.at(0)?)?;
-    let flags = decode_flags(replies.at(1)?)?;
-    Ok(stored.map(|stored| (stored, flags.hidden)))
+    let values = read_values(deployment, &[id], false).await?;
+    Ok(values
+        .first()
+        .map(|values| decode_values(values))
+        .transpose()?
+        .flatten())
+}
+
+/// Reads the registration and the flags of each target, and the points of all time if they are wanted and
+/// there is such a board.
+async fn read_values(
+    deployment: &Deployment,
+    ids: &[&str],
+    wants_points: bool,
+) -> Result<Vec<Vec<Reply>>, Error> {
+    let read = |keys: &Keys, ids: &[&str]| {
+        let members: Vec<String> = ids.iter().map(|id| member(id)).collect();
+        let flags = members.iter().map(|member| flags_field(member));
+        let mut commands = vec![
+            Command::new("HMGET").arg(&keys.register()).args(&members),
+            Command::new("HMGET").arg(&keys.users()).args(flags),
+        ];
+        let board = board_of_all_time(deployment, keys).filter(|_| wants_points);
+        commands.extend(board.map(|board| Command::new("ZMSCORE").arg(&board).args(&members)));
+        commands
+    };
+    deployment.read_values(ids, &read).await
+}
+
+/// Decodes the registration and the flags of a target. A text that is not a registration is none.
+fn decode_values(values: &[Reply]) -> Result<Option<(StoredTarget, bool)>, StoreError> {
+    let [registration, flags, ..] = values else {
+        return Ok(None);
+    };
+    let stored = registration.optional_text()?.and_then(StoredTarget::parse);
+    let is_hidden = decode_flags(flags)?.hidden;
+    Ok(stored.map(|stored| (stored, is_hidden)))
 }
 
 /// Reads the registrations of targets, in their order.
@@ -46,27 +74,16 @@ pub async fn read_registrations(
     deployment: &Deployment,
     ids: &[&str],
 ) -> Result<Vec<Option<StoredTarget>>, Error> {
-    let shards = deployment.config.indexes_by_shard(ids);
-    let mut commands = Vec::new();
-    for (shard, indexes) in &shards {
-        let keys = deployment.keys(*shard);
-        let ids = indexes.iter().filter_map(|index| ids.get(*index));
-        let members = ids.map(|id| member(id));
-        commands.push(Command::new("HMGET").arg(&keys.register()).args(members));
-    }
-    let mut registrations = vec![None; ids.len()];
-    if commands.is_empty() {
-        return Ok(registrations);
-    }
-    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    for ((_, indexes), reply) in shards.iter().zip(&replies) {
-        for (index, registration) in indexes.iter().zip(reply.list()?) {
-            if let Some(slot) = registrations.get_mut(*index) {
-                *slot = decode(registration)?;
-            }
-        }
-    }
-    Ok(registrations)
+    let read = |keys: &Keys, ids: &[&str]| {
+        let members = ids.iter().map(|id| member(id));
+        vec![Command::new("HMGET").arg(&keys.register()).args(members)]
+    };
+    let values = deployment.read_values(ids, &read).await?;
+    let registrations = values.iter().map(|values| match values.first() {
+        Some(registration) => decode(registration),
+        None => Ok(None),
+    });
+    Ok(registrations.collect::<Result<_, _>>()?)
 }
 
 /// Reads what is known of targets and of their authors, in their order. Of hidden targets nothing is.
@@ -75,33 +92,26 @@ pub async fn read_registrations(
 ///
 /// As [`Deployment::run_script`].
 pub async fn read_contents(deployment: &Deployment, ids: &[&str]) -> Result<Vec<Content>, Error> {
-    let keys = register_keys(deployment);
-    let members: Vec<String> = ids.iter().map(|id| member(id)).collect();
-    if members.is_empty() {
-        return Ok(Vec::new());
+    let mut contents = Vec::new();
+    for values in read_values(deployment, ids, false).await? {
+        contents.push(match decode_values(&values)? {
+            Some((StoredTarget { target, author, .. }, false)) => Content {
+                target,
+                author: author.map(|id| (id, None)),
+            },
+            Some((_, true)) | None => Content::default(),
+        });
     }
-    let flags = members.iter().map(|member| flags_field(member));
-    let commands = vec![
-        Command::new("HMGET").arg(&keys.register()).args(&members),
-        Command::new("HMGET").arg(&keys.users()).args(flags),
-    ];
-    let replies = Reply::List(deployment.run_commands(&keys, commands).await?);
-    let mut stored = Vec::new();
-    for (registration, flags) in replies.at(0)?.list()?.iter().zip(replies.at(1)?.list()?) {
-        let is_hidden = decode_flags(flags)?.hidden;
-        stored.push(decode(registration)?.filter(|_| !is_hidden));
-    }
-    let authors = stored.iter().flatten();
-    let authors: Vec<&str> = authors.filter_map(|one| one.author.as_deref()).collect();
-    let mut profiles = read_visible(deployment, &authors).await?.into_iter();
-    let contents = stored.into_iter().map(|stored| {
-        let Some(StoredTarget { target, author, .. }) = stored else {
-            return Content::default();
-        };
-        let author = author.and_then(|id| Some((id, profiles.next().flatten()?)));
-        Content { target, author }
-    });
-    Ok(contents.collect())
+    complete_authors(deployment, contents.iter_mut().collect()).await?;
+    Ok(contents)
+}
+
+/// Returns the key of the board of content of all time, if there is one.
+fn board_of_all_time(deployment: &Deployment, keys: &Keys) -> Option<String> {
+    // The board of all time is the same on each day.
+    let date = Date::of_local_millis(0);
+    let exists = deployment.config.content_periods.contains(&Period::All);
+    exists.then(|| keys.received_board(BoardKind::Content, Period::All, date))
 }
 
 /// Returns the field of a target's flags in the hash of users.
@@ -161,6 +171,8 @@ pub async fn moderate(
 
 /// Reads a page of an author's targets. An author who is hidden has none, unless `shows_hidden`.
 ///
+/// With several shards, a second request reads the targets.
+///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
@@ -169,16 +181,12 @@ pub async fn list(
     request: &ListRequest,
     shows_hidden: bool,
 ) -> Result<ListPage, Error> {
-    let (config, keys) = (&deployment.config, register_keys(deployment));
-    let mut all = vec![
-        keys.users(),
-        keys.register(),
-        keys.targets_of(&request.user),
-    ];
-    if config.content_periods.contains(&Period::All) {
-        // The board of all time is the same on each day.
-        let date = Date::of_local_millis(0);
-        all.push(keys.received_board(BoardKind::Content, Period::All, date));
+    let keys = deployment.keys_of(&request.user);
+    let mut all = vec![keys.users(), keys.targets_of(&request.user)];
+    let is_single = deployment.config.shards == 1;
+    if is_single {
+        all.push(keys.register());
+        all.extend(board_of_all_time(deployment, &keys));
     }
     let call = Command::script(&USER_TARGETS, &all)
         .arg(&request.user)
@@ -188,21 +196,53 @@ pub async fn list(
     if decode_flags(reply.at(1)?)?.is_hidden() && !shows_hidden {
         return Ok(ListPage::default());
     }
-    let (registrations, points) = (reply.at(3)?, reply.at(4)?);
+    let members = reply.at(3)?.list()?.iter().map(Reply::text);
+    let ids = members.map(|member| Ok(id_of_member(member?)));
+    let ids: Vec<&str> = ids.collect::<Result<_, StoreError>>()?;
+    let values = match is_single {
+        true => reply
+            .list()?
+            .get(4..)
+            .map_or(Vec::new(), |columns| rows_of(columns, ids.len())),
+        false => read_values(deployment, &ids, true).await?,
+    };
     let mut targets = Vec::new();
-    for (index, member) in reply.at(2)?.list()?.iter().enumerate() {
-        let points = match points {
-            Reply::List(points) => points.get(index).map(Reply::optional_unsigned),
-            _ => None,
-        };
-        if let Some(stored) = decode(registrations.at(index)?)? {
-            let id = id_of_member(member.text()?).to_owned();
-            let points = points.transpose()?.map(Option::unwrap_or_default);
-            targets.push((id, stored, points));
-        }
+    for (id, values) in ids.into_iter().zip(values) {
+        targets.extend(listed(request, id, &values)?);
     }
-    let next = reply.at(5)?.optional_text()?.map(str::to_owned);
+    let next = reply.at(2)?.optional_text()?.map(str::to_owned);
     Ok(ListPage { targets, next })
+}
+
+/// Returns a target of a list, unless it is hidden or not one of this author any more.
+fn listed(
+    request: &ListRequest,
+    id: &str,
+    values: &[Reply],
+) -> Result<Option<ListedTarget>, StoreError> {
+    let visible = decode_values(values)?.filter(|(_, is_hidden)| !is_hidden);
+    let of_author =
+        |(stored, _): &(StoredTarget, bool)| stored.author.as_ref() == Some(&request.user);
+    let Some((stored, _)) = visible.filter(of_author) else {
+        return Ok(None);
+    };
+    // Scores of hidden targets are negative, also for a moment after a target is shown again.
+    let points = values
+        .get(2)
+        .map(|score| score.some().map_or(Ok(0), Reply::integer));
+    let points = points.transpose()?.map(i64::unsigned_abs);
+    Ok(Some((id.to_owned(), stored, points)))
+}
+
+/// Returns the values of each row from columns.
+fn rows_of(columns: &[Reply], count: usize) -> Vec<Vec<Reply>> {
+    let row = |index| {
+        columns
+            .iter()
+            .flat_map(|column| column.at(index).cloned())
+            .collect()
+    };
+    (0..count).map(row).collect()
 }
 
 /// Registers targets, and returns each as it is now; `None` for one that has another author.

@@ -18,11 +18,14 @@ pub struct ListRequest {
     pub after: String,
 }
 
+/// The id of a target, its registration, and the points received of all time if there is such a board.
+pub type ListedTarget = (String, StoredTarget, Option<u64>);
+
 /// A page of targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
-    /// The id, the registration, and the points received of all time if there is such a board.
-    pub targets: Vec<(String, StoredTarget, Option<u64>)>,
+    /// The targets.
+    pub targets: Vec<ListedTarget>,
     /// The value of `after` for the next page.
     pub next: Option<String>,
 }

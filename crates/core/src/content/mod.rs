@@ -4,6 +4,6 @@ mod list;
 mod stored;
 mod target;
 
-pub use list::{ListPage, ListRequest};
+pub use list::{ListPage, ListRequest, ListedTarget};
 pub use stored::{StoredTarget, id_of_member, member};
 pub use target::{NamedTarget, Target, TargetView, checked_id};
