@@ -16,10 +16,10 @@ use serde_json::Value;
 const BOARDS: &str = "FROM boards WHERE site IN (SELECT value FROM json_each(?1)) \
     AND name = ?2 AND done = 1";
 
-/// The order of the index on one shard.
+/// The order of the index on one shard, and of plain boards on any number of shards.
 const ORDER: &str = "ORDER BY score DESC, user DESC";
 
-/// The order of several shards: equal scores by shard.
+/// The order of other boards on several shards: equal scores by shard.
 const ORDER_OF_SHARDS: &str = "ORDER BY score DESC, \
     (SELECT site FROM boards WHERE id = board), user DESC";
 
@@ -111,9 +111,12 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
         let values = common.iter().chain(values).cloned();
         Statement::new(sql, values.collect())
     };
-    let (is, order) = match config.shards {
-        1 => ("=", ORDER),
-        _ => ("IN", ORDER_OF_SHARDS),
+    let is = if config.shards == 1 { "=" } else { "IN" };
+    let orders_by_shard = config.shards > 1 && !board.kind.is_plain();
+    let order = if orders_by_shard {
+        ORDER_OF_SHARDS
+    } else {
+        ORDER
     };
     let visible = format!("FROM places WHERE score > 0 AND board {is} (SELECT id {BOARDS})");
     let ranked =
@@ -125,9 +128,9 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
         }
         BoardQuery::Standing { user, neighbors } => {
             let values = [Value::from(board.kind.member(user)), neighbors.into()];
-            let [rank, above, from] = match config.shards {
-                1 => standing(&visible),
-                _ => standing_of_shards(&ranked),
+            let [rank, above, from] = match orders_by_shard {
+                false => standing(&visible),
+                true => standing_by_shard(&ranked),
             };
             vec![
                 statement(&rank, values.get(..1).unwrap_or_default()),
@@ -149,8 +152,8 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
     [statement(&board, &[])].into_iter().chain(rows).collect()
 }
 
-/// Returns the queries of a standing on one shard, which use the index: the number of users above,
-/// the nearest of them, and the user's own row with some below.
+/// Returns the queries of a standing in [`ORDER`], which use the index: the number of users above, the
+/// nearest of them, and the user's own row with some below.
 fn standing(visible: &str) -> [String; 3] {
     let own = format!("(SELECT score, user {visible} AND user = ?3)");
     let above = format!("{visible} AND (score, user) > {own}");
@@ -161,8 +164,8 @@ fn standing(visible: &str) -> [String; 3] {
     ]
 }
 
-/// Returns the same queries for several shards, which rank every user.
-fn standing_of_shards(ranked: &str) -> [String; 3] {
+/// Returns the same queries in [`ORDER_OF_SHARDS`], which rank every user.
+fn standing_by_shard(ranked: &str) -> [String; 3] {
     let own = format!("(SELECT place FROM {ranked} WHERE user = ?3)");
     [
         format!("SELECT COALESCE({own}, 0) AS count"),
