@@ -3,6 +3,7 @@
 use super::{shard_id, shard_ids};
 use crate::platform::d1::{Database, Statement};
 use activity_rank_core::config::Config;
+use activity_rank_core::content::id_of_member;
 use activity_rank_core::error::Error;
 use activity_rank_store::fingerprint::Participant;
 
@@ -23,7 +24,7 @@ pub async fn erase(
 ) -> Result<(), Error> {
     let (shard, id, kind) = match participant {
         Participant::User(user) => (config.shard_of(user), user, OF_USERS),
-        Participant::Target(member) => (0, member, OF_TARGETS),
+        Participant::Target(member) => (config.shard_of(id_of_member(member)), member, OF_TARGETS),
     };
     let shard = shard_id(config, shard);
     let statement = |sql: String| Statement::new(&sql, vec![shard.as_str().into(), id.into()]);
