@@ -4,6 +4,7 @@ mod archive;
 mod hot;
 mod lists;
 mod moderation;
+mod ranks;
 mod receivers;
 mod refused_writes;
 mod targets;
@@ -13,6 +14,7 @@ use test_support::{Value, WorkerBuilder, json, shards};
 use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{activity, like, with};
 use crate::client::Client;
+use crate::store::Store;
 
 /// Starts a Worker with boards of content for days and all time.
 fn start() -> TestApp {
@@ -56,6 +58,17 @@ async fn rows(app: &TestApp, path: &str) -> Vec<(String, i64)> {
 
 fn row(id: &str, score: i64) -> (String, i64) {
     (id.to_owned(), score)
+}
+
+/// Writes a board of content or of authors to Redis: each row to the shard of its id.
+fn write_board(store: &mut Store, board: &str, rows: &[(String, i64)]) {
+    // The order counter is a fraction.
+    let order = 2f64.powi(-32).to_string();
+    for (id, score) in rows {
+        let key = store.key_of(id, board);
+        store.run::<()>("ZINCRBY", &[&key, &order, "#"]);
+        store.run::<()>("ZADD", &[&key, &score.to_string(), id]);
+    }
 }
 
 /// Asserts the boards of content and of authors of all time.
