@@ -1,8 +1,10 @@
 //! Closed boards of content and of authors are read from the archive once Redis has dropped them.
 
+use std::collections::BTreeSet;
+
 use test_support::{Value, json, rest};
 
-use super::{content, register};
+use super::{content, register, row, write_board};
 use crate::app::WranglerApp;
 use crate::bodies::{ids, like, undo, with};
 use crate::clock::{day, noon};
@@ -68,7 +70,8 @@ async fn reads(app: &WranglerApp, unique: u32) -> Vec<Value> {
     bodies
 }
 
-/// Deletes the closed day boards from Redis, and returns their number.
+/// Deletes the closed day boards from Redis, and returns their number; a board counts once, whatever the
+/// number of shards.
 fn drop_closed_boards(app: &WranglerApp) -> usize {
     let today = day(0).to_string();
     let mut keys = app.store().full_keys();
@@ -82,7 +85,10 @@ fn drop_closed_boards(app: &WranglerApp) -> usize {
     for key in &keys {
         app.store().run::<i64>("DEL", &[key]);
     }
-    keys.len()
+    keys.iter()
+        .map(|key| rest(key))
+        .collect::<BTreeSet<_>>()
+        .len()
 }
 
 fn targets(board: &Value) -> Vec<&str> {
@@ -161,4 +167,42 @@ async fn changed_board_is_archived_again() {
     assert_eq!(targets(&before[0]), ["b", "a"]);
     drop_closed_boards(&app);
     assert_eq!(reads(&app, 8).await, before);
+}
+
+/// The boards are written to Redis. Each shard is archived with its own rows.
+#[tokio::test]
+async fn equal_scores_read_the_same_from_the_archive() {
+    let app = start();
+    let rows: Vec<_> = (0..50)
+        .map(|number| row(&format!("t-{number}"), 1 + number % 2))
+        .collect();
+    let mut store = app.store();
+    for kind in ["T", "A"] {
+        let board = format!("b{kind}d:{}", day(DAYS_AGO));
+        write_board(&mut store, &board, &rows);
+        for (id, _) in &rows {
+            let (index, key) = (store.key_of(id, "i"), store.key_of(id, &board));
+            store.run::<()>("ZADD", &[&index, "inf", &key]);
+        }
+    }
+    let date = format!("date={}", day(DAYS_AGO));
+    let reads = async |unique: u32| {
+        let mut bodies = Vec::new();
+        for (kind, named) in [("content", "targets"), ("authors", "users")] {
+            let board = format!("/v1/{kind}/day?{date}&limit={unique}");
+            bodies.push(app.read(&board).await);
+            bodies.push(app.read(&format!("{board}&offset=20")).await);
+            for id in ["t-9", "t-7", "t-8", "t-0", "unknown"] {
+                let path = format!("/v1/{kind}/day/{named}/{id}?{date}&around=25");
+                bodies.push(app.read(&path).await);
+            }
+        }
+        bodies
+    };
+    let before = reads(60).await;
+    assert_eq!(targets(&before[0])[..3], ["t-9", "t-7", "t-5"]);
+    app.wrangler.tick().await;
+    assert_eq!(drop_closed_boards(&app), 2);
+    // Another page size avoids the response cache.
+    assert_eq!(reads(61).await, before);
 }

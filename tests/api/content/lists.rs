@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::{register, start};
+use super::{register, row, start, write_board};
 use crate::app::TestApp;
 
 /// Reads all pages of a list, and returns the ids and scores.
@@ -46,6 +46,26 @@ async fn list_has_targets_and_points_newest_first() {
         .collect();
     expected.push(row("#", 2));
     for limit in [1, 2, 3, 6, 30] {
+        assert_eq!(pages(&app, "9", limit).await, expected, "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn list_has_points_of_all_targets() {
+    let app = start();
+    let ids: Vec<String> = (0..40).map(|index| format!("p-{index:02}")).collect();
+    let batch = ids.iter().map(|id| json!({"id": id, "author": "9"}));
+    let batch: Vec<Value> = batch.collect();
+    let stored = app.put("/v1/targets", &json!(batch)).await;
+    stored.assert_status(200);
+    let points: Vec<_> = (1..)
+        .zip(&ids)
+        .map(|(points, id)| row(id, points))
+        .collect();
+    write_board(&mut app.store(), "bTa:all", &points);
+    let newest = points.into_iter().rev();
+    let expected: Vec<_> = newest.map(|(id, points)| (id, json!(points))).collect();
+    for limit in [1, 7, 40] {
         assert_eq!(pages(&app, "9", limit).await, expected, "{limit}");
     }
 }

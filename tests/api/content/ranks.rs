@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use test_support::{Value, json};
+use test_support::{Value, json, shards};
 
 use super::{content, register, row, rows, start, write_board};
 use crate::app::TestApp;
@@ -170,5 +170,38 @@ async fn hot_targets_are_exact_among_equal_scores() {
             .map(|(rank, id, score)| (rank, id, score + 1))
             .collect();
         assert_eq!(entries(&hot["entries"]), expected);
+    }
+}
+
+/// With several shards, further requests read the authors of targets, the ranks on other shards, or the
+/// registrations of listed targets.
+#[tokio::test]
+async fn reads_make_one_store_request_on_one_shard() {
+    let (app, forwarder) = TestApp::behind_forwarder(content);
+    let numbers = 0..20;
+    let batch = numbers.map(|number| json!({"id": format!("t-{number}"), "author": "9"}));
+    let batch: Vec<Value> = batch.collect();
+    let stored = app.put("/v1/targets", &json!(batch)).await;
+    stored.assert_status(200);
+    let rows: Vec<_> = (0..20)
+        .map(|number| row(&format!("t-{number}"), 1))
+        .collect();
+    for board in ["bTa:all", "bAa:all", &format!("bTd:{}", day(0))] {
+        write_board(&mut app.store(), board, &rows);
+    }
+    for (path, requests) in [
+        ("/v1/content/all?limit=", 2),
+        ("/v1/content/hot?limit=", 2),
+        ("/v1/content/all/targets/t-7?around=", 3),
+        ("/v1/authors/all?limit=", 1),
+        ("/v1/authors/all/users/t-7?around=", 2),
+        ("/v1/users/9/targets?limit=", 2),
+    ] {
+        // Loads the scripts. Another number avoids the response cache.
+        app.read(&format!("{path}10")).await;
+        forwarder.reset();
+        app.read(&format!("{path}11")).await;
+        let expected = if shards() > 1 { requests } else { 1 };
+        assert_eq!(forwarder.count(), expected, "{path}");
     }
 }
