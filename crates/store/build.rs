@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 22] = [
+const SCRIPTS: [(&str, &[&str]); 23] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
@@ -94,6 +94,7 @@ const SCRIPTS: [(&str, &[&str]); 22] = [
     ("TARGETS", &["integers", "deliveries", "journal", "targets"]),
     ("TOP", &["rows", "top"]),
     ("USER_TARGETS", &["user_targets"]),
+    ("WAITING", &["waiting"]),
     ("WATCH", &["integers", "watch"]),
     ("WINNERS", &["rows", "winners"]),
 ];
@@ -102,7 +103,7 @@ const SCRIPTS: [(&str, &[&str]); 22] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 10] = [
+const WRITING: [&str; 11] = [
     "COUNT",
     "ERASE",
     "FIRST_PROFILE",
@@ -112,6 +113,7 @@ const WRITING: [&str; 10] = [
     "RECOVER",
     "SETTLE",
     "TARGETS",
+    "WAITING",
     "WATCH",
 ];
 

@@ -7,7 +7,6 @@ use crate::platform::clock;
 use activity_rank_core::error::Error;
 use activity_rank_store::deliveries::{Delivered, deliver};
 use activity_rank_store::deployment::Deployment;
-use std::collections::BTreeSet;
 
 /// The rounds of one run after a response. What is left waits for the next response, or for cron.
 const ROUNDS: u32 = 10;
@@ -18,8 +17,7 @@ const CRON_ROUNDS: u32 = 5;
 /// Delivers the stream of one shard.
 pub async fn run(app: &App, shard: u32) {
     if let Ok(deployment) = app.job_deployment() {
-        let shards = BTreeSet::from([shard]);
-        report(deliver(deployment, shards, ROUNDS, clock::now()).await);
+        report(deliver(deployment, vec![shard], ROUNDS, clock::now()).await);
     }
 }
 

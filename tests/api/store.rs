@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use activity_rank_store::keys::Keys;
 use redis::{Connection, FromRedisValue, Iter};
-use test_support::{RedisServer, owner, rest};
+use test_support::{RedisServer, owner, rest, shards};
 
 /// The entries of an empty stream as [`Store::elements`] returns them.
 const NO_ENTRIES: &str = "array([])";
@@ -77,6 +77,31 @@ impl Store {
         let key = self.key_of(user, "p");
         let stored: Option<String> = self.run("HGET", &[&key, FINGERPRINT]);
         stored.unwrap_or_default().lines().skip(1).count()
+    }
+
+    /// Returns the number of deliveries that wait in the streams of all shards.
+    pub fn waiting(&mut self) -> usize {
+        let streams = (0..shards()).map(|shard| self.key_on(shard, "x"));
+        let streams: Vec<String> = streams.collect();
+        streams
+            .iter()
+            .map(|stream| self.run::<usize>("XLEN", &[stream]))
+            .sum()
+    }
+
+    /// Returns the fields of undo logs on all shards. One that is empty is complete.
+    pub fn undo_logs(&mut self) -> Vec<String> {
+        let mut logs = Vec::new();
+        for shard in 0..shards() {
+            let users = self.key_on(shard, "p");
+            let fields: BTreeMap<String, String> = self.run("HGETALL", &[&users]);
+            let is_log = |(field, log): &(String, String)| {
+                let is_other = field == FINGERPRINT || field.starts_with(Keys::WATCHED);
+                field.starts_with(Keys::UNDO_LOG) && !is_other && !log.is_empty()
+            };
+            logs.extend(fields.into_iter().filter(is_log).map(|(field, _)| field));
+        }
+        logs
     }
 
     /// Returns all keys without their hash tags, sorted and without duplicates.

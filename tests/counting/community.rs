@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
-use test_support::reference::period_id;
-use test_support::{Api, Value, Worker, json, root};
+use test_support::reference::{Store, period_id};
+use test_support::{Api, Value, Worker, json, redis, root, shards, until};
 
 fn lines() -> Vec<Value> {
     let file = root().join("demo/community.jsonl");
@@ -137,7 +137,8 @@ fn first_day(period: &str, date: Date) -> Date {
 #[tokio::test]
 async fn import_with_content_matches_reference() {
     let worker = Worker::builder().var("CONTENT_PERIODS", &PERIODS.join(","));
-    let worker = worker.start();
+    let worker = worker.cron().start();
+    let mut store = Store::new(redis(), worker.prefix());
     let (api, lines) = (worker.api(), lines());
     let posts = authors(&lines).into_iter();
     let posts: Vec<Value> = posts
@@ -150,6 +151,13 @@ async fn import_with_content_matches_reference() {
     }
     for _ in 0..2 {
         send(&api, &lines).await;
+        until("all deliveries", async || {
+            if shards() > 1 {
+                api.minute().await;
+            }
+            (store.deliveries() == 0).then_some(())
+        })
+        .await;
         let boards = expected_content(&lines);
         assert!(boards.len() > 300, "{}", boards.len());
         let compared = futures::stream::iter(&boards).map(async |(path, expected)| {

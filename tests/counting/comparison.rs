@@ -331,11 +331,19 @@ impl Comparison {
                 return Err(format!("{waiting} deliveries wait"));
             }
         }
-        for id in content.boards.keys() {
+        let keys: Vec<String> = content.boards.keys().map(content_board_key).collect();
+        let boards = self.store.content_boards(&keys);
+        for (id, found) in content.boards.keys().zip(boards) {
             let expected = content.ranking(id, &self.model.hidden);
-            let found = self.store.content_board(&content_board_key(id));
             if found != expected {
-                return Err(format!("{id:?}\nexpected {expected:?}\nfound    {found:?}"));
+                let log = self._worker.log();
+                let log: Vec<&str> = log
+                    .lines()
+                    .filter(|l| l.contains("error") || l.contains("warn"))
+                    .collect();
+                return Err(format!(
+                    "{id:?}\nexpected {expected:?}\nfound    {found:?}\nLOG {log:?}"
+                ));
             }
         }
         let targets = content.targets.iter();

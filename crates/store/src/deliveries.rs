@@ -4,12 +4,13 @@
 //! them. Each is applied on the shard of its receiver, in order, and then leaves the stream. A shard keeps the
 //! id of the last delivery from each other one, so a delivery is applied once, however often it is sent.
 
-use crate::count::{Delivery, Plan, apply};
+use crate::count::{Delivery, Plan, UndoLog, apply};
 use crate::deployment::Deployment;
-use crate::redis::{Command, Pipeline, Reply};
+use crate::fingerprint::fingerprint;
+use crate::redis::Command;
+use crate::scripts::WAITING;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Deliveries of one shard that one round takes.
 const BATCH: usize = 200;
@@ -18,7 +19,7 @@ const BATCH: usize = 200;
 #[derive(Debug, Default)]
 pub struct Delivered {
     /// The streams that may have more deliveries.
-    pub left: BTreeSet<u32>,
+    pub left: Vec<u32>,
     /// The causes of deliveries that can never be applied, because a value of the store is damaged.
     pub failed: Vec<Error>,
 }
@@ -31,7 +32,7 @@ pub struct Delivered {
 /// As [`Deployment::run_script`]; then the deliveries wait.
 pub async fn deliver(
     deployment: &Deployment,
-    shards: BTreeSet<u32>,
+    shards: Vec<u32>,
     rounds: u32,
     now: Instant,
 ) -> Result<Delivered, Error> {
@@ -39,67 +40,108 @@ pub async fn deliver(
         left: shards,
         failed: Vec::new(),
     };
-    let mut applied: Vec<Command> = Vec::new();
+    // The ids of the deliveries that have been applied, by the shard that sent them.
+    let mut applied: Vec<(u32, Vec<String>)> = Vec::new();
     for round in 0..=rounds {
-        let removals = applied.len();
-        let sources: Vec<u32> = match round < rounds {
-            true => delivered.left.iter().copied().collect(),
-            false => Vec::new(),
+        let is_last = round == rounds;
+        let mut sources = if is_last {
+            Vec::new()
+        } else {
+            delivered.left.clone()
         };
-        applied.extend(sources.iter().map(|shard| read(deployment, *shard)));
-        if applied.is_empty() {
-            break;
-        }
-        let requests = Pipeline::new(std::mem::take(&mut applied));
-        let replies = deployment.store.run(&requests).await?;
+        sources.extend(applied.iter().map(|(shard, _)| *shard));
+        sources.sort_unstable();
+        sources.dedup();
         if sources.is_empty() {
             break;
         }
+        let limit = if is_last { 0 } else { BATCH };
+        let call = |shard: &u32| waiting(deployment, *shard, limit, &applied);
+        let calls = sources.iter().map(call).collect();
+        let replies = deployment.run_scripts(calls).await?;
+        if is_last {
+            break;
+        }
+        applied.clear();
         delivered.left.clear();
-        let mut routes: BTreeMap<(u32, u32), Vec<Delivery>> = BTreeMap::new();
-        for (source, entries) in sources.into_iter().zip(replies.iter().skip(removals)) {
-            let entries = entries.list()?;
-            if entries.len() == BATCH {
-                delivered.left.insert(source);
+        let mut deliveries = Vec::new();
+        for (source, reply) in sources.into_iter().zip(&replies) {
+            let (entries, logs) = (reply.at(1)?.list()?, UndoLog::decode_all(reply.at(2)?)?);
+            recover(deployment, source, &logs).await?;
+            if entries.len() == BATCH || !logs.is_empty() {
+                delivered.left.push(source);
             }
-            applied.extend(removal(deployment, source, entries)?);
+            let mut ids = Vec::new();
             for entry in entries {
                 let delivery = Delivery::decode(source, entry)?;
                 let shard = delivery.shard(&deployment.config);
                 // Its own stream may have something to send on.
-                delivered.left.insert(shard);
-                routes.entry((source, shard)).or_default().push(delivery);
+                delivered.left.push(shard);
+                ids.push(delivery.id.clone());
+                deliveries.push((shard, delivery));
+            }
+            if !ids.is_empty() {
+                applied.push((source, ids));
             }
         }
-        let plan =
-            |((_, shard), deliveries)| Plan::of_deliveries(deployment, now, shard, deliveries);
-        let mut plans: Vec<Plan<'_>> = routes.into_iter().map(plan).collect();
+        let mut plans = plans(deployment, now, deliveries);
         for (outcomes, _) in apply(deployment, &mut plans, None, false).await? {
-            delivered
-                .failed
-                .extend(outcomes.into_iter().filter_map(Result::err));
+            let failed = outcomes.into_iter().filter_map(Result::err);
+            delivered.failed.extend(failed);
         }
     }
     Ok(delivered)
 }
 
-fn read(deployment: &Deployment, shard: u32) -> Command {
-    let read = Command::new("XRANGE").arg(&deployment.keys(shard).deliveries());
-    read.arg("-").arg("+").arg("COUNT").arg(&BATCH.to_string())
+/// Returns the plans of deliveries to their shards: one for each pair of shards.
+fn plans(
+    deployment: &Deployment,
+    now: Instant,
+    mut deliveries: Vec<(u32, Delivery)>,
+) -> Vec<Plan<'_>> {
+    let route = |(shard, delivery): &(u32, Delivery)| (delivery.from, *shard);
+    // Stable: those of a pair stay in their order.
+    deliveries.sort_by_key(route);
+    let mut plans: Vec<Plan<'_>> = Vec::new();
+    let mut last = None;
+    for delivery in deliveries {
+        let new = Some(route(&delivery));
+        let (shard, delivery) = delivery;
+        if last != new {
+            let calendar = &deployment.calendar;
+            plans.push(Plan::new(&deployment.config, calendar, now, shard));
+            last = new;
+        }
+        if let Some(plan) = plans.last_mut() {
+            plan.operations.deliver(delivery);
+        }
+    }
+    plans
 }
 
-/// Returns the command that removes entries from a stream, if there are any.
-fn removal(
+/// Returns the call that removes deliveries of a shard, and reads the next ones.
+fn waiting(
     deployment: &Deployment,
     shard: u32,
-    entries: &[Reply],
-) -> Result<Option<Command>, Error> {
-    if entries.is_empty() {
-        return Ok(None);
+    limit: usize,
+    applied: &[(u32, Vec<String>)],
+) -> Command {
+    let keys = deployment.keys(shard);
+    let call = Command::script(&WAITING, &[keys.users(), keys.deliveries()]);
+    let applied = applied.iter().filter(|(source, _)| *source == shard);
+    let ids = applied.flat_map(|(_, ids)| ids);
+    call.arg(&limit.to_string()).args(ids)
+}
+
+/// Undoes the changes of a call that the store refused in the middle.
+async fn recover(deployment: &Deployment, shard: u32, logs: &[UndoLog]) -> Result<(), Error> {
+    let (keys, fingerprint) = (deployment.keys(shard), fingerprint(&deployment.config));
+    let calls: Vec<Command> = logs
+        .iter()
+        .map(|log| log.recovery(&keys, &fingerprint))
+        .collect();
+    if !calls.is_empty() {
+        deployment.run_scripts(calls).await?;
     }
-    let mut removal = Command::new("XDEL").arg(&deployment.keys(shard).deliveries());
-    for entry in entries {
-        removal = removal.arg(entry.at(0)?.text()?);
-    }
-    Ok(Some(removal))
+    Ok(())
 }

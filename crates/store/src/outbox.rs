@@ -22,6 +22,24 @@ pub struct OutboxEntry {
 }
 
 impl OutboxEntry {
+    /// Decodes an entry of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] for any other reply.
+    pub fn decode(entry: &Reply) -> Result<Self, StoreError> {
+        let mut fields = Vec::new();
+        for pair in entry.at(1)?.list()?.chunks(2) {
+            if let [name, value] = pair {
+                fields.push((name.text()?.to_owned(), value.text()?.to_owned()));
+            }
+        }
+        Ok(Self {
+            id: entry.at(0)?.text()?.to_owned(),
+            fields,
+        })
+    }
+
     /// Returns the value of a field; empty if there is none.
     #[must_use]
     pub fn field(&self, name: &str) -> &str {
@@ -102,7 +120,10 @@ pub async fn advance(
     let entries = replies.last().unwrap_or(&Reply::Nil).list()?;
     Ok(Batch {
         is_pending: fingerprint::has_pending_changes(first),
-        entries: entries.iter().map(decode).collect::<Result<_, _>>()?,
+        entries: entries
+            .iter()
+            .map(OutboxEntry::decode)
+            .collect::<Result<_, _>>()?,
     })
 }
 
@@ -140,17 +161,4 @@ async fn run(
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;
     deployment.check_even_locked(replies.first().unwrap_or(&Reply::Nil))?;
     Ok(replies)
-}
-
-fn decode(entry: &Reply) -> Result<OutboxEntry, StoreError> {
-    let mut fields = Vec::new();
-    for pair in entry.at(1)?.list()?.chunks(2) {
-        if let [name, value] = pair {
-            fields.push((name.text()?.to_owned(), value.text()?.to_owned()));
-        }
-    }
-    Ok(OutboxEntry {
-        id: entry.at(0)?.text()?.to_owned(),
-        fields,
-    })
 }

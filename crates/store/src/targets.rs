@@ -294,11 +294,6 @@ fn decode(registration: &Reply) -> Result<Option<StoredTarget>, StoreError> {
     text.map(parse).transpose()
 }
 
-/// The register lies on the only shard of a deployment with boards of content.
-fn register_keys(deployment: &Deployment) -> Keys {
-    deployment.keys(0)
-}
-
 fn write_call<'a>(
     deployment: &Deployment,
     shard: u32,

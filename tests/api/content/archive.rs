@@ -32,12 +32,15 @@ async fn fill_boards(app: &WranglerApp) {
         let body = json!({"id": target, "author": author, "title": format!("Title of {target}")});
         let stored = app.put("/v1/targets", &json!([body])).await;
         stored.assert_status(200);
+        // Also the deliveries between shards.
+        app.wrangler.minute().await;
         like_then(app, "42", target).await;
     }
     like_then(app, "43", "#a").await;
     // A user with the id of a target.
     like_then(app, "b", "#a").await;
     app.outcome(undo(like("b", "#a")), "undone").await;
+    app.wrangler.minute().await;
     moderate(app, "hidden", true).await;
     app.moderate("10", true, false).await;
 }
@@ -131,6 +134,7 @@ async fn closed_boards_read_the_same_from_the_archive() {
     );
     app.delete("/v1/targets/%23a").await.assert_status(204);
     app.erase("9").await;
+    app.wrangler.minute().await;
     let left = reads(&app, 12).await;
     assert_eq!(targets(&left[0]), ["hidden", "c", "b"]);
     assert_eq!(left[0]["total"], 3);

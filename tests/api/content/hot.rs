@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::{content, register, start};
+use super::{content, deliver, register, start};
 use crate::app::TestApp;
 use crate::bodies::{like, with};
 use crate::clock::day;
@@ -51,6 +51,7 @@ async fn points_halve_with_each_of_seven_days() {
         like_ago("43", "hidden", 0),
     ];
     app.send_activity(json!(likes)).await.assert_status(200);
+    deliver(&app).await;
     let body = json!({"hidden": true, "reason": "A test"});
     let moderated = app.put("/v1/targets/hidden/moderation", &body).await;
     moderated.assert_status(200);
@@ -94,6 +95,7 @@ async fn sums_over_several_pages_are_exact() {
     }
     for batch in activities.chunks(500) {
         app.send_activity(json!(batch)).await.assert_status(200);
+        deliver(&app).await;
     }
     sums.sort_by(|one, other| other.partial_cmp(one).expect("numbers"));
     for limit in [1, 30, 100] {

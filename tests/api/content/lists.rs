@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::{register, row, start, write_board};
+use super::{deliver, register, row, start, write_board};
 use crate::app::TestApp;
 
 /// Reads all pages of a list, and returns the ids and scores.
@@ -58,6 +58,7 @@ async fn list_has_points_of_all_targets() {
     let batch: Vec<Value> = batch.collect();
     let stored = app.put("/v1/targets", &json!(batch)).await;
     stored.assert_status(200);
+    deliver(&app).await;
     let points: Vec<_> = (1..)
         .zip(&ids)
         .map(|(points, id)| row(id, points))

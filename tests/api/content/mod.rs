@@ -1,6 +1,7 @@
 //! Boards of content and of authors, and the register of targets.
 
 mod archive;
+mod deliveries;
 mod hot;
 mod lists;
 mod moderation;
@@ -99,6 +100,7 @@ async fn like_gives_points_to_target_and_author() {
     app.set_name("9", "Ada").await;
     app.count("42", "like", "post-7").await;
     app.count("43", "bookmark", "post-7").await;
+    deliver(&app).await;
     let target = json!({"id": "post-7", "title": "A title", "url": "https://example.com/7"});
     let author = json!({"id": "9", "name": "Ada"});
     for period in ["day", "all"] {

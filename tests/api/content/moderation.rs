@@ -234,6 +234,7 @@ async fn cron_completes_an_interrupted_deletion() {
     register(&app, "post-7", json!({"author": "9"})).await;
     app.count("42", "like", "post-7").await;
     app.count("42", "like", "post-8").await;
+    app.wrangler.minute().await;
     forwarder.fail_next_script(Fault::CutAfter);
     // The first request reads the registration, the second one deletes it.
     let first = delete(&app, "post-7").await;
@@ -242,6 +243,6 @@ async fn cron_completes_an_interrupted_deletion() {
     app.wrangler.minute().await;
     let mut store = app.store();
     assert_eq!(store.pending_changes("\tpost-7"), 0);
-    let board = store.key_of("42", "bTa:all");
+    let board = store.key_of("post-7", "bTa:all");
     assert_eq!(store.run::<i64>("ZCARD", &[&board]), 1);
 }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use test_support::{Value, json, shards};
 
-use super::{content, register, row, rows, start, write_board};
+use super::{content, deliver, register, row, rows, start, write_board};
 use crate::app::TestApp;
 use crate::clock::day;
 
@@ -181,8 +181,11 @@ async fn reads_make_one_store_request_on_one_shard() {
     let numbers = 0..20;
     let batch = numbers.map(|number| json!({"id": format!("t-{number}"), "author": "9"}));
     let batch: Vec<Value> = batch.collect();
-    let stored = app.put("/v1/targets", &json!(batch)).await;
+    // Deliveries between shards are requests, too.
+    let other = TestApp::with(|worker| content(worker).var("PREFIX", app.prefix()));
+    let stored = other.put("/v1/targets", &json!(batch)).await;
     stored.assert_status(200);
+    deliver(&other).await;
     let rows: Vec<_> = (0..20)
         .map(|number| row(&format!("t-{number}"), 1))
         .collect();

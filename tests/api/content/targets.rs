@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::{register, start};
+use super::{deliver, register, start};
 use crate::problem::{ID, Problem, field_error};
 
 #[tokio::test]
@@ -86,6 +86,7 @@ async fn ids_are_decoded_from_paths() {
         response.assert(200, body.clone());
         app.assert_get(&format!("/v1/targets/{path}"), body).await;
         app.count("42", "like", id).await;
+        deliver(&app).await;
         let standing = app.read(&format!("/v1/content/all/targets/{path}")).await;
         assert_eq!(
             (&standing["target"]["id"], &standing["score"]),

@@ -1,11 +1,11 @@
 //! A delivery: what someone receives on another shard than that of the activity.
 
 use super::record::BoardTargets;
+use crate::outbox::OutboxEntry;
 use crate::redis::{Reply, StoreError};
 use activity_rank_core::calendar::{Date, Period};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::id_of_member;
-use std::collections::HashMap;
 
 /// An entry of the stream of deliveries of a shard, or a change of boards in a rebuild. The header of
 /// `count_receive.lua` describes the fields.
@@ -44,13 +44,8 @@ impl Delivery {
     ///
     /// [`StoreError::Unavailable`] for any other entry.
     pub fn decode(from: u32, entry: &Reply) -> Result<Self, StoreError> {
-        let mut fields: HashMap<&str, &str> = HashMap::new();
-        for pair in entry.at(1)?.list()?.chunks(2) {
-            if let [name, value] = pair {
-                fields.insert(name.text()?, value.text()?);
-            }
-        }
-        let text = |name: &str| fields.get(name).copied().unwrap_or_default();
+        let entry = OutboxEntry::decode(entry)?;
+        let text = |name: &str| entry.field(name);
         let unexpected = || StoreError::Unavailable("unexpected delivery".to_owned());
         let periods = text("periods").chars().map(Period::from_letter);
         let content: Vec<Period> = periods.collect::<Option<_>>().ok_or_else(unexpected)?;
@@ -58,7 +53,7 @@ impl Delivery {
         let owned = |name: &str| text(name).to_owned();
         Ok(Self {
             from: Some(from),
-            id: entry.at(0)?.text()?.to_owned(),
+            id: entry.id.clone(),
             verb: owned("do"),
             receiver: owned("to"),
             points: text("points").parse().map_err(|_| unexpected())?,

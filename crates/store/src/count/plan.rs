@@ -1,7 +1,6 @@
 //! The call that counts activities of one shard.
 
 use super::call::{CallHeader, Lifetimes};
-use super::delivery::Delivery;
 use super::operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
 use super::record::BoardTargets;
 use crate::deployment::Deployment;
@@ -17,10 +16,9 @@ use activity_rank_core::error::Error;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
-use std::collections::HashMap;
 
 /// The registrations of targets, as they were read before the call.
-pub type Registrations = HashMap<String, Option<StoredTarget>>;
+pub type Registrations = Vec<(String, Option<StoredTarget>)>;
 
 /// The operations of one call, all of users of one shard.
 pub struct Plan<'a> {
@@ -81,21 +79,6 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Returns the plan of some deliveries to one shard.
-    #[must_use]
-    pub fn of_deliveries(
-        deployment: &'a Deployment,
-        now: Instant,
-        shard: u32,
-        deliveries: Vec<Delivery>,
-    ) -> Self {
-        let mut plan = Self::new(&deployment.config, &deployment.calendar, now, shard);
-        for delivery in deliveries {
-            plan.operations.deliver(delivery);
-        }
-        plan
-    }
-
     /// Returns whether the reply to the call may have so many outcomes.
     #[must_use]
     pub fn accepts(&self, outcomes: usize) -> bool {
@@ -116,12 +99,16 @@ impl<'a> Plan<'a> {
         // Daily records of that day may have expired.
         let forgotten = rule.once == Once::Day && today.days_since(date) >= history::DAYS;
         let mut receiver = receiver(self.config, activity, rule);
-        let mut author = author_of(self.config, activity);
+        let mut author = match receiver {
+            Receiver::Target(_) => author_of(self.config, activity),
+            Receiver::None | Receiver::User(_) | Receiver::Recorded(_) => None,
+        };
         let (mut claim, mut by_author) = (String::new(), false);
         if self.config.shards > 1
             && let Receiver::Target(id) = &receiver
         {
-            let registered = registrations.get(id).and_then(Option::as_ref);
+            let read = registrations.iter().find(|(read, _)| read == id);
+            let registered = read.and_then(|(_, registered)| registered.as_ref());
             let known = registered.and_then(|target| target.author.as_ref());
             by_author = known.or(author.as_ref()) == Some(&activity.user);
             author = author.filter(|_| known.is_none());

@@ -48,6 +48,20 @@ pub struct UndoLog {
 }
 
 impl UndoLog {
+    /// Decodes a list of participants and logs.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] for any other reply.
+    pub fn decode_all(logs: &Reply) -> Result<Vec<Self>, StoreError> {
+        let log = |pair: &Reply| {
+            let (user, text) = (pair.at(0)?.text()?, pair.at(1)?.text()?);
+            let (user, text) = (user.to_owned(), text.to_owned());
+            Ok(Self { user, text })
+        };
+        logs.list()?.iter().map(log).collect()
+    }
+
     /// Returns the call that undoes the changes and deletes the log.
     #[must_use]
     pub fn recovery(&self, keys: &Keys, fingerprint: &str) -> Command {
@@ -87,13 +101,7 @@ impl CountReply {
         let watched = match reply.list()?.get(4) {
             Some(Reply::Text(boards)) => boards.clone(),
             Some(logs) => {
-                let log = |pair: &Reply| {
-                    let (user, text) = (pair.at(0)?.text()?, pair.at(1)?.text()?);
-                    let (user, text) = (user.to_owned(), text.to_owned());
-                    Ok(UndoLog { user, text })
-                };
-                let logs = logs.list()?.iter().map(log);
-                return Ok(Self::Unfinished(logs.collect::<Result<_, _>>()?));
+                return Ok(Self::Unfinished(UndoLog::decode_all(logs)?));
             }
             None => String::new(),
         };

@@ -54,8 +54,8 @@
 --         results    { outcome, points } for each operation, points signed. The outcome is that of the
 --                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen' (refused),
 --                    or 'failed' with the error of Redis as the third element: this operation changed
---                    nothing, the others took effect. Without operations: { id, error } for each delivery
---                    that a damaged value prevents.
+--                    nothing, the others took effect. Without operations one for each delivery that a damaged
+--                    value prevents.
 --         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
 --                    each period of its targets. A hidden user has a score and no rank.
 --         unfinished  { user, undo log } for each user of the call whose changes an earlier call could
@@ -331,7 +331,7 @@ local function decide(operation)
 end
 
 -- Decides the deliveries and some operations in their order, and writes all of their changes or none. Returns
--- the outcomes of the operations; without operations, the deliveries that failed.
+-- the outcomes of the operations; without operations, those of deliveries that failed.
 local function apply(some)
   local failed = decide_deliveries()
   local outcomes = #some == 0 and failed or {}

@@ -14,6 +14,7 @@
 --   listed   in the author's list: the target, or a stub
 --   instant  in the list, or '' for a target that leaves it
 --   at       instant of the active record
+--   log      participant: while its undo log exists, the delivery is not complete; or ''
 --
 -- Stub: the field '#number member' of the register, 'number;authorship;author'. Either the registration with that
 -- number was deleted and its author keeps the points, or, with another number, the target had been registered
@@ -33,6 +34,7 @@ end
 
 -- Appends a delivery to the stream. `one` is the participant whose change it belongs to.
 local function send(one, verb, to, delivery)
+  delivery.log = one.field
   append(deliveries, one, 'to', to, delivery_fields(verb, ARGV[2], to, delivery))
 end
 
@@ -281,11 +283,11 @@ end
 
 local lists = {}
 
--- Returns what the list of an author has of a target: its instant there and its former one, '' for none.
-local function read_listed(delivery)
-  local name = delivery.list .. ' ' .. delivery.listed
+-- Returns what a list of an author has of a target or of a stub: its instant there and its former one, '' for none.
+local function read_listed(list, listed)
+  local name = list .. ' ' .. listed
   if not lists[name] then
-    local instant = redis.call('ZSCORE', delivery.list, delivery.listed) or ''
+    local instant = redis.call('ZSCORE', list, listed) or ''
     lists[name] = { instant = instant, former = instant }
   end
   return lists[name]
@@ -295,7 +297,7 @@ end
 -- does not receive what happened before.
 local function deliver_to_user(delivery)
   local user = delivery.one
-  local is_listed = delivery.listed == '' or read_listed(delivery).instant ~= ''
+  local is_listed = delivery.listed == '' or read_listed(delivery.list, delivery.listed).instant ~= ''
   if is_listed and delivery.at > erased_at(user) then
     local _, of_author = read_received_boards(delivery.targets, delivery.periods, nil, user)
     local change = { points = delivery.points, periods = delivery.periods, date = delivery.targets.date }
@@ -303,14 +305,18 @@ local function deliver_to_user(delivery)
   end
 end
 
--- Changes the list of an author, or takes an erased author off the target.
+-- Changes the list of an author, or takes an author who has been erased off the target: the target was registered
+-- before, or the list has lost the target whose stub it gains.
 local function deliver_list(delivery)
   local user, listed, instant = delivery.one, delivery.listed, delivery.instant
-  if instant ~= '' and delivery.at <= erased_at(user) then
-    local to = string.match(listed, '^#[%d.]+ (.*)$') or listed
-    return send(user, 'disown', 't' .. to, { author = user.id, listed = listed, at = delivery.at })
+  local member = string.match(listed, '^#[%d.]+ (.*)$')
+  local is_erased = not member and delivery.at <= erased_at(user)
+    or member and read_listed(delivery.list, member).instant == ''
+  if instant ~= '' and is_erased then
+    local disowned = { author = user.id, listed = listed, at = delivery.at }
+    return send(user, 'disown', 't' .. (member or listed), disowned)
   end
-  local known = read_listed(delivery)
+  local known = read_listed(delivery.list, listed)
   known.instant = instant
   protect(user)
   changes.listed[#changes.listed + 1] =
@@ -356,8 +362,8 @@ local function is_after(id, other)
   return ms > other_ms or ms == other_ms and tonumber(sequence) > tonumber(other_sequence)
 end
 
--- Decides deliveries of one shard that have not been applied yet, in their order. Returns the ids of those that
--- cannot be applied because a value is damaged, each with the error.
+-- Decides deliveries of one shard that have not been applied yet, in their order. Returns an outcome for each one that
+-- cannot be applied because a value is damaged.
 local function decide_deliveries()
   local failed, last = {}, nil
   for _, delivery in ipairs(delivered) do
@@ -369,7 +375,7 @@ local function decide_deliveries()
     if is_entry or is_after(delivery.id, last) then
       local ok, failure = pcall(deliver[delivery.verb], delivery)
       if not ok then
-        failed[#failed + 1] = { delivery.id, error_text(failure) }
+        failed[#failed + 1] = { 'failed', 0, error_text(failure) }
       end
       if not is_entry then
         last, position = delivery.id, delivery.id

@@ -82,6 +82,8 @@ pub struct Content {
     /// Whether the shard of a target does not know who has been erased on that of its author: an activity
     /// registers the target then, without them.
     pub has_shards: bool,
+    /// Deleted registrations whose authors keep the points, by id and number.
+    deleted: BTreeMap<(String, u64), Target>,
     /// The number of registrations so far.
     registrations: u64,
 }
@@ -124,9 +126,10 @@ impl Content {
 
     /// Deletes a target and what it received.
     pub fn delete(&mut self, id: &str) {
-        if self.targets.remove(id).is_some() {
+        if let Some(target) = self.targets.remove(id) {
             self.remove(Subject::Content, id);
             self.hidden.remove(id);
+            self.deleted.insert((id.to_owned(), target.number), target);
         }
     }
 
@@ -143,7 +146,7 @@ impl Content {
     /// Erases an author: targets stay without one.
     pub(super) fn erase(&mut self, user: &str, at: InstantRange) {
         self.remove(Subject::Authors, user);
-        for target in self.targets.values_mut() {
+        for target in self.targets.values_mut().chain(self.deleted.values_mut()) {
             target.author.take_if(|author| author == user);
         }
         self.erased.insert(user.to_owned(), at);
@@ -237,9 +240,23 @@ impl Content {
             let target = self.targets.get(id);
             target.is_some_and(|target| target.number == *number)
         };
-        let is_current = |author: &&String| {
-            let erased = self.erased.get(*author);
-            erased.is_none_or(|erased| erased.is_before(changed))
+        // The author of a target is the one of then if the registration has had no other one since.
+        let is_current = |author: &&String| match &received.target {
+            Some((id, number)) => {
+                let registered = self
+                    .targets
+                    .get(id)
+                    .filter(|target| target.number == *number);
+                let known = registered.or_else(|| self.deleted.get(&(id.clone(), *number)));
+                known.is_some_and(|target| {
+                    target.author.as_ref() == Some(*author)
+                        && Some(target.authorship) == received.authorship
+                })
+            }
+            None => {
+                let erased = self.erased.get(*author);
+                erased.is_none_or(|erased| erased.is_before(changed))
+            }
         };
         let target = received.target.as_ref().filter(is_registered);
         let author = received.author.as_ref().filter(is_current);

@@ -81,6 +81,12 @@ impl Store {
     /// Returns users and points of several boards, best first: the visible users, then the hidden
     /// ones.
     pub fn boards(&mut self, keys: &[String]) -> Vec<[Vec<(String, u64)>; 2]> {
+        let boards = self.scores(keys);
+        boards.chunks(shards() as usize).map(merge_shards).collect()
+    }
+
+    /// Returns members and scores of each board on each shard.
+    fn scores(&mut self, keys: &[String]) -> Vec<Vec<(String, f64)>> {
         if keys.is_empty() {
             return Vec::new();
         }
@@ -95,34 +101,15 @@ impl Store {
                     .arg("WITHSCORES");
             }
         }
-        let boards: Vec<Vec<(String, f64)>> =
-            pipeline.query(&mut self.connection).expect("ZREVRANGE");
-        boards.chunks(shards() as usize).map(merge_shards).collect()
+        pipeline.query(&mut self.connection).expect("ZREVRANGE")
     }
 
-    /// Returns ids and points of a board of content or of authors, best first: the visible ones, then the
-    /// hidden ones.
-    pub fn content_board(&mut self, key: &str) -> [Vec<(String, u64)>; 2] {
-        let mut all: Vec<(String, i64)> = Vec::new();
-        for shard in 0..shards() {
-            let key = format!("{{{}:{shard}}}{key}", self.prefix);
-            let mut read = cmd("ZREVRANGE");
-            read.arg(key).arg(0).arg(-1).arg("WITHSCORES");
-            let rows: Vec<(String, f64)> = read.query(&mut self.connection).expect("ZREVRANGE");
-            let rows = rows.into_iter().filter(|(member, _)| member != "#");
-            // A member that begins with `#` has a second one.
-            all.extend(rows.map(|(member, score)| match member.strip_prefix('#') {
-                Some(id) => (id.to_owned(), score as i64),
-                None => (member, score as i64),
-            }));
-        }
-        all.sort_by_key(|(id, score)| Reverse((score.abs(), id.clone())));
-        let (visible, hidden): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(_, score)| *score > 0);
-        [visible, hidden].map(|side| {
-            let rows = side.into_iter();
-            rows.map(|(id, score)| (id, score.unsigned_abs())).collect()
-        })
+    /// Returns ids and points of several boards of content or of authors, best first: the visible ones, then
+    /// the hidden ones.
+    pub fn content_boards(&mut self, keys: &[String]) -> Vec<[Vec<(String, u64)>; 2]> {
+        let boards = self.scores(keys);
+        let boards = boards.chunks(shards() as usize);
+        boards.map(merge_plain_shards).collect()
     }
 
     /// Returns the registrations of targets: number and author by id. With several shards the numbers are
@@ -243,6 +230,22 @@ impl Store {
 fn is_total(field: &str) -> bool {
     field.starts_with(|first: char| first.is_ascii_digit() || first.is_ascii_lowercase())
         && !field.contains(':')
+}
+
+/// Merges the parts of a board of content or of authors.
+fn merge_plain_shards(parts: &[Vec<(String, f64)>]) -> [Vec<(String, u64)>; 2] {
+    let rows = parts.iter().flatten().filter(|(member, _)| member != "#");
+    // A member that begins with `#` has a second one.
+    let id = |member: &String| member.strip_prefix('#').unwrap_or(member).to_owned();
+    let mut all: Vec<(String, i64)> = rows
+        .map(|(member, score)| (id(member), *score as i64))
+        .collect();
+    all.sort_by_key(|(id, score)| Reverse((score.abs(), id.clone())));
+    let (visible, hidden): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, score)| *score > 0);
+    [visible, hidden].map(|side| {
+        let rows = side.into_iter();
+        rows.map(|(id, score)| (id, score.unsigned_abs())).collect()
+    })
 }
 
 /// Merges the shards of a board, without their order counters, into visible and hidden users. Scores

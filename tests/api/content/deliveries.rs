@@ -1,0 +1,137 @@
+//! Deliveries between shards, with requests that fail. With one shard everybody receives in one step.
+
+use test_support::{Fault, Refusal, json, shard_among};
+
+use super::{content, deliver, register, rows};
+use crate::app::TestApp;
+use crate::bodies::{activity, like, undo, with};
+use crate::store::Store;
+
+/// A target, its author, and those who act on it; most are on different shards.
+fn names(round: usize) -> [String; 5] {
+    ["post", "author", "one", "two", "three"].map(|name| format!("{name}-{round}"))
+}
+
+/// Sends activities after which a target has 5 points, and its author 7.
+async fn act(app: &TestApp, round: usize) {
+    let [post, author, one, two, three] = &names(round);
+    let array = json!([
+        like(one, post),
+        like(two, post),
+        with(
+            activity(three, "comment", &format!("c-{round}")),
+            json!({"on": post})
+        ),
+        activity(three, "follow", author),
+        undo(like(two, post)),
+    ]);
+    app.send_activity(array).await.assert_status(200);
+}
+
+/// Asserts the points of each round on the boards of all time, and that nothing waits.
+async fn assert_points(app: &TestApp, store: &mut Store, rounds: usize) {
+    for (path, index, points) in [("/v1/content/all", 0, 5), ("/v1/authors/all", 1, 7)] {
+        let mut found = rows(app, &format!("{path}?limit=100")).await;
+        found.sort();
+        let expected = (0..rounds).map(|round| (names(round)[index].clone(), points));
+        let mut expected: Vec<_> = expected.collect();
+        expected.sort();
+        assert_eq!(found, expected, "{path}");
+    }
+    assert_eq!(store.waiting(), 0);
+    assert_eq!(store.undo_logs(), [""; 0]);
+}
+
+#[tokio::test]
+async fn refused_and_interrupted_deliveries_count_once() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        content(worker)
+            .var("BOARD_MAX_AGE", "0")
+            .var("READ_LIMIT", "0")
+    });
+    let mut store = app.store();
+    let refusals = [1, 2, 3, 5, 8, 13, 21, 34]
+        .map(|number| [Refusal::Only(number), Refusal::From(number)].map(Fault::RefuseWrites));
+    let faults = refusals.into_iter().flatten();
+    let faults = faults.chain([Fault::CutBefore, Fault::CutAfter]);
+    let mut rounds = 0;
+    for fault in faults {
+        let [post, author, ..] = &names(rounds);
+        register(&app, post, json!({ "author": author })).await;
+        act(&app, rounds).await;
+        forwarder.fail(move |_| Some(fault.clone()));
+        for _ in 0..2 {
+            deliver(&app).await;
+        }
+        forwarder.heal();
+        rounds += 1;
+        assert_points(&app, &mut store, rounds).await;
+    }
+}
+
+/// A Worker that dies after it has counted leaves the deliveries to cron, and two that deliver at once count once.
+#[tokio::test]
+async fn deliveries_of_several_workers_count_once() {
+    let app = TestApp::with(content);
+    let other = TestApp::with(|worker| content(worker).var("PREFIX", app.prefix()));
+    let mut store = app.store();
+    for round in 0..10 {
+        let [post, author, ..] = &names(round);
+        register(&app, post, json!({ "author": author })).await;
+        act(&app, round).await;
+        tokio::join!(deliver(&app), deliver(&other), deliver(&app));
+    }
+    assert_points(&other, &mut store, 10).await;
+}
+
+/// An activity registers its target when it is delivered. One that registers it at the same time counts for the
+/// registration that was first, also for its undo.
+#[tokio::test]
+async fn activities_that_register_a_target_at_once_count_for_one_registration() {
+    let app = TestApp::with(content);
+    let author = json!({"author": "9"});
+    let likes = ["1", "2", "3", "4"].map(|user| with(like(user, "post-7"), author.clone()));
+    let response = app.send_activity(json!(likes)).await;
+    response.assert_status(200);
+    assert_eq!(
+        rows(&app, "/v1/content/all").await,
+        [("post-7".to_owned(), 8)]
+    );
+    assert_eq!(rows(&app, "/v1/authors/all").await, [("9".to_owned(), 8)]);
+    for user in ["1", "2", "3"] {
+        app.outcome(undo(like(user, "post-7")), "undone").await;
+    }
+    let left = |path: &str| format!("{path}?limit=50");
+    let content = rows(&app, &left("/v1/content/all")).await;
+    assert_eq!(content, [("post-7".to_owned(), 2)]);
+    let authors = rows(&app, &left("/v1/authors/all")).await;
+    assert_eq!(authors, [("9".to_owned(), 2)]);
+}
+
+/// A damaged value stops its own delivery, and no other one.
+#[tokio::test]
+async fn damaged_board_stops_no_other_delivery() {
+    let app = TestApp::with(|worker| content(worker).var("SHARDS", "2"));
+    let mut store = app.store();
+    let on_shard = |shard| {
+        let mut ids = (0..).map(|number| format!("post-{number}"));
+        ids.find(|id| shard_among(id, 2) == shard).expect("an id")
+    };
+    let ids = [on_shard(0), on_shard(1)];
+    for id in &ids {
+        register(&app, id, json!({"author": "9"})).await;
+    }
+    let board = store.key_on(0, "bTa:all");
+    store.run::<()>("SET", &[&board, "no board"]);
+    let likes = ids.each_ref().map(|id| like("1", id));
+    app.send_activity(json!(likes)).await.assert_status(200);
+    app.minute().await;
+    assert!(app.log().contains("WRONGTYPE"), "{}", app.log());
+    store.run::<i64>("DEL", &[&board]);
+    app.count("2", "like", &ids[0]).await;
+    app.minute().await;
+    for id in ids {
+        let path = format!("/v1/content/all/targets/{id}");
+        assert_eq!(app.read(&path).await["score"], 2);
+    }
+}
