@@ -18,13 +18,14 @@ use activity_rank_store::progress::{self, Outbox, Progress};
 /// The cron trigger that only completes pending changes and drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
 
-/// Runs the jobs of a cron trigger within one budget: deliveries between shards, the journal, pending changes, boards that are lost
-/// if they expire before they are archived, then the copies for an outage. Each leaves what the later
-/// ones need; pending changes take the rest, because every reader sees them complete already. The rest
-/// of a job, and a job that fails, is due next time.
+/// Runs the jobs of a cron trigger within one budget: deliveries between shards, the journal, pending
+/// changes, boards that are lost if they expire before they are archived, then the copies for an outage.
+/// Each leaves what the later ones need; pending changes take the rest, because every reader sees them
+/// complete already. The rest of a job, and a job that fails, is due next time.
 ///
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
-/// for each shard every minute, and three more every five minutes.
+/// for each shard every minute, and three more every five minutes. Boards of content on several shards
+/// take one more for each shard.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let Ok(run) = app.cron_run() else {
         return;

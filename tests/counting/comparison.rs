@@ -336,14 +336,7 @@ impl Comparison {
         for (id, found) in content.boards.keys().zip(boards) {
             let expected = content.ranking(id, &self.model.hidden);
             if found != expected {
-                let log = self._worker.log();
-                let log: Vec<&str> = log
-                    .lines()
-                    .filter(|l| l.contains("error") || l.contains("warn"))
-                    .collect();
-                return Err(format!(
-                    "{id:?}\nexpected {expected:?}\nfound    {found:?}\nLOG {log:?}"
-                ));
+                return Err(format!("{id:?}\nexpected {expected:?}\nfound    {found:?}"));
             }
         }
         let targets = content.targets.iter();

@@ -34,7 +34,6 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
             result = comparison.check_full_state(&users()).await;
         }
         if let Err(difference) = result {
-            std::fs::write(format!("/tmp/sent-{index}.jsonl"), requests_text(&sent)).unwrap();
             let last = requests_text(&sent[sent.len().saturating_sub(10)..]);
             let fewest = match shrink(&setup, sent).await {
                 Some((fewest, difference)) => format!("{}\n{difference}", requests_text(&fewest)),

@@ -5,6 +5,7 @@
 -- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
 -- '\t' .. user   undo log of a call: restore.lua
 -- '\t#'          watched boards: watch.lua
+-- '\t#3'         id of the last delivery from shard 3: count_receive.lua
 --
 -- Flags and undo logs are those of a participant: a user, or a target as a tab and its member. No user id contains
 -- a tab, '!' or '#'.
