@@ -6,7 +6,7 @@ CREATE TABLE journal (
   shard INTEGER NOT NULL,
   id TEXT NOT NULL,       -- id of the entry in the outbox: 1795132800000-0
   user TEXT NOT NULL,     -- the user; '' for an erasure and for an erased user
-  entry TEXT NOT NULL     -- its fields as a JSON object; '{}' for an erased user
+  entry TEXT NOT NULL     -- its fields as a JSON object; for an erased user without the user if it has a target, else '{}'
 );
 CREATE UNIQUE INDEX journal_by_id ON journal (site, shard, id);
 CREATE INDEX journal_by_user ON journal (site, user) WHERE user <> '';

@@ -6,7 +6,10 @@
 //! describe the table.
 //!
 //! An entry has named text fields. Entries of a kind have the same fields in the same order, because
-//! a stream then stores their names once.
+//! a stream then stores their names once. A target is the member of boards: its id, after a second `#` if it
+//! begins with one.
+//!
+//! An erasure empties the earlier entries of the user. Those that have a `target` lose their `user` only.
 //!
 //! | field | in entries of `count`, `undo`, `adjust` |
 //! |---|---|
@@ -23,8 +26,22 @@
 //! | `reason` | the reason of an adjustment |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //!
+//! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others received; empty for none and in an undo |
+//!
+//! | field | in entries of `receive`: points that others receive, or that an undo takes back |
+//! |---|---|
+//! | `now` | when it was processed, Unix ms |
+//! | `user` | who receives on boards of authors; empty for none, or on another shard |
+//! | `target` | what receives on boards of content; empty for none, or on another shard |
+//! | `points` | in smallest steps; negative for an undo, which takes back as much as is left |
+//! | `kinds`, `date` | the boards: letters of periods, day |
+//! | `skipped` | the boards left out because they are archived and expired: numbers from 1, first of the boards of content, if there is a target, and then of those of authors |
+//!
 //! | `did` | fields |
 //! |---|---|
+//! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua` |
+//! | `list` | `now`, `user` (an author), `listed` (a target or stub in the list), `instant` (empty if it leaves the list): with several shards |
+//! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |

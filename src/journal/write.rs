@@ -88,7 +88,8 @@ impl Batch {
     }
 
     /// Returns the statements that write the batch. They empty the earlier rows of erased users
-    /// instead of deleting them: a slower process could insert a deleted row again.
+    /// instead of deleting them: a slower process could insert a deleted row again. A row that also
+    /// has a target loses its user only: the target stays registered and keeps its points.
     fn statements(&self, deployment: &str, shard: u32) -> Vec<Statement> {
         let rows = self.rows.as_str();
         let insert = Statement::new(
@@ -103,7 +104,8 @@ impl Batch {
         }
         let erased = serde_json::to_string(&self.erased).unwrap_or_default();
         let empty = Statement::new(
-            "UPDATE journal SET user = '', entry = '{}' FROM \
+            "UPDATE journal SET user = '', entry = CASE WHEN json_extract(entry, '$.target') <> '' \
+             THEN json_set(entry, '$.user', '') ELSE '{}' END FROM \
              (SELECT json_extract(value, '$[0]') AS gone, (SELECT n FROM journal WHERE site = ?1 \
              AND shard = ?2 AND id = json_extract(value, '$[1]')) AS until FROM json_each(?3)) \
              WHERE site = ?1 AND user <> '' AND user = gone AND n < until",
@@ -151,6 +153,15 @@ mod tests {
         assert_eq!(insert.values, rows);
         let erased = vec![json!("ar v1"), json!(3), json!(r#"[["42","2-0"]]"#)];
         assert_eq!(empty.values, erased);
+    }
+
+    /// The user of an entry with a target is its author.
+    #[test]
+    fn row_of_target_names_its_author() {
+        let fields = [("did", "target"), ("user", "9"), ("target", "post-7")];
+        let batch = Batch::new(&[entry("1-0", &fields)]);
+        let row = r#"[["1-0","9",{"did":"target","user":"9","target":"post-7"}]]"#;
+        assert_eq!(batch.rows, row);
     }
 
     #[test]

@@ -71,6 +71,58 @@ async fn erasure_clears_journal_and_outbox_of_user() {
     assert!(tombstones.len() == 1 && tombstones[0].1 > erased_at);
 }
 
+/// Entries of a target lose their user only: the target stays registered, and keeps what it has received.
+#[tokio::test]
+async fn erasure_leaves_entries_of_targets_without_user() {
+    let app = start_with(|worker| {
+        let worker = worker.var("CONTENT_PERIODS", "all");
+        worker.json("SHARDS", json!(1))
+    });
+    let target = json!({"author": "9", "title": "A title"});
+    let registered = app.client.put("/v1/targets/post-7", &target).await;
+    registered.assert_status(200);
+    for activity in [like("42", "post-7"), activity("42", "follow", "9")] {
+        assert_eq!(app.send(activity).await, ["counted"]);
+    }
+    let hide = json!({"hidden": true, "reason": "A reason"});
+    let path = "/v1/targets/post-7/moderation";
+    app.client.put(path, &hide).await.assert_status(200);
+    // What, by whom, on which target.
+    let entries = async || -> Vec<String> {
+        app.entries_after(0).await;
+        let named = |(_, user, entry): (String, String, Value)| {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+            assert!(["", &user].contains(&text("user").as_str()), "{entry}");
+            format!("{} {user} {}", text("did"), text("target"))
+        };
+        app.rows().await.into_iter().map(named).collect()
+    };
+    let mut expected = [
+        "target 9 post-7",
+        "receive 9 post-7",
+        "count 42 ",
+        "receive 9 ",
+        "count 42 ",
+        "moderate-target  post-7",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    assert_eq!(entries().await, expected);
+    app.client.erase("42").await;
+    (expected[2], expected[4]) = ("  ".to_owned(), "  ".to_owned());
+    expected.push("erase  ".to_owned());
+    assert_eq!(entries().await, expected);
+    app.client.erase("9").await;
+    let without = ["target  post-7", "receive  post-7"].map(str::to_owned);
+    expected[..2].clone_from_slice(&without);
+    expected[3] = "  ".to_owned();
+    expected.push("erase  ".to_owned());
+    assert_eq!(entries().await, expected);
+    let left = app.rows().await;
+    assert_eq!(left[0].2["json"], r#"{"title":"A title"}"#);
+    assert_eq!(left[1].2["points"], "2");
+}
+
 /// Two erasures of a user, and activity before, between and after them, reach the database in one
 /// batch.
 #[tokio::test]
