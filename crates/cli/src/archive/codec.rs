@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use activity_rank_core::board::BoardKind;
 use activity_rank_store::keys::Keys;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,11 +11,14 @@ use serde::Serialize;
 use crate::archive::key::{
     BoardId, HistoryField, Key, date_bits, format_history_field, parse_date_bits, parse_span,
 };
-use crate::archive::record::{ActionTotal, OrderedMap, Profile, Record};
+use crate::archive::record::{ActionTotal, COUNTER, OrderedMap, Profile, Record, Subject};
 use crate::archive::store::Pairs;
 
 /// Approximate largest size of the values of a line, well below the longest line that is read.
 const LINE_BYTES: usize = 48 * 1024;
+
+/// The order counter of a board of content or of authors, divided by its score.
+const COUNTER_UNITS: f64 = (1_u64 << 32) as f64;
 
 /// Decodes a whole key of a shard, or a page of it, except for the index, the audit log and the
 /// fingerprint.
@@ -29,10 +33,19 @@ pub fn decode_key(
     values: Pairs,
 ) -> Result<Vec<Record>, String> {
     Ok(match key.clone() {
-        Key::Board(BoardId { period, id, group }) => {
-            let scores = try_map_values(values, |score| decode_score(&score))?;
+        Key::Board(BoardId {
+            kind,
+            period,
+            id,
+            group,
+        }) => {
+            let scores = try_map_values(values, |member, score| match is_fraction(kind, member) {
+                true => decode_counter(&score),
+                false => decode_score(&score),
+            })?;
             split_lines(scores, |scores| Record::Board {
                 shard,
+                of: Subject::of_kind(kind),
                 period: period.clone(),
                 id: id.clone(),
                 group: group.clone(),
@@ -49,15 +62,32 @@ pub fn decode_key(
             }
         }),
         Key::Users => {
-            // Fields with a tab are the fingerprint and undo logs.
-            let is_user = |(field, _): &(String, String)| !field.starts_with(Keys::UNDO_LOG);
-            let values = values.into_iter().filter(is_user).collect();
+            // Other fields with a tab are the fingerprint, undo logs and watched boards.
+            let is_stored = |(field, _): &(String, String)| {
+                !field.starts_with(Keys::UNDO_LOG) || position_source(field).is_some()
+            };
+            let values = values.into_iter().filter(is_stored).collect();
             decode_each(values, |field, text| {
+                if let Some(from) = position_source(&field) {
+                    let id = text;
+                    return Ok(Record::Position { shard, from, id });
+                }
                 match field.strip_prefix(Keys::FLAGS) {
                     Some(user) => decode_flags(user.to_owned(), text),
                     None => decode_profile(field, text),
                 }
             })?
+        }
+        Key::Register => split_lines(values, |registrations| Record::Register {
+            shard,
+            registrations: OrderedMap(registrations),
+        }),
+        Key::Targets(user) => {
+            let targets = try_map_values(values, |_, instant| decode_score(&instant))?;
+            split_lines(targets, |targets| Record::Targets {
+                user: user.clone(),
+                targets: OrderedMap(targets),
+            })
         }
         Key::AuditDetails => decode_each(values, |field, value| {
             decode_audit_detail(shard, field, value)
@@ -69,7 +99,7 @@ pub fn decode_key(
             }
             Err(_) => Err(format!("has the invalid instant '{at}'")),
         })?,
-        Key::Index | Key::AuditLog | Key::OptOuts => Vec::new(),
+        Key::Index | Key::AuditLog | Key::OptOuts | Key::Deliveries => Vec::new(),
     })
 }
 
@@ -138,8 +168,14 @@ pub fn decode_index(shard: u32, tag: &str, name: &str, expiry: &str) -> Result<R
         }
     };
     match name.strip_prefix(tag).map(Key::parse) {
-        Some(Some(Key::Board(BoardId { period, id, group }))) => Ok(Record::IndexBoard {
+        Some(Some(Key::Board(BoardId {
+            kind,
+            period,
+            id,
+            group,
+        }))) => Ok(Record::IndexBoard {
             shard,
+            of: Subject::of_kind(kind),
             period,
             id,
             group,
@@ -168,11 +204,23 @@ fn decode_flags(user: String, text: String) -> Result<Record, String> {
         Some((flags, number)) => (flags.to_owned(), Some(decode_number(number)?)),
         None => (text, None),
     };
-    Ok(Record::Flags {
-        user,
-        flags,
-        subject,
+    Ok(match user.strip_prefix('\t') {
+        Some(target) => Record::TargetFlags {
+            target: target.to_owned(),
+            flags,
+            subject,
+        },
+        None => Record::Flags {
+            user,
+            flags,
+            subject,
+        },
     })
+}
+
+/// Returns the shard in a field with the position of deliveries.
+fn position_source(field: &str) -> Option<u32> {
+    field.strip_prefix(Keys::WATCHED)?.parse().ok()
 }
 
 fn decode_audit_detail(shard: u32, field: String, value: String) -> Result<Record, String> {
@@ -180,13 +228,18 @@ fn decode_audit_detail(shard: u32, field: String, value: String) -> Result<Recor
         let count = decode_number(&value)?;
         return Ok(Record::Subjects { shard, count });
     }
-    Ok(match field.strip_prefix('s') {
-        Some(number) => Record::Subject {
+    Ok(match (field.strip_prefix('s'), value.strip_prefix('\t')) {
+        (Some(number), Some(target)) => Record::TargetSubject {
+            shard,
+            number: decode_number(number)?,
+            target: target.to_owned(),
+        },
+        (Some(number), None) => Record::Subject {
             shard,
             number: decode_number(number)?,
             user: value,
         },
-        None => Record::Reason {
+        (None, _) => Record::Reason {
             shard,
             entry: field,
             reason: value,
@@ -228,6 +281,16 @@ pub fn decode_score(text: &str) -> Result<i64, String> {
     }
 }
 
+/// Returns whether the score of a member is a fraction: that of the order counter where scores are points.
+fn is_fraction(kind: BoardKind, member: &str) -> bool {
+    kind != BoardKind::Members && member == COUNTER
+}
+
+fn decode_counter(text: &str) -> Result<i64, String> {
+    let number: Option<f64> = text.parse().ok();
+    decode_score(&(number.unwrap_or(f64::NAN) * COUNTER_UNITS).to_string())
+}
+
 fn decode_each(
     values: Pairs,
     decode: impl Fn(String, String) -> Result<Record, String>,
@@ -238,12 +301,14 @@ fn decode_each(
 
 fn try_map_values<T>(
     values: Pairs,
-    decode: impl Fn(String) -> Result<T, String>,
+    decode: impl Fn(&str, String) -> Result<T, String>,
 ) -> Result<Vec<(String, T)>, String> {
     let values = values.into_iter();
-    values
-        .map(|(name, value)| Ok((name, decode(value)?)))
-        .collect()
+    let decoded = |(name, value): (String, String)| {
+        let value = decode(&name, value)?;
+        Ok((name, value))
+    };
+    values.map(decoded).collect()
 }
 
 /// Expands action letters of deduplication records: `Lpost-7` becomes `like:post-7`.
@@ -280,13 +345,20 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
     match record.clone() {
         Record::Export { .. } | Record::End { .. } => ("", Vec::new()),
         Record::IndexBoard {
+            of,
             period,
             id,
             group,
             until,
             ..
         } => {
-            let board = Key::Board(BoardId { period, id, group });
+            let kind = Subject::kind(of);
+            let board = Key::Board(BoardId {
+                kind,
+                period,
+                id,
+                group,
+            });
             ("ZADD", pair(index_score(until), format!("{tag}{board}")))
         }
         Record::IndexSpan { span, until, .. } => {
@@ -309,19 +381,51 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
             let value = flags + &subject.unwrap_or_default();
             ("HSET", pair(Keys::flags_field(&user), value))
         }
+        Record::TargetFlags {
+            target,
+            flags,
+            subject,
+        } => {
+            let user = format!("\t{target}");
+            let flags = Record::Flags {
+                user,
+                flags,
+                subject,
+            };
+            encode(&flags, tag)
+        }
         Record::Subjects { count, .. } => ("HSET", pair("subjects".to_owned(), count.to_string())),
         Record::Subject { number, user, .. } => ("HSET", pair(format!("s{number}"), user)),
+        Record::TargetSubject { number, target, .. } => {
+            ("HSET", pair(format!("s{number}"), format!("\t{target}")))
+        }
+        Record::Position { from, id, .. } => ("HSET", pair(format!("{}{from}", Keys::WATCHED), id)),
         Record::Reason { entry, reason, .. } => ("HSET", pair(entry, reason)),
         // A stream has no entry without fields.
-        Record::Audit { fields, .. } if fields.is_empty() => ("XADD", Vec::new()),
-        Record::Audit { id, fields, .. } => {
+        Record::Audit { fields, .. } | Record::Delivery { fields, .. } if fields.is_empty() => {
+            ("XADD", Vec::new())
+        }
+        Record::Audit { id, fields, .. } | Record::Delivery { id, fields, .. } => {
             let fields = fields.into_iter().flat_map(<[String; 2]>::from);
             ("XADD", [id].into_iter().chain(fields).collect())
         }
         Record::Erased { hash, at, .. } => ("HSET", pair(hash, at.as_millisecond().to_string())),
-        Record::Board { scores, .. } => {
+        Record::Board { of, scores, .. } => {
+            let score_of = |member: &str, score: i64| match is_fraction(Subject::kind(of), member) {
+                true => (score as f64 / COUNTER_UNITS).to_string(),
+                false => score.to_string(),
+            };
             let scores = scores.0.into_iter();
-            let args = scores.flat_map(|(user, score)| [score.to_string(), user]);
+            let args = scores.flat_map(|(member, score)| [score_of(&member, score), member]);
+            ("ZADD", args.collect())
+        }
+        Record::Register { registrations, .. } => {
+            let fields = registrations.0.into_iter();
+            ("HSET", fields.flat_map(<[String; 2]>::from).collect())
+        }
+        Record::Targets { targets, .. } => {
+            let targets = targets.0.into_iter();
+            let args = targets.flat_map(|(target, instant)| [instant.to_string(), target]);
             ("ZADD", args.collect())
         }
         Record::History { date, actions, .. } => {
@@ -371,6 +475,31 @@ mod tests {
         for text in ["9007199254740992", "0.5", "inf", "nan", ""] {
             assert!(decode_score(text).is_err(), "{text}");
         }
+    }
+
+    /// The counter of a board of content is the number of the last change divided by 2^32.
+    #[test]
+    fn board_of_content_round_trips() {
+        let Some(key) = Key::parse("bTa:all") else {
+            panic!("no key");
+        };
+        for (counter, order) in [
+            ("2.3283064365386963e-10", 1),
+            ("0.24999999976716936", 1_073_741_823),
+        ] {
+            let values = vec![pair("#", counter), pair("##1", "-4"), pair("a", "3")];
+            let records = decode_key(0, &key, None, values).unwrap();
+            let [record @ Record::Board { scores, .. }] = records.as_slice() else {
+                panic!("{records:?}");
+            };
+            assert_eq!(scores.0[0], ("#".to_owned(), order));
+            assert_eq!(record.check(), Ok(()));
+            let (_, args) = encode(record, "{ar:0}");
+            assert_eq!(args[0].parse::<f64>(), counter.parse::<f64>());
+            assert_eq!(args[1..], ["#", "-4", "##1", "3", "a"]);
+        }
+        let odd = vec![pair("#", "1e-11")];
+        assert!(decode_key(0, &key, None, odd).is_err());
     }
 
     #[test]
@@ -432,7 +561,12 @@ mod tests {
         assert!(decode_index(0, "{ar:0}", "2026-11-20", "inf").is_err());
         assert!(decode_index(0, "{ar:0}", "{ar:0}m:42", "inf").is_err());
         assert!(decode_key(0, &Key::Users, None, vec![pair("!42", "h,x")]).is_err());
-        let others = vec![pair("\t", "v3"), pair("\t42", "1795132800000\n")];
+        let others = vec![
+            pair("\t", "v3"),
+            pair("\t42", "1795132800000\n"),
+            pair("\t\tpost-7", "1795132800000\n"),
+            pair("\t#", "d:2026-11-20 5"),
+        ];
         assert_eq!(decode_key(0, &Key::Users, None, others), Ok(Vec::new()));
         let key = Key::History(670, "42".to_owned());
         let marker = vec![pair("\t", "41555")];

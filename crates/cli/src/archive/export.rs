@@ -118,8 +118,9 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
     for key in [Key::Index, Key::Users, Key::AuditDetails, Key::Tombstones] {
         export_pages(store, &key, None, output).await?;
     }
-    export_audit_log(store, &Key::AuditLog, output).await?;
-    export_audit_log(store, &Key::OptOuts, output).await?;
+    for key in [Key::AuditLog, Key::OptOuts, Key::Deliveries] {
+        export_stream(store, &key, output).await?;
+    }
     let mut seen = SeenKeys::default();
     let mut cursor = Cursor::start();
     while let Some(names) = store.scan(&mut cursor).await? {
@@ -132,7 +133,8 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
                     | Key::AuditLog
                     | Key::OptOuts
                     | Key::AuditDetails
-                    | Key::Tombstones,
+                    | Key::Tombstones
+                    | Key::Deliveries,
                 ) => (),
                 Some(key) if seen.insert(&name) => keys.push(key),
                 Some(_) => (),
@@ -207,7 +209,7 @@ async fn export_pages(
 ) -> Result<(), Failure> {
     let name = store.key(key);
     let command = match key {
-        Key::Board(_) | Key::Index => "ZSCAN",
+        Key::Board(_) | Key::Index | Key::Targets(_) => "ZSCAN",
         _ => "HSCAN",
     };
     let mut cursor = Cursor::start();
@@ -243,8 +245,8 @@ async fn export_pages(
     Ok(())
 }
 
-async fn export_audit_log(store: &Store, log: &Key, output: &mut Output) -> Result<(), Failure> {
-    let name = store.key(log);
+async fn export_stream(store: &Store, key: &Key, output: &mut Output) -> Result<(), Failure> {
+    let name = store.key(key);
     let mut start = "-".to_owned();
     loop {
         let entries = store.stream_entries(&name, &start, PAGE).await?;
@@ -254,7 +256,10 @@ async fn export_audit_log(store: &Store, log: &Key, output: &mut Output) -> Resu
         start = format!("({last}");
         for (id, fields) in entries {
             let shard = store.shard;
-            output.write(&Record::Audit { shard, id, fields })?;
+            output.write(&match key {
+                Key::Deliveries => Record::Delivery { shard, id, fields },
+                _ => Record::Audit { shard, id, fields },
+            })?;
         }
     }
 }
@@ -272,7 +277,9 @@ fn write_key(
         record.check_shard(store.shards).map_err(failure)?;
         let home = record.shard(store.shards);
         if home != store.shard {
-            return Err(failure(format!("belongs to a user of shard {home}")));
+            return Err(failure(format!(
+                "belongs to a user or target of shard {home}"
+            )));
         }
         output.write(&record)?;
     }
@@ -281,7 +288,7 @@ fn write_key(
 
 fn check_type(store: &Store, key: &Key, kind: &str) -> Result<(), Failure> {
     let expected = match key {
-        Key::Board(_) => "zset",
+        Key::Board(_) | Key::Targets(_) => "zset",
         _ => "hash",
     };
     if kind == expected {

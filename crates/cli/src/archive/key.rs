@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Period};
 use activity_rank_core::id::is_id;
 use activity_rank_store::keys::Keys;
@@ -14,11 +15,13 @@ use activity_rank_store::keys::Keys;
 /// Identifies a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardId {
+    /// The subject.
+    pub kind: BoardKind,
     /// `day`, `week`, `month`, `year` or `all`.
     pub period: String,
     /// `2026-11-20`, `2026-W47`, `2026-11`, `2026` or `all`.
     pub id: String,
-    /// The group; `None` for the board of all users.
+    /// The group; `None` for the board of all users. Only members have boards of groups.
     pub group: Option<String>,
 }
 
@@ -43,6 +46,12 @@ pub enum Key {
     History(i32, String),
     /// A user's active records.
     ActiveRecords(String),
+    /// The register of targets.
+    Register,
+    /// The targets of an author.
+    Targets(String),
+    /// Deliveries to other shards.
+    Deliveries,
 }
 
 impl Key {
@@ -56,6 +65,8 @@ impl Key {
             "n" => return Some(Self::OptOuts),
             "w" => return Some(Self::AuditDetails),
             "e" => return Some(Self::Tombstones),
+            "t" => return Some(Self::Register),
+            "x" => return Some(Self::Deliveries),
             _ => (),
         }
         let (kind, rest) = name.split_once(':')?;
@@ -66,16 +77,24 @@ impl Key {
         match kind {
             "h" => span_and_user().map(|(span, user)| Self::History(span, user)),
             "m" => is_id(rest).then(|| Self::ActiveRecords(rest.to_owned())),
+            "u" => is_id(rest).then(|| Self::Targets(rest.to_owned())),
             board => {
-                let letter: char = board.strip_prefix('b')?.parse().ok()?;
+                let board = board.strip_prefix('b')?;
+                let kind = BoardKind::of_board_name(board);
+                let letter: char = board.strip_prefix(kind.prefix())?.parse().ok()?;
                 let period = Period::from_letter(letter)?;
                 let (id, group) = match rest.split_once(':') {
                     Some((id, group)) => (id, Some(group)),
                     None => (rest, None),
                 };
-                let valid = is_period_id(period, id) && group.is_none_or(is_id);
+                let group_is_valid = match kind {
+                    BoardKind::Members => group.is_none_or(is_id),
+                    BoardKind::Content | BoardKind::Authors => group.is_none(),
+                };
+                let valid = is_period_id(period, id) && group_is_valid;
                 valid.then(|| {
                     Self::Board(BoardId {
+                        kind,
                         period: period.name().to_owned(),
                         id: id.to_owned(),
                         group: group.map(str::to_owned),
@@ -103,9 +122,14 @@ impl fmt::Display for Key {
             Self::OptOuts => f.write_str("n"),
             Self::AuditDetails => f.write_str("w"),
             Self::Tombstones => f.write_str("e"),
-            Self::Board(BoardId { period, id, group }) => {
+            Self::Board(BoardId {
+                kind,
+                period,
+                id,
+                group,
+            }) => {
                 let letter = Period::parse(period).map_or('?', Period::letter);
-                write!(f, "b{letter}:{id}")?;
+                write!(f, "b{}{letter}:{id}", kind.prefix())?;
                 match group {
                     Some(group) => write!(f, ":{group}"),
                     None => Ok(()),
@@ -113,6 +137,9 @@ impl fmt::Display for Key {
             }
             Self::History(span, user) => write!(f, "h:{span}:{user}"),
             Self::ActiveRecords(user) => write!(f, "m:{user}"),
+            Self::Register => f.write_str("t"),
+            Self::Targets(user) => write!(f, "u:{user}"),
+            Self::Deliveries => f.write_str("x"),
         }
     }
 }
@@ -211,6 +238,11 @@ mod tests {
             "bm:2026-11",
             "by:0033",
             "ba:all:eu",
+            "bTd:2026-11-20",
+            "bAa:all",
+            "t",
+            "u:a:b",
+            "x",
             "h:670:a:b",
             "h:-22044:2026-11-20:42",
             "m:m:1",
@@ -227,9 +259,12 @@ mod tests {
             "",
             "s",
             "f",
-            "x",
             "x:1",
+            "u:",
             "bd",
+            "bTd:2026-11-20:eu",
+            "bTAa:all",
+            "bXa:all",
             "bx:2026-11-20",
             "bdd:2026-11-20",
             "bd:2026-11",
@@ -251,6 +286,7 @@ mod tests {
     #[test]
     fn ambiguous_keys_are_invalid() {
         let board = |period: &str, id: &str, group: Option<&str>| BoardId {
+            kind: BoardKind::Members,
             period: period.to_owned(),
             id: id.to_owned(),
             group: group.map(str::to_owned),

@@ -2,12 +2,15 @@
 //!
 //! Each line is a JSON object with its `kind`, the parts of its key, the values, and `expires`, the
 //! instant at which the key expires; a key without `expires` is permanent. A key with many values
-//! takes several lines. The member `#` of a board is its order counter. Data of a single user is on
-//! that user's shard; all other lines have `shard`, which is omitted for shard 0.
+//! takes several lines. The member `#` of a board is its order counter. Data of a single user or target is
+//! on their shard; all other lines have `shard`, which is omitted for shard 0. A target is written as the
+//! member of boards: its id, after a second `#` if it begins with one.
 
 use std::fmt;
 use std::marker::PhantomData;
 
+use activity_rank_core::board::BoardKind;
+use activity_rank_core::content::{id_of_member, member, member_of_stub};
 use activity_rank_core::{score, shard};
 use jiff::Timestamp;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -48,6 +51,8 @@ pub enum Record {
     IndexBoard {
         #[serde(default, skip_serializing_if = "is_zero")]
         shard: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<Subject>,
         period: String,
         id: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +78,13 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subject: Option<u64>,
     },
+    /// As `Flags`, of a target.
+    TargetFlags {
+        target: String,
+        flags: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subject: Option<u64>,
+    },
     /// Number of subjects that the audit log has had.
     Subjects {
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -85,6 +97,13 @@ pub enum Record {
         shard: u32,
         number: u64,
         user: String,
+    },
+    /// The target with a number in the audit log.
+    TargetSubject {
+        #[serde(default, skip_serializing_if = "is_zero")]
+        shard: u32,
+        number: u64,
+        target: String,
     },
     /// The reason of an audit log entry.
     Reason {
@@ -108,10 +127,12 @@ pub enum Record {
         hash: String,
         at: Timestamp,
     },
-    /// Packed scores of a board: `src/score.rs` of the Worker.
+    /// Packed scores of a board: `src/score.rs` of the Worker. Those of content and of authors are points.
     Board {
         #[serde(default, skip_serializing_if = "is_zero")]
         shard: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<Subject>,
         period: String,
         id: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,8 +180,66 @@ pub enum Record {
         #[serde(rename = "marks")]
         records: OrderedMap<String>,
     },
+    /// Registrations of targets in the form that `crates/store/src/scripts/users.lua` of the Worker documents, stubs of
+    /// `count_receive.lua`, and the number of the last registration as `#`.
+    Register {
+        #[serde(default, skip_serializing_if = "is_zero")]
+        shard: u32,
+        registrations: OrderedMap<String>,
+    },
+    /// The targets of an author, by the instant of their registration in Unix ms.
+    Targets {
+        user: String,
+        targets: OrderedMap<i64>,
+    },
+    /// A delivery to another shard that has not been applied there: names and values.
+    Delivery {
+        #[serde(default, skip_serializing_if = "is_zero")]
+        shard: u32,
+        id: String,
+        fields: Vec<(String, String)>,
+    },
+    /// The id of the last delivery from another shard that has been applied.
+    Position {
+        #[serde(default, skip_serializing_if = "is_zero")]
+        shard: u32,
+        from: u32,
+        id: String,
+    },
     /// The last line: number of lines before it.
     End { lines: u64 },
+}
+
+/// The subject of a board that does not rank users by what they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// Targets, by the points that they receive.
+    Content,
+    /// Users, by the points that their targets and they themselves receive.
+    Authors,
+}
+
+impl Subject {
+    /// Returns the subject of a kind of board; `None` for members.
+    #[must_use]
+    pub fn of_kind(kind: BoardKind) -> Option<Self> {
+        match kind {
+            BoardKind::Members => None,
+            BoardKind::Content => Some(Self::Content),
+            BoardKind::Authors => Some(Self::Authors),
+        }
+    }
+
+    /// Returns the kind of a board with this subject.
+    #[must_use]
+    pub fn kind(of: Option<Self>) -> BoardKind {
+        match of {
+            None => BoardKind::Members,
+            Some(Self::Content) => BoardKind::Content,
+            Some(Self::Authors) => BoardKind::Authors,
+        }
+    }
 }
 
 /// Returns whether an audit log entry is in the log of opt-outs.
@@ -234,14 +313,25 @@ impl Record {
         Some(match self {
             Self::Export { .. } | Self::End { .. } => return None,
             Self::IndexBoard { .. } | Self::IndexSpan { .. } => Key::Index,
-            Self::Profile { .. } | Self::Flags { .. } => Key::Users,
-            Self::Subjects { .. } | Self::Subject { .. } | Self::Reason { .. } => Key::AuditDetails,
+            Self::Profile { .. }
+            | Self::Flags { .. }
+            | Self::TargetFlags { .. }
+            | Self::Position { .. } => Key::Users,
+            Self::Subjects { .. }
+            | Self::Subject { .. }
+            | Self::TargetSubject { .. }
+            | Self::Reason { .. } => Key::AuditDetails,
             Self::Audit { fields, .. } if is_opt_out(fields) => Key::OptOuts,
             Self::Audit { .. } => Key::AuditLog,
             Self::Erased { .. } => Key::Tombstones,
             Self::Board {
-                period, id, group, ..
+                of,
+                period,
+                id,
+                group,
+                ..
             } => Key::Board(BoardId {
+                kind: Subject::kind(*of),
                 period: period.clone(),
                 id: id.clone(),
                 group: group.clone(),
@@ -254,6 +344,9 @@ impl Record {
                 Key::History(*span, user.clone())
             }
             Self::ActiveRecords { user, .. } => Key::ActiveRecords(user.clone()),
+            Self::Register { .. } => Key::Register,
+            Self::Targets { user, .. } => Key::Targets(user.clone()),
+            Self::Delivery { .. } => Key::Deliveries,
         })
     }
 
@@ -276,11 +369,17 @@ impl Record {
             | Self::Reason { .. }
             | Self::Audit { .. }
             | Self::Erased { .. }
+            | Self::TargetFlags { .. }
+            | Self::TargetSubject { .. }
+            | Self::Register { .. }
+            | Self::Targets { .. }
+            | Self::Delivery { .. }
+            | Self::Position { .. }
             | Self::End { .. } => None,
         }
     }
 
-    /// Returns the shard of the record: that of its user, or the one it names.
+    /// Returns the shard of the record: that of its user or target, or the one it names.
     #[must_use]
     pub fn shard(&self, shards: u32) -> u32 {
         match self {
@@ -289,7 +388,9 @@ impl Record {
             | Self::History { user, .. }
             | Self::DailyRecords { user, .. }
             | Self::ActiveRecords { user, .. }
-            | Self::UndoRecords { user, .. } => shard::of(user, shards),
+            | Self::UndoRecords { user, .. }
+            | Self::Targets { user, .. } => shard::of(user, shards),
+            Self::TargetFlags { target, .. } => shard::of(id_of_member(target), shards),
             Self::IndexBoard { shard, .. }
             | Self::IndexSpan { shard, .. }
             | Self::Subjects { shard, .. }
@@ -297,6 +398,10 @@ impl Record {
             | Self::Reason { shard, .. }
             | Self::Audit { shard, .. }
             | Self::Erased { shard, .. }
+            | Self::TargetSubject { shard, .. }
+            | Self::Register { shard, .. }
+            | Self::Delivery { shard, .. }
+            | Self::Position { shard, .. }
             | Self::Board { shard, .. } => *shard,
             Self::Export { .. } | Self::End { .. } => 0,
         }
@@ -327,10 +432,19 @@ impl Record {
                 }
             }
             Self::IndexBoard {
-                period, id, group, ..
+                of,
+                period,
+                id,
+                group,
+                ..
             } => {
-                let (period, id, group) = (period.clone(), id.clone(), group.clone());
-                if !Key::Board(BoardId { period, id, group }).is_valid() {
+                let board = BoardId {
+                    kind: Subject::kind(*of),
+                    period: period.clone(),
+                    id: id.clone(),
+                    group: group.clone(),
+                };
+                if !Key::Board(board).is_valid() {
                     return Err("invalid board".to_owned());
                 }
             }
@@ -351,16 +465,41 @@ impl Record {
                     return Err("`flags` needs a valid user and only the flags h, s, f".to_owned());
                 }
             }
-            Self::Audit { id, .. } | Self::Reason { entry: id, .. }
+            Self::TargetFlags { target, flags, .. } => {
+                if !is_member(target) || !["", "h"].contains(&flags.as_str()) {
+                    return Err("`flags` needs a valid target and only the flag h".to_owned());
+                }
+            }
+            Self::TargetSubject { target, .. } if !is_member(target) => {
+                return Err(format!("invalid target '{target}'"));
+            }
+            Self::Register { registrations, .. } => {
+                let mut names = registrations.0.iter().map(|(name, _)| name);
+                let is_valid = |name: &str| name == COUNTER || is_member(member_of_stub(name));
+                if let Some(name) = names.find(|name| !is_valid(name)) {
+                    return Err(format!("invalid target '{name}'"));
+                }
+            }
+            Self::Targets { targets, .. } => {
+                let mut names = targets.0.iter().map(|(name, _)| name);
+                if let Some(name) = names.find(|name| !is_member(member_of_stub(name))) {
+                    return Err(format!("invalid target '{name}'"));
+                }
+            }
+            Self::Audit { id, .. }
+            | Self::Reason { entry: id, .. }
+            | Self::Delivery { id, .. }
+            | Self::Position { id, .. }
                 if parse_entry_id(id).is_none() =>
             {
-                return Err(format!("invalid audit log entry id '{id}'"));
+                return Err(format!("invalid entry id '{id}'"));
             }
             Self::Erased { hash, .. } if !is_sha1(hash) => {
                 return Err(format!("'{hash}' is not a SHA-1 in hex"));
             }
-            Self::Board { scores, .. } => {
-                if let Some((member, score)) = scores.0.iter().find(|pair| !is_score(pair)) {
+            Self::Board { of, scores, .. } => {
+                let kind = Subject::kind(*of);
+                if let Some((member, score)) = scores.0.iter().find(|pair| !is_score(kind, pair)) {
                     return Err(format!("invalid score {score} of '{member}'"));
                 }
             }
@@ -369,7 +508,10 @@ impl Record {
             | Self::Subjects { .. }
             | Self::Subject { .. }
             | Self::Reason { .. }
+            | Self::TargetSubject { .. }
             | Self::Audit { .. }
+            | Self::Delivery { .. }
+            | Self::Position { .. }
             | Self::Erased { .. }
             | Self::History { .. }
             | Self::ActiveRecords { .. }
@@ -379,42 +521,75 @@ impl Record {
         Ok(())
     }
 
-    /// Checks that the shard exists, and that all users of the record belong to it.
+    /// Checks that the shard exists, and that all users and targets of the record belong to it.
     ///
     /// # Errors
     ///
-    /// A message that names the shard and the user.
+    /// A message that names the shard and the user or target.
     pub fn check_shard(&self, shards: u32) -> Result<(), String> {
         let shard = self.shard(shards);
-        if shard >= shards {
+        let from = match self {
+            Self::Position { from, .. } => *from,
+            _ => shard,
+        };
+        if let Some(shard) = [shard, from].into_iter().find(|shard| *shard >= shards) {
             return Err(format!(
                 "shard {shard} does not exist: `shards` is {shards}"
             ));
         }
-        let mut users: Vec<&String> = Vec::new();
-        if let Self::Board { scores, .. } = self {
-            users.extend(scores.0.iter().map(|(member, _)| member));
-            users.retain(|member| *member != COUNTER);
-        } else if let Self::Subject { user, .. } = self {
-            users.push(user);
-        }
-        let home = |user: &str| shard::of(user, shards);
-        match users.into_iter().find(|user| home(user) != shard) {
-            Some(user) => Err(format!(
-                "user '{user}' belongs to shard {} of {shards}, not to shard {shard}",
-                home(user)
+        let (kind, mut ids) = self.ids();
+        let home = |id: &str| shard::of(id, shards);
+        match ids.find(|id| home(id) != shard) {
+            Some(id) => Err(format!(
+                "{kind} '{id}' belongs to shard {} of {shards}, not to shard {shard}",
+                home(id)
             )),
             None => Ok(()),
         }
     }
+
+    /// Returns the ids that a record with a shard of its own names: users or targets.
+    fn ids(&self) -> (&'static str, Box<dyn Iterator<Item = &str> + '_>) {
+        match self {
+            Self::Board { of, scores, .. } => {
+                let members = scores.0.iter().map(|(member, _)| member.as_str());
+                let members = members.filter(|member| *member != COUNTER);
+                match Subject::kind(*of) {
+                    BoardKind::Content => ("target", Box::new(members.map(id_of_member))),
+                    BoardKind::Members | BoardKind::Authors => ("user", Box::new(members)),
+                }
+            }
+            Self::Subject { user, .. } => ("user", Box::new([user.as_str()].into_iter())),
+            Self::TargetSubject { target, .. } => {
+                ("target", Box::new([id_of_member(target)].into_iter()))
+            }
+            Self::Register { registrations, .. } => {
+                let names = registrations.0.iter().map(|(name, _)| name.as_str());
+                let names = names.filter(|name| *name != COUNTER);
+                let ids = names.map(|name| id_of_member(member_of_stub(name)));
+                ("target", Box::new(ids))
+            }
+            _ => ("user", Box::new([].into_iter())),
+        }
+    }
 }
 
-fn is_score((member, score): &(String, i64)) -> bool {
+fn is_score(kind: BoardKind, (member, score): &(String, i64)) -> bool {
     if member == COUNTER {
         return (0..ORDERS).contains(score);
     }
-    // Scores of hidden users are negated.
-    is_id(member) && (ORDERS..EXACT).contains(&score.abs())
+    // Scores of hidden users and targets are negated.
+    let score = score.abs();
+    match kind {
+        BoardKind::Members => is_id(member) && (ORDERS..EXACT).contains(&score),
+        BoardKind::Content => is_member(member) && (1..EXACT).contains(&score),
+        BoardKind::Authors => is_id(member) && (1..EXACT).contains(&score),
+    }
+}
+
+/// Returns whether a text is the member of boards for a target.
+fn is_member(text: &str) -> bool {
+    !text.is_empty() && member(id_of_member(text)) == text
 }
 
 fn is_sha1(text: &str) -> bool {
@@ -448,6 +623,14 @@ mod tests {
             r#"{"kind":"day-marks","user":"42","span":670,"marks":{"visit:/":["2026-11-20","2026-12-13"]}}"#,
             r#"{"kind":"erased","hash":"92cfceb39d57d914ed8b14d0e37643de0797ae56","at":"2026-11-20T08:00:00.123Z"}"#,
             r#"{"kind":"subject","shard":3,"number":1,"user":"42"}"#,
+            r###"{"kind":"board","of":"content","period":"all","id":"all","scores":{"#":3,"##a b":4,"post-7":-2}}"###,
+            r#"{"kind":"index-board","of":"authors","period":"day","id":"2026-11-20"}"#,
+            r#"{"kind":"target-flags","target":"a b","flags":"h","subject":2}"#,
+            r#"{"kind":"target-subject","number":2,"target":"a b"}"#,
+            r##"{"kind":"register","registrations":{"#":"17","#3.17 post-7":";1;9","post-7":"3.18;5;0;;{}"}}"##,
+            r##"{"kind":"targets","user":"9","targets":{"#3.17 post-7":4,"post-8":5}}"##,
+            r#"{"kind":"delivery","shard":1,"id":"1795132800000-0","fields":[["do","receive"]]}"#,
+            r#"{"kind":"position","shard":1,"from":3,"id":"1795132800000-0"}"#,
             r#"{"kind":"end","lines":4}"#,
         ] {
             let record = parse(line).unwrap();
@@ -481,6 +664,22 @@ mod tests {
                 r#"{"kind":"subject","shard":4,"number":1,"user":"42"}"#,
                 4,
                 Some("user '42' belongs to shard 3 of 8, not to shard 4"),
+            ),
+            // The shard of the target #42 is 0.
+            (
+                r###"{"kind":"board","of":"content","period":"all","id":"all","scores":{"#":3,"##42":4}}"###,
+                0,
+                None,
+            ),
+            (
+                r##"{"kind":"register","registrations":{"#":"17","#3.17 42":";1;9"}}"##,
+                0,
+                Some("target '42' belongs to shard 3 of 8, not to shard 0"),
+            ),
+            (
+                r#"{"kind":"position","from":8,"id":"1-0"}"#,
+                0,
+                Some("shard 8 does not exist: `shards` is 8"),
             ),
         ] {
             let record = parse(line).unwrap();
@@ -537,7 +736,19 @@ mod tests {
             ),
             (
                 r#"{"kind":"audit","id":"now","fields":[]}"#,
-                "invalid audit log entry id",
+                "invalid entry id",
+            ),
+            (
+                r##"{"kind":"targets","user":"9","targets":{"#":5}}"##,
+                "invalid target '#'",
+            ),
+            (
+                r#"{"kind":"target-flags","target":"a","flags":"f"}"#,
+                "only the flag h",
+            ),
+            (
+                r#"{"kind":"board","of":"content","period":"all","id":"all","group":"eu","scores":{"a":5}}"#,
+                "invalid user, group, date or period",
             ),
             (
                 r#"{"kind":"erased","hash":"","at":"2026-11-20T08:00Z"}"#,

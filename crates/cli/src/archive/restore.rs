@@ -140,7 +140,7 @@ fn check_file(source: &mut Source, name: &str) -> Result<CheckedFile, Failure> {
         fingerprint: None,
         lines: 0,
         ended: false,
-        last_audit_ids: HashMap::new(),
+        last_ids: HashMap::new(),
     };
     let mut first_error = None;
     source.read_ahead(|line| {
@@ -188,8 +188,8 @@ struct Checker {
     fingerprint: Option<Fingerprint>,
     lines: u64,
     ended: bool,
-    /// Id of the last audit log entry by shard.
-    last_audit_ids: HashMap<(u32, bool), (u64, u64)>,
+    /// Id of the last entry by shard and stream.
+    last_ids: HashMap<(u32, String), (u64, u64)>,
 }
 
 impl Checker {
@@ -229,18 +229,15 @@ impl Checker {
                 }
                 self.ended = true;
             }
-            Record::Audit { shard, id, .. } => {
+            Record::Audit { shard, id, .. } | Record::Delivery { shard, id, .. } => {
                 // XADD accepts only increasing ids.
                 let id = parse_entry_id(id).unwrap_or_default();
-                let log = (*shard, record.key() == Some(Key::OptOuts));
-                if self
-                    .last_audit_ids
-                    .get(&log)
-                    .is_some_and(|last| id <= *last)
-                {
-                    return Err("audit log entries must have increasing ids".to_owned());
+                let stream = record.key().map(|key| key.to_string());
+                let stream = (*shard, stream.unwrap_or_default());
+                if self.last_ids.get(&stream).is_some_and(|last| id <= *last) {
+                    return Err("entries of a stream must have increasing ids".to_owned());
                 }
-                self.last_audit_ids.insert(log, id);
+                self.last_ids.insert(stream, id);
             }
             _ => (),
         }

@@ -157,7 +157,7 @@ fn invalid_line_is_reported_before_any_write() -> TestResult {
         (
             &[FIRST, audit, audit, END][..],
             3,
-            "audit log entries must have increasing ids",
+            "entries of a stream must have increasing ids",
         ),
     ] {
         let file = file(lines)?;

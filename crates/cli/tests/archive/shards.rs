@@ -141,7 +141,7 @@ async fn inconsistent_shards_are_not_exported() -> TestResult {
     let _: i64 = redis_command(&mut redis, &["HSET", &stray, "Lq", "2041795132800000"])?;
     let rejected = run(&app.endpoint, &["export"])?;
     assert_eq!(rejected.code, Some(3), "{rejected:?}");
-    let error = format!("{stray} belongs to a user of shard 2");
+    let error = format!("{stray} belongs to a user or target of shard 2");
     assert!(rejected.stderr.contains(&error), "{rejected:?}");
     let _: i64 = redis_command(&mut redis, &["DEL", &stray])?;
 

@@ -5,5 +5,5 @@ mod stored;
 mod target;
 
 pub use list::{ListPage, ListRequest, ListedTarget};
-pub use stored::{StoredTarget, id_of_member, member};
+pub use stored::{StoredTarget, id_of_member, member, member_of_stub};
 pub use target::{NamedTarget, Target, TargetView, checked_id};

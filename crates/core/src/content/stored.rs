@@ -57,6 +57,21 @@ pub fn id_of_member(member: &str) -> &str {
     }
 }
 
+/// Returns the member that a field of the register, or an entry in the list of an author, belongs to: a stub such as
+/// `#17 post-7` belongs to `post-7`.
+#[must_use]
+pub fn member_of_stub(name: &str) -> &str {
+    let stub = name.strip_prefix('#').and_then(|rest| rest.split_once(' '));
+    let is_number = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    match stub {
+        Some((number, member)) if !number.is_empty() && is_number(number) => member,
+        Some(_) | None => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +84,20 @@ mod tests {
             prop_assert_eq!(id_of_member(&first), &one);
             prop_assert_ne!(&first, "#");
             prop_assert_eq!(first.cmp(&second), one.cmp(&other));
+        }
+    }
+
+    #[test]
+    fn stub_belongs_to_a_member() {
+        for (name, expected) in [
+            ("#17 post-7", "post-7"),
+            ("#3.17 ##a b", "##a b"),
+            ("##1 a", "##1 a"),
+            ("post-7 a", "post-7 a"),
+            ("# a", "# a"),
+            ("#", "#"),
+        ] {
+            assert_eq!(member_of_stub(name), expected);
         }
     }
 

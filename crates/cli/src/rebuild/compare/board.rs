@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::archive::record::{COUNTER, ORDERS};
+use activity_rank_core::board::BoardKind;
+use activity_rank_core::score::Score;
 
-/// Packed scores by member. Scores of hidden users are negated.
+/// Scores by member, without the order counter. Scores of hidden users and targets are negated.
 pub type Scores = HashMap<String, i64>;
 
 /// A member with different standings.
@@ -22,12 +23,18 @@ pub struct Row {
     pub tied_users: Vec<String>,
 }
 
-/// Returns the members with different standings.
+/// Returns the members with different standings. Only boards of members have an order of equal points.
 #[must_use]
-pub fn compare(live: &Scores, shadow: &Scores) -> Vec<Row> {
+pub fn compare(kind: BoardKind, live: &Scores, shadow: &Scores) -> Vec<Row> {
+    let points = |score: i64| kind.points(Score(score.unsigned_abs()));
+    let standing = |score: i64| (points(score), score < 0);
+    let format_standing = |score: i64| {
+        let (points, hidden) = standing(score);
+        format!("{points} points{}", if hidden { ", hidden" } else { "" })
+    };
     let mut rows = Vec::new();
-    let mut equal: HashMap<i64, Vec<&str>> = HashMap::new();
-    for (member, score) in users(live) {
+    let mut equal: HashMap<u64, Vec<&str>> = HashMap::new();
+    for (member, score) in live {
         let other = shadow.get(member).copied();
         if other.map(standing) == Some(standing(*score)) {
             equal.entry(points(*score)).or_default().push(member);
@@ -41,7 +48,10 @@ pub fn compare(live: &Scores, shadow: &Scores) -> Vec<Row> {
             tied_users: Vec::new(),
         });
     }
-    for (member, score) in users(shadow).filter(|(member, _)| !live.contains_key(*member)) {
+    for (member, score) in shadow
+        .iter()
+        .filter(|(member, _)| !live.contains_key(*member))
+    {
         rows.push(Row {
             member: member.clone(),
             stored: None,
@@ -50,7 +60,8 @@ pub fn compare(live: &Scores, shadow: &Scores) -> Vec<Row> {
             tied_users: Vec::new(),
         });
     }
-    for members in equal.into_values().filter(|members| members.len() > 1) {
+    let has_order = |members: &Vec<&str>| kind == BoardKind::Members && members.len() > 1;
+    for members in equal.into_values().filter(has_order) {
         compare_order(&members, live, shadow, &mut rows);
     }
     rows
@@ -94,27 +105,10 @@ fn compare_order(members: &[&str], live: &Scores, shadow: &Scores, rows: &mut Ve
     }
 }
 
-fn users(scores: &Scores) -> impl Iterator<Item = (&String, &i64)> {
-    scores.iter().filter(|(member, _)| *member != COUNTER)
-}
-
-fn points(score: i64) -> i64 {
-    score.abs() / ORDERS
-}
-
-/// Returns points and visibility: the score without its order.
-fn standing(score: i64) -> (i64, bool) {
-    (points(score), score < 0)
-}
-
-fn format_standing(score: i64) -> String {
-    let (points, hidden) = standing(score);
-    format!("{points} points{}", if hidden { ", hidden" } else { "" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::record::ORDERS;
 
     /// Returns scores from member, points and order of arrival. Negative points are hidden.
     fn scores(members: &[(&str, i64, i64)]) -> Scores {
@@ -122,12 +116,15 @@ mod tests {
             let score = points.abs() * ORDERS + (ORDERS - 1 - order);
             ((*member).to_owned(), score * points.signum())
         };
-        let counter = (COUNTER.to_owned(), 99);
-        members.iter().map(score).chain([counter]).collect()
+        members.iter().map(score).collect()
     }
 
     fn differences(live: &Scores, shadow: &Scores) -> Vec<String> {
-        let mut rows: Vec<String> = compare(live, shadow)
+        texts(compare(BoardKind::Members, live, shadow))
+    }
+
+    fn texts(rows: Vec<Row>) -> Vec<String> {
+        let mut rows: Vec<String> = rows
             .into_iter()
             .map(|row| {
                 let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -145,6 +142,25 @@ mod tests {
         let live = scores(&[("a", 5, 10), ("b", 5, 20), ("c", -5, 15), ("d", 2, 3)]);
         let shadow = scores(&[("a", 5, 1), ("b", 5, 3), ("c", -5, 2), ("d", 2, 9)]);
         assert!(differences(&live, &shadow).is_empty());
+    }
+
+    #[test]
+    fn scores_of_content_are_points() {
+        let scores = |scores: &[(&str, i64)]| {
+            let scores = scores.iter();
+            scores
+                .map(|(member, score)| ((*member).to_owned(), *score))
+                .collect()
+        };
+        let live = scores(&[("a", 5), ("b", 5), ("c", -3)]);
+        let shadow = scores(&[("a", 5), ("b", 4), ("c", 3)]);
+        assert_eq!(
+            texts(compare(BoardKind::Content, &live, &shadow)),
+            [
+                "b: 5 points / 4 points excess",
+                "c: 3 points, hidden / 3 points"
+            ]
+        );
     }
 
     #[test]

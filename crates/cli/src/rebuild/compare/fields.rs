@@ -7,14 +7,19 @@ use activity_rank_store::keys::Keys;
 
 use super::findings::Kind;
 
+/// Field of the register: the number of the last registration.
+const REGISTRATIONS: &str = "#";
+
 /// Returns the part of a field's value that is compared, or `None` if nothing is.
 #[must_use]
 pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
     match kind {
         // The marker records when expiries were set.
         Kind::History if field == Keys::MARKER => None,
-        // The fingerprint, or an undo log.
+        // The fingerprint, an undo log, watched boards, or a position of deliveries.
         Kind::Profile if field.starts_with(Keys::UNDO_LOG) => None,
+        // The journal may lack the last numbers of registrations.
+        Kind::Target if field == REGISTRATIONS => None,
         // The instant of a cooldown.
         Kind::ActiveRecord if field.starts_with('~') => Some(value),
         Kind::ActiveRecord => Some(format_active_record(&value).unwrap_or(value)),
@@ -29,12 +34,14 @@ pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
         | Kind::UndoRecord
         | Kind::Profile
         | Kind::AuditLog
-        | Kind::Tombstone => Some(value),
+        | Kind::Tombstone
+        | Kind::Target
+        | Kind::ListedTarget => Some(value),
     }
 }
 
-/// Formats an active record as `changed,points,date,periods[,group…]`. The instant of the last repeat
-/// is omitted, because a repeat changes nothing and is not in the journal.
+/// Formats an active record as `changed,points,date,periods[,group…][;received]`. The instant of the last
+/// repeat is omitted, because a repeat changes nothing and is not in the journal.
 fn format_active_record(value: &str) -> Option<String> {
     let ActiveRecord {
         changed,
@@ -53,7 +60,11 @@ fn format_active_record(value: &str) -> Option<String> {
         targets.date.to_string(),
         periods,
     ];
-    Some([&parts[..], &targets.groups].concat().join(","))
+    let record = [&parts[..], &targets.groups].concat().join(",");
+    Some(match value.split_once(';') {
+        Some((_, received)) => format!("{record};{received}"),
+        None => record,
+    })
 }
 
 /// Returns whether the stored value exceeds the expected one, so that a rebuild would lose data.
@@ -72,10 +83,10 @@ pub fn is_excess(kind: Kind, stored: Option<&str>, expected: Option<&str>) -> bo
         },
         Kind::UndoRecord | Kind::Tombstone => number(stored) > number(expected),
         Kind::Flag => stored.chars().any(|flag| !expected.contains(flag)),
-        Kind::Profile => true,
+        Kind::Profile | Kind::Target => true,
         Kind::DailyRecord => number(stored) & !number(expected) != 0,
         // Both records exist; the journal is the authority for their content.
-        Kind::ActiveRecord | Kind::Board | Kind::AuditLog => false,
+        Kind::ActiveRecord | Kind::Board | Kind::AuditLog | Kind::ListedTarget => false,
     }
 }
 
@@ -115,6 +126,10 @@ mod tests {
                 "1795132800000,2,2026-11-20,dw,eu",
             ),
             ("1 -2/-1/0 20777 dw:3", "1,-2/-1/0,2026-11-20,dw"),
+            (
+                "2101795132800000:5,eu;2wa;3.17;1;a;b,c",
+                "1795132800000,2,2026-11-20,dw,eu;2wa;3.17;1;a;b,c",
+            ),
             ("else", "else"),
         ] {
             let record = comparable(Kind::ActiveRecord, "like:x", record);
@@ -124,7 +139,9 @@ mod tests {
         assert_eq!(cooldown.as_deref(), Some("12"));
         assert_eq!(comparable(Kind::Flag, "!42", "hf,7").as_deref(), Some("hf"));
         assert_eq!(comparable(Kind::Flag, "!42", ",7"), None);
+        assert_eq!(comparable(Kind::Target, "#", "17"), None);
         assert_eq!(comparable(Kind::Profile, "\t", "v3"), None);
+        assert_eq!(comparable(Kind::Profile, "\t#3", "7-0"), None);
         assert_eq!(comparable(Kind::Profile, "42", "{}").as_deref(), Some("{}"));
     }
 

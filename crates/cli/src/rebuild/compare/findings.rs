@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
+use activity_rank_core::board::BoardKind;
+use activity_rank_core::content::member_of_stub;
 use activity_rank_store::keys::Keys;
 
-use crate::archive::key::{HistoryField, Key, parse_date_bits};
+use crate::archive::key::{BoardId, HistoryField, Key, parse_date_bits};
 use crate::count::count;
 use crate::printable::printable;
 
@@ -27,6 +29,8 @@ pub enum Kind {
     Flag,
     AuditLog,
     Tombstone,
+    Target,
+    ListedTarget,
 }
 
 impl Kind {
@@ -43,6 +47,8 @@ impl Kind {
             Self::Flag => "flag",
             Self::AuditLog => "audit log",
             Self::Tombstone => "tombstone",
+            Self::Target => "target",
+            Self::ListedTarget => "listed target",
         }
     }
 
@@ -55,7 +61,9 @@ impl Kind {
             Key::ActiveRecords(_) => Some(Self::ActiveRecord),
             Key::Users => Some(Self::Profile),
             Key::Tombstones => Some(Self::Tombstone),
-            Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails => None,
+            Key::Register => Some(Self::Target),
+            Key::Targets(_) => Some(Self::ListedTarget),
+            Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Deliveries => None,
         }
     }
 
@@ -80,7 +88,7 @@ pub struct Difference {
     pub key: String,
     /// The field or member; for the audit log the whole entry.
     pub field: String,
-    /// Other users that the difference depends on.
+    /// Other users and targets that the difference depends on.
     pub tied_users: Vec<String>,
     /// The live value.
     pub stored: Option<String>,
@@ -91,22 +99,39 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns the user of the value; for a tombstone the hash.
+    /// Returns the user of the value, or the member of its target; for a tombstone the hash.
     #[must_use]
-    pub fn user(&self) -> &str {
+    pub fn participant(&self) -> &str {
         let key_part = |count: usize| self.key.splitn(count, ':').nth(count - 1);
         match self.kind {
             Kind::Board | Kind::Profile | Kind::Tombstone => &self.field,
-            Kind::Flag => self.field.strip_prefix(Keys::FLAGS).unwrap_or_default(),
+            Kind::Flag => {
+                let participant = self.field.strip_prefix(Keys::FLAGS).unwrap_or_default();
+                participant.trim_start_matches('\t')
+            }
+            Kind::Target | Kind::ListedTarget => member_of_stub(&self.field),
             Kind::ActiveRecord => key_part(2).unwrap_or_default(),
             Kind::History | Kind::DailyRecord | Kind::UndoRecord => key_part(3).unwrap_or_default(),
-            Kind::AuditLog => self.field.split(' ').next().unwrap_or_default(),
+            Kind::AuditLog => {
+                let participant = self.field.split(' ').next().unwrap_or_default();
+                participant.trim_start_matches('\t')
+            }
         }
     }
 
-    /// Returns all users that the difference depends on.
-    pub fn users(&self) -> impl Iterator<Item = &str> {
-        [self.user()]
+    /// Returns whether the value is of a target, and of no user.
+    fn is_of_target(&self) -> bool {
+        let of_board = |board: BoardId| board.kind == BoardKind::Content;
+        match Key::parse(&self.key) {
+            Some(Key::Board(board)) => of_board(board),
+            Some(Key::Register) => true,
+            Some(_) | None => self.field.starts_with("!\t"),
+        }
+    }
+
+    /// Returns all users and targets that the difference depends on.
+    pub fn participants(&self) -> impl Iterator<Item = &str> {
+        [self.participant()]
             .into_iter()
             .chain(self.tied_users.iter().map(String::as_str))
     }
@@ -120,6 +145,11 @@ impl fmt::Display for Difference {
         let (mut stored, mut expected) = (self.stored.clone(), self.expected.clone());
         match Key::parse(&self.key) {
             Some(Key::Board(board)) => {
+                match board.kind {
+                    BoardKind::Members => Ok(()),
+                    BoardKind::Content => f.write_str("of content "),
+                    BoardKind::Authors => f.write_str("of authors "),
+                }?;
                 write!(f, "{} {}", board.period, board.id)?;
                 match board.group {
                     Some(group) => write!(f, " of {group}, "),
@@ -154,9 +184,16 @@ impl fmt::Display for Difference {
                 field = &record;
                 write!(f, "of {user}, ")?;
             }
-            Some(Key::Users) => field = self.user(),
+            Some(Key::Targets(user)) => write!(f, "of {user}, ")?,
+            Some(Key::Users) => field = self.participant(),
             Some(
-                Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Tombstones,
+                Key::Index
+                | Key::AuditLog
+                | Key::OptOuts
+                | Key::AuditDetails
+                | Key::Tombstones
+                | Key::Register
+                | Key::Deliveries,
             )
             | None => {}
         }
@@ -215,8 +252,9 @@ impl Findings {
     /// data loss.
     pub fn accept_excess_of(&mut self, users: &[String]) {
         let users: HashSet<&str> = users.iter().map(String::as_str).collect();
-        self.excess
-            .retain(|difference| !users.contains(difference.user()));
+        self.excess.retain(|difference| {
+            difference.is_of_target() || !users.contains(difference.participant())
+        });
     }
 
     /// Returns whether there are no confirmed differences.
@@ -297,10 +335,30 @@ mod tests {
                 "flag 7: the store has 3 points",
                 "7",
             ),
+            (
+                difference(Kind::Flag, "p", "!\tpost-7", true),
+                "flag post-7: the store has 3 points",
+                "post-7",
+            ),
+            (
+                difference(Kind::Board, "bTa:all", "post-7", true),
+                "board of content all all, post-7: the store has 3 points",
+                "post-7",
+            ),
+            (
+                difference(Kind::Target, "t", "#1 post-7", true),
+                "target #1 post-7: the store has 3 points",
+                "post-7",
+            ),
+            (
+                difference(Kind::ListedTarget, "u:9", "post-7", true),
+                "listed target of 9, post-7: the store has 3 points",
+                "post-7",
+            ),
         ] {
             let expected = format!("{location}; the journal has nothing");
             assert_eq!(
-                (difference.to_string(), difference.user()),
+                (difference.to_string(), difference.participant()),
                 (expected, user)
             );
         }
@@ -335,8 +393,13 @@ mod tests {
         for (user, is_excess) in [("a", true), ("b", true), ("c", false)] {
             findings.add(difference(Kind::Board, "ba:all", user, is_excess));
         }
+        // The target has the id of the user.
+        findings.add(difference(Kind::Board, "bTa:all", "a", true));
         findings.accept_excess_of(&["a".to_owned()]);
-        let users: Vec<&str> = findings.excess.iter().map(Difference::user).collect();
-        assert_eq!(users, ["b"]);
+        let excess = findings.excess.iter();
+        let left: Vec<_> = excess
+            .map(|one| (one.key.as_str(), one.participant()))
+            .collect();
+        assert_eq!(left, [("ba:all", "b"), ("bTa:all", "a")]);
     }
 }

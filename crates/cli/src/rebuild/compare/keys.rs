@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use activity_rank_core::board::BoardKind;
+
 use super::board::{self, Scores};
 use super::fields::{self, comparable, is_excess};
 use super::findings::{Difference, Findings, Kind};
 use crate::archive::codec::decode_score;
-use crate::archive::key::Key;
+use crate::archive::key::{BoardId, Key};
+use crate::archive::record::COUNTER;
 use crate::archive::store::{Cursor, KeyContent, Pairs, unexpected_data};
 use crate::failure::Failure;
 use crate::rebuild::retention::EXPIRED_TTL;
@@ -26,6 +29,8 @@ pub struct ComparedKey {
     pub kind: Kind,
     /// The span of a history, else 0.
     span: i32,
+    /// The subject of a board.
+    board: BoardKind,
 }
 
 impl ComparedKey {
@@ -40,11 +45,32 @@ impl ComparedKey {
                 Key::History(span, _) => span,
                 _ => 0,
             },
+            board: match key {
+                Key::Board(BoardId { kind, .. }) => kind,
+                _ => BoardKind::Members,
+            },
         })
     }
 
     fn unexpected(&self, problem: &str) -> Failure {
         unexpected_data(&self.name, problem)
+    }
+
+    /// Returns whether the key is a sorted set. It is read as a whole: ranks depend on all members.
+    fn is_sorted_set(&self) -> bool {
+        matches!(self.kind, Kind::Board | Kind::ListedTarget)
+    }
+
+    /// Returns the author of a list, or the parts of registrations and stubs, of which one is the author: it does no
+    /// harm if a number is taken for a user.
+    fn authors(&self, stored: &Option<String>, expected: &Option<String>) -> Vec<String> {
+        let texts = [stored, expected].into_iter().flatten();
+        let authors: Vec<&str> = match (self.kind, self.name.split_once(':')) {
+            (Kind::Target, _) => texts.flat_map(|text| text.splitn(5, ';').take(4)).collect(),
+            (Kind::ListedTarget, Some((_, user))) => vec![user],
+            _ => Vec::new(),
+        };
+        authors.into_iter().map(str::to_owned).collect()
     }
 
     fn difference(
@@ -57,8 +83,8 @@ impl ComparedKey {
         Difference {
             kind,
             key: self.name.clone(),
+            tied_users: self.authors(&stored, &expected),
             field,
-            tied_users: Vec::new(),
             is_excess: is_excess(kind, stored.as_deref(), expected.as_deref()),
             stored,
             expected,
@@ -120,10 +146,7 @@ fn has_expired(shard: &Shard, shadow: &KeyContent) -> bool {
 
 /// Returns the values of a key, or `None` if there are too many for one reply.
 fn small_values(key: &ComparedKey, content: &KeyContent) -> Result<Option<Values>, Failure> {
-    let expected = match key.kind {
-        Kind::Board => "zset",
-        _ => "hash",
-    };
+    let expected = if key.is_sorted_set() { "zset" } else { "hash" };
     if content.kind == "none" {
         return decode(key, Vec::new()).map(Some);
     }
@@ -137,12 +160,18 @@ fn small_values(key: &ComparedKey, content: &KeyContent) -> Result<Option<Values
 fn decode(key: &ComparedKey, values: Pairs) -> Result<Values, Failure> {
     Ok(match key.kind {
         Kind::Board => Values::Board(decode_scores(key, values)?),
+        Kind::ListedTarget => {
+            let instants = decode_scores(key, values)?.into_iter();
+            let text = |(member, instant): (String, i64)| (member, instant.to_string());
+            Values::Hash(instants.map(text).collect())
+        }
         _ => Values::Hash(decode_fields(key, values)),
     })
 }
 
+/// Decodes scores without the order counter, which is not compared and may be a fraction.
 fn decode_scores(key: &ComparedKey, values: Pairs) -> Result<Scores, Failure> {
-    let values = values.into_iter();
+    let values = values.into_iter().filter(|(member, _)| member != COUNTER);
     values
         .map(|(member, score)| Ok((member, decode_score(&score)?)))
         .collect::<Result<_, String>>()
@@ -160,7 +189,7 @@ fn decode_fields(key: &ComparedKey, values: Pairs) -> Fields {
 fn add_differences(key: &ComparedKey, live: &Values, shadow: &Values, findings: &mut Findings) {
     match (live, shadow) {
         (Values::Board(live), Values::Board(shadow)) => {
-            for row in board::compare(live, shadow) {
+            for row in board::compare(key.board, live, shadow) {
                 findings.add(Difference {
                     tied_users: row.tied_users,
                     is_excess: row.is_excess,
@@ -184,10 +213,9 @@ async fn compare_pages(
     findings: &mut Findings,
 ) -> Result<(), Failure> {
     let [live, shadow] = shard.key_pair(&key.name);
-    if key.kind == Kind::Board {
-        // Ranks depend on all members.
-        let live = Values::Board(read_board(shard, key, &live).await?);
-        let shadow = Values::Board(read_board(shard, key, &shadow).await?);
+    if key.is_sorted_set() {
+        let live = decode(key, read_sorted_set(shard, &live).await?)?;
+        let shadow = decode(key, read_sorted_set(shard, &shadow).await?)?;
         add_differences(key, &live, &shadow, findings);
         return Ok(());
     }
@@ -222,18 +250,18 @@ async fn compare_pages(
     Ok(())
 }
 
-/// Reads a board by ZSCAN: it returns every member that is present all the time, while a range by
+/// Reads a sorted set by ZSCAN: it returns every member that is present all the time, while a range by
 /// rank may miss a member when ranks change.
-async fn read_board(shard: &Shard, key: &ComparedKey, name: &str) -> Result<Scores, Failure> {
-    let (mut scores, mut cursor) = (Scores::new(), Cursor::start());
+async fn read_sorted_set(shard: &Shard, name: &str) -> Result<Pairs, Failure> {
+    let (mut members, mut cursor) = (Pairs::new(), Cursor::start());
     while let Some(page) = shard
         .store
         .scan_members("ZSCAN", name, PAGE, &mut cursor)
         .await?
     {
-        scores.extend(decode_scores(key, page)?);
+        members.extend(page);
     }
-    Ok(scores)
+    Ok(members)
 }
 
 /// Reads the fields of another page from a key.

@@ -1,8 +1,8 @@
 //! Comparison of live data with the shadow, which has the data according to the journal.
 //!
 //! While the service writes, the live data is ahead of the journal. So a difference is provisional
-//! until the next entries of the journal have been replayed: if they have no change of the users that
-//! the difference is about, it is confirmed; else it is compared again.
+//! until the next entries of the journal have been replayed: if they have no change of the users and targets
+//! that the difference is about, it is confirmed; else it is compared again.
 //!
 //! - [`keys`]: reads a key and its shadow. [`board`], [`fields`], [`audit`]: compare the values.
 //! - [`findings`]: the differences.
@@ -126,7 +126,7 @@ async fn compare_shard(shard: &Shard, findings: &mut Findings) -> Result<(), Fai
 fn check_known(shard: &Shard, name: &str) -> Result<(), Failure> {
     let is_known = matches!(
         Key::parse(name),
-        Some(Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails)
+        Some(Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Deliveries)
     ) || ["a", "c", "j", "o", "r", "q"].contains(&name);
     if is_known {
         return Ok(());
@@ -147,9 +147,9 @@ async fn confirm(
         if provisional.is_empty() {
             break;
         }
-        let changed_users = replay.catch_up(shard).await?;
+        let changed = replay.catch_up(shard).await?;
         provisional.retain(|_, difference| {
-            let may_be_outdated = is_about_any(difference, &changed_users);
+            let may_be_outdated = is_about_any(difference, &changed);
             if !may_be_outdated {
                 findings.confirm(difference.clone());
             }
@@ -165,14 +165,14 @@ async fn confirm(
     Ok(provisional.len())
 }
 
-/// Returns whether a difference is about any of these users, given by id or hash.
-fn is_about_any(difference: &Difference, users: &HashSet<String>) -> bool {
-    if users.is_empty() {
+/// Returns whether a difference is about any of these users, given by id or hash, or of these targets.
+fn is_about_any(difference: &Difference, changed: &HashSet<String>) -> bool {
+    if changed.is_empty() {
         return false;
     }
     difference
-        .users()
-        .any(|user| users.contains(user) || users.contains(&sha1_hex(user)))
+        .participants()
+        .any(|one| changed.contains(one) || changed.contains(&sha1_hex(one)))
 }
 
 async fn compare_again(shard: &Shard, provisional: &Provisional) -> Result<Provisional, Failure> {
