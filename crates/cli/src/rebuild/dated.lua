@@ -1,6 +1,7 @@
 -- Wraps `redis.call` for the service's scripts during a replay: an entry of the audit log gets the
 -- time of the original change as its id instead of the current time, because the audit logs of
--- several shards are merged by id.
+-- several shards are merged by id. Deliveries to other shards are not sent: their journals have what these
+-- changed.
 
 local store = redis
 
@@ -32,7 +33,7 @@ end
 local redis = setmetatable({
   call = function(name, ...)
     if name == 'XADD' then
-      return add(...)
+      return select(3, ...) == 'at' and add(...) or nil
     end
     return store.call(name, ...)
   end,

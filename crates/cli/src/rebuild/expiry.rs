@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use activity_rank_core::board::board_name;
+use activity_rank_core::board::{BoardKind, board_name};
 use activity_rank_core::calendar::Period;
-use activity_rank_store::count::BoardTargets;
 use activity_rank_store::keys::Keys;
 
-use super::journal::{Activity, Verb};
+use super::journal::{Activity, Receipt, Verb};
 use super::retention::Retention;
 
 /// Milliseconds in a day.
@@ -37,19 +36,8 @@ impl ExpiryTracker {
         retention: &Retention,
         keys: &Keys,
     ) -> Vec<String> {
-        let mut expired = Vec::new();
-        let counts = activity.verb != Verb::Undo;
-        for (position, period, name) in boards(activity) {
-            if self.boards.get(&name).is_some_and(|expiry| *expiry <= now) {
-                self.boards.remove(&name);
-                expired.push(keys.board_named(&name));
-            }
-            let expiry = retention.board(period).map(|seconds| add(now, seconds));
-            if let Some(expiry) = expiry.filter(|_| counts && !activity.skipped.contains(&position))
-            {
-                self.boards.entry(name).or_insert(expiry);
-            }
-        }
+        let boards = ChangedBoards::of_activity(activity);
+        let mut expired = self.expired_boards(&boards, now, retention, keys);
         let user = &activity.user;
         if self
             .active_records
@@ -59,7 +47,7 @@ impl ExpiryTracker {
             self.active_records.remove(user);
             expired.push(keys.active_records(user));
         }
-        if counts {
+        if boards.adds {
             let lifetime = retention.active_records();
             let expiry = self.active_records.entry(user.clone()).or_insert(0);
             // The first activity that counts on a day of UTC renews the expiry.
@@ -69,26 +57,90 @@ impl ExpiryTracker {
         }
         expired
     }
+
+    /// Returns the boards that had expired at `now`, before the change, and records the expiries that the change sets.
+    pub fn expired_boards(
+        &mut self,
+        changed: &ChangedBoards,
+        now: i64,
+        retention: &Retention,
+        keys: &Keys,
+    ) -> Vec<String> {
+        let mut expired = Vec::new();
+        for (number, (period, name)) in (1..).zip(&changed.boards) {
+            if self.boards.get(name).is_some_and(|expiry| *expiry <= now) {
+                self.boards.remove(name);
+                expired.push(keys.board_named(name));
+            }
+            let expiry = retention.board(*period).map(|seconds| add(now, seconds));
+            let creates = changed.adds && !changed.skipped.contains(&number);
+            if let Some(expiry) = expiry.filter(|_| creates) {
+                self.boards.entry(name.clone()).or_insert(expiry);
+            }
+        }
+        expired
+    }
 }
 
-/// Returns the boards of an activity: position from 1, period and name.
-#[must_use]
-pub fn boards(activity: &Activity) -> Vec<(usize, Period, String)> {
-    let BoardTargets {
-        date,
-        periods,
-        groups,
-        content: _,
-    } = &activity.boards;
-    let mut boards = Vec::new();
-    let groups = groups.iter().map(|group| Some(group.as_str()));
-    for group in [None].into_iter().chain(groups) {
-        for period in periods {
-            let name = board_name(*period, *date, group);
-            boards.push((boards.len() + 1, *period, name));
+/// The boards that an entry of the journal changes.
+#[derive(Debug)]
+pub struct ChangedBoards<'a> {
+    /// Period and name of each, in the order in which the entry numbers them.
+    boards: Vec<(Period, String)>,
+    /// The numbers, from 1, of the boards that were skipped because they were archived.
+    skipped: &'a [usize],
+    /// Whether the entry may create them.
+    adds: bool,
+}
+
+impl<'a> ChangedBoards<'a> {
+    /// Returns the boards of an activity.
+    #[must_use]
+    pub fn of_activity(activity: &'a Activity) -> Self {
+        let targets = &activity.boards;
+        let groups = targets.groups.iter().map(|group| Some(group.as_str()));
+        let mut boards = Vec::new();
+        for group in [None].into_iter().chain(groups) {
+            let named = |period| (period, board_name(period, targets.date, group));
+            boards.extend(targets.periods.iter().copied().map(named));
+        }
+        Self {
+            boards,
+            skipped: &activity.skipped,
+            adds: activity.verb != Verb::Undo,
         }
     }
-    boards
+
+    /// Returns the boards of content and of authors of a receipt.
+    #[must_use]
+    pub fn of_receipt(receipt: &'a Receipt) -> Self {
+        let sides = [
+            (&receipt.target, BoardKind::Content),
+            (&receipt.user, BoardKind::Authors),
+        ];
+        let mut boards = Vec::new();
+        for (_, kind) in sides.into_iter().filter(|(one, _)| !one.is_empty()) {
+            for period in &receipt.boards.content {
+                let name = board_name(*period, receipt.boards.date, None);
+                boards.push((*period, format!("{}{name}", kind.prefix())));
+            }
+        }
+        Self {
+            boards,
+            skipped: &receipt.skipped,
+            adds: receipt.points > 0,
+        }
+    }
+
+    /// Returns the keys of the boards that were archived and deleted at the time of the entry.
+    #[must_use]
+    pub fn archived(&self, keys: &Keys) -> Vec<String> {
+        let numbered = (1..).zip(&self.boards);
+        let skipped = numbered.filter(|(number, _)| self.skipped.contains(number));
+        skipped
+            .map(|(_, (_, name))| keys.board_named(name))
+            .collect()
+    }
 }
 
 fn add(millis: i64, seconds: u64) -> i64 {
@@ -131,6 +183,36 @@ mod tests {
         // An undo and a skipped board write nothing.
         assert!(expired(&mut tracker, 200, json!({"kinds": "d", "skipped": "1"})).is_empty());
         assert!(expired(&mut tracker, 300, json!({"kinds": "d"})).is_empty());
+    }
+
+    /// A receipt has the boards of its target, then those of its author.
+    #[test]
+    fn board_of_content_expires_like_others() {
+        let mut tracker = ExpiryTracker::default();
+        let mut expired = |day: i64, fields: Value| {
+            let mut entry =
+                json!({"did": "receive", "target": "post-7", "user": "9", "kinds": "da"});
+            let (Some(entry), Value::Object(fields)) = (entry.as_object_mut(), fields) else {
+                panic!("no object");
+            };
+            entry.extend(fields);
+            let entry = Value::Object(entry.clone());
+            let Change::Receive(receipt) = self::entry(1, entry).unwrap().change else {
+                panic!("not a receipt");
+            };
+            let keys = Keys::new("ar", 0).shadow();
+            let boards = ChangedBoards::of_receipt(&receipt);
+            let now = NOW + day * DAY;
+            let expired = tracker.expired_boards(&boards, now, &default_retention(), &keys);
+            (expired, boards.archived(&keys))
+        };
+        let both = ["{ar:0}~bTd:2026-11-20", "{ar:0}~bAd:2026-11-20"].map(str::to_owned);
+        assert_eq!(expired(0, json!({"points": "-2"})), (vec![], vec![]));
+        assert_eq!(expired(32, json!({})), (vec![], vec![]));
+        let (late, archived) = expired(63, json!({"skipped": "3"}));
+        assert_eq!((&late[..], &archived[..]), (&both[..], &both[1..]));
+        assert_eq!(expired(94, json!({"target": ""})), (vec![], vec![]));
+        assert_eq!(expired(94, json!({"user": ""})).0, both[..1]);
     }
 
     #[test]

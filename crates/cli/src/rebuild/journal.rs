@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Once;
+use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::shard;
 use activity_rank_store::count::{BoardTargets, RuleSnapshot, TimestampSource};
 use serde::Deserialize;
@@ -137,6 +138,18 @@ pub struct Entry {
 #[allow(missing_docs, reason = "the journal documents the fields")]
 pub enum Change {
     Activity(Activity),
+    Receive(Receipt),
+    Target(Registration),
+    List {
+        user: String,
+        listed: String,
+        instant: String,
+    },
+    ModerateTarget {
+        target: String,
+        verb: String,
+        reason: String,
+    },
     Moderate {
         user: String,
         hidden: String,
@@ -168,6 +181,34 @@ pub struct Activity {
     /// Positions, from 1, of the boards that were skipped because they were archived.
     pub skipped: Vec<usize>,
     pub reason: Option<String>,
+    /// What others received for it, as the end of the active record; `None` if the entry does not say.
+    pub received: Option<String>,
+}
+
+/// Points that a target and its author received, or that an undo took back. Each is empty for none.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the journal documents the fields")]
+pub struct Receipt {
+    pub target: String,
+    pub user: String,
+    pub points: i64,
+    pub boards: BoardTargets,
+    /// Positions, from 1, of the boards that were skipped because they were archived: those of the target, then those
+    /// of the author.
+    pub skipped: Vec<usize>,
+}
+
+/// The registration of a target.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the journal documents the fields")]
+pub struct Registration {
+    pub target: String,
+    /// The author; empty for none.
+    pub user: String,
+    pub number: String,
+    pub instant: String,
+    /// The registration as stored.
+    pub text: String,
 }
 
 /// The operation of an [`Activity`].
@@ -192,34 +233,50 @@ impl Verb {
 }
 
 impl Entry {
-    /// Returns the user of the entry. For an erasure it is the SHA-1 of the user.
-    #[must_use]
-    pub fn user(&self) -> &str {
-        match &self.change {
-            Change::Activity(activity) => &activity.user,
-            Change::Moderate { user, .. } | Change::Profile { user, .. } => user,
-            Change::Erase { hash } => hash,
-        }
+    /// Returns the users and the members of targets whose data the entry changes. For an erasure it is the SHA-1 of the
+    /// user.
+    pub fn participants(&self) -> impl Iterator<Item = &str> {
+        let (user, target) = match &self.change {
+            Change::Activity(Activity { user, .. })
+            | Change::Moderate { user, .. }
+            | Change::Profile { user, .. } => (user.as_str(), ""),
+            Change::Receive(Receipt { user, target, .. })
+            | Change::Target(Registration { user, target, .. }) => (user.as_str(), target.as_str()),
+            Change::List { user, listed, .. } => (user.as_str(), member_of_stub(listed)),
+            Change::ModerateTarget { target, .. } => ("", target.as_str()),
+            Change::Erase { hash } => (hash.as_str(), ""),
+        };
+        [user, target].into_iter().filter(|name| !name.is_empty())
     }
 
-    /// Checks that the shard exists and is that of the user. The user of an erasure is unknown.
+    /// Checks that the shard exists and is that of the user or target. The user of an erasure is unknown.
     fn check_shard(&self, shards: u32) -> Result<(), String> {
         let shard = self.shard;
         if shard >= shards {
             return Err(format!("has the shard {shard}, but `shards` is {shards}"));
         }
-        let home = match &self.change {
-            Change::Activity(_) | Change::Moderate { .. } | Change::Profile { .. } => {
-                shard::of(self.user(), shards)
+        let (kind, id) = match &self.change {
+            Change::Receive(Receipt { target, .. })
+            | Change::Target(Registration { target, .. })
+            | Change::ModerateTarget { target, .. }
+                if !target.is_empty() =>
+            {
+                ("target", id_of_member(target))
             }
-            Change::Erase { .. } => shard,
+            Change::Activity(Activity { user, .. })
+            | Change::Receive(Receipt { user, .. })
+            | Change::Target(Registration { user, .. })
+            | Change::List { user, .. }
+            | Change::Moderate { user, .. }
+            | Change::Profile { user, .. } => ("user", user.as_str()),
+            Change::ModerateTarget { .. } | Change::Erase { .. } => return Ok(()),
         };
+        let home = shard::of(id, shards);
         if home == shard {
             return Ok(());
         }
         Err(format!(
-            "is on shard {shard}, but user '{}' belongs to shard {home} of {shards}",
-            self.user()
+            "is on shard {shard}, but {kind} '{id}' belongs to shard {home} of {shards}"
         ))
     }
 }
@@ -249,6 +306,13 @@ struct JsonEntry {
     frozen: String,
     json: String,
     hash: String,
+    received: Option<String>,
+    target: String,
+    number: String,
+    instant: String,
+    authorship: String,
+    listed: String,
+    verb: String,
 }
 
 impl JsonEntry {
@@ -268,32 +332,42 @@ impl JsonEntry {
     }
 
     fn decode_change(&self) -> Result<Change, String> {
-        let user = self.user.clone();
-        let verb = match self.did.as_str() {
-            "count" => Verb::Count,
-            "undo" => Verb::Undo,
-            "adjust" => Verb::Adjust,
-            "moderate" => {
-                return Ok(Change::Moderate {
-                    user,
-                    hidden: self.hidden.clone(),
-                    frozen: self.frozen.clone(),
-                    reason: self.reason.clone(),
-                });
-            }
-            "profile" => {
-                return Ok(Change::Profile {
-                    user,
-                    json: self.json.clone(),
-                    hidden: self.hidden.clone(),
-                });
-            }
-            "erase" => {
-                let hash = self.hash.clone();
-                return Ok(Change::Erase { hash });
-            }
+        let (user, target) = (self.user.clone(), self.target.clone());
+        Ok(match self.did.as_str() {
+            "count" => Change::Activity(self.decode_activity(Verb::Count)?),
+            "undo" => Change::Activity(self.decode_activity(Verb::Undo)?),
+            "adjust" => Change::Activity(self.decode_activity(Verb::Adjust)?),
+            "receive" => Change::Receive(self.decode_receipt()?),
+            "target" => Change::Target(self.decode_registration()?),
+            "list" => Change::List {
+                user,
+                listed: self.listed.clone(),
+                instant: self.instant.clone(),
+            },
+            "moderate-target" => Change::ModerateTarget {
+                target,
+                verb: self.verb.clone(),
+                reason: self.reason.clone(),
+            },
+            "moderate" => Change::Moderate {
+                user,
+                hidden: self.hidden.clone(),
+                frozen: self.frozen.clone(),
+                reason: self.reason.clone(),
+            },
+            "profile" => Change::Profile {
+                user,
+                json: self.json.clone(),
+                hidden: self.hidden.clone(),
+            },
+            "erase" => Change::Erase {
+                hash: self.hash.clone(),
+            },
             other => return Err(invalid_field("did", other)),
-        };
+        })
+    }
+
+    fn decode_activity(&self, verb: Verb) -> Result<Activity, String> {
         let once = match self.once.as_str() {
             "d" => Once::Day,
             "s" => Once::Standing,
@@ -305,14 +379,9 @@ impl JsonEntry {
             "2" => TimestampSource::Queue,
             other => return Err(invalid_field("dated", other)),
         };
-        let periods = self.kinds.chars().map(Period::from_letter);
-        let periods: Option<Vec<Period>> = periods.collect();
-        let skipped = split_list(&self.skipped).map(|word| word.parse());
-        let skipped: Result<Vec<usize>, _> = skipped.collect();
-        let date = Date::parse(&self.date);
-        Ok(Change::Activity(Activity {
+        Ok(Activity {
             verb,
-            user,
+            user: self.user.clone(),
             rule: RuleSnapshot {
                 action: self.action.clone(),
                 once,
@@ -328,14 +397,59 @@ impl JsonEntry {
             at: Instant(parse_number("at", &self.at)?),
             dated,
             boards: BoardTargets {
-                date: date.ok_or_else(|| invalid_field("date", &self.date))?,
-                periods: periods.ok_or_else(|| invalid_field("kinds", &self.kinds))?,
+                date: self.decode_date()?,
+                periods: self.decode_periods()?,
                 groups: split_list(&self.groups).map(str::to_owned).collect(),
                 content: Vec::new(),
             },
-            skipped: skipped.map_err(|_| invalid_field("skipped", &self.skipped))?,
+            skipped: self.decode_skipped()?,
             reason: (!self.reason.is_empty()).then(|| self.reason.clone()),
-        }))
+            received: self.received.clone(),
+        })
+    }
+
+    fn decode_receipt(&self) -> Result<Receipt, String> {
+        Ok(Receipt {
+            target: self.target.clone(),
+            user: self.user.clone(),
+            points: parse_number("points", &self.points)?,
+            boards: BoardTargets::of_content(self.decode_date()?, self.decode_periods()?),
+            skipped: self.decode_skipped()?,
+        })
+    }
+
+    fn decode_registration(&self) -> Result<Registration, String> {
+        parse_number("instant", &self.instant)?;
+        parse_number("authorship", &self.authorship)?;
+        let parts = [
+            &self.number,
+            &self.instant,
+            &self.authorship,
+            &self.user,
+            &self.json,
+        ];
+        Ok(Registration {
+            target: self.target.clone(),
+            user: self.user.clone(),
+            number: self.number.clone(),
+            instant: self.instant.clone(),
+            text: parts.map(String::as_str).join(";"),
+        })
+    }
+
+    fn decode_date(&self) -> Result<Date, String> {
+        Date::parse(&self.date).ok_or_else(|| invalid_field("date", &self.date))
+    }
+
+    fn decode_periods(&self) -> Result<Vec<Period>, String> {
+        let periods: Option<Vec<Period>> = self.kinds.chars().map(Period::from_letter).collect();
+        periods.ok_or_else(|| invalid_field("kinds", &self.kinds))
+    }
+
+    fn decode_skipped(&self) -> Result<Vec<usize>, String> {
+        let skipped = split_list(&self.skipped).map(|word| word.parse());
+        let skipped: Result<Vec<usize>, _> = skipped.collect();
+        skipped.map_err(|_| invalid_field("skipped", &self.skipped))
     }
 }
 
@@ -389,7 +503,30 @@ pub(super) mod tests {
         assert_eq!(activity.boards.groups, ["eu", "a|b"]);
         assert_eq!(activity.skipped, [1, 12]);
         assert_eq!((activity.rule.points, activity.rule.cooldown), (2, 1));
-        assert_eq!(activity.reason, None);
+        assert_eq!((activity.reason, activity.received), (None, None));
+    }
+
+    #[test]
+    fn entries_of_content_are_decoded() {
+        let receipt = json!({"did": "receive", "user": "", "target": "#7", "points": "-3",
+            "kinds": "wa", "skipped": "1"});
+        let Change::Receive(receipt) = entry(1, receipt).unwrap().change else {
+            panic!("no receipt");
+        };
+        assert_eq!((receipt.target.as_str(), receipt.points), ("#7", -3));
+        assert_eq!(receipt.boards.content, [Period::Week, Period::All]);
+        assert_eq!((receipt.user.as_str(), receipt.skipped), ("", vec![1]));
+        let target = json!({"did": "target", "user": "9", "target": "post-7", "number": "3.17",
+            "instant": "5", "authorship": "1", "json": "{\"title\":\"A; b\"}"});
+        let target = entry(1, target).unwrap();
+        assert_eq!(target.participants().collect::<Vec<_>>(), ["9", "post-7"]);
+        let Change::Target(registration) = target.change else {
+            panic!("no registration");
+        };
+        assert_eq!(registration.text, r#"3.17;5;1;9;{"title":"A; b"}"#);
+        let stub = json!({"did": "list", "user": "9", "listed": "#17 post-7", "instant": ""});
+        let stub = entry(1, stub).unwrap();
+        assert_eq!(stub.participants().collect::<Vec<_>>(), ["9", "post-7"]);
     }
 
     #[test]
@@ -412,6 +549,10 @@ pub(super) mod tests {
                 "journal entry 3 has an invalid `points`: '2.5'",
             ),
             (
+                json!({"did": "target", "target": "post-7", "instant": "now"}),
+                "journal entry 3 has an invalid `instant`: 'now'",
+            ),
+            (
                 json!({"shard": 1}),
                 "journal entry 3 has the shard 1, but `shards` is 1",
             ),
@@ -428,10 +569,17 @@ pub(super) mod tests {
             let entry: JsonEntry = serde_json::from_value(entry).unwrap();
             entry.decode(8).map(|entry| entry.shard)
         };
-        for did in ["moderate", "profile"] {
+        for did in ["moderate", "profile", "list"] {
             assert_eq!(shard_of(did, 3), Ok(3));
             let expected = "journal entry 3 is on shard 4, but user '42' belongs to shard 3 of 8";
             assert_eq!(shard_of(did, 4), Err(expected.to_owned()));
+        }
+        // The target 42 and the author bob, who belongs to shard 4.
+        for (target, user, shard) in [("42", "bob", 3), ("##42", "42", 0), ("", "bob", 4)] {
+            let entry = json!({"n": 3, "shard": shard, "did": "receive", "now": "1", "user": user,
+                "target": target, "points": "2", "date": "2026-11-20"});
+            let entry: JsonEntry = serde_json::from_value(entry).unwrap();
+            assert_eq!(entry.decode(8).map(|entry| entry.shard), Ok(shard));
         }
         // An erasure has only a hash, so its user's shard is unknown.
         assert_eq!(shard_of("erase", 4), Ok(4));

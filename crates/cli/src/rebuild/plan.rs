@@ -1,24 +1,28 @@
 //! Turns journal entries into steps: calls of the service's own scripts on the shadow.
 //!
-//! Consecutive activities of one hour share a call, because a call has one lifetime for all it
-//! writes. Moderation, profiles, adjustments and erasures are calls of their own. Commands before a
-//! call prepare the shadow: they delete expired keys, set the list of archived boards and record the
-//! hashes of new users.
+//! Consecutive activities of one hour, and what others received for them, share a call, because a call has
+//! one lifetime for all it writes. Moderation, profiles, adjustments and erasures are calls of their own.
+//! Commands before a call prepare the shadow: they delete expired keys, set the list of archived boards and
+//! record the hashes of new users. Others write registrations of targets and lists of authors.
+//!
+//! Any step may be sent again after a refused write, so each is idempotent. What others received has no
+//! deduplication record: it is sent as deliveries, which the script applies once, by the number of the entry.
 
 use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
-use activity_rank_store::count::{CallHeader, Operation, Operations, Receiver};
+use activity_rank_store::count::{CallHeader, Delivery, Operation, Operations, Receiver};
+use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
 use serde_json::Value;
 
-use super::expiry::{ExpiryTracker, boards};
-use super::journal::{Activity, Change, Entry, Verb};
+use super::expiry::{ChangedBoards, ExpiryTracker};
+use super::journal::{Activity, Change, Entry, Receipt, Registration, Verb};
 use super::retention::Retention;
 use crate::archive::store::sha1_hex;
 
-/// Operations in one call: it blocks Redis for some milliseconds.
-const MAX_OPERATIONS: usize = 200;
+/// Entries in one call: it blocks Redis for some milliseconds.
+const MAX_ENTRIES: u64 = 200;
 /// Milliseconds of activity in one call.
 const HOUR: i64 = 3_600_000;
 /// Argument of the service's scripts: the journal already has the change.
@@ -49,14 +53,14 @@ pub enum ScriptCall {
         /// For each operation its user, or an empty string if it gives no points.
         users: Vec<String>,
     },
-    /// A script that changes all boards of a user.
+    /// A script that changes all boards of a user or target.
     AllBoards {
         /// The script.
         script: AllBoardsScript,
         /// Time of the change, Unix ms.
         then: i64,
-        /// The user.
-        user: String,
+        /// The user, or a tab and the member of a target.
+        participant: String,
         /// Keys that the next step of the change needs, as the last script requested them; empty before
         /// the change begins.
         requested: Vec<String>,
@@ -72,7 +76,7 @@ pub enum ScriptCall {
     },
 }
 
-/// Scripts that change all boards of a user.
+/// Scripts that change all boards of a user or target.
 #[allow(missing_docs, reason = "the journal documents the fields")]
 pub enum AllBoardsScript {
     Moderate {
@@ -83,6 +87,12 @@ pub enum AllBoardsScript {
     Profile {
         json: String,
         hidden: String,
+    },
+    ModerateTarget {
+        verb: String,
+        reason: String,
+        /// The author of a target that is deleted.
+        author: Option<String>,
     },
     Erase,
 }
@@ -97,6 +107,22 @@ pub struct CallContext {
     pub retention: Retention,
     /// Current time, Unix ms.
     pub now: i64,
+    /// Number of shards.
+    pub shards: u32,
+}
+
+impl CallContext {
+    /// Returns the keys that the erasure of a user, or the deletion of a target, needs beside those of every change.
+    /// With several shards a target lies on another one than its author, whose journal has its change.
+    fn keys_of_erased(&self, participant: &str, then: i64) -> Vec<String> {
+        let Participant::User(user) = Participant::parse(participant) else {
+            return vec![self.keys.register()];
+        };
+        let mut keys = self.keys.own_keys(user, Instant(then));
+        keys.push(self.keys.targets_of(user));
+        keys.extend((self.shards == 1).then(|| self.keys.register()));
+        keys
+    }
 }
 
 /// A call in the form of `replay.lua`.
@@ -152,9 +178,9 @@ impl Step {
             ScriptCall::AllBoards {
                 script,
                 then,
-                user,
+                participant,
                 requested,
-            } => script.encode(context, *then, user, requested),
+            } => script.encode(context, *then, participant, requested),
             ScriptCall::Command { name, key, args } => EncodedCall {
                 script: "run",
                 keys: vec![key.clone()],
@@ -204,15 +230,15 @@ impl Step {
     /// # Errors
     ///
     /// A message for a step that begins no change.
-    pub fn complete_change(&mut self, shadow: &Keys) -> Result<(), String> {
+    pub fn complete_change(&mut self, context: &CallContext) -> Result<(), String> {
         match &mut self.call {
             ScriptCall::AllBoards {
                 then,
-                user,
+                participant,
                 requested,
                 ..
             } => {
-                *requested = shadow.own_keys(user, Instant(*then));
+                *requested = context.keys_of_erased(participant, *then);
                 Ok(())
             }
             ScriptCall::Count { .. } | ScriptCall::Command { .. } => {
@@ -227,7 +253,7 @@ impl AllBoardsScript {
         &self,
         context: &CallContext,
         then: i64,
-        user: &str,
+        participant: &str,
         requested: &[String],
     ) -> EncodedCall {
         let mut keys = context.keys.moderation_keys();
@@ -246,16 +272,35 @@ impl AllBoardsScript {
                 frozen,
                 reason,
             } => {
-                push(&[user, hidden, frozen, reason, NOT_JOURNALED, NAMES]);
+                push(&[participant, hidden, frozen, reason, NOT_JOURNALED, NAMES]);
                 "moderate"
             }
             Self::Profile { json, hidden } => {
-                push(&[NOT_JOURNALED, NOT_A_MEMBER, NAMES, user, json, hidden]);
+                push(&[
+                    NOT_JOURNALED,
+                    NOT_A_MEMBER,
+                    NAMES,
+                    participant,
+                    json,
+                    hidden,
+                ]);
                 "profiles"
             }
+            Self::ModerateTarget {
+                verb,
+                reason,
+                author,
+            } => {
+                let of_shadow = &context.keys;
+                keys.extend([of_shadow.register(), of_shadow.deliveries()]);
+                keys.extend(author.iter().map(|author| of_shadow.targets_of(author)));
+                let member = participant.trim_start_matches('\t');
+                push(&[member, verb, reason, NOT_JOURNALED, NAMES]);
+                "moderate_target"
+            }
             Self::Erase => {
-                keys.extend(context.keys.own_keys(user, Instant(then)));
-                push(&[user, NOT_JOURNALED, "1", NAMES]);
+                keys.extend(context.keys_of_erased(participant, then));
+                push(&[participant, NOT_JOURNALED, "1", NAMES]);
                 "erase"
             }
         };
@@ -268,59 +313,85 @@ pub struct Planner {
     keys: Keys,
     /// Lifetimes of stored data.
     pub retention: Retention,
+    shard: u32,
+    shards: u32,
     expiries: ExpiryTracker,
     users: NewUsers,
+    /// The last number of a registration that the shard has given.
+    registrations: u64,
     /// Archived boards as the shadow lists them for the next call; `None` if unknown.
     archived: Option<Vec<String>>,
     open: Option<OpenCall>,
     steps: Vec<Step>,
 }
 
-/// A counting call that accepts more operations.
+/// A counting call that accepts more entries.
 struct OpenCall {
     hour: i64,
     then: i64,
     entry: u64,
+    entries: u64,
     operations: Operations,
     users: Vec<String>,
 }
 
 impl Planner {
-    /// Returns a planner for a shadow.
+    /// Returns a planner for the shadow of a shard.
     #[must_use]
-    pub fn new(keys: Keys, retention: Retention) -> Self {
+    pub fn new(keys: Keys, retention: Retention, shard: u32, shards: u32) -> Self {
         Self {
             keys,
             retention,
+            shard,
+            shards,
             expiries: ExpiryTracker::default(),
             users: NewUsers::default(),
+            registrations: 0,
             archived: None,
             open: None,
             steps: Vec::new(),
         }
     }
 
-    /// Records expiries and users of an entry that an earlier run has applied.
+    /// Records expiries, users and numbers of registrations of an entry that an earlier run has applied.
     pub fn skip(&mut self, entry: &Entry) {
+        let now = entry.applied_at;
         match &entry.change {
             Change::Activity(activity) => {
-                let now = entry.applied_at;
                 self.expiries
                     .expired_before(activity, now, &self.retention, &self.keys);
+                self.keep_number(received_number(activity));
                 self.users.add_stored(&activity.user);
             }
-            Change::Moderate { user, .. } | Change::Profile { user, .. } => {
-                self.users.add_stored(user);
+            Change::Receive(receipt) => {
+                let boards = ChangedBoards::of_receipt(receipt);
+                self.expiries
+                    .expired_boards(&boards, now, &self.retention, &self.keys);
+                self.users.add_stored(&receipt.user);
             }
-            Change::Erase { .. } => {}
+            Change::Target(registration) => {
+                self.keep_number(&registration.number);
+                self.users.add_stored(&registration.user);
+            }
+            Change::List { user, .. }
+            | Change::Moderate { user, .. }
+            | Change::Profile { user, .. } => self.users.add_stored(user),
+            Change::ModerateTarget { .. } | Change::Erase { .. } => {}
         }
     }
 
-    /// Adds the steps of an entry other than an erasure.
+    /// Adds the steps of an entry other than an erasure and the moderation of a target.
     pub fn add(&mut self, entry: Entry) {
         let (number, then) = (entry.number, entry.applied_at);
         let (script, user) = match entry.change {
             Change::Activity(activity) => return self.count(number, then, activity),
+            Change::Receive(receipt) => return self.receive(number, then, receipt),
+            Change::Target(registration) => return self.register(number, registration),
+            Change::List {
+                user,
+                listed,
+                instant,
+            } => return self.list(number, &user, listed, instant),
             Change::Moderate {
                 user,
                 hidden,
@@ -337,25 +408,48 @@ impl Planner {
             Change::Profile { user, json, hidden } => {
                 (AllBoardsScript::Profile { json, hidden }, user)
             }
-            Change::Erase { .. } => return,
+            Change::ModerateTarget { .. } | Change::Erase { .. } => return,
         };
         self.close();
         self.users.add(&user);
+        self.change_all_boards(number, then, script, user);
+    }
+
+    /// Adds a script that changes all boards of a user, or of a target as a tab and its member. The caller has looked
+    /// up the user of an erasure by the hash of the entry, and the author of a target that is deleted.
+    pub fn change_all_boards(
+        &mut self,
+        entry: u64,
+        then: i64,
+        script: AllBoardsScript,
+        participant: String,
+    ) {
+        self.close();
         self.store_users();
-        self.push_all_boards(number, then, script, user);
+        self.steps.push(Step {
+            entry: Some(entry),
+            entries: 1,
+            call: ScriptCall::AllBoards {
+                script,
+                then,
+                participant,
+                requested: Vec::new(),
+            },
+        });
     }
 
-    /// Adds the erasure of a user. The caller has looked up the user by the hash of the entry.
-    pub fn erase(&mut self, entry: u64, then: i64, user: String) {
-        self.close();
-        self.push_all_boards(entry, then, AllBoardsScript::Erase, user);
-    }
-
-    /// Adds a command that completes an entry.
-    pub fn complete_with(&mut self, entry: u64, mut step: Step) {
-        self.close();
-        (step.entry, step.entries) = (Some(entry), 1);
-        self.steps.push(step);
+    /// Adds commands that complete an entry. The open call, which does not depend on them, follows.
+    pub fn complete_with(&mut self, entry: u64, mut commands: Vec<Step>) {
+        if let Some(open) = &mut self.open {
+            open.entry = entry;
+            open.entries += 1;
+        } else {
+            self.store_users();
+            if let Some(last) = commands.last_mut() {
+                (last.entry, last.entries) = (Some(entry), 1);
+            }
+        }
+        self.steps.extend(commands);
     }
 
     /// Returns the steps of all added entries in order.
@@ -364,31 +458,127 @@ impl Planner {
         std::mem::take(&mut self.steps)
     }
 
-    fn push_all_boards(&mut self, entry: u64, then: i64, script: AllBoardsScript, user: String) {
-        self.steps.push(Step {
-            entry: Some(entry),
-            entries: 1,
-            call: ScriptCall::AllBoards {
-                script,
-                then,
-                user,
-                requested: Vec::new(),
-            },
-        });
-    }
-
     fn count(&mut self, entry: u64, then: i64, activity: Activity) {
         let expired = self
             .expiries
             .expired_before(&activity, then, &self.retention, &self.keys);
-        let archived = self.archived_boards(&activity);
-        let (hour, is_adjustment) = (then.div_euclid(HOUR), activity.reason.is_some());
+        let archived = ChangedBoards::of_activity(&activity).archived(&self.keys);
+        self.keep_number(received_number(&activity));
+        let is_adjustment = activity.reason.is_some();
+        if is_adjustment {
+            self.close();
+        }
+        self.users.add(&activity.user);
+        let open = self.open_call(entry, then, expired, archived);
+        open.users.push(match activity.verb {
+            Verb::Count | Verb::Adjust => activity.user.clone(),
+            Verb::Undo => String::new(),
+        });
+        open.operations.reason = activity.reason;
+        open.operations.push(Operation {
+            user: &activity.user,
+            rule: activity.rule,
+            targets: activity.boards,
+            verb: activity.verb.script_arg(),
+            record: activity.record,
+            at: activity.at,
+            timestamp: activity.dated,
+            receiver: match (activity.verb, activity.received) {
+                (Verb::Count, None) | (Verb::Adjust, _) => Receiver::None,
+                (Verb::Count, Some(received)) => Receiver::Recorded(received),
+                // An entry of its own has what the undo took back.
+                (Verb::Undo, _) => Receiver::Recorded(String::new()),
+            },
+            author: None,
+            claim: String::new(),
+        });
+        if is_adjustment {
+            self.close();
+        }
+    }
+
+    fn receive(&mut self, entry: u64, then: i64, receipt: Receipt) {
+        let boards = ChangedBoards::of_receipt(&receipt);
+        let expired = self
+            .expiries
+            .expired_boards(&boards, then, &self.retention, &self.keys);
+        let archived = boards.archived(&self.keys);
+        self.users.add(&receipt.user);
+        let from = Some(self.shard);
+        let open = self.open_call(entry, then, expired, archived);
+        for (side, letter, one) in [(0, 't', &receipt.target), (1, 'u', &receipt.user)] {
+            if !one.is_empty() {
+                open.operations.deliver(Delivery {
+                    from,
+                    id: format!("{entry}-{side}"),
+                    verb: "add".to_owned(),
+                    receiver: format!("{letter}{one}"),
+                    points: receipt.points,
+                    targets: Some(receipt.boards.clone()),
+                    ..Delivery::default()
+                });
+            }
+        }
+    }
+
+    fn register(&mut self, entry: u64, registration: Registration) {
+        let Registration {
+            target,
+            user,
+            number,
+            instant,
+            text,
+        } = registration;
+        self.users.add(&user);
+        self.keep_number(&number);
+        let counter = ["#".to_owned(), self.registrations.to_string()];
+        let fields = [target.clone(), text].into_iter().chain(counter);
+        let mut commands = vec![Step::command(
+            "HSET",
+            self.keys.register(),
+            fields.collect(),
+        )];
+        if self.shards == 1 && !user.is_empty() {
+            let list = self.keys.targets_of(&user);
+            commands.push(Step::command("ZADD", list, vec![instant, target]));
+        }
+        self.complete_with(entry, commands);
+    }
+
+    fn list(&mut self, entry: u64, user: &str, listed: String, instant: String) {
+        self.users.add(user);
+        let list = self.keys.targets_of(user);
+        let command = match instant.is_empty() {
+            true => Step::command("ZREM", list, vec![listed]),
+            false => Step::command("ZADD", list, vec![instant, listed]),
+        };
+        self.complete_with(entry, vec![command]);
+    }
+
+    /// Records the number of a registration, if this shard has given it.
+    fn keep_number(&mut self, number: &str) {
+        let (shard, count) = number.split_once('.').unwrap_or(("", number));
+        if self.shards == 1 || shard.parse() == Ok(self.shard) {
+            let count = count.parse().unwrap_or(0);
+            self.registrations = self.registrations.max(count);
+        }
+    }
+
+    /// Returns the call that an entry belongs to. Before it, steps delete expired keys and set the archived boards.
+    fn open_call(
+        &mut self,
+        entry: u64,
+        then: i64,
+        expired: Vec<String>,
+        archived: Vec<String>,
+    ) -> &mut OpenCall {
+        let hour = then.div_euclid(HOUR);
         let has_room = self
             .open
             .as_ref()
-            .is_some_and(|open| open.hour == hour && open.operations.len() < MAX_OPERATIONS);
+            .is_some_and(|open| open.hour == hour && open.entries < MAX_ENTRIES);
         let archived_changes = self.archived.as_ref() != Some(&archived);
-        if !has_room || is_adjustment || !expired.is_empty() || archived_changes {
+        if !has_room || !expired.is_empty() || archived_changes {
             self.close();
         }
         for key in expired {
@@ -406,49 +596,19 @@ impl Planner {
             }
             self.archived = Some(archived);
         }
-        self.users.add(&activity.user);
         let open = self.open.get_or_insert_with(|| OpenCall {
             hour,
             then,
             entry,
+            entries: 0,
             operations: Operations::default(),
             users: Vec::new(),
         });
         open.entry = entry;
+        open.entries += 1;
         // The latest time of the call: no key may expire earlier than it did.
         open.then = open.then.max(then);
-        open.users.push(match activity.verb {
-            Verb::Count | Verb::Adjust => activity.user.clone(),
-            Verb::Undo => String::new(),
-        });
-        open.operations.reason = activity.reason;
-        open.operations.push(Operation {
-            user: &activity.user,
-            rule: activity.rule,
-            targets: activity.boards,
-            verb: activity.verb.script_arg(),
-            record: activity.record,
-            at: activity.at,
-            timestamp: activity.dated,
-            receiver: Receiver::None,
-            author: None,
-            claim: String::new(),
-        });
-        if is_adjustment {
-            self.close();
-        }
-    }
-
-    /// Returns the boards of an activity that were archived and deleted at its time.
-    fn archived_boards(&self, activity: &Activity) -> Vec<String> {
-        if activity.skipped.is_empty() {
-            return Vec::new();
-        }
-        boards(activity)
-            .into_iter()
-            .filter(|(position, ..)| activity.skipped.contains(position))
-            .map(|(_, _, name)| self.keys.board_named(&name))
-            .collect()
+        open
     }
 
     fn close(&mut self) {
@@ -458,7 +618,7 @@ impl Planner {
         self.store_users();
         self.steps.push(Step {
             entry: Some(open.entry),
-            entries: open.users.len().try_into().unwrap_or(0),
+            entries: open.entries,
             call: ScriptCall::Count {
                 operations: open.operations,
                 then: open.then,
@@ -477,6 +637,12 @@ impl Planner {
     }
 }
 
+/// Returns the number of the registration for which others received points; empty for none.
+fn received_number(activity: &Activity) -> &str {
+    let received = activity.received.as_deref().unwrap_or_default();
+    received.split(';').nth(1).unwrap_or_default()
+}
+
 /// Users of the shadow, and the users among them without a stored hash.
 #[derive(Debug, Default)]
 struct NewUsers {
@@ -489,8 +655,9 @@ impl NewUsers {
         self.known.insert(user.to_owned());
     }
 
+    /// Adds a user; the author of a target may be empty.
     fn add(&mut self, user: &str) {
-        if self.known.insert(user.to_owned()) {
+        if !user.is_empty() && self.known.insert(user.to_owned()) {
             self.new.extend([sha1_hex(user), user.to_owned()]);
         }
     }
@@ -520,8 +687,9 @@ mod tests {
             fingerprint: "v1".to_owned(),
             retention: default_retention(),
             now: NOW,
+            shards: 1,
         };
-        let mut planner = Planner::new(context.keys.clone(), default_retention());
+        let mut planner = Planner::new(context.keys.clone(), default_retention(), 0, 1);
         for (number, fields) in (1..).zip(entries) {
             planner.add(entry(number, fields.clone()).unwrap());
         }
@@ -551,7 +719,7 @@ mod tests {
                 "2 to 5 count"
             ]
         );
-        let many: Vec<Value> = (0..MAX_OPERATIONS + 1).map(|_| at(0)).collect();
+        let many: Vec<Value> = (0..MAX_ENTRIES + 1).map(|_| at(0)).collect();
         assert_eq!(steps(&many)[2..], ["200 to 200 count", "1 to 201 count"]);
     }
 
@@ -603,6 +771,39 @@ mod tests {
                 "1 to 4 count",
                 "HSET 902ba3cda1883801594b6e1b452790cc53948fda 7 {ar:0}~q",
                 "1 to 5 moderate",
+            ]
+        );
+    }
+
+    /// A registration precedes the call whose entries surround its own.
+    #[test]
+    fn receipts_and_registrations_join_the_open_call() {
+        let target = |number: u64| {
+            json!({"did": "target", "user": "42", "target": "post-7", "number": number.to_string(),
+                "instant": "5", "authorship": "1", "json": "{}"})
+        };
+        let receive = json!({"did": "receive", "user": "42", "target": "post-7"});
+        let list = json!({"did": "list", "listed": "post-7", "instant": ""});
+        let counted = json!({"received": "2wa;9;1"});
+        let written = |number: u64, counter: u64| {
+            [
+                format!("HSET post-7 {number};5;1;42;{{}} # {counter} {{ar:0}}~t"),
+                "ZADD 5 post-7 {ar:0}~u:42".to_owned(),
+            ]
+        };
+        let [first, second] = [written(7, 7), written(8, 9)];
+        let found = steps(&[target(7), counted, receive, target(8), list]);
+        assert_eq!(
+            found,
+            [
+                NEW_USER,
+                &first[0],
+                "1 to 1 run",
+                CLEAR_ARCHIVED,
+                &second[0],
+                &second[1],
+                "ZREM post-7 {ar:0}~u:42",
+                "4 to 5 count",
             ]
         );
     }

@@ -52,7 +52,7 @@ while ARGV[cursor + 1] do
   cursor = cursor + 5
   local reply = scripts[name](take(KEYS, key, keys), take(ARGV, cursor, args))
   local results = name == 'count' and reply[3] or {}
-  if not reply[2] or #reply[2] > 0 or #results < users or failure(results) then
+  if not reply[2] or #reply[2] > 0 or #results ~= users or failure(results) then
     return { position, applied, reply }
   end
   key, cursor, applied = key + keys, cursor + args, applied + 1

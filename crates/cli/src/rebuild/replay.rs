@@ -4,16 +4,19 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use activity_rank_core::content::StoredTarget;
 use activity_rank_store::count::UndoLog;
 use activity_rank_store::fingerprint::pending_changes;
 use activity_rank_store::redis::Command;
-use activity_rank_store::scripts::{COUNT, ERASE, MODERATE, PROFILES, SETTLE, Script};
+use activity_rank_store::scripts::{
+    COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, SETTLE, Script,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::journal::{Change, Entry, Journal, Page};
-use super::plan::{CallContext, Planner, Step};
+use super::plan::{AllBoardsScript, CallContext, Planner, Step};
 use super::session::{OwnedShard, Session};
 use super::state::{Shard, State, lost_ownership, settings_changed};
 use crate::archive::store::script;
@@ -39,6 +42,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
     for (name, script) in [
         ("count", &COUNT),
         ("moderate", &MODERATE),
+        ("moderate_target", &MODERATE_TARGET),
         ("profiles", &PROFILES),
         ("erase", &ERASE),
         ("settle", &SETTLE),
@@ -70,7 +74,9 @@ impl Replay {
     pub async fn resume(session: &Session, owned: &OwnedShard) -> Result<Self, Failure> {
         let (shard, state) = (&owned.shard, owned.state.clone());
         let applied = state.entry;
-        let planner = Planner::new(shard.shadow.clone(), session.retention);
+        let store = &shard.store;
+        let shadow = shard.shadow.clone();
+        let planner = Planner::new(shadow, session.retention, store.shard, store.shards);
         let mut replay = Self {
             journal: session.journal.clone(),
             fingerprint: state.fingerprint.clone(),
@@ -78,7 +84,7 @@ impl Replay {
                 planner,
                 state,
                 entries: 0,
-                changed_users: HashSet::new(),
+                changed: HashSet::new(),
             },
             start: Instant::now(),
         };
@@ -123,14 +129,14 @@ impl Replay {
         Ok(())
     }
 
-    /// Applies all entries of the journal. Returns the users of the applied entries; the hash of an
-    /// erased user.
+    /// Applies all entries of the journal. Returns the users and the members of targets of the applied
+    /// entries; the hash of an erased user.
     ///
     /// # Errors
     ///
     /// [`Failure`] if service or store do not respond, or an entry cannot be applied.
     pub async fn catch_up(&mut self, shard: &Shard) -> Result<HashSet<String>, Failure> {
-        self.applier.changed_users.clear();
+        self.applier.changed.clear();
         let mut page = self.page(shard, self.applier.state.entry).await?;
         loop {
             let (entries, next) = (std::mem::take(&mut page.entries), page.next);
@@ -138,7 +144,7 @@ impl Replay {
             let Some(next) = next else {
                 self.applier.apply(shard, entries).await?;
                 self.show_progress(shard, until);
-                return Ok(std::mem::take(&mut self.applier.changed_users));
+                return Ok(std::mem::take(&mut self.applier.changed));
             };
             // The next page is read while this one is applied.
             let next_page = read_page(&self.journal, shard, &self.fingerprint, next);
@@ -209,8 +215,8 @@ struct Applier {
     state: State,
     /// Number of entries applied by this run.
     entries: u64,
-    /// Users of the entries applied since the last [`Replay::catch_up`].
-    changed_users: HashSet<String>,
+    /// Users and targets of the entries applied since the last [`Replay::catch_up`].
+    changed: HashSet<String>,
 }
 
 /// The reply of `replay.lua`.
@@ -231,20 +237,41 @@ impl Applier {
             fingerprint: self.state.fingerprint.clone(),
             retention: self.planner.retention,
             now: shard.store.now().await?,
+            shards: shard.store.shards,
         };
         let position = self.state.entry;
         for entry in entries.into_iter().filter(|entry| entry.number > position) {
-            self.changed_users.insert(entry.user().to_owned());
+            let participants = entry.participants().map(str::to_owned);
+            self.changed.extend(participants);
+            let (number, then) = (entry.number, entry.applied_at);
             match entry.change {
                 Change::Erase { hash } => {
                     // The user may be new in a step that is not applied yet.
                     self.flush(shard, &context).await?;
-                    self.erase(shard, entry.number, entry.applied_at, hash)
-                        .await?;
+                    self.erase(shard, number, then, hash).await?;
                 }
-                Change::Activity(_) | Change::Moderate { .. } | Change::Profile { .. } => {
-                    self.planner.add(entry);
+                Change::ModerateTarget {
+                    target,
+                    verb,
+                    reason,
+                } => {
+                    // The same holds for the registration.
+                    self.flush(shard, &context).await?;
+                    let script = AllBoardsScript::ModerateTarget {
+                        author: listing_author(shard, &target).await?,
+                        verb,
+                        reason,
+                    };
+                    let participant = format!("\t{target}");
+                    self.planner
+                        .change_all_boards(number, then, script, participant);
                 }
+                Change::Activity(_)
+                | Change::Receive(_)
+                | Change::Target(_)
+                | Change::List { .. }
+                | Change::Moderate { .. }
+                | Change::Profile { .. } => self.planner.add(entry),
             }
         }
         self.flush(shard, &context).await
@@ -263,11 +290,14 @@ impl Applier {
         let command = Command::new("HGET").args([&users, &hash]);
         let user: Option<String> = shard.store.run(command).await?;
         match user {
-            Some(user) => self.planner.erase(entry, then, user),
+            Some(user) => {
+                let script = AllBoardsScript::Erase;
+                self.planner.change_all_boards(entry, then, script, user);
+            }
             None => {
                 let tombstone = vec![hash, then.to_string()];
                 let step = Step::command("HSET", shard.shadow.tombstones(), tombstone);
-                self.planner.complete_with(entry, step);
+                self.planner.complete_with(entry, vec![step]);
             }
         }
         Ok(())
@@ -304,7 +334,7 @@ impl Applier {
                         step.supply(requested)
                     }
                     None if is_incomplete(&reply, &context.fingerprint) => {
-                        step.complete_change(&context.keys)
+                        step.complete_change(context)
                     }
                     Some(_) if !logs.is_empty() => Ok(()),
                     Some(_) | None => Err(format!("unexpected script reply {reply}")),
@@ -367,6 +397,18 @@ impl Applier {
             pending: reply.next(),
         })
     }
+}
+
+/// Returns the author of a target according to the shadow, if the list of the author is on the same shard.
+async fn listing_author(shard: &Shard, member: &str) -> Result<Option<String>, Failure> {
+    if shard.store.shards > 1 {
+        return Ok(None);
+    }
+    let register = shard.shadow.register();
+    let command = Command::new("HGET").args([register.as_str(), member]);
+    let registration: Option<String> = shard.store.run(command).await?;
+    let stored = registration.and_then(|text| StoredTarget::parse(&text));
+    Ok(stored.and_then(|stored| stored.author))
 }
 
 /// Returns the undo logs of an earlier run, whose writes the store refused: while they exist, a counting

@@ -3,7 +3,7 @@
 -- KEYS    1 rebuild state (hash)   2 index   3.. pairs of a key and its shadow
 -- ARGV    1 string: id of this run   2 string: phase, 'delete' or 'rename'   3 integer: now, Unix s
 --         4 integer: a longer TTL in ms marks a shadow as expired
---         5.. for each pair: 'board', 'tombstones' or ''
+--         5.. for each pair: 'board', 'tombstones', 'register' or ''
 -- Returns 1, or 0 if another run owns the rebuild or the phase is another: then nothing is changed
 -- State   idempotent. A key that exists keeps its expiry; a new one gets that of its shadow. Boards are
 --         added to the index.
@@ -27,6 +27,14 @@ local function merge(key, shadow)
   redis.call('UNLINK', shadow)
 end
 
+-- A number of a registration is never used again: the journal may lack the last ones.
+local function keep_counter(key, shadow)
+  local stored, expected = redis.call('HGET', key, '#') or 0, redis.call('HGET', shadow, '#') or 0
+  if tonumber(stored) > tonumber(expected) then
+    redis.call('HSET', shadow, '#', stored)
+  end
+end
+
 local function register(board, ttl)
   local expiry = ttl < 0 and 'inf' or string.format('%.0f', now + math.ceil(ttl / 1000) + 86400)
   redis.call('ZADD', KEYS[2], expiry, board)
@@ -47,6 +55,8 @@ local function rename(key, shadow, kind)
   -- First: an interrupted swap continues with the shadows that are left.
   if kind == 'board' then
     register(key, ttl)
+  elseif kind == 'register' then
+    keep_counter(key, shadow)
   end
   redis.call('RENAME', shadow, key)
 end

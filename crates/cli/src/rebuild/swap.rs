@@ -54,10 +54,10 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
     finish(shard, state, has_entries).await
 }
 
-/// Returns whether a live key is not replaced: outbox, archived boards, tombstones, the
-/// state of the rebuild, and perhaps the audit log.
+/// Returns whether a live key is not replaced: outbox, archived boards, tombstones, deliveries to other
+/// shards, the state of the rebuild, and perhaps the audit log.
 fn is_not_swapped(name: &str, keeps_audit_log: bool) -> bool {
-    ["o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
+    ["o", "a", "e", "x", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
 }
 
 /// Runs the script of the current phase for every key that `select` returns a name for.
@@ -91,6 +91,7 @@ async fn swap_batch(shard: &Shard, state: &State, names: &[String]) -> Result<()
         let kind = match Key::parse(name) {
             Some(Key::Board(_)) => "board",
             Some(Key::Tombstones) => "tombstones",
+            Some(Key::Register) => "register",
             _ => "",
         };
         args.push(kind.to_owned());

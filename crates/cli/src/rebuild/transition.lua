@@ -15,8 +15,8 @@
 -- the stored fingerprint is 'rebuilding ' .. fingerprint, by which the service rejects or queues writes.
 -- 'had' remembers whether there was a fingerprint before.
 
--- Fields of the hash of users.
-local FINGERPRINT, WATCHED = '\t', '\t#'
+-- Fields of the hash of users. A shard after the last one: the position of deliveries from there.
+local FINGERPRINT, WATCHED, SHARDS = '\t', '\t#', 64
 
 local owner, phase, fingerprint, had =
   unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'stamp', 'had'))
@@ -50,8 +50,18 @@ elseif to == 'delete' then
   redis.call('HSET', KEYS[1], 'audit', ARGV[4])
 elseif to == 'rename' then
   -- The swap renames the users of the shadow, which must lock writes too. Without the watched boards, no
-  -- activity would wake the objects of live boards.
+  -- activity would wake the objects of live boards. Without the positions, deliveries would be applied twice;
+  -- those of the shadow are of the replay.
   redis.call('HSET', KEYS[4], FINGERPRINT, locked, WATCHED, redis.call('HGET', KEYS[2], WATCHED) or '')
+  for from = 0, SHARDS - 1 do
+    local field = WATCHED .. from
+    local position = redis.call('HGET', KEYS[2], field)
+    if position then
+      redis.call('HSET', KEYS[4], field, position)
+    else
+      redis.call('HDEL', KEYS[4], field)
+    end
+  end
   -- The swap adds each board to the index again.
   redis.call('DEL', KEYS[3])
 end

@@ -9,6 +9,7 @@
 mod app;
 mod cli;
 mod concurrent_writes;
+mod content;
 mod data_loss;
 mod expiry;
 mod interruption;

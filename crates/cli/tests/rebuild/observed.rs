@@ -66,7 +66,7 @@ impl Observed {
 /// Asserts that the index of each shard has all boards and spans, which an erasure needs. It may have
 /// more: boards with erased users only.
 #[track_caller]
-fn assert_indexed(data: &StoredData) {
+pub fn assert_indexed(data: &StoredData) {
     for key in data.keys() {
         let (shard, name) = key.split_once('}').unwrap_or_default();
         let entry = match name.split(':').collect::<Vec<_>>()[..] {
@@ -133,19 +133,19 @@ fn without_order_of_ties(responses: Vec<(String, Value)>) -> Vec<(String, Value)
     boards.into_iter().map(normalized).collect()
 }
 
-/// Returns the comparable part of each value: boards by rank, active records without repeats, flags
+/// Returns the comparable part of each value: boards by rank, boards of content without order, active records without repeats, flags
 /// without numbers of the audit log.
-fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
+pub fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
     let mut comparable = BTreeMap::new();
     for (key, (value, _)) in data {
         let name = rest(&key);
-        if ["i", "l", "n", "w", "a", "o", "j"].contains(&name) {
+        if ["i", "l", "n", "w", "a", "o", "j", "x"].contains(&name) {
             continue;
         }
         let mut values: Vec<String> = match value {
             StoredValue::Text(text) => vec![text],
             StoredValue::Set(members) => members.into_iter().collect(),
-            StoredValue::Sorted(scores) => ranked_points(scores),
+            StoredValue::Sorted(scores) => sorted_values(name, scores),
             StoredValue::Hash(fields) => {
                 let fields = fields.into_iter().map(|(field, value)| match name {
                     "p" if field.starts_with('!') => {
@@ -169,8 +169,21 @@ fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
     comparable
 }
 
+/// Returns the comparable part of a sorted set by the key without its tag: users and points by rank, else members
+/// and scores without the order counter.
+pub fn sorted_values(name: &str, mut scores: Vec<(String, String)>) -> Vec<String> {
+    if !["bT", "bA", "u:"].iter().any(|kind| name.starts_with(kind)) {
+        return ranked_points(scores);
+    }
+    scores.retain(|(member, _)| member != "#");
+    let scores = scores.into_iter();
+    scores
+        .map(|(member, score)| format!("{member} {score}"))
+        .collect()
+}
+
 /// Returns users and points of a board by rank.
-pub fn ranked_points(scores: Vec<(String, String)>) -> Vec<String> {
+fn ranked_points(scores: Vec<(String, String)>) -> Vec<String> {
     let scores = scores.into_iter().filter(|(member, _)| member != "#");
     let parse = |(member, score): (String, String)| (score.parse::<i64>().unwrap_or(0), member);
     let mut scores: Vec<(i64, String)> = scores.map(parse).collect();

@@ -8,15 +8,25 @@ use crate::TestResult;
 use crate::app::like;
 use crate::cli::{assert_verified, command_at, finish, rebuild, run, verify};
 use crate::journal_app::JournalApp;
-use crate::observed::{ranked_points, without_repeat};
+use crate::observed::{sorted_values, without_repeat};
 use crate::refusals::{Refusals, assert_refused, refuse};
 use crate::stored::{StoredData, StoredValue};
 
 /// Tolerance of expiries in ms.
 const HOUR: i64 = 3_600_000;
 
+/// Starts a service with boards of content.
+fn start() -> JournalApp {
+    JournalApp::start(|worker| worker.var("CONTENT_PERIODS", "all"))
+}
+
 /// Changes of every kind: each becomes an entry of the journal.
 async fn fill(app: &JournalApp) {
+    for target in ["x", "y", "z"] {
+        let path = format!("/v1/targets/{target}");
+        let registered = app.api.put(&path, &json!({"author": "eve"})).await;
+        registered.assert_status(200);
+    }
     for (user, target) in [("ada", "x"), ("bob", "x"), ("ada", "y"), ("cyd", "x")] {
         app.send(like(user, target, 0)).await;
     }
@@ -38,7 +48,15 @@ async fn fill(app: &JournalApp) {
     let undo = json!({"id": "case-1", "undo": true, "reason": "Appeal"});
     let response = api.post("/v1/users/ada/adjustments", &undo).await;
     response.assert_status(200);
-    api.delete("/v1/users/cyd").await.assert_status(204);
+    let hide = json!({"hidden": true, "reason": "Spam"});
+    put("/v1/targets/x/moderation", hide).await;
+    app.send(like("dan", "z", 0)).await;
+    for path in ["/v1/targets/z", "/v1/users/cyd", "/v1/targets/y"] {
+        api.delete(path).await.assert_status(204);
+    }
+    let mut undo = like("dan", "z", 0);
+    undo["undo"] = json!(true);
+    app.send(undo).await;
 }
 
 /// Returns the comparable part of a value: members of the index, boards by rank, active records without
@@ -55,8 +73,10 @@ fn comparable(data: &StoredData, key: &str) -> Vec<String> {
         ("i", StoredValue::Sorted(entries)) => {
             entries.into_iter().map(|(member, _)| member).collect()
         }
-        (_, StoredValue::Sorted(scores)) => return ranked_points(scores),
-        ("p", StoredValue::Hash(fields)) => {
+        (name, StoredValue::Sorted(scores)) => return sorted_values(name, scores),
+        ("p", StoredValue::Hash(mut fields)) => {
+            // A complete undo log may stay.
+            fields.retain(|_, value| !value.is_empty());
             let line = |(field, value): (String, String)| {
                 if !field.starts_with('!') {
                     return format!("{field} {value}");
@@ -111,7 +131,7 @@ fn assert_same(found: &StoredData, expected: &StoredData, context: &str) {
 /// one. If the store refuses all later writes too, the failed rebuild cannot unlock writes.
 #[tokio::test(flavor = "multi_thread")]
 async fn rebuild_resumes_after_refused_write() -> TestResult {
-    let app = JournalApp::start(|worker| worker);
+    let app = start();
     fill(&app).await;
     app.lose_data().await?;
     rebuild(&app, &[])?;
@@ -142,7 +162,7 @@ async fn rebuild_resumes_after_refused_write() -> TestResult {
 /// A refused write never changes what `verify` finds, nor the data.
 #[tokio::test(flavor = "multi_thread")]
 async fn verify_resumes_after_refused_write() -> TestResult {
-    let app = JournalApp::start(|worker| worker);
+    let app = start();
     fill(&app).await;
     assert_verified(&app)?;
     let expected = app.data()?;

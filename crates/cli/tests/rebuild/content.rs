@@ -1,0 +1,270 @@
+//! Rebuild of boards of content and of authors, registered targets and lists of authors.
+
+use std::collections::BTreeMap;
+
+use test_support::{Value, WorkerBuilder, json, rest, until};
+
+use crate::TestResult;
+use crate::app::{TestApp, builder, noon};
+use crate::cli::{assert_verified, rebuild, verify};
+use crate::journal_app::JournalApp;
+use crate::observed::{assert_indexed, comparable_values};
+use crate::stored::redis_command;
+
+fn content(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
+    let worker = worker.var("CONTENT_PERIODS", "day,all");
+    worker.json("SHARDS", json!(shards))
+}
+
+fn start(shards: u32) -> JournalApp {
+    JournalApp::start(|worker| content(worker, shards))
+}
+
+fn activity(user: &str, action: &str, target: &str) -> Value {
+    json!({"user": user, "action": action, "target": target})
+}
+
+fn with(mut activity: Value, fields: Value) -> Value {
+    if let (Some(activity), Value::Object(fields)) = (activity.as_object_mut(), fields) {
+        activity.extend(fields);
+    }
+    activity
+}
+
+fn undo(activity: Value) -> Value {
+    with(activity, json!({"undo": true}))
+}
+
+impl JournalApp {
+    /// Sends an activity and asserts its outcome.
+    async fn outcome(&self, activity: Value, expected: &str) {
+        let response = self.send(activity.clone()).await;
+        assert_eq!(response.body["outcome"], expected, "{activity}");
+        self.deliver().await;
+    }
+
+    /// Waits until all deliveries between shards have been made.
+    async fn deliver(&self) {
+        let mut redis = self.redis();
+        let keys: Vec<String> = (0..2)
+            .map(|shard| format!("{{{}:{shard}}}x", self.endpoint.prefix))
+            .collect();
+        until("the deliveries", async || {
+            let mut lengths = keys
+                .iter()
+                .map(|key| redis_command::<u64>(&mut redis, &["XLEN", key]).unwrap_or(u64::MAX));
+            lengths.all(|length| length == 0).then_some(())
+        })
+        .await;
+    }
+
+    async fn register(&self, target: &str, fields: Value) {
+        let path = format!("/v1/targets/{target}");
+        self.api.put(&path, &fields).await.assert_status(200);
+        self.deliver().await;
+    }
+
+    async fn hide(&self, target: &str, hidden: bool) {
+        let body = json!({"hidden": hidden, "reason": "A test"});
+        let path = format!("/v1/targets/{target}/moderation");
+        self.api.put(&path, &body).await.assert_status(200);
+    }
+
+    async fn delete(&self, path: &str) {
+        self.api.delete(path).await.assert_status(204);
+        self.deliver().await;
+    }
+
+    /// Registers, likes, moderates, deletes and erases.
+    async fn fill_content(&self) {
+        self.register("post-7", json!({"author": "9", "title": "A; title"}))
+            .await;
+        self.register("%23a", json!({"author": "9"})).await;
+        self.register("bare", json!({"title": "No author"})).await;
+        self.outcome(activity("10", "publish", "post-8"), "counted")
+            .await;
+        for user in ["42", "43", "44", "gone"] {
+            for target in ["post-7", "post-8", "#a", "bare", "unknown"] {
+                self.outcome(activity(user, "like", target), "counted")
+                    .await;
+            }
+            self.outcome(activity(user, "follow", "9"), "counted").await;
+        }
+        for (id, on) in [("c 1", "post-7"), ("c-2", "#a"), ("c-3", "unknown")] {
+            let comment = with(activity("43", "comment", id), json!({"on": on}));
+            self.outcome(comment, "counted").await;
+        }
+        let dated = with(
+            activity("45", "like", "post-7"),
+            json!({"at": noon(3), "groups": ["eu"]}),
+        );
+        self.outcome(dated, "counted").await;
+        let registers = with(activity("45", "like", "new"), json!({"author": "9"}));
+        self.outcome(registers, "counted").await;
+        // The author is added later: likes before are not taken from them.
+        self.register("bare", json!({"author": "10"})).await;
+        for (user, target) in [("42", "post-7"), ("42", "bare"), ("43", "never")] {
+            let like = undo(activity(user, "like", target));
+            self.send(like).await;
+        }
+        self.outcome(undo(activity("44", "follow", "9")), "undone")
+            .await;
+        self.outcome(undo(activity("43", "comment", "c-2")), "undone")
+            .await;
+        self.register("post-7", json!({"title": "Another title"}))
+            .await;
+        self.moderate_content().await;
+        self.erase_content().await;
+    }
+
+    async fn moderate_content(&self) {
+        self.hide("post-8", true).await;
+        self.hide("%23a", true).await;
+        self.hide("%23a", false).await;
+        self.outcome(activity("46", "like", "post-8"), "counted")
+            .await;
+        let profile = json!({"name": "Ten", "hidden": true});
+        let response = self.api.put("/v1/users/10", &profile).await;
+        response.assert_status(200);
+        // Deleted targets, of which one is registered again.
+        for target in ["twice", "once"] {
+            self.register(target, json!({"author": "9"})).await;
+            for user in ["42", "43"] {
+                self.outcome(activity(user, "like", target), "counted")
+                    .await;
+            }
+            self.delete(&format!("/v1/targets/{target}")).await;
+        }
+        self.register("twice", json!({"author": "10"})).await;
+        self.outcome(activity("44", "like", "twice"), "counted")
+            .await;
+        self.outcome(undo(activity("42", "like", "twice")), "undone")
+            .await;
+    }
+
+    async fn erase_content(&self) {
+        // Their likes stay received.
+        self.delete("/v1/users/gone").await;
+        self.register("theirs", json!({"author": "left"})).await;
+        self.register("deleted", json!({"author": "left"})).await;
+        for target in ["theirs", "deleted"] {
+            self.outcome(activity("42", "like", target), "counted")
+                .await;
+        }
+        self.delete("/v1/targets/deleted").await;
+        self.delete("/v1/users/left").await;
+        self.register("theirs", json!({"author": "9"})).await;
+        self.outcome(activity("43", "like", "theirs"), "counted")
+            .await;
+    }
+
+    /// Undoes some of it. The former authors lose what they have received, and erased ones nothing.
+    async fn undo_content(&self) {
+        for (user, target) in [
+            ("43", "post-7"),
+            ("43", "twice"),
+            ("44", "twice"),
+            ("42", "once"),
+            ("42", "theirs"),
+            ("42", "deleted"),
+            ("46", "post-8"),
+            ("45", "new"),
+        ] {
+            self.outcome(undo(activity(user, "like", target)), "undone")
+                .await;
+        }
+        self.outcome(undo(activity("43", "comment", "c 1")), "undone")
+            .await;
+        self.outcome(undo(activity("43", "follow", "9")), "undone")
+            .await;
+    }
+
+    /// Returns the comparable data of all keys. Asserts that the index is complete.
+    fn comparable(&self) -> redis::RedisResult<BTreeMap<String, Vec<String>>> {
+        let data = self.data()?;
+        assert_indexed(&data);
+        Ok(comparable_values(data))
+    }
+
+    /// Returns the scores of the boards of content and of authors of all time, on any shard.
+    fn received(&self) -> redis::RedisResult<Vec<String>> {
+        let boards = self.comparable()?.into_iter();
+        let boards = boards.filter(|(key, _)| ["bTa:all", "bAa:all"].contains(&rest(key)));
+        let mut scores: Vec<String> = boards.flat_map(|(_, scores)| scores).collect();
+        scores.sort();
+        Ok(scores)
+    }
+}
+
+/// Returns the responses about content.
+async fn read_content(app: &JournalApp) -> Vec<(String, Value)> {
+    let worker = content(builder(), 1).var("PREFIX", &app.endpoint.prefix);
+    let worker = worker.store(&app.endpoint.store).start();
+    let reader = TestApp::new(worker.api(), app.endpoint.clone(), worker);
+    let mut paths = vec!["/v1/content/hot".to_owned()];
+    for period in ["day", "all"] {
+        for board in ["content", "authors"] {
+            paths.push(format!("/v1/{board}/{period}?limit=100"));
+        }
+        for target in ["post-7", "post-8", "%23a", "bare", "twice", "theirs"] {
+            paths.push(format!("/v1/content/{period}/targets/{target}?around=2"));
+        }
+        for user in ["9", "10", "left"] {
+            paths.push(format!("/v1/authors/{period}/users/{user}?around=2"));
+        }
+    }
+    for user in ["9", "10", "left"] {
+        paths.push(format!("/v1/users/{user}/targets"));
+    }
+    for target in ["post-7", "once", "twice", "theirs"] {
+        paths.push(format!("/v1/targets/{target}"));
+    }
+    let mut responses = Vec::new();
+    for path in paths {
+        let response = reader.api.get(&path).await;
+        assert!(
+            [200, 404].contains(&response.status),
+            "{path}: {}",
+            response.text
+        );
+        responses.push((path, response.body));
+    }
+    responses
+}
+
+async fn assert_rebuilt(shards: u32) -> TestResult {
+    let app = start(shards);
+    app.fill_content().await;
+    let before = app.comparable()?;
+    let responses = match shards {
+        1 => read_content(&app).await,
+        _ => Vec::new(),
+    };
+    let (code, output) = verify(&app)?;
+    assert_eq!(code, Some(0), "{output}");
+    app.lose_data().await?;
+    let output = rebuild(&app, &[])?;
+    for (key, values) in &before {
+        assert_eq!(app.comparable()?.get(key), Some(values), "{key}\n{output}");
+    }
+    assert_eq!(app.comparable()?, before, "{output}");
+    if shards == 1 {
+        crate::responses::assert_same(&read_content(&app).await, &responses);
+    }
+    assert_verified(&app)?;
+
+    let received = app.received()?;
+    app.undo_content().await;
+    assert_ne!(app.received()?, received);
+    println!("{received:?}\n{:?}", app.received()?);
+    assert_verified(&app)?;
+    // The numbers of registrations go on.
+    app.register("late", json!({"author": "9"})).await;
+    assert_verified(&app)?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rebuilt_content_is_unchanged() -> TestResult {
+    assert_rebuilt(1).await
+}
