@@ -58,8 +58,7 @@ if registration and (verb == 'e' or (flags == 'h') ~= (verb == 'h')) then
     entries = { { ACTIONS[verb] } }, subject = subject, removed_keys = 0, profiles = 0,
   }
   if verb == 'e' and subject == '' then
-    change.subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
-    redis.call('HSET', audit.subjects, 's' .. change.subject, target)
+    change.subject = digits((tonumber(redis.call('HGET', audit.subjects, 'subjects')) or 0) + 1)
   end
   if verb == 'e' then
     leave_stub(register, member, registration)

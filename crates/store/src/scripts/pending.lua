@@ -165,8 +165,12 @@ local function forget_author(user, now)
   end
 end
 
--- Deletes the registration of a target.
+-- Deletes the registration of a target. The number of its subject may be new.
 local function delete_target(target, change)
+  local subjects = tonumber(redis.call('HGET', audit.subjects, 'subjects') or 0)
+  if tonumber(change.subject) > subjects then
+    redis.call('HSET', audit.subjects, 'subjects', change.subject, 's' .. change.subject, target)
+  end
   redis.call('HDEL', KEYS[1], FLAGS .. target, UNDO_LOG .. target)
   redis.call('HDEL', string.sub(KEYS[1], 1, -2) .. 't', member_of(target))
   log_change(change, change.subject)
