@@ -317,6 +317,9 @@ local function deliver_list(delivery)
     return send(user, 'disown', 't' .. (member or listed), disowned)
   end
   local known = read_listed(delivery.list, listed)
+  if known.instant == instant then
+    return
+  end
   known.instant = instant
   protect(user)
   changes.listed[#changes.listed + 1] =
