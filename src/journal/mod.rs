@@ -9,7 +9,9 @@
 //! a stream then stores their names once. A target is the member of boards: its id, after a second `#` if it
 //! begins with one.
 //!
-//! An erasure empties the earlier entries of the user. Those that have a `target` lose their `user` only.
+//! An erasure empties the earlier entries of the user. Those that have a `target` lose their `user` only. With
+//! several shards such an entry may be drained after the erasure; the one that takes the author off the target follows
+//! it, and clears it.
 //!
 //! | field | in entries of `count`, `undo`, `adjust` |
 //! |---|---|
@@ -39,7 +41,8 @@
 //!
 //! | `did` | fields |
 //! |---|---|
-//! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua` |
+//! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua`; `erased` (not in the table): the author whom an erasure on another shard takes off the target, or empty |
+//! | `stub` | `now`, `target`, `name`, `stub` (empty if it is deleted): a field of the register, see `count_receive.lua`; `erased` as above |
 //! | `list` | `now`, `user` (an author), `listed` (a target or stub in the list), `instant` (empty if it leaves the list): with several shards |
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason` |

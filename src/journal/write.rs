@@ -22,8 +22,8 @@ struct Batch {
     ids: Vec<String>,
     /// `[id, user, fields]` of each entry, as a JSON array.
     rows: String,
-    /// User and id of each erasure.
-    erased: Vec<(String, String)>,
+    /// User and id of each erasure, and the target that the erased author loses on another shard; else empty.
+    erased: Vec<(String, String, String)>,
 }
 
 /// Id, user and fields.
@@ -67,11 +67,12 @@ impl Batch {
 
     fn add(&mut self, entry: &OutboxEntry) {
         let erases = entry.field("did") == "erase";
+        let erased = entry.field(if erases { "user" } else { "erased" });
         // The table keeps only the hash of an erased user.
         let kept = entry
             .fields
             .iter()
-            .filter(|(name, _)| !erases || name != "user");
+            .filter(|(name, _)| name != "erased" && !(erases && name == "user"));
         let fields = kept.map(|(name, value)| (name.as_str(), value.as_str()));
         let user = if erases { "" } else { entry.field("user") };
         let row = Row(&entry.id, user, Object(fields.collect()));
@@ -81,9 +82,10 @@ impl Batch {
         self.rows
             .push_str(&serde_json::to_string(&row).unwrap_or_default());
         self.ids.push(entry.id.clone());
-        if erases {
+        if !erased.is_empty() {
+            let target = entry.field("target").to_owned();
             self.erased
-                .push((entry.field("user").to_owned(), entry.id.clone()));
+                .push((erased.to_owned(), entry.id.clone(), target));
         }
     }
 
@@ -107,8 +109,10 @@ impl Batch {
             "UPDATE journal SET user = '', entry = CASE WHEN json_extract(entry, '$.target') <> '' \
              THEN json_set(entry, '$.user', '') ELSE '{}' END FROM \
              (SELECT json_extract(value, '$[0]') AS gone, (SELECT n FROM journal WHERE site = ?1 \
-             AND shard = ?2 AND id = json_extract(value, '$[1]')) AS until FROM json_each(?3)) \
-             WHERE site = ?1 AND user <> '' AND user = gone AND n < until",
+             AND shard = ?2 AND id = json_extract(value, '$[1]')) AS until, \
+             json_extract(value, '$[2]') AS lost FROM json_each(?3)) \
+             WHERE site = ?1 AND user <> '' AND user = gone AND n < until \
+             AND (lost = '' OR shard = ?2 AND json_extract(entry, '$.target') = lost)",
             vec![deployment.into(), shard.into(), erased.into()],
         );
         vec![insert, empty]
@@ -151,17 +155,30 @@ mod tests {
         let [insert, empty] = batch.statements("ar v1", 3).try_into().unwrap();
         let rows = vec![json!("ar v1"), json!(3), json!(rows)];
         assert_eq!(insert.values, rows);
-        let erased = vec![json!("ar v1"), json!(3), json!(r#"[["42","2-0"]]"#)];
+        let erased = vec![json!("ar v1"), json!(3), json!(r#"[["42","2-0",""]]"#)];
         assert_eq!(empty.values, erased);
     }
 
-    /// The user of an entry with a target is its author.
+    /// The user of an entry with a target is its author. An erasure on the author's shard may be in the table
+    /// before it.
     #[test]
-    fn row_of_target_names_its_author() {
-        let fields = [("did", "target"), ("user", "9"), ("target", "post-7")];
-        let batch = Batch::new(&[entry("1-0", &fields)]);
-        let row = r#"[["1-0","9",{"did":"target","user":"9","target":"post-7"}]]"#;
-        assert_eq!(batch.rows, row);
+    fn row_of_target_names_no_erased_author() {
+        let target = |user: &'static str, erased: &'static str| {
+            [
+                ("did", "target"),
+                ("user", user),
+                ("target", "post-7"),
+                ("erased", erased),
+            ]
+        };
+        let batch = Batch::new(&[
+            entry("1-0", &target("9", "")),
+            entry("2-0", &target("", "9")),
+        ]);
+        let rows = r#"[["1-0","9",{"did":"target","user":"9","target":"post-7"}],["2-0","",{"did":"target","user":"","target":"post-7"}]]"#;
+        assert_eq!(batch.rows, rows);
+        let erased = ["9", "2-0", "post-7"].map(str::to_owned);
+        assert_eq!(batch.erased, [erased.into()]);
     }
 
     #[test]

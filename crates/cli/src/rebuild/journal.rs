@@ -145,6 +145,11 @@ pub enum Change {
         listed: String,
         instant: String,
     },
+    Stub {
+        target: String,
+        name: String,
+        stub: String,
+    },
     ModerateTarget {
         target: String,
         verb: String,
@@ -243,7 +248,9 @@ impl Entry {
             Change::Receive(Receipt { user, target, .. })
             | Change::Target(Registration { user, target, .. }) => (user.as_str(), target.as_str()),
             Change::List { user, listed, .. } => (user.as_str(), member_of_stub(listed)),
-            Change::ModerateTarget { target, .. } => ("", target.as_str()),
+            Change::Stub { target, .. } | Change::ModerateTarget { target, .. } => {
+                ("", target.as_str())
+            }
             Change::Erase { hash } => (hash.as_str(), ""),
         };
         [user, target].into_iter().filter(|name| !name.is_empty())
@@ -258,6 +265,7 @@ impl Entry {
         let (kind, id) = match &self.change {
             Change::Receive(Receipt { target, .. })
             | Change::Target(Registration { target, .. })
+            | Change::Stub { target, .. }
             | Change::ModerateTarget { target, .. }
                 if !target.is_empty() =>
             {
@@ -269,7 +277,9 @@ impl Entry {
             | Change::List { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
-            Change::ModerateTarget { .. } | Change::Erase { .. } => return Ok(()),
+            Change::Stub { .. } | Change::ModerateTarget { .. } | Change::Erase { .. } => {
+                return Ok(());
+            }
         };
         let home = shard::of(id, shards);
         if home == shard {
@@ -312,6 +322,8 @@ struct JsonEntry {
     instant: String,
     authorship: String,
     listed: String,
+    name: String,
+    stub: String,
     verb: String,
 }
 
@@ -343,6 +355,11 @@ impl JsonEntry {
                 user,
                 listed: self.listed.clone(),
                 instant: self.instant.clone(),
+            },
+            "stub" => Change::Stub {
+                target,
+                name: self.name.clone(),
+                stub: self.stub.clone(),
             },
             "moderate-target" => Change::ModerateTarget {
                 target,

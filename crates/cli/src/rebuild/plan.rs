@@ -376,7 +376,7 @@ impl Planner {
             Change::List { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
-            Change::ModerateTarget { .. } | Change::Erase { .. } => {}
+            Change::Stub { .. } | Change::ModerateTarget { .. } | Change::Erase { .. } => {}
         }
     }
 
@@ -392,6 +392,7 @@ impl Planner {
                 listed,
                 instant,
             } => return self.list(number, &user, listed, instant),
+            Change::Stub { name, stub, .. } => return self.set_stub(number, name, stub),
             Change::Moderate {
                 user,
                 hidden,
@@ -551,6 +552,15 @@ impl Planner {
         let command = match instant.is_empty() {
             true => Step::command("ZREM", list, vec![listed]),
             false => Step::command("ZADD", list, vec![instant, listed]),
+        };
+        self.complete_with(entry, vec![command]);
+    }
+
+    fn set_stub(&mut self, entry: u64, name: String, stub: String) {
+        let register = self.keys.register();
+        let command = match stub.is_empty() {
+            true => Step::command("HDEL", register, vec![name]),
+            false => Step::command("HSET", register, vec![name, stub]),
         };
         self.complete_with(entry, vec![command]);
     }

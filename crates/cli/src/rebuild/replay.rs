@@ -270,6 +270,7 @@ impl Applier {
                 | Change::Receive(_)
                 | Change::Target(_)
                 | Change::List { .. }
+                | Change::Stub { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. } => self.planner.add(entry),
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use test_support::{Value, WorkerBuilder, json, rest, until};
 
 use crate::TestResult;
-use crate::app::{TestApp, builder, noon};
+use crate::app::{TestApp, builder, day, noon};
 use crate::cli::{assert_verified, rebuild, verify};
 use crate::journal_app::JournalApp;
 use crate::observed::{assert_indexed, comparable_values};
@@ -242,6 +242,8 @@ async fn assert_rebuilt(shards: u32) -> TestResult {
     };
     let (code, output) = verify(&app)?;
     assert_eq!(code, Some(0), "{output}");
+    let journal = app.api.get("/v1/journal?limit=5000").await;
+    assert!(!journal.text.contains("\"left\""), "{}", journal.text);
     app.lose_data().await?;
     let output = rebuild(&app, &[])?;
     for (key, values) in &before {
@@ -256,15 +258,49 @@ async fn assert_rebuilt(shards: u32) -> TestResult {
     let received = app.received()?;
     app.undo_content().await;
     assert_ne!(app.received()?, received);
-    println!("{received:?}\n{:?}", app.received()?);
     assert_verified(&app)?;
     // The numbers of registrations go on.
     app.register("late", json!({"author": "9"})).await;
     assert_verified(&app)?;
+    let data = format!("{:?}", app.data()?);
+    assert!(!data.contains("left"), "{data}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rebuilt_content_is_unchanged() -> TestResult {
     assert_rebuilt(1).await
+}
+
+/// The register and the lists lie on other shards than those who act.
+#[tokio::test(flavor = "multi_thread")]
+async fn content_of_two_shards_is_rebuilt() -> TestResult {
+    assert_rebuilt(2).await
+}
+
+/// What others received after a board had been archived and deleted is on other boards only.
+#[tokio::test(flavor = "multi_thread")]
+async fn archived_board_of_content_is_not_rebuilt() -> TestResult {
+    let app = start(1);
+    let key = |name: &str| format!("{{{}:0}}{name}", app.endpoint.prefix);
+    app.register("post-7", json!({"author": "9"})).await;
+    let like = |user: &str| with(activity(user, "like", "post-7"), json!({"at": noon(9)}));
+    app.outcome(like("42"), "counted").await;
+    let boards = ["bTd", "bAd"].map(|kind| key(&format!("{kind}:{}", day(9))));
+    let (mut redis, archived) = (app.redis(), key("a"));
+    for board in &boards {
+        redis_command::<i64>(&mut redis, &["DEL", board])?;
+        redis_command::<i64>(&mut redis, &["SADD", &archived, board])?;
+    }
+    app.outcome(like("43"), "counted").await;
+    app.outcome(undo(activity("42", "like", "post-7")), "undone")
+        .await;
+    assert_verified(&app)?;
+    let before = app.comparable()?;
+    rebuild(&app, &[])?;
+    assert_eq!(app.comparable()?, before);
+    let exist = ["EXISTS", &boards[0], &boards[1]];
+    assert_eq!(redis_command::<i64>(&mut redis, &exist)?, 0);
+    assert_eq!(app.received()?, ["9 200", "post-7 200"]);
+    Ok(())
 }

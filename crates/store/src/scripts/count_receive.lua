@@ -44,14 +44,22 @@ local function new_number()
   return shard and shard .. '.' .. count or count
 end
 
--- Writes a registration, and the entry of the journal.
-local function set_registration(target, registered)
+-- Writes a registration, and the entry of the journal. `erased` is the author whom an erasure takes off the target.
+local function set_registration(target, registered, erased)
   local parts = { registered.number, registered.instant, registered.authorship, registered.author, registered.json }
   protect(target)
   set(register, target.id, table.concat(parts, ';'))
   append(outbox, target, 'target', target.id, 'did', 'target', 'now', ARGV[2], 'user', registered.author,
     'target', target.id, 'number', registered.number, 'instant', registered.instant,
-    'authorship', registered.authorship, 'json', registered.json)
+    'authorship', registered.authorship, 'json', registered.json, 'erased', erased or '')
+end
+
+-- Writes a stub of a target, or deletes it if `stub` is false, and the entry of the journal.
+local function set_stub(target, name, stub, erased)
+  protect(target)
+  set(register, name, stub)
+  append(outbox, target, 'name', name, 'did', 'stub', 'now', ARGV[2], 'target', target.id, 'name', name,
+    'stub', stub or '', 'erased', erased or '')
 end
 
 -- Adds an author to the registration of a target, or to a new one. Returns the registration.
@@ -257,7 +265,7 @@ local function register_delivered(delivery)
   end
   if registered.number ~= delivery.number then
     local stub = registered.number .. ';' .. registered.authorship .. ';'
-    set(register, '#' .. delivery.number .. ' ' .. target.id, stub)
+    set_stub(target, '#' .. delivery.number .. ' ' .. target.id, stub)
   end
 end
 
@@ -333,10 +341,9 @@ local function deliver_disown(delivery)
   local registered = listed == target.id and read_target(target)
   if registered and registered.author == delivery.author then
     registered.author = ''
-    set_registration(target, registered)
+    set_registration(target, registered, delivery.author)
   elseif listed ~= target.id then
-    protect(target)
-    set(register, listed, false)
+    set_stub(target, listed, false, delivery.author)
   end
 end
 

@@ -38,7 +38,7 @@ local function write_target(member, former, registered, new_author, list)
   local ok, failure = pcall(function()
     if outbox then
       added[1] = add(outbox, 'did', 'target', 'now', ARGV[2], 'user', author, 'target', member, 'number', number,
-        'instant', instant, 'authorship', authorship, 'json', json)
+        'instant', instant, 'authorship', authorship, 'json', json, 'erased', '')
     end
     if new_author and not list then
       local delivery = { listed = member, instant = instant, at = ARGV[2] }
