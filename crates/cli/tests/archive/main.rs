@@ -7,6 +7,7 @@
 mod app;
 mod cli;
 mod concurrent_writes;
+mod content;
 mod faults;
 #[path = "../run/refusals.rs"]
 mod refusals;
