@@ -23,10 +23,11 @@ local ACTIONS = { h = 'hide', u = 'unhide', e = 'delete' }
 -- Replaces a registration in the list of its author with a stub, under which an undo finds the author.
 local function leave_stub(register, member, registration)
   local number, instant, authorship, author = string.match(registration, REGISTRATION)
-  if author == '' then
+  local stub, list, has_shards = '#' .. number .. ' ' .. member, KEYS[11], string.find(number, '.', 1, true)
+  -- With one shard, without a key of the list, the target has gained its author since it was read.
+  if author == '' or not list and not has_shards then
     return
   end
-  local stub, list = '#' .. number .. ' ' .. member, KEYS[11]
   redis.call('HSET', register, stub, ';' .. authorship .. ';' .. author)
   if list then
     redis.call('ZADD', list, instant, stub)
