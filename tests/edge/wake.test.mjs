@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module'
 import { beforeEach, it, mock } from 'node:test'
 
 const modules = {
-  wasm: 'export const __wbg_reset_state = 0, dropEvent = 0, fail = 0, settle = 0',
+  wasm: 'export const __wbg_reset_state = 0, dropEvent = 0, fail = 0, settle = 0, deliver = (...call) => delivers(...call)',
   'cloudflare:workers': 'export const waitUntil = (promise) => waiting.push(promise)',
 }
 registerHooks({
@@ -13,9 +13,9 @@ registerHooks({
     name in modules ? { url: `data:text/javascript,${modules[name]}`, shortCircuit: true } : next(name, context),
 })
 const load = (name) => import(new URL(`../../src/platform/${name}.js`, import.meta.url).href)
-const { run } = await load('bridge')
+const { finish, run } = await load('bridge')
 const { post } = await load('coalesce')
-const { wakeBoards, wakeAll } = await load('wake')
+const { wakeAll, wakeBoards, wakeDeliveries } = await load('wake')
 
 const SECOND = 1000
 const DAY = 'd:2026-11-20'
@@ -41,6 +41,8 @@ async function after(milliseconds) {
 }
 
 it('burst of changes wakes at once and once more', async () => {
+  wakeBoards(DAY)
+  await after(0)
   for (let change = 0; change < 10; change++) wakeBoards(DAY)
   await after(0)
   assert.deepEqual(woken, ['d/'])
@@ -64,8 +66,25 @@ it('constant changes wake once a second', async () => {
   assert.ok(woken.length >= 5 && woken.length <= 6, `${woken.length}`)
 })
 
+it('burst of deliveries of a shard starts at once and once more', async () => {
+  const started = []
+  globalThis.delivers = (event, shard) => {
+    started.push(shard)
+    finish(event, '')
+  }
+  const change = () => [0, 3].map((shard) => wakeDeliveries(shard))
+  change()
+  await after(0)
+  for (let count = 0; count < 10; count++) change()
+  await after(0)
+  assert.deepEqual(started, [0, 3])
+  await after(10 * SECOND)
+  assert.deepEqual(started, [0, 3, 0, 3])
+})
+
 it('wake-up of a destroyed request is replaced', async (t) => {
   wakeBoards(DAY)
+  await after(0)
   // The timer of the request that would wake the object never fires.
   const timers = t.mock.method(globalThis, 'setTimeout', () => 0)
   wakeBoards(DAY)
@@ -81,6 +100,7 @@ it('failed wake-up is logged at debug', async (t) => {
   const log = t.mock.method(console, 'debug', () => {})
   object = () => Promise.reject(new Error('gone'))
   wakeBoards(DAY)
+  await after(0)
   await Promise.all(globalThis.waiting)
   assert.deepEqual(JSON.parse(log.mock.calls[0].arguments[0]), { level: 'debug', cause: 'LIVE: gone' })
 })
@@ -92,7 +112,7 @@ it('wake-up of all reads the registered boards', async (t) => {
   await post('https://store.example', 'Bearer t', SECOND, '[]', false)
   wakeAll('[["HGET","f"]]')
   await Promise.all(globalThis.waiting)
-  await after(0)
+  await after(SECOND)
   assert.equal(store.mock.calls[1].arguments[1].body, '[["HGET","f"]]')
   assert.deepEqual(woken, ['d/', 'a/eu'])
 })
