@@ -1,6 +1,6 @@
 //! `/v1/targets/{target}/moderation`, and the deletion of targets.
 
-use test_support::{Fault, Refusal, Value, json};
+use test_support::{Fault, Value, json};
 
 use super::{assert_boards, content, register, row, rows, start};
 use crate::app::{TestApp, WranglerApp};
@@ -9,18 +9,18 @@ use crate::client::Client;
 use crate::problem::{Problem, field_error, field_errors};
 
 /// Hides or shows a target.
-async fn moderate(app: &Client, target: &str, hidden: bool) {
+pub async fn moderate(app: &Client, target: &str, hidden: bool) {
     let path = format!("/v1/targets/{target}/moderation");
     let body = json!({"hidden": hidden, "reason": "A test"});
     app.put(&path, &body).await.assert_status(200);
 }
 
-async fn delete(app: &Client, target: &str) -> u16 {
+pub async fn delete(app: &Client, target: &str) -> u16 {
     app.delete(&format!("/v1/targets/{target}")).await.status
 }
 
 /// Two targets of the author 9 with 4 and 2 points.
-async fn two_targets(app: &TestApp) {
+pub async fn two_targets(app: &TestApp) {
     register(app, "post-7", json!({"author": "9", "title": "A title"})).await;
     register(app, "post-8", json!({"author": "9"})).await;
     for (user, target) in [("42", "post-7"), ("43", "post-7"), ("42", "post-8")] {
@@ -183,49 +183,6 @@ async fn new_registration_waits_for_the_deletion() {
         assert_eq!(delete(&app, "post-7").await, 204);
     }
     assert_eq!(app.store().pending_changes("\tpost-7"), 0);
-}
-
-/// Each refused write leaves a change that the next request completes.
-#[tokio::test]
-async fn retry_completes_refused_writes() {
-    let (app, forwarder) = TestApp::behind_forwarder(content);
-    two_targets(&app).await;
-    let mut store = app.store();
-    moderate(&app, "post-7", true).await;
-    moderate(&app, "post-7", false).await;
-    delete(&app, "post-7").await;
-    let mut refused = 0;
-    for number in 1..=16 {
-        for refusal in [Refusal::Only(number), Refusal::From(number)] {
-            store.clear();
-            two_targets(&app).await;
-            for hidden in [true, false] {
-                let body = json!({"hidden": hidden, "reason": "A test"});
-                let path = "/v1/targets/post-7/moderation";
-                forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
-                refused += usize::from(app.put(path, &body).await.status != 200);
-                forwarder.heal();
-                app.put(path, &body).await.assert_status(200);
-                let expected = [("post-7", 4), ("post-8", 2)];
-                let expected = &expected[usize::from(hidden)..];
-                assert_boards(&app, expected, &[("9", 6)]).await;
-            }
-            forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
-            refused += usize::from(delete(&app, "post-7").await != 204);
-            forwarder.heal();
-            assert_eq!(delete(&app, "post-7").await, 204);
-            assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
-            let log = app.read("/v1/moderation").await;
-            let entries = log["entries"].as_array().unwrap();
-            let actions: Vec<&Value> = entries.iter().map(|entry| &entry["action"]).collect();
-            assert_eq!(
-                json!(actions),
-                json!(["delete", "unhide", "hide"]),
-                "{refusal:?}"
-            );
-        }
-    }
-    assert!(refused > 20, "{refused}");
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
-//! A store that refuses single writes of a script that gives points to others.
+//! A store that refuses single writes of a script that gives points to others, or that hides or deletes a target.
 
-use test_support::{Fault, Refusal, json};
+use test_support::{Fault, Refusal, Value, json};
 
-use super::{content, deliver};
+use super::moderation::{delete, moderate, two_targets};
+use super::{assert_boards, content, deliver};
 use crate::app::TestApp;
 use crate::bodies::{activity, like, undo, with};
 
@@ -55,4 +56,47 @@ async fn retry_completes_refused_writes() {
         }
     }
     assert!(refused > 10, "{refused}");
+}
+
+/// Each refused write leaves a change that the next request completes.
+#[tokio::test]
+async fn retry_completes_refused_moderation() {
+    let (app, forwarder) = TestApp::behind_forwarder(content);
+    two_targets(&app).await;
+    let mut store = app.store();
+    moderate(&app, "post-7", true).await;
+    moderate(&app, "post-7", false).await;
+    delete(&app, "post-7").await;
+    let mut refused = 0;
+    for number in 1..=16 {
+        for refusal in [Refusal::Only(number), Refusal::From(number)] {
+            store.clear();
+            two_targets(&app).await;
+            for hidden in [true, false] {
+                let body = json!({"hidden": hidden, "reason": "A test"});
+                let path = "/v1/targets/post-7/moderation";
+                forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
+                refused += usize::from(app.put(path, &body).await.status != 200);
+                forwarder.heal();
+                app.put(path, &body).await.assert_status(200);
+                let expected = [("post-7", 4), ("post-8", 2)];
+                let expected = &expected[usize::from(hidden)..];
+                assert_boards(&app, expected, &[("9", 6)]).await;
+            }
+            forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
+            refused += usize::from(delete(&app, "post-7").await != 204);
+            forwarder.heal();
+            assert_eq!(delete(&app, "post-7").await, 204);
+            assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
+            let log = app.read("/v1/moderation").await;
+            let entries = log["entries"].as_array().unwrap();
+            let actions: Vec<&Value> = entries.iter().map(|entry| &entry["action"]).collect();
+            assert_eq!(
+                json!(actions),
+                json!(["delete", "unhide", "hide"]),
+                "{refusal:?}"
+            );
+        }
+    }
+    assert!(refused > 20, "{refused}");
 }
