@@ -14,6 +14,7 @@ import { readConfig } from './environments.mjs'
 import { Server } from './server.mjs'
 import { stores } from './store.mjs'
 
+const COMMUNITY = 'demo/community.jsonl'
 const run = promisify(execFile)
 const target = process.argv[2] || 'dev'
 const redis = stores[target]
@@ -111,14 +112,34 @@ async function waitUntilHealthy(url, server) {
 async function importOnce() {
   const marker = `${redis.folder}/imported`
   if (existsSync(marker)) return
-  console.log('dev: importing demo/community.jsonl (once)')
-  const args = ['import', 'demo/community.jsonl', '--shift-to-now', '--url', appUrl]
+  console.log(`dev: importing ${COMMUNITY} (once)`)
+  // Before the activities: a target receives from its registration on.
+  const targets = `${redis.folder}/targets.jsonl`
+  writeFileSync(targets, publishedTargets().join('\n'))
+  await upload(['targets', targets])
+  await upload(['import', COMMUNITY, '--shift-to-now'])
+  writeFileSync(marker, `${new Date().toISOString()}\n`)
+}
+
+/** Returns the posts of the community's data, each with its author, as JSON lines. */
+function publishedTargets() {
+  const activities = readFileSync(COMMUNITY, 'utf8').trimEnd().split('\n')
+  return activities
+    .map((line) => JSON.parse(line))
+    .filter(({ action }) => action === 'publish')
+    .map(({ user, target }) => JSON.stringify({ id: target, author: user }))
+}
+
+/**
+ * Runs a command of the command line that uploads a file.
+ * @param {string[]} args
+ */
+async function upload(args) {
   const env = { ...process.env, ACTIVITY_RANK_KEY: secrets.SERVICE_KEYS }
-  const { stdout } = await run('target/debug/activity-rank', args, { env }).catch((error) => {
+  const { stdout } = await run('target/debug/activity-rank', [...args, '--url', appUrl], { env }).catch((error) => {
     throw new Failure(`The import failed:\n${error.stdout}${error.stderr}`)
   })
   console.log(stdout.trimEnd().replace(/^/gm, '  '))
-  writeFileSync(marker, `${new Date().toISOString()}\n`)
 }
 
 function printIntroduction() {
@@ -134,6 +155,12 @@ function printIntroduction() {
       -d '{"user":"42","action":"like","target":"post-7"}'
 
     curl "${appUrl}/v1/ranking/all/users/42?around=2"
+
+  Posts by the points they received, and their authors:
+
+    curl "${appUrl}/v1/content/month?limit=3"
+
+    curl "${appUrl}/v1/authors/month?limit=3"
 
   As a user, with a token that is valid for an hour:
 
@@ -179,6 +206,7 @@ async function main() {
     ...['--persist-to', state, '--show-interactive-dev-session=false', '--assets', assets],
     ...['dev.vars', '.dev.vars'].filter((file) => existsSync(file)).flatMap((file) => ['--env-file', file]),
     ...['--var', `UPSTASH_REDIS_REST_URL:${gatewayUrl}`],
+    ...['--var', 'CONTENT_PERIODS:day,week,month,year,all'],
     ...redis.vars,
   ])
   await waitUntilHealthy(appUrl, worker)
