@@ -128,11 +128,7 @@ pub async fn measure(stack: &Stack, bindings: Bindings) -> Result<CronCosts, Str
     let worker = builder.start_wrangler();
     let mut runs = Runs {
         api: worker.api(),
-        meter: Meter {
-            redis: stack.redis.connection(),
-            api: worker.api(),
-            costs: Vec::new(),
-        },
+        meter: Meter::new(stack, worker.api()),
         worker,
         progress: format!("{{{prefix}:0}}j"),
     };

@@ -17,7 +17,7 @@ use redis::Connection;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use test_support::{Api, Method, Value, json};
+use test_support::{Api, Method, Value, json, shard_among};
 
 const PREFIX: &str = "cost";
 const ACTIVITY: &str = "/v1/activity";
@@ -52,18 +52,21 @@ pub async fn run() -> Result<(), String> {
     // Without caches, so that each read reaches the store.
     let builder = builder.var("BOARD_MAX_AGE", "0");
     let worker = builder.journal().live().start_wrangler();
-    let mut meter = Meter {
-        redis: stack.redis.connection(),
-        api: worker.api(),
-        costs: Vec::new(),
-    };
+    let mut meter = Meter::new(&stack, worker.api());
     meter.measure_all().await?;
     drop(worker);
-    let builder = worker_builder("cost-content").store(&stack.gateway.url());
-    let builder = builder.var("CONTENT_PERIODS", "week,all");
-    let worker = builder.var("BOARD_MAX_AGE", "0").start_wrangler();
-    meter.api = worker.api();
-    meter.measure_content().await?;
+    for (shards, name) in [(1, "with content"), (8, "with content over 8 shards")] {
+        let builder = worker_builder(&format!("cost-content-{shards}"));
+        let builder = builder.store(&stack.gateway.url()).journal();
+        let builder = builder.var("CONTENT_PERIODS", "week,all");
+        let builder = builder.json("SHARDS", json!(shards));
+        let worker = builder.var("BOARD_MAX_AGE", "0").start_wrangler();
+        meter.api = worker.api();
+        if shards > 1 {
+            meter.settling = SETTLED;
+        }
+        meter.measure_content(name, shards).await?;
+    }
     let mut table = table(["operation", "commands", "script µs", "calls"]);
     for cost in &meter.costs {
         let calls = cost.calls.iter();
@@ -107,10 +110,21 @@ fn write_tables(tables: &str) -> Result<(), String> {
 struct Meter {
     redis: Connection,
     api: Api,
+    /// The time between an activity and the count of its commands, as for deliveries between shards.
+    settling: Duration,
     costs: Vec<Cost>,
 }
 
 impl Meter {
+    fn new(stack: &Stack, api: Api) -> Self {
+        Self {
+            redis: stack.redis.connection(),
+            api,
+            settling: Duration::ZERO,
+            costs: Vec::new(),
+        }
+    }
+
     async fn measure_all(&mut self) -> Result<(), String> {
         let like = |target: &str| activity("42", "like", target);
         let visit = |target: &str| activity("42", "visit", target);
@@ -159,29 +173,44 @@ impl Meter {
         self.count_watched().await
     }
 
-    /// Counts the commands with boards of content and of authors for weeks and all time, without a journal.
-    async fn measure_content(&mut self) -> Result<(), String> {
+    /// Counts the commands with boards of content and of authors for weeks and all time. Of several shards, users,
+    /// targets and their author are on different ones.
+    async fn measure_content(&mut self, name: &str, shards: u32) -> Result<(), String> {
+        let on_shard = |name: &str, shard: u32| {
+            let ids = (0..).map(|number| format!("{name}{number}"));
+            let mut ids = ids.filter(|id| shard_among(id, shards) == shard % shards);
+            ids.next().unwrap_or_default()
+        };
+        let [user, other] = ["user", "other"].map(|name| on_shard(name, 0));
+        let [before, liked, second] = ["before", "liked", "second"].map(|name| on_shard(name, 1));
+        let author = on_shard("author", 2);
         let like = |user: &str, target: &str| activity(user, "like", target);
-        for target in ["a", "b"] {
-            let body = json!({"author": "9", "title": "A title"});
+        for target in [&liked, &second] {
+            let body = json!({"author": author, "title": "A title"});
             let path = format!("/v1/targets/{target}");
             succeeded(&self.api.put(&path, &body).await)?;
         }
-        for (user, target) in [("42", "before"), ("43", "a"), ("42", "b")] {
+        for (user, target) in [(&user, &before), (&other, &liked), (&user, &second)] {
             self.post(&like(user, target)).await?;
         }
-        self.post(&undo(like("42", "b"))).await?;
+        self.post(&undo(like(&user, &second))).await?;
         self.read("/v1/content/week?limit=30").await?;
-        self.count("like on an unknown target, with content", &like("42", "x"))
+        tokio::time::sleep(self.settling).await;
+        let unknown = like(&user, &on_shard("unknown", 1));
+        self.count(&format!("like on an unknown target, {name}"), &unknown)
             .await?;
-        self.count("like, with content", &like("42", "a")).await?;
-        self.count_minimal("like, minimal, with content", &like("43", "b"))
+        self.count(&format!("like, {name}"), &like(&user, &liked))
             .await?;
-        self.count("undo of a like, with content", &undo(like("42", "a")))
+        self.count_minimal(&format!("like, minimal, {name}"), &like(&other, &second))
             .await?;
-        self.count("like of one's own target", &like("9", "a"))
+        let undone = undo(like(&user, &liked));
+        self.count(&format!("undo of a like, {name}"), &undone)
             .await?;
-        self.count_read("top 30 of content", "/v1/content/week?limit=30")
+        let own = like(&author, &liked);
+        self.count(&format!("like of one's own target, {name}"), &own)
+            .await?;
+        let top = "/v1/content/week?limit=30";
+        self.count_read(&format!("top 30 of content, {name}"), top)
             .await
     }
 
@@ -224,6 +253,7 @@ impl Meter {
         let text = body.to_string();
         let sent = self.api.send(Method::POST, ACTIVITY, text, &headers);
         succeeded(&sent.await)?;
+        tokio::time::sleep(self.settling).await;
         self.add(operation, 1)
     }
 
@@ -235,6 +265,7 @@ impl Meter {
     ) -> Result<(), String> {
         self.reset()?;
         self.post(body).await?;
+        tokio::time::sleep(self.settling).await;
         self.add(operation, items)
     }
 
