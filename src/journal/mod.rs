@@ -38,6 +38,7 @@
 //! | `points` | in smallest steps; negative for an undo, which takes back as much as is left |
 //! | `kinds`, `date` | the boards: letters of periods, day |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, first of the boards of content, if there is a target, and then of those of authors |
+//! | `listed` | the target of the author, or its stub, where `target` is empty; empty for a follow |
 //!
 //! | `did` | fields |
 //! |---|---|
@@ -50,7 +51,9 @@
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
 mod page;
+mod points;
 mod write;
 
 pub use page::{JournalRequest, Page};
+pub use points::read_points;
 pub use write::write;

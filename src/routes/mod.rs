@@ -7,6 +7,7 @@ mod journal;
 pub mod live;
 mod moderation;
 mod pages;
+mod points;
 mod ranking;
 pub mod table;
 mod targets;
@@ -63,6 +64,7 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::Profiles => users::put_profiles(context).await,
         Route::Profile(user) => users::profile(context, &user).await,
         Route::History(user) => users::history(context, &user).await,
+        Route::Points(user) => points::get(context, &user).await,
         Route::UserTargets(user) => targets::list(context, &user).await,
         Route::Moderation(user) => moderation::state(context, &user).await,
         Route::Adjustments(user) => moderation::adjust(context, &user).await,

@@ -42,6 +42,8 @@ pub enum Route {
     Profile(String),
     /// `/v1/users/{user}/activity`
     History(String),
+    /// `/v1/users/{user}/points`
+    Points(String),
     /// `/v1/users/{user}/targets`
     UserTargets(String),
     /// `/v1/users/{user}/moderation`
@@ -100,6 +102,7 @@ impl Route {
             ["v1", "users"] => Self::Profiles,
             ["v1", "users", user] => Self::Profile(user.to_owned()),
             ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
+            ["v1", "users", user, "points"] => Self::Points(user.to_owned()),
             ["v1", "users", user, "targets"] => Self::UserTargets(user.to_owned()),
             ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
@@ -157,6 +160,7 @@ impl Route {
             Self::Profiles => ("/v1/users", "PUT", false),
             Self::Profile(_) => ("/v1/users/{user}", "GET, HEAD, PUT, DELETE", true),
             Self::History(_) => ("/v1/users/{user}/activity", READ, false),
+            Self::Points(_) => ("/v1/users/{user}/points", READ, false),
             Self::UserTargets(_) => ("/v1/users/{user}/targets", READ, true),
             Self::Moderation(_) => ("/v1/users/{user}/moderation", "GET, HEAD, PUT", false),
             Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),

@@ -33,6 +33,12 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
         (Scope::Activity, Method::POST, "/v1/activity", partly_valid),
         (Scope::Activity, Method::POST, "/v1/activity", json!([])),
         (Scope::Activity, Method::GET, history, Value::Null),
+        (
+            Scope::Activity,
+            Method::GET,
+            "/v1/users/42/points",
+            Value::Null,
+        ),
         (Scope::Profiles, Method::PUT, "/v1/users/42", ada),
         (Scope::Profiles, Method::PUT, "/v1/users", profiles),
         (Scope::Profiles, Method::PUT, "/v1/users", json!([])),

@@ -29,6 +29,7 @@ pub mod json;
 pub mod moderation;
 pub mod object;
 pub mod path;
+pub mod point_changes;
 pub mod profile;
 pub mod query;
 pub mod score;

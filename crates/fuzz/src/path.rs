@@ -15,6 +15,7 @@ use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::moderation::AuditRequest;
 use activity_rank_core::path::normal_form;
+use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
 use activity_rank_store::boards::{call, winners_call};
 use activity_rank_store::keys::Keys;
@@ -108,6 +109,7 @@ fn check_route(path: &str, query: &str) {
         Route::Profiles => "/v1/users".to_owned(),
         Route::Profile(user) => format!("/v1/users/{}", encoded(user)),
         Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
+        Route::Points(user) => format!("/v1/users/{}/points", encoded(user)),
         Route::UserTargets(user) => format!("/v1/users/{}/targets", encoded(user)),
         Route::Moderation(user) => format!("/v1/users/{}/moderation", encoded(user)),
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
@@ -140,6 +142,11 @@ fn check_route(path: &str, query: &str) {
         | Route::Adjustments(user) => check_users(user, query),
         Route::AuditLog => check_audit_log(query),
         Route::Journal => check_journal(query),
+        Route::Points(user) => {
+            let page = PointsRequest::parse(user, query);
+            assert_documented_error("", page.as_ref().err());
+            assert!(page.is_err() || is_id(user), "{user:?}");
+        }
         Route::UserTargets(user) => check_list(user, query),
         // The page has no query, so its query is used for a board.
         Route::Home => check_board(BoardKind::Members, "day", "42", query),

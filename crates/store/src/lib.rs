@@ -31,6 +31,7 @@ pub mod history;
 pub mod keys;
 pub mod moderation;
 pub mod outbox;
+pub mod point_changes;
 pub mod profiles;
 pub mod progress;
 pub mod redis;

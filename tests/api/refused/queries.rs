@@ -141,6 +141,16 @@ fn unknown_parameters() -> Vec<Case> {
             "date",
             "is unknown; expected one of days",
         ),
+        (
+            "/v1/users/42/points?after=1",
+            "after",
+            "is unknown; expected one of limit, before",
+        ),
+        (
+            "/v1/users/42/points?before=x",
+            "before",
+            "must be `next` of the previous page",
+        ),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),
         ("/openapi.json?pretty=1", "pretty", NO_PARAMETERS),
@@ -180,6 +190,7 @@ fn path_segments() -> Vec<Case> {
         for path in [
             format!("/v1/users/{user}"),
             format!("/v1/users/{user}/activity"),
+            format!("/v1/users/{user}/points"),
             format!("/v1/ranking/day/users/{user}"),
         ] {
             cases.push(case(&path, "user", ID));

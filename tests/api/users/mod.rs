@@ -2,4 +2,5 @@
 
 mod erasure;
 mod history;
+mod points;
 mod profile;

@@ -114,7 +114,8 @@ local function change_received(some, one, points)
   end
 end
 
--- Changes what a target and an author have received on boards that have been read: { points, periods, date }.
+-- Changes what a target and an author have received on boards that have been read: { points, periods, date, and
+-- listed: the target in the author's list, if the target itself is not known or on another shard }.
 local function apply_receipt(receipt, target, of_target, author, of_author)
   local skipped = skipped_boards(joined(of_target, of_author))
   change_received(of_target, target, receipt.points)
@@ -122,7 +123,7 @@ local function apply_receipt(receipt, target, of_target, author, of_author)
   local one = target or author
   append(outbox, one, target and 'target' or 'user', one.id, 'did', 'receive', 'now', ARGV[2],
     'user', author and author.id or '', 'target', target and target.id or '', 'points', digits(receipt.points),
-    'kinds', receipt.periods, 'date', receipt.date, 'skipped', skipped)
+    'kinds', receipt.periods, 'date', receipt.date, 'skipped', skipped, 'listed', receipt.listed or '')
 end
 
 -- Returns who may receive points for an operation: { target, author, number, authorship, registered }, each nil
@@ -214,7 +215,8 @@ local function prepare_receipt(operation, receipt)
   end
 end
 
--- Returns who received points for the activity of a record: the target, or nil, and the author, or nil.
+-- Returns who received points for the activity of a record: the target, or nil, the author, or nil, and the target
+-- in the author's list.
 local function receivers_of_record(operation, record)
   local received, action = record.received, operation.rule.action
   if received.number == '' then
@@ -222,8 +224,8 @@ local function receivers_of_record(operation, record)
     return nil, participant(user, user)
   end
   local target = target_at(received.on or target_of(operation.record, action, true))
-  local found, author = receivers_of(target, received.number, received.authorship)
-  return found, author and participant(author, author)
+  local found, author, listed = receivers_of(target, received.number, received.authorship)
+  return found, author and participant(author, author), listed
 end
 
 -- Returns a function that takes back what others received for the activity of a record, as far as they still
@@ -241,7 +243,8 @@ local function prepare_return(operation, record, targets)
       send(operation.day.user, 'receive', (is_target and 't' or 'u') .. id, change)
     end
   end
-  local target, author = receivers_of_record(operation, record)
+  local target, author, listed = receivers_of_record(operation, record)
+  change.listed = not target and listed
   -- An author who has been erased has lost what they received.
   author = author and (target or record.changed > erased_at(author)) and author or nil
   local of_target, of_author = read_received_boards(targets, received.periods, target, author)
@@ -308,7 +311,9 @@ local function deliver_to_user(delivery)
   local is_listed = delivery.listed == '' or read_listed(delivery.list, delivery.listed).instant ~= ''
   if is_listed and delivery.at > erased_at(user) then
     local _, of_author = read_received_boards(delivery.targets, delivery.periods, nil, user)
-    local change = { points = delivery.points, periods = delivery.periods, date = delivery.targets.date }
+    local change = {
+      points = delivery.points, periods = delivery.periods, date = delivery.targets.date, listed = delivery.listed,
+    }
     apply_receipt(change, nil, {}, user, of_author)
   end
 end

@@ -1,0 +1,205 @@
+//! `GET /v1/users/{user}/points`: what gave a user points, and what took them.
+
+use crate::board::UserView;
+use crate::calendar::Instant;
+use crate::content::{Target, TargetView};
+use crate::error::Error;
+use crate::profile::Profile;
+use crate::query::Query;
+use crate::score::Points;
+use serde::Serialize;
+
+/// A request for a page of changes, newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointsRequest {
+    /// The user.
+    pub user: String,
+    /// Number of changes to return at most.
+    pub limit: u32,
+    /// `next` of the page before; `None` for the first page.
+    pub before: Option<String>,
+}
+
+/// What changed points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// The user's activity.
+    Activity,
+    /// An undo of activity.
+    Undo,
+    /// A moderator.
+    Adjustment,
+    /// Activity of others, for which the user received points as an author. These count on boards of authors.
+    Received,
+}
+
+/// A change of points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointChange {
+    /// When it happened, Unix ms.
+    pub at: i64,
+    /// What changed points.
+    pub cause: Cause,
+    /// The action; empty for points that were received.
+    pub action: String,
+    /// The target; empty for none, and for adjustments.
+    pub target: String,
+    /// Signed points in smallest steps.
+    pub steps: i64,
+    /// Whether an undo has taken the points back since.
+    pub is_undone: bool,
+}
+
+/// Where changes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The journal, which has every change.
+    Journal,
+    /// The active records, which have what still counts.
+    Records,
+}
+
+/// A page of changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointsPage {
+    /// Where they come from.
+    pub source: Source,
+    /// The changes.
+    pub changes: Vec<PointChange>,
+    /// The value of `before` for the next page.
+    pub next: Option<String>,
+    /// Whether newer changes are still missing in the source.
+    pub is_behind: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    user: UserView<'a>,
+    source: Source,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    behind: bool,
+    entries: Vec<Entry<'a>>,
+    next: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    at: String,
+    #[serde(rename = "type")]
+    cause: Cause,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<TargetView<'a>>,
+    points: Points,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<bool>,
+}
+
+impl PointChange {
+    /// Returns the change of a deduplication record such as `like:post-7`.
+    #[must_use]
+    pub fn of_record(record: &str, at: i64, steps: i64) -> Self {
+        let (action, target) = record.split_once(':').unwrap_or((record, ""));
+        let is_adjustment = action == "adjust";
+        Self {
+            at,
+            cause: if is_adjustment {
+                Cause::Adjustment
+            } else {
+                Cause::Activity
+            },
+            action: action.to_owned(),
+            // The id of an adjustment is for moderators.
+            target: if is_adjustment {
+                String::new()
+            } else {
+                target.to_owned()
+            },
+            steps,
+            is_undone: false,
+        }
+    }
+}
+
+impl PointsRequest {
+    /// Parses the request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] for an invalid user or query.
+    pub fn parse(user: &str, query: &str) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["limit", "before"]);
+        let (user, limit) = (query.user(user), query.integer("limit", 1..=100, 30));
+        let before = query.get("before").map(str::to_owned);
+        query.finish()?;
+        Ok(Self {
+            user,
+            limit,
+            before,
+        })
+    }
+
+    /// Returns the error for a `before` that the source of the changes did not give.
+    #[must_use]
+    pub fn invalid_position() -> Error {
+        Error::field("/before", "must be `next` of the previous page")
+    }
+}
+
+impl PointsPage {
+    /// Returns the targets of the changes that may be registered, in their order, without repeats.
+    #[must_use]
+    pub fn targets(&self) -> Vec<&str> {
+        let mut targets = Vec::new();
+        for change in &self.changes {
+            let target = change.target.as_str();
+            if !target.is_empty() && !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        targets
+    }
+
+    /// Renders the response body. `targets` are those of [`Self::targets`] with what is known of them.
+    #[must_use]
+    pub fn render(
+        &self,
+        user: &str,
+        profile: Option<&Profile>,
+        targets: &[(&str, Target)],
+        decimals: u32,
+    ) -> String {
+        let unknown = Target::default();
+        let target = |id: &'_ str| {
+            let found = targets.iter().find(|(known, _)| *known == id);
+            found.map_or(&unknown, |(_, target)| target)
+        };
+        let entries = self.changes.iter().map(|change| {
+            let id = change.target.as_str();
+            let can_be_undone = matches!(change.cause, Cause::Activity | Cause::Adjustment);
+            let has_action = matches!(change.cause, Cause::Activity | Cause::Undo);
+            Entry {
+                at: Instant(change.at).to_string(),
+                cause: change.cause,
+                action: has_action.then_some(change.action.as_str()),
+                target: (!id.is_empty()).then(|| TargetView::new(id, target(id))),
+                points: Points {
+                    steps: change.steps,
+                    decimals,
+                },
+                undone: can_be_undone.then_some(change.is_undone),
+            }
+        });
+        let view = View {
+            user: UserView::new(user, profile),
+            source: self.source,
+            behind: self.is_behind,
+            entries: entries.collect(),
+            next: self.next.as_deref(),
+        };
+        serde_json::to_string(&view).unwrap_or_default()
+    }
+}

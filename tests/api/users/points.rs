@@ -1,0 +1,273 @@
+//! `GET /v1/users/{user}/points`: what changed a user's points.
+
+use fastrand::Rng;
+use test_support::{SERVICE_KEY, Value, json};
+
+use crate::app::{TestApp, WranglerApp};
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::client::Client;
+use crate::clock::{ago, noon};
+use crate::problem::problem;
+use crate::token::sign::{SECRET, claims, hs256};
+
+const PATH: &str = "/v1/users/42/points";
+
+fn start() -> WranglerApp {
+    WranglerApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
+}
+
+/// An entry of an activity with an `undone`.
+fn entry(at: &str, action: &str, target: &str, points: i64, undone: bool) -> Value {
+    json!({"at": at, "type": "activity", "action": action, "target": {"id": target}, "points": points,
+        "undone": undone})
+}
+
+fn page(source: &str, entries: &[Value]) -> Value {
+    json!({"user": {"id": "42"}, "source": source, "entries": entries, "next": null})
+}
+
+/// Reads all pages, with an assertion that they do not overlap, and returns the entries.
+async fn read_pages(app: &Client, user: &str, limit: usize) -> Vec<Value> {
+    let (mut all, mut before) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/v1/users/{user}/points?limit={limit}{before}");
+        let page = app.read(&path).await;
+        let entries = page["entries"].as_array().expect("entries");
+        assert!(entries.len() <= limit);
+        all.extend(entries.iter().cloned());
+        match page["next"].as_str() {
+            Some(next) => before = format!("&before={}", next.replace('#', "%23")),
+            None => return all,
+        }
+    }
+}
+
+/// Returns the sum of what changed the all-time score.
+async fn sum(app: &Client, user: &str) -> i64 {
+    let entries = read_pages(app, user, 100).await;
+    let own = entries.iter().filter(|entry| entry["type"] != "received");
+    own.map(|entry| entry["points"].as_i64().expect("points"))
+        .sum()
+}
+
+#[tokio::test]
+async fn journal_lists_every_change_newest_first() {
+    let app = start();
+    let [first, second, third, fourth] = [40, 30, 20, 10].map(ago);
+    app.outcome(dated(like("42", "p"), &*first), "counted")
+        .await;
+    app.outcome(dated(undo(like("42", "p")), &*second), "undone")
+        .await;
+    // Neither changes points.
+    app.outcome(undo(like("42", "never")), "nothing-to-undo")
+        .await;
+    app.outcome(dated(like("42", "p"), &*third), "counted")
+        .await;
+    app.outcome(dated(like("42", "p"), &*third), "duplicate")
+        .await;
+    app.outcome(dated(activity("42", "visit", "/a"), &*fourth), "counted")
+        .await;
+    let fine = json!({"id": "case-17", "points": -9, "at": fourth, "reason": "Likes bought"});
+    app.adjust("42", &fine).await.assert_status(200);
+    let undone = with(
+        entry(&second, "like", "p", -2, false),
+        json!({"type": "undo"}),
+    );
+    let without_undone = |mut entry: Value| {
+        entry.as_object_mut().expect("an object").remove("undone");
+        entry
+    };
+    let expected = [
+        // No more than the member had.
+        json!({"at": fourth, "type": "adjustment", "points": -3, "undone": false}),
+        entry(&fourth, "visit", "/a", 1, false),
+        entry(&third, "like", "p", 2, false),
+        without_undone(undone),
+        entry(&first, "like", "p", 2, true),
+    ];
+    let response = app.get(PATH).await;
+    response.assert(200, page("journal", &expected));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    for limit in [1, 2, 4, 5, 6] {
+        assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
+    }
+    app.adjust(
+        "42",
+        &json!({"id": "case-17", "undo": true, "reason": "Appeal"}),
+    )
+    .await
+    .assert_status(200);
+    let entries = read_pages(&app, "42", 30).await;
+    assert_eq!(entries[0]["type"], "undo");
+    assert_eq!(
+        (&entries[0]["points"], &entries[1]["undone"]),
+        (&json!(3), &json!(true))
+    );
+    assert_eq!(sum(&app, "42").await, 3);
+    app.erase("42").await;
+    app.get(PATH).await.assert(200, page("journal", &[]));
+}
+
+#[tokio::test]
+async fn records_list_what_still_counts() {
+    let app =
+        TestApp::with(|worker| worker.json("RULES", json!({"wave": {"points": 1, "cooldown": 1}})));
+    let [first, second, third] = [noon(3), noon(2), noon(1)];
+    app.outcome(dated(like("42", "a"), &*first), "counted")
+        .await;
+    app.outcome(dated(like("42", "gone"), &*first), "counted")
+        .await;
+    app.outcome(dated(activity("42", "wave", "w:1"), &*second), "counted")
+        .await;
+    app.outcome(dated(like("42", "b"), &*second), "counted")
+        .await;
+    let gift = json!({"id": "case-17", "points": 5, "at": third, "reason": "A gift"});
+    app.adjust("42", &gift).await.assert_status(200);
+    app.outcome(undo(like("42", "gone")), "undone").await;
+    let expected = [
+        json!({"at": third, "type": "adjustment", "points": 5, "undone": false}),
+        entry(&second, "wave", "w:1", 1, false),
+        entry(&second, "like", "b", 2, false),
+        entry(&first, "like", "a", 2, false),
+    ];
+    app.assert_get(PATH, page("records", &expected)).await;
+    for limit in [1, 2, 3, 4] {
+        assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
+    }
+    app.assert_get("/v1/users/nobody/points", {
+        let mut empty = page("records", &[]);
+        empty["user"]["id"] = json!("nobody");
+        empty
+    })
+    .await;
+}
+
+/// Targets have their titles, and an author sees for which target points were received, also after its deletion.
+#[tokio::test]
+async fn entries_name_registered_targets() {
+    let app = WranglerApp::with(|worker| worker.var("CONTENT_PERIODS", "all").journal());
+    let registered = json!({"author": "9", "title": "A title", "url": "https://example.com/7"});
+    app.put("/v1/targets/post-7", &registered)
+        .await
+        .assert_status(200);
+    let at = ago(20);
+    app.outcome(dated(like("42", "post-7"), &*at), "counted")
+        .await;
+    app.wrangler.minute().await;
+    app.outcome(activity("42", "follow", "9"), "counted").await;
+    app.wrangler.minute().await;
+    let liked = entry(&at, "like", "post-7", 2, false);
+    let mut titled = liked;
+    titled["target"]["title"] = json!("A title");
+    titled["target"]["url"] = json!("https://example.com/7");
+    assert_eq!(app.read(PATH).await["entries"][1], titled);
+    app.delete("/v1/targets/post-7").await.assert_status(204);
+    app.outcome(undo(like("42", "post-7")), "undone").await;
+    app.wrangler.minute().await;
+    let received = app.read("/v1/users/9/points").await;
+    let received = received["entries"].as_array().expect("entries");
+    let received: Vec<Value> = received
+        .iter()
+        .map(|entry| {
+            assert_eq!(entry["type"], "received");
+            json!([entry["points"], entry["target"]["id"]])
+        })
+        .collect();
+    assert_eq!(
+        json!(received),
+        json!([[-2, "post-7"], [2, null], [2, "post-7"]])
+    );
+    assert_eq!(app.read("/v1/authors/all/users/9").await["score"], 2);
+}
+
+#[tokio::test]
+async fn points_are_told_to_their_user_alone() {
+    let app = start();
+    for user in ["42", "hidden", "frozen", "erased"] {
+        app.count(user, "like", "p").await;
+    }
+    app.moderate("hidden", true, false).await.assert_status(200);
+    app.moderate("frozen", false, true).await.assert_status(200);
+    app.erase("erased").await;
+    let token = |user: &str| app.with_key(&hs256(&claims(user)));
+    for (owner, points) in [
+        ("42", 2),
+        ("hidden", 2),
+        ("frozen", 2),
+        ("erased", 0),
+        ("nobody", 0),
+    ] {
+        let path = format!("/v1/users/{owner}/points");
+        for allowed in [token(owner), app.with_key(SERVICE_KEY)] {
+            let page = allowed.read(&path).await;
+            assert_eq!(page["user"], json!({"id": owner}));
+            assert_eq!(sum(&allowed, owner).await, points, "{owner}");
+        }
+        let detail = "This user token only grants access to the data of user other.";
+        token("other")
+            .get(&path)
+            .await
+            .assert(403, problem("forbidden", detail));
+        app.without_key().get(&path).await.assert_status(401);
+    }
+}
+
+/// One activity with many collisions.
+fn random_activity(random: &mut Rng, users: u64) -> Value {
+    let actions = [
+        "visit", "like", "bookmark", "comment", "follow", "publish", "wave",
+    ];
+    let action = actions[random.usize(..actions.len())];
+    let target = format!("/{}", random.u32(..12));
+    let mut body = activity(&format!("r{}", random.u64(..users)), action, &target);
+    if action != "visit" && random.u32(..5) == 0 {
+        body = undo(body);
+    }
+    if random.u32(..3) == 0 {
+        let group = ["eu", "us"][random.usize(..2)];
+        body["groups"] = json!([group]);
+    }
+    if random.u32(..3) == 0 {
+        body = dated(body, noon(random.i64(0..40)));
+    }
+    body
+}
+
+/// The entries add up to the score, whatever was counted, capped, undone, adjusted, imported or erased.
+#[tokio::test]
+async fn entries_add_up_to_all_time_score() {
+    const USERS: u64 = 200;
+    let rules =
+        json!({"like": {"daily_cap": 4}, "comment": {"cooldown": 3600}, "wave": {"points": 1}});
+    let app = WranglerApp::with(|worker| worker.json("RULES", rules).journal());
+    let mut random = Rng::with_seed(7);
+    for round in 0..16 {
+        let items: Vec<Value> = (0..500)
+            .map(|_| random_activity(&mut random, USERS))
+            .collect();
+        app.send_activity(json!(items)).await.assert_status(200);
+        for number in 0..20 {
+            let user = format!("r{}", random.u64(..USERS));
+            if number == 0 {
+                app.erase(&user).await;
+                continue;
+            }
+            let id = format!("case-{round}-{number}");
+            let points = [-20, -5, -1, 3, 8][random.usize(..5)];
+            let at = noon(random.i64(0..40));
+            let body = json!({"id": id, "points": points, "at": at, "reason": "A test"});
+            app.adjust(&user, &body).await.assert_status(200);
+            if random.bool() {
+                let body = json!({"id": id, "undo": true, "reason": "A test"});
+                app.adjust(&user, &body).await.assert_status(200);
+            }
+        }
+    }
+    let mut total = 0;
+    for user in (0..USERS).map(|user| format!("r{user}")) {
+        let standing = app.read(&format!("/v1/ranking/all/users/{user}")).await;
+        assert_eq!(json!(sum(&app, &user).await), standing["score"], "{user}");
+        total += standing["score"].as_i64().expect("a score");
+    }
+    assert!(total > 10_000, "{total}");
+}
