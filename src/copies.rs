@@ -8,6 +8,7 @@ use crate::app::RequestContext;
 use crate::archive;
 use crate::jobs::outbox::{self, REQUEST_BATCHES};
 use crate::log;
+use crate::movement;
 use crate::platform::{clock, edge_cache};
 use crate::request::Request;
 use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
@@ -159,6 +160,7 @@ pub async fn delete_target(context: RequestContext<'_>, id: &str) -> Result<(), 
 
 /// Records that every copy made until now is invalid.
 async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
+    movement::forget();
     let now = clock::now();
     let until = Instant(now.0 + MARGIN);
     if let Err(cause) = edge_cache::store(&hiding_url(context.request), until, "").await {

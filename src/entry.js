@@ -36,9 +36,9 @@ export class Live {
   #hub
 
   constructor(_state, env) {
-    this.#hub = new Hub(async (request, limits) => {
+    this.#hub = new Hub(async (request, forms) => {
       const text = await read(request, env)
-      return run(env, (event) => readLive(event, text, limits))
+      return run(env, (event) => readLive(event, text, forms))
     }, sendPipeline)
   }
 

@@ -39,9 +39,9 @@ pub fn respond(event: u32, request: String) {
 /// Reads a board for the object that watches it, see `live.js`: `limits` are numbers of rows
 /// between commas.
 #[wasm_bindgen(js_name = "readLive")]
-pub fn read_live(event: u32, request: String, limits: String) {
+pub fn read_live(event: u32, request: String, forms: String) {
     bridge::run(event, async move {
-        routes::live::read(&App::get(), Request::parse(request), &limits).await
+        routes::live::read(&App::get(), Request::parse(request), &forms).await
     });
 }
 

@@ -11,7 +11,8 @@
 //! 4. [`middleware`] authenticates callers, applies CORS and rate limits, and serves responses from
 //!    caches.
 //! 5. [`copies`] keeps the copies of boards outside of Redis in step when a user is hidden or
-//!    erased; [`archive`] and [`journal`] are the two databases.
+//!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
+//!    period before.
 //! 6. [`jobs`] runs on a schedule or for the queue.
 //! 7. [`platform`] wraps the platform, one file for each binding. [`log`] writes log lines.
 
@@ -23,6 +24,7 @@ pub mod jobs;
 pub mod journal;
 pub mod log;
 pub mod middleware;
+pub mod movement;
 pub mod platform;
 pub mod request;
 pub mod response;

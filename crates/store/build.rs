@@ -12,9 +12,9 @@ const SCRIPTS: [(&str, &[&str]); 23] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
-    ("AROUND", &["rows", "bytes", "around"]),
+    ("AROUND", &["rows", "bytes", "others", "around"]),
     ("AUDITED", &["audited"]),
-    ("COMPARE", &["compare"]),
+    ("COMPARE", &["others", "compare"]),
     (
         "COUNT",
         &[
@@ -90,9 +90,9 @@ const SCRIPTS: [(&str, &[&str]); 23] = [
             "settle",
         ],
     ),
-    ("STANDING", &["rows", "standing"]),
+    ("STANDING", &["rows", "others", "standing"]),
     ("TARGETS", &["integers", "deliveries", "journal", "targets"]),
-    ("TOP", &["rows", "top"]),
+    ("TOP", &["rows", "others", "top"]),
     ("USER_TARGETS", &["user_targets"]),
     ("WAITING", &["waiting"]),
     ("WATCH", &["integers", "watch"]),

@@ -7,7 +7,7 @@ use crate::platform::snapshots::Snapshots;
 use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
 use activity_rank_core::calendar::Period;
 use activity_rank_core::error::Error;
-use activity_rank_store::boards;
+use activity_rank_store::boards::{self, Others};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::progress::{self, Progress};
 
@@ -68,7 +68,7 @@ pub async fn run(
     let mut saved = Vec::new();
     for period in &deployment.config.periods {
         let board = board(period);
-        let stored = boards::read(deployment, &board, &ROWS).await?;
+        let stored = boards::read(deployment, &board, &ROWS, &Others::default()).await?;
         saved.push((board.name(), stored.slice));
     }
     budget.spend(Cost::new(1, 0))?;

@@ -10,9 +10,6 @@ use activity_rank_core::board::CachedResponse;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 
-/// Seconds for which a cache may serve a board of a closed period: a late undo may still change it.
-pub const CLOSED_MAX_AGE: u32 = 300;
-
 /// Returns the entry of the edge cache while it is fresh, else what `read` returns. While the store
 /// is unavailable, returns the newest of an older entry and the copy that `copy` finds.
 ///

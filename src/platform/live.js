@@ -29,9 +29,9 @@ class Watcher {
   #repeatComment = false
   #opened
 
-  constructor(limit, version) {
+  constructor(form, version) {
     const { readable, writable } = new IdentityTransformStream()
-    this.limit = limit
+    this.form = form
     this.readable = readable
     this.closed = false
     this.#writer = writable.getWriter()
@@ -112,7 +112,7 @@ export class Hub {
   #url
   #watchers = new Set()
   #requests = [] // new requests that wait for their board
-  #boards = new Map() // number of rows -> version and event
+  #boards = new Map() // form -> version and event
   #running = false
   /** @type {(value?: any) => void} */
   #resume = () => {} // ends the pause between two steps
@@ -131,11 +131,11 @@ export class Hub {
   #lastCheck = -Infinity
 
   /**
-   * @param {(request: Request, limits: string) => Promise<string>} readBoard reads the board at
-   *   the URL of a request, once for each number of rows in the comma-separated list. Returns
-   *   lines: `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; the
-   *   bodies of the requests that check the board and register it; then number of rows, version and
-   *   JSON of each board
+   * @param {(request: Request, forms: string) => Promise<string>} readBoard reads the board at
+   *   the URL of a request, once for each form in the comma-separated list: a number of rows, with
+   *   `m` after it for movement. Returns lines: `fresh`, `stale` or `failed`; the misconfigured
+   *   variable, or nothing; the cause; the bodies of the requests that check the board and register
+   *   it; then form, version and JSON of each board
    * @param {(body: string) => Promise<string>} sendToStore
    */
   constructor(readBoard, sendToStore) {
@@ -151,11 +151,12 @@ export class Hub {
    */
   async open(request) {
     this.#url = request.url
-    const limit = new URL(request.url).searchParams.get('limit')
-    const board = await this.#currentBoard(limit)
+    const { searchParams } = new URL(request.url)
+    const form = searchParams.get('limit') + (searchParams.get('movement') === 'true' ? 'm' : '')
+    const board = await this.#currentBoard(form)
     if (board.failure !== undefined) return new Response(board.failure, { status: 503 })
     if (request.method === 'HEAD') return new Response()
-    const watcher = new Watcher(limit, request.headers.get('last-event-id'))
+    const watcher = new Watcher(form, request.headers.get('last-event-id'))
     this.#watchers.add(watcher)
     watcher.start(board)
     return new Response(watcher.readable)
@@ -168,10 +169,10 @@ export class Hub {
   }
 
   // Returns the board of the last read if it succeeded. Otherwise waits for the next one.
-  #currentBoard(limit) {
-    const board = this.#boards.get(limit)
+  #currentBoard(form) {
+    const board = this.#boards.get(form)
     if (board && this.#backoff === 0 && Date.now() < this.#periodEnd) return board
-    const read = new Promise((resolve) => this.#requests.push({ limit, resolve }))
+    const read = new Promise((resolve) => this.#requests.push({ form, resolve }))
     if (this.#running) this.#hurry()
     else this.#run()
     return read
@@ -229,21 +230,21 @@ export class Hub {
 
   /** @param {{ check: string, response: string | null } | null} checked the check before the read */
   async #read(checked) {
-    const limits = new Set([...this.#requests, ...this.#watchers].map(({ limit }) => limit))
+    const forms = new Set([...this.#requests, ...this.#watchers].map(({ form }) => form))
     let exhausted = false
     const canSettle = checked !== null && !this.#isChanged
     this.#isChanged = false
     this.#lastRead = Date.now()
-    const text = await this.#readBoard(new Request(this.#url), [...limits].join()).catch((error) => {
+    const text = await this.#readBoard(new Request(this.#url), [...forms].join()).catch((error) => {
       exhausted = true
       return `failed\n\n${error?.message}`
     })
     const [status, variable = '', cause = '', check = '', register = '', ...rows] = text.split('\n')
     this.#boards.clear()
     for (let index = 0; index + 2 < rows.length; index += 3) {
-      const [limit, version, json] = rows.slice(index, index + 3)
+      const [form, version, json] = rows.slice(index, index + 3)
       const text = `event: board\nid: ${version}\ndata: ${json}\n\n`
-      this.#boards.set(limit, { version, text })
+      this.#boards.set(form, { version, text })
     }
     this.#backoff = status === 'fresh' ? 0 : Math.min(this.#backoff * 2 + 1, MAX_BACKOFF_SECONDS)
     this.#remaining = this.#backoff
@@ -258,11 +259,11 @@ export class Hub {
       if (this.#register !== register) this.#registering = -Infinity
       this.#register = register
     }
-    // This includes requests that arrived during the read. A request for another number of rows
-    // waits for the next one.
+    // This includes requests that arrived during the read. A request for another form waits for the
+    // next one.
     const failure = status === 'failed' ? { failure: `${variable}\n${cause}` } : undefined
     for (const request of this.#requests.splice(0)) {
-      const board = this.#boards.get(request.limit) ?? failure
+      const board = this.#boards.get(request.form) ?? failure
       if (board) request.resolve(board)
       else this.#requests.push(request)
     }
@@ -270,7 +271,7 @@ export class Hub {
     exhausted ||= cause.includes('subrequests')
     for (const watcher of this.#watchers) {
       if (exhausted) watcher.end()
-      else watcher.update(this.#boards.get(watcher.limit))
+      else watcher.update(this.#boards.get(watcher.form))
     }
   }
 

@@ -11,7 +11,7 @@ use crate::middleware::response_cache::{last_copy, stale};
 use crate::platform::live::{Watch, watch};
 use crate::request::Request;
 use crate::response::{Response, body_hash};
-use activity_rank_core::board::{BoardKind, BoardSlice, CachedResponse, PageRequest};
+use activity_rank_core::board::{BoardKind, BoardSlice, PageRequest};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Vars;
 use activity_rank_core::error::Error;
@@ -79,18 +79,19 @@ fn parse_failure(failure: &str) -> Error {
     }
 }
 
-/// Reads the board of a request for each of some numbers of rows, as the lines that `live.js` parses:
-/// `fresh`, `stale` or `failed`; the misconfigured variable, or nothing; the cause; the requests of
-/// [`WatchRequests`], empty unless fresh; then number of rows, version and JSON of each board.
-pub async fn read(app: &App, http: Request, limits: &str) -> String {
-    let read = read_boards(app, http, limits).await;
+/// Reads the board of a request in each of some forms, as the lines that `live.js` parses: `fresh`,
+/// `stale` or `failed`; the misconfigured variable, or nothing; the cause; the requests of
+/// [`WatchRequests`], empty unless fresh; then form, version and JSON of each board. A form is a number
+/// of rows, with `m` after it for movement.
+pub async fn read(app: &App, http: Request, forms: &str) -> String {
+    let read = read_boards(app, http, forms).await;
     read.unwrap_or_else(|error| match error {
         Error::Misconfigured(variable, remedy) => format!("failed\n{variable}\n{remedy}"),
         error => format!("failed\n\n{}", one_line(&error)),
     })
 }
 
-async fn read_boards(app: &App, mut http: Request, limits: &str) -> Result<String, Error> {
+async fn read_boards(app: &App, mut http: Request, forms: &str) -> Result<String, Error> {
     let route = Route::parse(&http.path)?;
     http.route = route.pattern();
     let http = &http;
@@ -100,8 +101,14 @@ async fn read_boards(app: &App, mut http: Request, limits: &str) -> Result<Strin
     let context = RequestContext::new(app, http)?;
     let config = &context.deployment.config;
     let request = PageRequest::parse_live(kind, &period, &http.query, config, context.today())?;
-    let limits: Vec<u32> = limits.split(',').flat_map(str::parse).collect();
-    let longest = request.first(limits.iter().copied().max().unwrap_or_default());
+    let forms = forms.split(',').filter_map(|form| {
+        let limit = form.trim_end_matches('m');
+        Some((form, limit.parse().ok()?, limit != form))
+    });
+    let forms: Vec<(&str, u32, bool)> = forms.collect();
+    let limits = forms.iter().map(|(_, limit, _)| *limit);
+    let movement = forms.iter().any(|(_, _, movement)| *movement);
+    let longest = request.first(limits.max().unwrap_or_default(), movement);
     let slice = BoardReader::new(context, &longest).read().await;
     let mut lines = match &slice {
         Ok(slice) => {
@@ -110,22 +117,22 @@ async fn read_boards(app: &App, mut http: Request, limits: &str) -> Result<Strin
         }
         Err(error) => format!("stale\n\n{}\n\n", one_line(error)),
     };
-    for limit in limits {
-        let request = &longest.first(limit);
+    for (form, limit, movement) in forms {
+        let request = &longest.first(limit, movement);
         let reader = BoardReader::new(context, request);
         let json = match &slice {
             Ok(slice) => reader.render(slice),
             Err(error) => {
                 let url = format!("{}{}", http.origin, request.normal_form());
-                let copy = async |oldest| match remembered(&reader, request, oldest) {
-                    Some(remembered) => Ok(Some(remembered)),
+                let copy = async |oldest| match remembered(request, oldest) {
+                    Some((slice, made)) => Ok(Some(reader.copy_of(slice, made).await)),
                     None => reader.copy(oldest).await,
                 };
                 let copy = last_copy(context, &url, copy);
                 stale(http, error.clone(), copy).await?.body
             }
         };
-        lines += &format!("\n{limit}\n{}\n{json}", body_hash(&json));
+        lines += &format!("\n{form}\n{}\n{json}", body_hash(&json));
     }
     if let Ok(slice) = slice {
         remember(&longest, slice, http.now);
@@ -150,21 +157,14 @@ fn remember(request: &PageRequest, slice: BoardSlice, made: Instant) {
 }
 
 /// Returns the remembered board, if it has enough rows and was made at `oldest` or later.
-fn remembered(
-    reader: &BoardReader<'_>,
-    request: &PageRequest,
-    oldest: Instant,
-) -> Option<CachedResponse> {
+fn remembered(request: &PageRequest, oldest: Instant) -> Option<(BoardSlice, Instant)> {
     let name = request.board.name();
     REMEMBERED.with_borrow(|all| {
         let fits = |other: &&Remembered| {
             other.name == name && other.limit >= request.limit() && other.made >= oldest
         };
         let found = all.iter().find(fits)?;
-        Some(CachedResponse {
-            body: reader.render(&found.slice),
-            made: found.made,
-        })
+        Some((found.slice.clone(), found.made))
     })
 }
 

@@ -3,17 +3,20 @@
 use crate::app::RequestContext;
 use crate::archive;
 use crate::copies;
-use crate::middleware::response_cache::{CLOSED_MAX_AGE, cached, stale};
+use crate::middleware::response_cache::{cached, stale};
+use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{
-    BoardKind, BoardQuery, BoardRequest, BoardSlice, CachedResponse, ComparisonRequest, HotRequest,
-    PageRequest, PastBoard, PeriodView, StandingRequest, WinnersRequest,
+    BoardKind, BoardQuery, BoardRequest, BoardSlice, CLOSED_MAX_AGE, CachedResponse,
+    ComparisonRequest, HotRequest, PageRequest, PastBoard, PeriodView, StandingRequest,
+    WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::profile::Profile;
+use activity_rank_store::boards::{self, Others, StoredBoard};
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::{boards, profiles, targets};
+use activity_rank_store::{profiles, targets};
 
 /// Reads the board of one request.
 pub struct BoardReader<'a> {
@@ -158,20 +161,50 @@ impl<'a> BoardReader<'a> {
     /// As [`Deployment::run_script`].
     pub async fn read(&self) -> Result<BoardSlice, Error> {
         let (board, query) = (self.request.board(), self.request.query());
-        let stored = boards::read(self.context.deployment, board, &query).await?;
+        let previous = self.request.previous_board();
+        let now = self.context.request.now;
+        let known = previous.as_ref().map(|board| movement::known(board, now));
+        let known = known.unwrap_or_default();
+        let others = Others {
+            previous: previous.as_ref(),
+            known: &known,
+        };
+        let mut stored = boards::read(self.context.deployment, board, &query, &others).await?;
+        let found = stored.previous.take();
+        let (mut slice, is_archived) = self.or_archived(stored, &query).await?;
+        if let (Some(board), Some(found)) = (&previous, found) {
+            let read = if is_archived {
+                let users: Vec<String> = slice.users().cloned().collect();
+                movement::read_ranks(self.context, board, &users).await?
+            } else {
+                movement::or_archived(self.context, board, found).await?
+            };
+            slice.previous = Some(movement::merge(&slice, read, &known));
+        }
+        Ok(slice)
+    }
+
+    /// Returns a board of the store, or of the archive if it is closed and the store does not have it
+    /// completely, and whether it comes from the archive.
+    async fn or_archived(
+        &self,
+        stored: StoredBoard,
+        query: &BoardQuery<'_>,
+    ) -> Result<(BoardSlice, bool), Error> {
+        let board = self.request.board();
         let archive = match &self.context.app.bindings.archive {
             Some(archive) if self.period.closed && !stored.complete => archive,
-            Some(_) | None => return Ok(stored.slice),
+            Some(_) | None => return Ok((stored.slice, false)),
         };
         let config = &self.context.deployment.config;
-        match archive::read(archive, config, board, &query).await? {
+        match archive::read(archive, config, board, query).await? {
             // A shard without the board may have dropped it, or never had it: the source with more
             // users is complete.
             Some((mut slice, _)) if !stored.exists || stored.slice.total < slice.total => {
                 self.add_profiles(&mut slice).await?;
-                Ok(slice)
+                Ok((slice, true))
             }
-            Some(_) | None => Ok(stored.slice),
+            Some(_) | None => Ok((stored.slice, false)),
         }
     }
 
@@ -217,9 +250,22 @@ impl<'a> BoardReader<'a> {
         let board = (self.request.board(), self.period.closed);
         let query = self.request.query();
         let found = copies::find(self.context, board, &query, oldest).await?;
-        Ok(found.map(|(slice, made)| CachedResponse {
+        match found {
+            Some((slice, made)) => Ok(Some(self.copy_of(slice, made).await)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns a slice that was read before, with ranks of the period before if they are known.
+    pub async fn copy_of(&self, mut slice: BoardSlice, made: Instant) -> CachedResponse {
+        if let Some(board) = self.request.previous_board()
+            && slice.previous.is_none()
+        {
+            slice.previous = movement::without_store(self.context, &board, &slice).await;
+        }
+        CachedResponse {
             body: self.render(&slice),
             made,
-        }))
+        }
     }
 }

@@ -50,6 +50,16 @@ impl Query {
         self.check(&format!("/{name}"), number).unwrap_or(default)
     }
 
+    /// Returns a parameter that is `true` or `false`; `false` if it is absent.
+    pub fn flag(&mut self, name: &str) -> bool {
+        let flag = match self.get(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err("must be true or false".to_owned()),
+        };
+        self.check(&format!("/{name}"), flag).unwrap_or(false)
+    }
+
     /// Returns the parameter `date`, or today if it is absent.
     pub fn date(&mut self, today: Date) -> Date {
         self.day("date", today)

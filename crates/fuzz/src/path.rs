@@ -17,7 +17,7 @@ use activity_rank_core::moderation::AuditRequest;
 use activity_rank_core::path::normal_form;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
-use activity_rank_store::boards::{call, winners_call};
+use activity_rank_store::boards::{Others, call, winners_call};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Pipeline};
 use activity_rank_store::{erasure, history, moderation};
@@ -289,7 +289,12 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
 }
 
 fn board_command(request: &dyn BoardRequest) -> Command {
-    call(&CONFIG, request.board(), &request.query(), 0)
+    let previous = request.previous_board();
+    let others = Others {
+        previous: previous.as_ref(),
+        known: &[],
+    };
+    call(&CONFIG, request.board(), &request.query(), &others, 0)
 }
 
 fn assert_numbers_are_digits(query: &str) {

@@ -1,6 +1,7 @@
 //! `GET /v1/ranking/{period}`: a board.
 
 mod comparison;
+mod movement;
 mod standing;
 
 use test_support::{Value, json, peer, peers};

@@ -8,6 +8,7 @@ const AROUND: &str = "must be an integer from 0 to 25";
 const DATE: &str = "must be a day such as 2026-11-20";
 const DAYS: &str = "must be an integer from 1 to 31";
 const ENTRIES: &str = "must be an integer from 1 to 5000";
+const FLAG: &str = "must be true or false";
 const LIMIT: &str = "must be an integer from 1 to 100";
 const OFFSET: &str = "must be an integer from 0 to 100000";
 const PERIOD: &str = "must be one of day, week, month, year, all";
@@ -17,6 +18,7 @@ const SHARD: &str = "must be an integer from 0 to 63";
 pub fn cases() -> Vec<Case> {
     let mut cases = numbers();
     cases.extend(dates_and_groups());
+    cases.extend(movements());
     cases.extend(id_lists());
     cases.extend(unknown_parameters());
     cases.extend(path_segments());
@@ -97,6 +99,24 @@ fn dates_and_groups() -> Vec<Case> {
     cases
 }
 
+fn movements() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for path in [
+        "/v1/ranking/day",
+        "/v1/ranking/all",
+        "/v1/ranking/day/live",
+        "/v1/ranking/day/users/42",
+    ] {
+        let case =
+            |query: &str, detail| get(&format!("{path}?{query}"), field_error("movement", detail));
+        cases.extend(
+            ["", "1", "True", "true,"].map(|value| case(&format!("movement={value}"), FLAG)),
+        );
+        cases.push(case("movement=true&movement=true", REPEATED));
+    }
+    cases
+}
+
 fn id_lists() -> Vec<Case> {
     let detail = format!("must be ids between commas; each {ID}");
     let path = "/v1/ranking/day/users";
@@ -116,7 +136,7 @@ fn id_lists() -> Vec<Case> {
 }
 
 fn unknown_parameters() -> Vec<Case> {
-    let board = "is unknown; expected one of limit, offset, date, group";
+    let board = "is unknown; expected one of limit, offset, date, group, movement";
     let rows = [
         ("/v1/ranking/day?page=2", "page", board),
         ("/v1/ranking/day?Limit=2", "Limit", board),
@@ -124,12 +144,12 @@ fn unknown_parameters() -> Vec<Case> {
         (
             "/v1/ranking/day/users/42?limit=2",
             "limit",
-            "is unknown; expected one of around, date, group",
+            "is unknown; expected one of around, date, group, movement",
         ),
         (
             "/v1/ranking/day/users?ids=42&limit=2",
             "limit",
-            "is unknown; expected one of ids, date, group",
+            "is unknown; expected one of ids, date, group, movement",
         ),
         (
             "/v1/journal?before=7",

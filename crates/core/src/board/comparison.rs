@@ -15,6 +15,7 @@ use serde::Serialize;
 pub struct ComparisonRequest {
     board: BoardId,
     users: Vec<String>,
+    movement: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -28,6 +29,8 @@ struct View<'a> {
 struct Entry<'a> {
     position: Option<usize>,
     rank: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_rank: Option<Option<u64>>,
     score: Points,
     user: UserView<'a>,
 }
@@ -39,9 +42,10 @@ impl ComparisonRequest {
     ///
     /// As [`BoardId::parse`].
     pub fn parse(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["ids", "date", "group"]);
+        let mut query = Query::parse(query, &["ids", "date", "group", "movement"]);
         let users = query.ids();
         Ok(Self {
+            movement: BoardId::movement(&mut query, period),
             board: BoardId::parse(BoardKind::Members, period, query, config, today)?,
             users,
         })
@@ -57,6 +61,10 @@ impl BoardRequest for ComparisonRequest {
         BoardQuery::Users(&self.users)
     }
 
+    fn movement(&self) -> bool {
+        self.movement
+    }
+
     /// Renders the users by rank, then those without a rank in the order requested.
     fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
         let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -65,6 +73,7 @@ impl BoardRequest for ComparisonRequest {
                 entries.push(Entry {
                     position: None,
                     rank: None,
+                    previous_rank: self.previous_rank(slice, user),
                     score: Points { steps: 0, decimals },
                     user: UserView::new(user, slice.unranked_profile(user)),
                 });
@@ -76,6 +85,7 @@ impl BoardRequest for ComparisonRequest {
             let entry = Entry {
                 position: None,
                 rank: Some(row.rank),
+                previous_rank: self.previous_rank(slice, user),
                 score: Points::new(row.score.points(), decimals),
                 user: UserView::new(user, row.profile.as_ref()),
             };

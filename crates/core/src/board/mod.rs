@@ -30,6 +30,9 @@ use crate::query::Query;
 use crate::score::Score;
 use serde::Serialize;
 
+/// Seconds for which a cache may serve a board of a closed period: a late undo may still change it.
+pub const CLOSED_MAX_AGE: u32 = 300;
+
 /// The subject of a board: users or targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoardKind {
@@ -71,11 +74,12 @@ impl BoardKind {
         }
     }
 
-    /// Removes the query parameter `group` from the parameters of a route where boards have no groups.
+    /// Removes the query parameters `group` and `movement`, the last ones of a route, where boards have no
+    /// groups.
     fn parameters<'a>(self, all: &'a [&'a str]) -> &'a [&'a str] {
-        match (self, all.split_last()) {
-            (Self::Content | Self::Authors, Some((&"group", others))) => others,
-            _ => all,
+        match self {
+            Self::Members => all,
+            Self::Content | Self::Authors => all.split_at(all.len().saturating_sub(2)).0,
         }
     }
 
@@ -180,6 +184,16 @@ impl BoardId {
         format!("{}{name}", self.kind.prefix())
     }
 
+    /// Returns the board of the period before, with the same subject and group; `None` for all time.
+    #[must_use]
+    pub fn previous(&self) -> Option<Self> {
+        let (first, _) = self.period.days(self.date)?;
+        Some(Self {
+            date: first.plus(-1),
+            ..self.clone()
+        })
+    }
+
     /// Returns the period as responses show it.
     #[must_use]
     pub fn period_view(&self, calendar: &Calendar, now: Instant) -> PeriodView {
@@ -190,6 +204,11 @@ impl BoardId {
     fn path(&self) -> String {
         let (kind, name) = (self.kind.path(), self.period.name());
         format!("/v1/{kind}/{name}/{}", self.period.id(self.date))
+    }
+
+    /// Takes the query parameter `movement`. All time has no period before: there it adds nothing.
+    fn movement(query: &mut Query, period: &str) -> bool {
+        query.flag("movement") && period != Period::All.name()
     }
 
     /// Returns the last query parameter of a request's normal form: the group, if there is one.
@@ -230,6 +249,25 @@ pub trait BoardRequest {
 
     /// Returns what the request reads of the board.
     fn query(&self) -> BoardQuery<'_>;
+
+    /// Returns whether the response shows the ranks of the period before. Never for all time.
+    fn movement(&self) -> bool;
+
+    /// Returns the board that [`BoardSlice::previous`] is about, if the response shows its ranks.
+    fn previous_board(&self) -> Option<BoardId> {
+        self.movement().then(|| self.board().previous())?
+    }
+
+    /// Returns the field `previous_rank` of a user: `None` to leave it out.
+    fn previous_rank(&self, slice: &BoardSlice, user: &str) -> Option<Option<u64>> {
+        self.movement().then(|| slice.previous_rank(user))?
+    }
+
+    /// Returns the entry of a row.
+    fn entry<'a>(&self, slice: &BoardSlice, row: &'a Row, decimals: u32) -> EntryView<'a> {
+        let entry = EntryView::new(self.board().kind, row, decimals);
+        entry.with_previous_rank(self.previous_rank(slice, &row.user))
+    }
 
     /// Renders the response body from the data that answers [`Self::query`].
     fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String;

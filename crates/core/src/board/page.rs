@@ -2,7 +2,7 @@
 
 use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice};
 use super::{EntryView, PeriodView, to_json};
-use crate::calendar::Date;
+use crate::calendar::{Date, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
@@ -19,6 +19,7 @@ pub struct PageRequest {
     pub board: BoardId,
     limit: u32,
     offset: u32,
+    movement: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,11 +42,12 @@ impl PageRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let known = kind.parameters(&["limit", "offset", "date", "group"]);
+        let known = kind.parameters(&["limit", "offset", "date", "group", "movement"]);
         let mut query = Query::parse(query, known);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         let offset = query.integer("offset", 0..=MAX_OFFSET, 0);
         Ok(Self {
+            movement: BoardId::movement(&mut query, period),
             board: BoardId::parse(kind, period, query, config, today)?,
             limit,
             offset,
@@ -64,22 +66,25 @@ impl PageRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let mut query = Query::parse(query, kind.parameters(&["limit", "group"]));
+        let known = kind.parameters(&["limit", "group", "movement"]);
+        let mut query = Query::parse(query, known);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         Ok(Self {
+            movement: BoardId::movement(&mut query, period),
             board: BoardId::parse(kind, period, query, config, today)?,
             limit,
             offset: 0,
         })
     }
 
-    /// Returns the request for the first `limit` rows of the same board.
+    /// Returns the request for the first `limit` rows of the same board, with or without movement.
     #[must_use]
-    pub fn first(&self, limit: u32) -> Self {
+    pub fn first(&self, limit: u32, movement: bool) -> Self {
         Self {
             board: self.board.clone(),
             limit,
             offset: 0,
+            movement: movement && self.board.period != Period::All,
         }
     }
 
@@ -94,7 +99,8 @@ impl PageRequest {
     pub fn normal_form(&self) -> String {
         let (path, group) = (self.board.path(), self.board.group_parameter());
         let Self { limit, offset, .. } = self;
-        format!("{path}?limit={limit}&offset={offset}{group}")
+        let movement = self.movement_parameter();
+        format!("{path}?limit={limit}&offset={offset}{movement}{group}")
     }
 
     /// Returns the normal form of a live request, which names the period without a date.
@@ -102,7 +108,12 @@ impl PageRequest {
     pub fn live_normal_form(&self) -> String {
         let (period, group) = (self.board.period.name(), self.board.group_parameter());
         let (kind, limit) = (self.board.kind.path(), self.limit);
-        format!("/v1/{kind}/{period}/live?limit={limit}{group}")
+        let movement = self.movement_parameter();
+        format!("/v1/{kind}/{period}/live?limit={limit}{movement}{group}")
+    }
+
+    fn movement_parameter(&self) -> &'static str {
+        if self.movement { "&movement=true" } else { "" }
     }
 }
 
@@ -118,15 +129,17 @@ impl BoardRequest for PageRequest {
         }
     }
 
+    fn movement(&self) -> bool {
+        self.movement
+    }
+
     /// Renders at most `limit` rows: the slice may answer a request for more.
     fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
         let rows = slice.rows.iter().take(self.limit as usize);
         to_json(&View {
             period,
             total: slice.total,
-            entries: rows
-                .map(|row| EntryView::new(self.board.kind, row, decimals))
-                .collect(),
+            entries: rows.map(|row| self.entry(slice, row, decimals)).collect(),
         })
     }
 }

@@ -36,6 +36,9 @@ pub struct BoardSlice {
     pub unranked: Vec<(String, Option<Profile>)>,
     /// The target named by the query, if it has no rank.
     pub target: Option<Box<Content>>,
+    /// The ranks of these users in the period before; `None` if they are not known. Users without a rank
+    /// there are left out.
+    pub previous: Option<Vec<(String, u64)>>,
 }
 
 /// The row of a user or target on a board.
@@ -67,6 +70,24 @@ impl BoardSlice {
     #[must_use]
     pub fn row_of(&self, user: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.user == user)
+    }
+
+    /// Returns the rank of a user in the period before: `Some(None)` if there was none, `None` if it is not
+    /// known.
+    #[must_use]
+    pub fn previous_rank(&self, user: &str) -> Option<Option<u64>> {
+        let mut ranks = self.previous.as_ref()?.iter();
+        Some(
+            ranks
+                .find(|(known, _)| known == user)
+                .map(|(_, rank)| *rank),
+        )
+    }
+
+    /// Returns the ids of all users.
+    pub fn users(&self) -> impl Iterator<Item = &String> {
+        let unranked = self.unranked.iter().map(|(user, _)| user);
+        self.rows.iter().map(|row| &row.user).chain(unranked)
     }
 
     /// Returns the profile of a user without a rank.
@@ -102,10 +123,8 @@ impl BoardSlice {
                     Some(self.range(first, index + neighbors + 1))
                 }
                 None => complete.then(|| Self {
-                    total: self.total,
-                    rows: Vec::new(),
                     unranked: vec![unranked(user)],
-                    target: None,
+                    ..self.range(0, 0)
                 }),
             },
             BoardQuery::Users(users) => {
@@ -126,8 +145,7 @@ impl BoardSlice {
         Self {
             total: self.total,
             rows: self.rows.iter().take(end).skip(first).cloned().collect(),
-            unranked: Vec::new(),
-            target: None,
+            ..Self::default()
         }
     }
 }
@@ -148,8 +166,7 @@ mod tests {
         let top = BoardSlice {
             total,
             rows: (1..).zip(["a", "b", "c"]).map(row).collect(),
-            unranked: Vec::new(),
-            target: None,
+            ..BoardSlice::default()
         };
         let slice = top.narrow(query)?;
         assert_eq!(slice.total, total);

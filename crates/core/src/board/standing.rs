@@ -17,6 +17,7 @@ pub struct StandingRequest {
     board: BoardId,
     user: String,
     around: u32,
+    movement: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -29,6 +30,8 @@ struct View<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<UserView<'a>>,
     rank: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_rank: Option<Option<u64>>,
     score: Points,
     total: u64,
     percentile: Option<f64>,
@@ -59,13 +62,17 @@ impl StandingRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let mut query = Query::parse(query, kind.parameters(&["around", "date", "group"]));
+        let mut query = Query::parse(
+            query,
+            kind.parameters(&["around", "date", "group", "movement"]),
+        );
         let user = match kind {
             BoardKind::Content => query.check("/target", checked_id(user)).unwrap_or_default(),
             BoardKind::Members | BoardKind::Authors => query.user(user),
         };
         let around = query.integer("around", 0..=25, 0);
         Ok(Self {
+            movement: BoardId::movement(&mut query, period),
             board: BoardId::parse(kind, period, query, config, today)?,
             user,
             around,
@@ -95,6 +102,10 @@ impl BoardRequest for StandingRequest {
             user: &self.user,
             neighbors: self.around.max(1),
         }
+    }
+
+    fn movement(&self) -> bool {
+        self.movement
     }
 
     fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
@@ -131,13 +142,12 @@ impl BoardRequest for StandingRequest {
             target,
             author,
             rank: row.map(|row| row.rank),
+            previous_rank: self.previous_rank(slice, &self.user),
             score: row.map_or(Points { steps: 0, decimals }, points),
             total: slice.total,
             percentile: row.map(|row| percentile(row.rank, slice.total)),
             next,
-            around: around
-                .map(|row| EntryView::new(kind, row, decimals))
-                .collect(),
+            around: around.map(|row| self.entry(slice, row, decimals)).collect(),
         })
     }
 }

@@ -78,6 +78,8 @@ impl<'a> UserView<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct EntryView<'a> {
     rank: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_rank: Option<Option<u64>>,
     score: Points,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<UserView<'a>>,
@@ -95,10 +97,20 @@ impl<'a> EntryView<'a> {
             subject(&row.user, row.profile.as_ref(), row.content.as_deref());
         Self {
             rank: row.rank,
+            previous_rank: None,
             score: Points::new(kind.points(row.score), decimals),
             user,
             target,
             author,
+        }
+    }
+
+    /// Sets the rank in the period before, `Some(None)` for null; `None` leaves the field out.
+    #[must_use]
+    pub fn with_previous_rank(self, previous_rank: Option<Option<u64>>) -> Self {
+        Self {
+            previous_rank,
+            ..self
         }
     }
 }

@@ -4,6 +4,7 @@
 //! shards, `shards.rs` merges their replies.
 
 mod hot;
+mod others;
 mod page;
 mod ranks;
 mod rows;
@@ -11,6 +12,7 @@ mod shards;
 mod winners;
 
 pub use hot::{hot_call, read_hot};
+pub use others::{Others, PreviousRanks, UserRank};
 pub use ranks::{Ranked, rank_among_all};
 pub use winners::{read_winners, winners_call};
 
@@ -23,6 +25,7 @@ use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row}
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
+use others::Collector;
 use rows::{ShardRow, content, take_rows};
 
 /// The answer of the store to a [`BoardQuery`].
@@ -35,6 +38,8 @@ pub struct StoredBoard {
     pub exists: bool,
     /// Whether every shard holds the board.
     pub complete: bool,
+    /// The ranks in the period before, if they were asked for.
+    pub previous: Option<PreviousRanks>,
 }
 
 /// Returns the requests that a page of the first `limit` rows takes, with very rare exceptions.
@@ -43,7 +48,7 @@ pub fn page_requests(config: &Config, limit: u32) -> u32 {
     shards::page_requests(config.shards, limit)
 }
 
-/// Reads a board.
+/// Reads a board, and what other boards know of its users.
 ///
 /// # Errors
 ///
@@ -52,38 +57,58 @@ pub async fn read(
     deployment: &Deployment,
     board: &BoardId,
     query: &BoardQuery<'_>,
+    others: &Others<'_>,
 ) -> Result<StoredBoard, Error> {
     if deployment.config.shards > 1 {
-        let mut stored = shards::read(deployment, board, query).await?;
+        let mut stored = shards::read(deployment, board, query, others).await?;
         complete_authors(deployment, stored.slice.contents().collect()).await?;
         return Ok(stored);
     }
-    let call = call(&deployment.config, board, query, 0);
+    let call = call(&deployment.config, board, query, others, 0);
     let reply = deployment.run_script(call).await?;
-    Ok(decode(reply, board.kind, query)?)
+    let mut collector = Collector::new(others);
+    collector.add(0, &reply, query)?;
+    Ok(StoredBoard {
+        previous: collector.into_previous(),
+        ..decode(reply, board.kind, query)?
+    })
 }
 
 /// Returns the script call that answers a query on one shard.
 #[must_use]
-pub fn call(config: &Config, board: &BoardId, query: &BoardQuery<'_>, shard: u32) -> Command {
-    let on_board = |script| board_call(config, board, shard, script);
-    match *query {
+pub fn call(
+    config: &Config,
+    board: &BoardId,
+    query: &BoardQuery<'_>,
+    others: &Others<'_>,
+    shard: u32,
+) -> Command {
+    let on_board = |script| board_call(config, board, others, shard, script);
+    let call = match *query {
         BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
         BoardQuery::Standing { user, neighbors } => {
             let standing = on_board(&STANDING).arg(&board.kind.member(user));
             standing.number(neighbors)
         }
         BoardQuery::Users(users) => on_board(&COMPARE).args(users),
-    }
+    };
+    others.add_arguments(config, query, call)
 }
 
 /// Returns the call of a script that reads the board of a shard, without its own arguments.
-fn board_call(config: &Config, board: &BoardId, shard: u32, script: &'static Script) -> Command {
+fn board_call(
+    config: &Config,
+    board: &BoardId,
+    others: &Others<'_>,
+    shard: u32,
+    script: &'static Script,
+) -> Command {
     let keys = Keys::of_shard(config, shard);
     let mut all = vec![keys.users(), keys.board_named(&board.name())];
     if board.kind == BoardKind::Content {
         all.push(keys.register());
     }
+    others.add_keys(&keys, &mut all);
     Command::script(script, &all)
 }
 
@@ -141,6 +166,7 @@ fn decode(
         slice,
         exists: total.is_some(),
         complete: total.is_some(),
+        previous: None,
     })
 }
 

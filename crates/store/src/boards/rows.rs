@@ -90,7 +90,8 @@ pub fn take_rows(reply: Reply, first: usize) -> Result<Vec<ShardRow>, StoreError
         })
     });
     let mut rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
-    if let Some(authors) = values.get_mut(first + 3) {
+    let authors = values.get_mut(first + 3);
+    if let Some(authors) = authors.filter(|authors| **authors != Reply::Nil) {
         for (row, author) in rows.iter_mut().zip(mem::take(authors).into_list()?) {
             row.author = author.into_text()?;
         }

@@ -4,14 +4,15 @@
 //! boards by member. Each shard counts its users that rank above a score, so every rank is exact. Each
 //! request sees one instant on each shard; a second request may see a later one.
 
+use super::others::{Collector, Others};
 use super::page::{ScoreRange, page_parts};
-use super::ranks::{Ranked, least_above, rank_among_all};
+use super::ranks::{Ranked, least_above};
 use super::rows::{merge, take_rows};
 use super::{StoredBoard, board_call, call, decode, ranked};
 use crate::deployment::Deployment;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AROUND, SCORES};
-use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, Row};
 use activity_rank_core::error::Error;
 
 /// Rows that all shards together may return for a page near the top: with their profiles about as
@@ -27,7 +28,7 @@ const TOTAL: BoardQuery<'_> = BoardQuery::Page {
     limit: 0,
 };
 
-/// Reads a board from all shards.
+/// Reads a board from all shards, and what other boards know of its users.
 ///
 /// # Errors
 ///
@@ -36,13 +37,42 @@ pub async fn read(
     deployment: &Deployment,
     board: &BoardId,
     query: &BoardQuery<'_>,
+    others: &Others<'_>,
 ) -> Result<StoredBoard, Error> {
-    let reader = Reader { deployment, board };
-    match *query {
-        BoardQuery::Page { offset, limit } => reader.page(offset, limit).await,
-        BoardQuery::Standing { user, neighbors } => reader.standing(user, neighbors).await,
-        BoardQuery::Users(users) => reader.users(users).await,
+    let mut reader = Reader {
+        deployment,
+        board,
+        others,
+        collector: Collector::new(others),
+    };
+    let mut stored = match *query {
+        BoardQuery::Page { offset, limit } => reader.page(offset, limit).await?,
+        BoardQuery::Standing { user, neighbors } => reader.standing(user, neighbors).await?,
+        BoardQuery::Users(users) => reader.users(users).await?,
+    };
+    let slice = &mut stored.slice;
+    let mut collector = reader.collector;
+    collector.retain(|user| slice.users().any(|shown| shown == user));
+    // Other rows have their ranks already.
+    let rows: &mut [Row] = match query {
+        BoardQuery::Users(_) => &mut slice.rows,
+        BoardQuery::Page { .. } | BoardQuery::Standing { .. } => &mut [],
+    };
+    let ranked = |row: &Row| Ranked {
+        board: 0,
+        shard: deployment.config.shard_of(&row.user),
+        score: row.score,
+        rank: row.rank,
+    };
+    let mut ranks: Vec<Ranked> = rows.iter().map(ranked).collect();
+    collector
+        .rank_among_all(deployment, board, &mut ranks)
+        .await?;
+    for (row, ranked) in rows.iter_mut().zip(ranks) {
+        row.rank = ranked.rank;
     }
+    stored.previous = collector.into_previous();
+    Ok(stored)
 }
 
 /// Returns whether the rows to this rank are read near the top, in one request.
@@ -58,6 +88,8 @@ pub fn page_requests(shards: u32, limit: u32) -> u32 {
 struct Reader<'a> {
     deployment: &'a Deployment,
     board: &'a BoardId,
+    others: &'a Others<'a>,
+    collector: Collector<'a>,
 }
 
 impl Reader<'_> {
@@ -72,10 +104,22 @@ impl Reader<'_> {
     }
 
     fn call(&self, query: &BoardQuery<'_>, shard: u32) -> Command {
-        call(&self.deployment.config, self.board, query, shard)
+        let config = &self.deployment.config;
+        call(config, self.board, query, self.others, shard)
     }
 
-    async fn page(&self, offset: u32, limit: u32) -> Result<StoredBoard, Error> {
+    fn collect<'a>(
+        &mut self,
+        replies: &[Reply],
+        query: impl Fn(u32) -> BoardQuery<'a>,
+    ) -> Result<(), StoreError> {
+        for (shard, reply) in (0..).zip(replies) {
+            self.collector.add(shard, reply, &query(shard))?;
+        }
+        Ok(())
+    }
+
+    async fn page(&mut self, offset: u32, limit: u32) -> Result<StoredBoard, Error> {
         let end = offset + limit;
         if !is_near_top(self.shards(), end) {
             return self.deep_page(offset, limit).await;
@@ -85,6 +129,7 @@ impl Reader<'_> {
             limit: end,
         };
         let replies = self.run(|shard| self.call(&top, shard)).await?;
+        self.collect(&replies, |_| top)?;
         let stored = totals(&replies)?;
         Ok(with_page(
             stored,
@@ -96,7 +141,7 @@ impl Reader<'_> {
 
     /// Reads a page far from the top: first the scores around the place where it lies if every
     /// shard contributes equally, then the part of each shard that belongs to the page.
-    async fn deep_page(&self, offset: u32, limit: u32) -> Result<StoredBoard, Error> {
+    async fn deep_page(&mut self, offset: u32, limit: u32) -> Result<StoredBoard, Error> {
         let middle = offset / self.shards();
         // Several standard deviations: hashing spreads users evenly.
         let mut spread = 4 * middle.isqrt() + 16;
@@ -104,7 +149,8 @@ impl Reader<'_> {
             let first = middle.saturating_sub(spread);
             let count = middle.saturating_add(spread).saturating_add(limit) - first;
             let scores = |shard| {
-                let scores = board_call(&self.deployment.config, self.board, shard, &SCORES);
+                let (config, none) = (&self.deployment.config, Others::default());
+                let scores = board_call(config, self.board, &none, shard, &SCORES);
                 let scores = scores.number(first).number(count);
                 scores.number(self.board.kind.is_plain())
             };
@@ -122,6 +168,7 @@ impl Reader<'_> {
             self.call(&BoardQuery::Page { offset, limit }, shard)
         };
         let replies = self.run(part).await?;
+        self.collect(&replies, |_| TOTAL)?;
         Ok(with_page(
             stored,
             replies,
@@ -130,17 +177,14 @@ impl Reader<'_> {
         )?)
     }
 
-    async fn standing(&self, user: &str, neighbors: u32) -> Result<StoredBoard, Error> {
+    async fn standing(&mut self, user: &str, neighbors: u32) -> Result<StoredBoard, Error> {
         let own_shard = self.deployment.config.shard_of(user);
         let own_query = BoardQuery::Standing { user, neighbors };
         let query = |shard| {
-            if shard == own_shard {
-                &own_query
-            } else {
-                &TOTAL
-            }
+            if shard == own_shard { own_query } else { TOTAL }
         };
-        let mut replies = self.run(|shard| self.call(query(shard), shard)).await?;
+        let mut replies = self.run(|shard| self.call(&query(shard), shard)).await?;
+        self.collect(&replies, query)?;
         let mut stored = totals(&replies)?;
         let own = replies.swap_remove(own_shard as usize);
         let Some(mut rank) = own.at(3)?.optional_unsigned()? else {
@@ -157,17 +201,21 @@ impl Reader<'_> {
         let others = (0..self.shards()).filter(|shard| *shard != own_shard);
         let kind = self.board.kind;
         let around = others.map(|shard| {
-            let call = board_call(&self.deployment.config, self.board, shard, &AROUND);
+            let config = &self.deployment.config;
+            let call = board_call(config, self.board, self.others, shard, &AROUND);
             let (bound, member) = match kind.is_plain() {
                 true => (format!("({score}"), kind.member(user)),
                 false => (least_above(shard, own_shard, score), String::new()),
             };
-            call.arg(&bound).number(neighbors).arg(&member)
+            let call = call.arg(&bound).number(neighbors).arg(&member);
+            self.others.add_arguments(config, &own_query, call)
         });
         let replies = self.deployment.run_scripts(around.collect()).await?;
         let neighbors = neighbors as usize;
         let mut shards = Vec::new();
-        for reply in replies {
+        let others = (0..self.shards()).filter(|shard| *shard != own_shard);
+        for (shard, reply) in others.zip(replies) {
+            self.collector.add_around(shard, &reply, &own_query)?;
             let above = reply.at(2)?.unsigned()?;
             rank += above;
             index += usize::try_from(above).unwrap_or(usize::MAX).min(neighbors);
@@ -180,7 +228,7 @@ impl Reader<'_> {
         Ok(stored)
     }
 
-    async fn users(&self, users: &[String]) -> Result<StoredBoard, Error> {
+    async fn users(&mut self, users: &[String]) -> Result<StoredBoard, Error> {
         let config = &self.deployment.config;
         let mut by_shard = vec![Vec::new(); config.shards as usize];
         for user in users {
@@ -193,24 +241,12 @@ impl Reader<'_> {
             Some(users) => BoardQuery::Users(users),
         };
         let replies = self.run(|shard| self.call(&query(shard), shard)).await?;
+        self.collect(&replies, query)?;
         let mut stored = totals(&replies)?;
-        let mut ranks = Vec::new();
         for (shard, reply) in (0..).zip(replies) {
             let slice = decode(reply, self.board.kind, &query(shard))?.slice;
             stored.slice.unranked.extend(slice.unranked);
-            for row in slice.rows {
-                ranks.push(Ranked {
-                    board: 0,
-                    shard,
-                    score: row.score,
-                    rank: row.rank,
-                });
-                stored.slice.rows.push(row);
-            }
-        }
-        rank_among_all(self.deployment, &mut ranks, &[self.board.name()]).await?;
-        for (row, ranked) in stored.slice.rows.iter_mut().zip(ranks) {
-            row.rank = ranked.rank;
+            stored.slice.rows.extend(slice.rows);
         }
         Ok(stored)
     }

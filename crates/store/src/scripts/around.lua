@@ -1,10 +1,13 @@
 -- Reads the users around a score of another shard, on a board of this shard.
 --
 -- KEYS    1 users (hash)   2 board (sorted set)   3 register (hash), for a board of content: rows.lua
+--         or 3.. other boards (sorted set): others.lua
 -- ARGV    1 string: lower bound of ZCOUNT: a packed score, inclusive '12' or exclusive '(12'
 --         2 integer: users to read on each side, 1 or more
 --         3 string: on a plain board the member of the score '(12' in ARGV[1], else ''
--- Returns { fingerprint or nil, total, users above, users, scores (packed), profiles (JSON or nil) }
+--         4.. for other boards: others.lua
+-- Returns { fingerprint or nil, total, users above, users, scores (packed), profiles (JSON or nil), authors,
+--         others }
 --         total        visible users, or nil if the board does not exist
 --         users above  on a plain board also those with an equal score and a greater member
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
@@ -33,5 +36,5 @@ if ARGV[3] ~= '' then
 end
 local first = math.max(above - ARGV[2], 0)
 local last = math.min(above + ARGV[2], total or 0) - 1
-local fingerprint, users, scores, profiles, authors = read_rows(KEYS[2], first, last, KEYS[3])
-return { fingerprint, total, above, users, scores, profiles, authors }
+local fingerprint, users, scores, profiles, authors = read_rows(KEYS[2], first, last, not ARGV[4] and KEYS[3])
+return { fingerprint, total, above, users, scores, profiles, authors, not authors and read_others(users) }

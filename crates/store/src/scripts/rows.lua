@@ -23,9 +23,9 @@ local function read_authors(registrations)
   return values[1], authors
 end
 
--- Returns the stored fingerprint, and the users, the packed scores and the profiles of the rows with the
--- ranks `first` to `last` (from 0), best first; empty lists if `last` is below `first`. `register` is the key
--- of the register for a board of content.
+-- Returns the stored fingerprint, and the users, the packed scores, the profiles and the authors of the rows with
+-- the ranks `first` to `last` (from 0), best first; empty lists if `last` is below `first`, false for authors of
+-- users. `register` is the key of the register for a board of content.
 local function read_rows(board, first, last, register)
   local users, scores = {}, {}
   local rows = first <= last and redis.call('ZREVRANGE', board, first, last, 'WITHSCORES') or {}
@@ -39,5 +39,5 @@ local function read_rows(board, first, last, register)
     return fingerprint, users, scores, registrations, authors
   end
   local profiles = redis.call('HMGET', KEYS[1], FINGERPRINT, unpack(users))
-  return table.remove(profiles, 1), users, scores, profiles
+  return table.remove(profiles, 1), users, scores, profiles, false
 end
