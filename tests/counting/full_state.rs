@@ -3,10 +3,11 @@
 use crate::comparison::Comparison;
 use futures::StreamExt;
 use jiff::ToSpan;
+use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{
     Board, BoardId, ContentBoard, ContentBoardId, DayHistory, InstantRange, Received, StoredRecord,
-    Subject, board_key, content_board_key, now, record_name,
+    Subject, board_key, bounds, content_board_key, now, period_id, record_name,
 };
 use test_support::{Answer, Value, json, shards};
 
@@ -86,7 +87,20 @@ impl Comparison {
         let comparison = json!({
             "period": period, "total": total, "entries": self.comparison(&ranking, users),
         });
+        let mut moved = comparison.clone();
+        if *period_name != "all" {
+            let before = self.before(name, board.date);
+            for entry in moved["entries"].as_array_mut().expect("entries") {
+                let user = entry["user"]["id"].as_str().expect("an id");
+                let rank = before.iter().position(|(ranked, _)| ranked == user);
+                entry["previous_rank"] = json!(rank.map(|index| index + 1));
+            }
+        }
         requests.push((format!("{path}/users?{query}&ids={ids}"), comparison));
+        requests.push((
+            format!("{path}/users?{query}&ids={ids}&movement=true"),
+            moved,
+        ));
         let user = &users[number % users.len()];
         let Some(index) = ranking.iter().position(|(ranked, _)| ranked == user) else {
             return requests;
@@ -106,6 +120,16 @@ impl Comparison {
         });
         requests.push((format!("{path}/users/{user}?{query}&around=2"), standing));
         requests
+    }
+
+    /// Returns the ranking of the period before the one that contains a day.
+    fn before(&self, (period, _, group): &BoardId, date: Date) -> Vec<(String, u64)> {
+        let (first, _) = bounds(period, date).expect("a calendar period");
+        let before = first.checked_sub(1.day()).expect("an earlier day");
+        let [ranking, _] = self
+            .model
+            .ranking(&(period, period_id(period, before), group.clone()));
+        ranking
     }
 
     fn content_boards(&self) -> impl Iterator<Item = (&ContentBoardId, &ContentBoard)> {

@@ -95,7 +95,12 @@ pub fn period_id(period: &str, date: Date) -> String {
 }
 
 /// Returns the first day of the period that contains a day, and the first day after it.
-fn bounds(period: &str, date: Date) -> Option<(Date, Date)> {
+///
+/// # Panics
+///
+/// Panics when a day is out of range.
+#[must_use]
+pub fn bounds(period: &str, date: Date) -> Option<(Date, Date)> {
     let (first, length) = match period {
         "day" => (date, 1.day()),
         "week" => (
