@@ -11,7 +11,7 @@ use crate::log;
 use crate::movement;
 use crate::platform::{clock, edge_cache};
 use crate::request::Request;
-use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
+use activity_rank_core::board::{ALL_TIME, BoardId, BoardQuery, BoardSlice, Row};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
@@ -67,6 +67,21 @@ pub async fn find(
         Some(archive) if closed => archive::read(archive, config, board, query).await,
         Some(_) | None => Ok(None),
     }
+}
+
+/// Returns the points of all time of the users on the rows of a copy, as far as the snapshots have them. A user
+/// without a row may be hidden since.
+pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(String, u64)> {
+    let Some(snapshots) = &context.app.bindings.snapshots else {
+        return Vec::new();
+    };
+    let id = archive::deployment_id(&context.deployment.config);
+    let found = snapshots.find(&id, ALL_TIME).await.unwrap_or_default();
+    let Some((_, all)) = found else {
+        return Vec::new();
+    };
+    let points = |row: &Row| Some((row.user.clone(), all.row_of(&row.user)?.score.points()));
+    slice.rows.iter().filter_map(points).collect()
 }
 
 /// Updates the copies after users were hidden or shown again.

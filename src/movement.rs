@@ -1,7 +1,8 @@
 //! The ranks of users in the period before, on a board that has closed.
 //!
-//! An isolate remembers them for as long as caches serve closed boards: a late undo may still change them. What it
-//! remembers is shown beside ranks alone. A user who has been hidden since has none.
+//! An isolate remembers the ranks for as long as caches serve closed boards: a late undo may still change them.
+//! Responses show a remembered rank only beside a rank on the current board, so a user who has been hidden since
+//! has none.
 
 use crate::app::RequestContext;
 use crate::archive;
@@ -11,7 +12,7 @@ use activity_rank_core::error::Error;
 use activity_rank_store::boards::{self, Others, PreviousRanks, UserRank};
 use std::cell::RefCell;
 
-/// Ranks remembered by an isolate, about 50 bytes each. Calls of scripts name those of their board.
+/// Ranks remembered by an isolate, about 50 bytes each. A script call names the users of its board among them.
 const MAX_REMEMBERED: usize = 500;
 
 /// A rank as it was last read.

@@ -31,6 +31,8 @@ export interface Outcome {
   reason?: 'daily-cap' | 'cooldown' | 'own-target'
   /** The signed change of the user's points. */
   points: number
+  /** The level that the user has reached by this activity, if the deployment has levels. */
+  level_up?: { number: number; name: string }
   /**
    * The user's standings afterwards. Absent for visits, if several activities were sent in one request, and with
    * `standings: false`.

@@ -7,7 +7,7 @@ use crate::middleware::response_cache::{cached, stale};
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{
-    BoardKind, BoardQuery, BoardRequest, BoardSlice, CLOSED_MAX_AGE, CachedResponse,
+    ALL_TIME, BoardKind, BoardQuery, BoardRequest, BoardSlice, CLOSED_MAX_AGE, CachedResponse,
     ComparisonRequest, HotRequest, PageRequest, PastBoard, PeriodView, StandingRequest,
     WinnersRequest,
 };
@@ -149,8 +149,8 @@ impl<'a> BoardReader<'a> {
     /// Renders the response body.
     #[must_use]
     pub fn render(&self, slice: &BoardSlice) -> String {
-        let decimals = self.context.deployment.config.decimals;
-        self.request.render(slice, &self.period, decimals)
+        let config = &self.context.deployment.config;
+        self.request.render(slice, &self.period, config)
     }
 
     /// Reads the board from the store; a closed board that the store does not have completely, from
@@ -168,6 +168,7 @@ impl<'a> BoardReader<'a> {
         let others = Others {
             previous: previous.as_ref(),
             known: &known,
+            all_time: self.has_levels() && board.name() != ALL_TIME,
         };
         let mut stored = boards::read(self.context.deployment, board, &query, &others).await?;
         let found = stored.previous.take();
@@ -181,7 +182,23 @@ impl<'a> BoardReader<'a> {
             };
             slice.previous = Some(movement::merge(&slice, read, &known));
         }
+        self.add_own_points(&mut slice);
         Ok(slice)
+    }
+
+    /// Returns whether the board shows levels of its users.
+    fn has_levels(&self) -> bool {
+        let levels = &self.context.deployment.config.levels;
+        !levels.is_empty() && self.request.board().kind != BoardKind::Content
+    }
+
+    /// Adds the points of all time that the board of all time itself has.
+    fn add_own_points(&self, slice: &mut BoardSlice) {
+        if self.has_levels() && self.request.board().name() == ALL_TIME {
+            let points = |user: &String| slice.row_of(user).map_or(0, |row| row.score.points());
+            let points = |user: &String| (user.clone(), points(user));
+            slice.all_time = slice.users().map(points).collect();
+        }
     }
 
     /// Returns a board of the store, or of the archive if it is closed and the store does not have it
@@ -216,7 +233,16 @@ impl<'a> BoardReader<'a> {
         let ranked = slice.rows.iter().map(|row| &row.user);
         let unranked = slice.unranked.iter().map(|(user, _)| user);
         let users: Vec<&str> = ranked.chain(unranked).map(String::as_str).collect();
-        let profiles = profiles::read_profiles(self.context.deployment, &users).await?;
+        let deployment = self.context.deployment;
+        let profiles = if self.has_levels() {
+            let found = profiles::read_profiles_and_points(deployment, &users).await?;
+            let points = found.iter().map(|(_, points)| *points);
+            let users = users.iter().map(|user| (*user).to_owned());
+            slice.all_time = users.zip(points).collect();
+            found.into_iter().map(|(profile, _)| profile).collect()
+        } else {
+            profiles::read_profiles(deployment, &users).await?
+        };
         let ranked = slice.rows.iter_mut().map(|row| &mut row.profile);
         let unranked = slice.unranked.iter_mut().map(|(_, profile)| profile);
         let slots: Vec<&mut Option<Profile>> = ranked.chain(unranked).collect();
@@ -256,12 +282,16 @@ impl<'a> BoardReader<'a> {
         }
     }
 
-    /// Returns a slice that was read before, with ranks of the period before if they are known.
+    /// Returns a slice that was read before, with ranks of the period before and levels if they are known.
     pub async fn copy_of(&self, mut slice: BoardSlice, made: Instant) -> CachedResponse {
         if let Some(board) = self.request.previous_board()
             && slice.previous.is_none()
         {
             slice.previous = movement::without_store(self.context, &board, &slice).await;
+        }
+        self.add_own_points(&mut slice);
+        if self.has_levels() && slice.all_time.is_empty() {
+            slice.all_time = copies::all_time(self.context, &slice).await;
         }
         CachedResponse {
             body: self.render(&slice),

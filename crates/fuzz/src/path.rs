@@ -293,6 +293,7 @@ fn board_command(request: &dyn BoardRequest) -> Command {
     let others = Others {
         previous: previous.as_ref(),
         known: &[],
+        all_time: false,
     };
     call(&CONFIG, request.board(), &request.query(), &others, 0)
 }

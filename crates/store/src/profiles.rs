@@ -6,12 +6,13 @@ use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{FIRST_PROFILE, PROFILES};
-use activity_rank_core::board::Content;
+use activity_rank_core::board::{ALL_TIME, Content};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Flags;
 use activity_rank_core::profile::{NamedProfile, Profile};
+use activity_rank_core::score::Score;
 
 /// The most profiles of one call: a call with more would block Redis for longer than 5 ms if all of
 /// them changed the opt-out.
@@ -63,6 +64,37 @@ pub async fn read_profiles(
 ) -> Result<Vec<Option<Profile>>, Error> {
     let visible = read_visible(deployment, users).await?;
     Ok(visible.into_iter().map(Option::flatten).collect())
+}
+
+/// Reads the profiles of users and their points of all time, in smallest steps, in the order of the users.
+/// Hidden users have neither.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_profiles_and_points(
+    deployment: &Deployment,
+    users: &[&str],
+) -> Result<Vec<(Option<Profile>, u64)>, Error> {
+    let read = |keys: &Keys, users: &[&str]| {
+        let scores = Command::new("ZMSCORE").arg(&keys.board_named(ALL_TIME));
+        let fields = read_command(keys, &PROFILE_AND_FLAGS, users);
+        vec![fields, scores.args(users)]
+    };
+    let mut found = Vec::new();
+    for values in deployment.read_values(users, &read).await? {
+        let (profile, flags) = decode_pair(values.get(..2).unwrap_or_default())?;
+        let score = match values.get(2).and_then(Reply::some) {
+            // Scores of hidden users are negative.
+            Some(score) => u64::try_from(score.integer()?).unwrap_or(0),
+            None => 0,
+        };
+        found.push((
+            profile.filter(|_| !flags.is_hidden()),
+            Score(score).points(),
+        ));
+    }
+    Ok(found)
 }
 
 /// Reads the profiles of users, in their order; `None` for hidden users, `Some(None)` for users without one.
@@ -131,13 +163,15 @@ async fn read_fields(
     names: &[FieldName],
     users: &[&str],
 ) -> Result<Vec<Vec<Reply>>, Error> {
-    let read = |keys: &Keys, users: &[&str]| {
-        let fields = users
-            .iter()
-            .flat_map(|user| names.iter().map(|name| name(user)));
-        vec![Command::new("HMGET").arg(&keys.users()).args(fields)]
-    };
+    let read = |keys: &Keys, users: &[&str]| vec![read_command(keys, names, users)];
     deployment.read_values(users, &read).await
+}
+
+fn read_command(keys: &Keys, names: &[FieldName], users: &[&str]) -> Command {
+    let fields = users
+        .iter()
+        .flat_map(|user| names.iter().map(|name| name(user)));
+    Command::new("HMGET").arg(&keys.users()).args(fields)
 }
 
 /// Writes profiles, and hides or shows the users whose `hidden` is set. Returns for each user

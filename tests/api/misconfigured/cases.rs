@@ -31,6 +31,11 @@ const TABLE: &str = r#"
     JWT_ISSUER                [["a"]]                      must be a text
     JWT_AUDIENCE              [["a"]]                      must be a text
     JWT_GROUPS_CLAIM          [["a"]]                      must be a text
+    LEVELS                    ["Regular"]                  must be a table
+    LEVELS                    [{}]                         must have 1 to 20 levels
+    LEVELS                    [{"Regular":-1}]             'Regular' must be points from 0 to 8388607
+    LEVELS                    [{"Regular":0.5}]            'Regular' is finer than POINT_DECIMALS = 0 allows
+    LEVELS                    [{"A":1,"B":1}]              'A' and 'B' have the same points
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table

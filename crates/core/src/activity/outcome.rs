@@ -1,5 +1,6 @@
 //! The result of counting an activity, as the API reports it.
 
+use crate::config::{Config, Level};
 use crate::object::Object;
 use crate::score::Points;
 use serde::Serialize;
@@ -7,8 +8,13 @@ use serde::Serialize;
 /// The result of counting or undoing one activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It counted, with these points in smallest steps.
-    Counted(i64),
+    /// It counted.
+    Counted {
+        /// Its points in smallest steps.
+        steps: i64,
+        /// The user's points on the board of all time afterwards, in smallest steps, if there is that board.
+        all_time: Option<u64>,
+    },
     /// It had counted before.
     Duplicate,
     /// It was undone, with these points in smallest steps: zero or less.
@@ -30,7 +36,7 @@ impl Outcome {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Counted(_) => "counted",
+            Self::Counted { .. } => "counted",
             Self::Duplicate => "duplicate",
             Self::Undone(_) => "undone",
             Self::NothingToUndo => "nothing-to-undo",
@@ -46,7 +52,7 @@ impl Outcome {
             Self::DailyCap => Some("daily-cap"),
             Self::Cooldown => Some("cooldown"),
             Self::OwnTarget => Some("own-target"),
-            Self::Counted(_)
+            Self::Counted { .. }
             | Self::Duplicate
             | Self::Undone(_)
             | Self::NothingToUndo
@@ -58,7 +64,7 @@ impl Outcome {
     #[must_use]
     pub fn steps(self) -> i64 {
         match self {
-            Self::Counted(steps) | Self::Undone(steps) => steps,
+            Self::Counted { steps, .. } | Self::Undone(steps) => steps,
             Self::Duplicate
             | Self::NothingToUndo
             | Self::DailyCap
@@ -76,6 +82,8 @@ pub struct Counted {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     points: Points,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level_up: Option<Level>,
     /// By period; absent from items of an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standings: Option<Object<&'static str, StandingView>>,
@@ -95,13 +103,21 @@ pub struct StandingView {
 impl Counted {
     /// Returns the response to an activity with this outcome, without standings.
     #[must_use]
-    pub fn new(outcome: Outcome, decimals: u32) -> Self {
+    pub fn new(outcome: Outcome, config: &Config) -> Self {
+        let reached = |after: u64| {
+            let before = after.saturating_sub_signed(outcome.steps());
+            config.levels.reached(before, after).cloned()
+        };
         Self {
             outcome: outcome.name(),
             reason: outcome.reason(),
             points: Points {
                 steps: outcome.steps(),
-                decimals,
+                decimals: config.decimals,
+            },
+            level_up: match outcome {
+                Outcome::Counted { all_time, .. } => all_time.and_then(reached),
+                _ => None,
             },
             standings: None,
         }
@@ -114,6 +130,7 @@ impl Counted {
             outcome: "queued",
             reason: None,
             points: Points { steps: 0, decimals },
+            level_up: None,
             standings: None,
         }
     }

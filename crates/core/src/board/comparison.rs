@@ -66,7 +66,9 @@ impl BoardRequest for ComparisonRequest {
     }
 
     /// Renders the users by rank, then those without a rank in the order requested.
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
+    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
+        let decimals = config.decimals;
+        let level = |user: &str| slice.level(user, &config.levels);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for user in &self.users {
             let Some(row) = slice.row_of(user) else {
@@ -75,7 +77,7 @@ impl BoardRequest for ComparisonRequest {
                     rank: None,
                     previous_rank: self.previous_rank(slice, user),
                     score: Points { steps: 0, decimals },
-                    user: UserView::new(user, slice.unranked_profile(user)),
+                    user: UserView::new(user, slice.unranked_profile(user)).with_level(level(user)),
                 });
                 continue;
             };
@@ -87,7 +89,7 @@ impl BoardRequest for ComparisonRequest {
                 rank: Some(row.rank),
                 previous_rank: self.previous_rank(slice, user),
                 score: Points::new(row.score.points(), decimals),
-                user: UserView::new(user, row.profile.as_ref()),
+                user: UserView::new(user, row.profile.as_ref()).with_level(level(user)),
             };
             entries.insert(entries.partition_point(before), entry);
         }

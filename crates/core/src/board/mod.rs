@@ -30,6 +30,9 @@ use crate::query::Query;
 use crate::score::Score;
 use serde::Serialize;
 
+/// The name of the board of all users of all time, see [`BoardId::name`].
+pub const ALL_TIME: &str = "a:all";
+
 /// Seconds for which a cache may serve a board of a closed period: a late undo may still change it.
 pub const CLOSED_MAX_AGE: u32 = 300;
 
@@ -264,13 +267,15 @@ pub trait BoardRequest {
     }
 
     /// Returns the entry of a row.
-    fn entry<'a>(&self, slice: &BoardSlice, row: &'a Row, decimals: u32) -> EntryView<'a> {
-        let entry = EntryView::new(self.board().kind, row, decimals);
-        entry.with_previous_rank(self.previous_rank(slice, &row.user))
+    fn entry<'a>(&self, slice: &BoardSlice, row: &'a Row, config: &'a Config) -> EntryView<'a> {
+        let entry = EntryView::new(self.board().kind, row, config.decimals);
+        entry
+            .with_previous_rank(self.previous_rank(slice, &row.user))
+            .with_level(slice.level(&row.user, &config.levels))
     }
 
     /// Renders the response body from the data that answers [`Self::query`].
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String;
+    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String;
 }
 
 fn to_json(view: &impl Serialize) -> String {

@@ -134,12 +134,12 @@ impl BoardRequest for PageRequest {
     }
 
     /// Renders at most `limit` rows: the slice may answer a request for more.
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
+    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
         let rows = slice.rows.iter().take(self.limit as usize);
         to_json(&View {
             period,
             total: slice.total,
-            entries: rows.map(|row| self.entry(slice, row, decimals)).collect(),
+            entries: rows.map(|row| self.entry(slice, row, config)).collect(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The part of a board that a request reads, wherever it comes from.
 
+use crate::config::{Level, Levels};
 use crate::content::Target;
 use crate::profile::Profile;
 use crate::score::Score;
@@ -39,6 +40,9 @@ pub struct BoardSlice {
     /// The ranks of these users in the period before; `None` if they are not known. Users without a rank
     /// there are left out.
     pub previous: Option<Vec<(String, u64)>>,
+    /// The points of users on the board of all time, in smallest steps, as far as they are known. Empty
+    /// without levels.
+    pub all_time: Vec<(String, u64)>,
 }
 
 /// The row of a user or target on a board.
@@ -82,6 +86,20 @@ impl BoardSlice {
                 .find(|(known, _)| known == user)
                 .map(|(_, rank)| *rank),
         )
+    }
+
+    /// Returns the points of a user on the board of all time, in smallest steps, if they are known.
+    #[must_use]
+    pub fn all_time_points(&self, user: &str) -> Option<u64> {
+        let mut all = self.all_time.iter();
+        all.find(|(known, _)| known == user)
+            .map(|(_, points)| *points)
+    }
+
+    /// Returns the level of a user, if it is known and they have one.
+    #[must_use]
+    pub fn level<'a>(&self, user: &str, levels: &'a Levels) -> Option<&'a Level> {
+        levels.at(self.all_time_points(user)?)
     }
 
     /// Returns the ids of all users.

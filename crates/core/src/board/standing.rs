@@ -36,6 +36,8 @@ struct View<'a> {
     total: u64,
     percentile: Option<f64>,
     next: Option<Next>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_level: Option<NextLevel<'a>>,
     around: Vec<EntryView<'a>>,
 }
 
@@ -45,6 +47,14 @@ struct Next {
     rank: u64,
     score: Points,
     /// Points that take this rank: the difference, and one smallest step where that only ties.
+    points: Points,
+}
+
+/// The next level above.
+#[derive(Debug, Serialize)]
+struct NextLevel<'a> {
+    name: &'a str,
+    /// Points that reach it.
     points: Points,
 }
 
@@ -108,7 +118,8 @@ impl BoardRequest for StandingRequest {
         self.movement
     }
 
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, decimals: u32) -> String {
+    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
+        let decimals = config.decimals;
         let kind = self.board.kind;
         let points = |row: &Row| Points::new(kind.points(row.score), decimals);
         let (row, content) = match slice.row_of(&self.user) {
@@ -120,6 +131,14 @@ impl BoardRequest for StandingRequest {
             None => slice.unranked_profile(&self.user),
         };
         let (user, target, author) = subject(&self.user, profile, content);
+        let level = slice.level(&self.user, &config.levels);
+        let next_level = slice.all_time_points(&self.user).and_then(|steps| {
+            let level = config.levels.above(steps)?;
+            Some(NextLevel {
+                name: &level.name,
+                points: Points::new(level.steps - steps, decimals),
+            })
+        });
         let above = row.and_then(|row| {
             let mut rows = slice.rows.iter();
             Some((row, rows.find(|other| other.rank + 1 == row.rank)?))
@@ -138,7 +157,7 @@ impl BoardRequest for StandingRequest {
         });
         to_json(&View {
             period,
-            user,
+            user: user.map(|user| user.with_level(level)),
             target,
             author,
             rank: row.map(|row| row.rank),
@@ -147,7 +166,8 @@ impl BoardRequest for StandingRequest {
             total: slice.total,
             percentile: row.map(|row| percentile(row.rank, slice.total)),
             next,
-            around: around.map(|row| self.entry(slice, row, decimals)).collect(),
+            next_level,
+            around: around.map(|row| self.entry(slice, row, config)).collect(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{BoardKind, Content, Row};
 use crate::calendar::{Calendar, Date, Instant, Period};
+use crate::config::Level;
 use crate::content::TargetView;
 use crate::profile::Profile;
 use crate::score::Points;
@@ -48,6 +49,8 @@ pub struct UserView<'a> {
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hidden: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<&'a Level>,
 }
 
 impl<'a> UserView<'a> {
@@ -61,7 +64,14 @@ impl<'a> UserView<'a> {
             avatar: part(|profile| &profile.avatar),
             url: part(|profile| &profile.url),
             hidden: None,
+            level: None,
         }
+    }
+
+    /// Sets the level.
+    #[must_use]
+    pub fn with_level(self, level: Option<&'a Level>) -> Self {
+        Self { level, ..self }
     }
 
     /// Adds `"hidden": true` if the user opted out of boards.
@@ -102,6 +112,15 @@ impl<'a> EntryView<'a> {
             user,
             target,
             author,
+        }
+    }
+
+    /// Sets the level of the user.
+    #[must_use]
+    pub fn with_level(self, level: Option<&'a Level>) -> Self {
+        Self {
+            user: self.user.map(|user| user.with_level(level)),
+            ..self
         }
     }
 

@@ -1,6 +1,7 @@
 //! The configuration, parsed from the variables of the deployment.
 
 mod bound;
+mod levels;
 mod origins;
 mod rules;
 mod scopes;
@@ -9,6 +10,7 @@ mod tokens;
 mod vars;
 
 pub use bound::Bound;
+pub use levels::{Level, Levels};
 pub use origins::Origins;
 pub use rules::{ADJUST, Once, Rule, Rules};
 pub use scopes::{Scope, Scopes};
@@ -46,6 +48,8 @@ pub struct Config {
     pub content_periods: Vec<Period>,
     /// The rule of each action.
     pub rules: Rules,
+    /// The levels.
+    pub levels: Levels,
     /// Decimal places of points: 0 to 2.
     pub decimals: u32,
     /// The lifetimes of stored data.
@@ -107,6 +111,7 @@ impl Config {
     /// [`Error::Misconfigured`] names the first variable that is missing or invalid.
     pub fn parse(vars: &Vars) -> Result<Self, Error> {
         let decimals = vars.integer("POINT_DECIMALS", 0..=2)?.unwrap_or(0);
+        let periods = periods(vars)?;
         Ok(Self {
             store_url: store_url(vars)?,
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
@@ -118,7 +123,8 @@ impl Config {
             tokens: Tokens::parse(vars)?,
             allowed_origins: Origins::parse(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
-            periods: periods(vars)?,
+            levels: Levels::parse(vars, &periods, decimals)?,
+            periods,
             content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
             rules: Rules::parse(vars, decimals)?,
             decimals,

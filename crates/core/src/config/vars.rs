@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 20] = [
+    pub const NAMES: [&str; 21] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -26,6 +26,7 @@ impl Vars {
         "PERIODS",
         "CONTENT_PERIODS",
         "RULES",
+        "LEVELS",
         "POINT_DECIMALS",
         "KEEP_DAYS",
         "BOARD_MAX_AGE",

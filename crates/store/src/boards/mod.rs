@@ -68,10 +68,9 @@ pub async fn read(
     let reply = deployment.run_script(call).await?;
     let mut collector = Collector::new(others);
     collector.add(0, &reply, query)?;
-    Ok(StoredBoard {
-        previous: collector.into_previous(),
-        ..decode(reply, board.kind, query)?
-    })
+    let mut stored = decode(reply, board.kind, query)?;
+    collector.finish(&mut stored);
+    Ok(stored)
 }
 
 /// Returns the script call that answers a query on one shard.

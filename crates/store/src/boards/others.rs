@@ -1,10 +1,11 @@
 //! `others.lua`: what other boards know of the users of a read.
 
+use super::StoredBoard;
 use super::ranks::{Ranked, rank_among_all};
 use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
-use activity_rank_core::board::{BoardId, BoardQuery};
+use activity_rank_core::board::{ALL_TIME, BoardId, BoardQuery};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
@@ -12,14 +13,16 @@ use activity_rank_core::score::Score;
 /// A user and their rank, from 1; `None` for none.
 pub type UserRank = (String, Option<u64>);
 
-/// What a read of a board adds about its users, from other boards. By default nothing.
+/// The additions of other boards to a read of a board. By default there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others<'a> {
     /// The board of the period before, to read the ranks of users there.
     pub previous: Option<&'a BoardId>,
-    /// Users whose ranks there need not be read if they are on the board. The user of a standing and
-    /// those of a comparison are read anyway: they may be hidden since.
+    /// Users whose ranks there need not be read if they are on the board. The users that a standing or a
+    /// comparison names are read anyway: they may be hidden since.
     pub known: &'a [UserRank],
+    /// Whether to read the points of users on the board of all time.
+    pub all_time: bool,
 }
 
 /// Ranks on the board of the period before.
@@ -39,23 +42,31 @@ impl Others<'_> {
     /// Adds the keys of the other boards.
     pub fn add_keys(&self, keys: &Keys, all: &mut Vec<String>) {
         all.extend(self.previous.map(|board| keys.board_named(&board.name())));
+        if self.all_time {
+            all.push(keys.board_named(ALL_TIME));
+        }
     }
 
     /// Adds the last arguments of a call that reads `query`.
     #[must_use]
     pub fn add_arguments(&self, config: &Config, query: &BoardQuery<'_>, call: Command) -> Command {
-        if self.previous.is_none() {
-            return call;
-        }
-        // Ranks among all shards need the score.
-        let mut what = if config.shards == 1 { "r " } else { "b " }.to_owned();
-        for (user, _) in self.known {
-            if may_be_known(query, user) {
-                what += user;
-                what.push(' ');
+        let mut call = call;
+        if self.previous.is_some() {
+            // Ranks among all shards need the score.
+            let mut what = if config.shards == 1 { "r " } else { "b " }.to_owned();
+            for (user, _) in self.known {
+                if may_be_known(query, user) {
+                    what += user;
+                    what.push(' ');
+                }
             }
+            call = call.arg(&what);
         }
-        call.arg(&what)
+        if self.all_time { call.arg("s") } else { call }
+    }
+
+    fn is_none(&self) -> bool {
+        self.previous.is_none() && !self.all_time
     }
 }
 
@@ -74,6 +85,8 @@ pub struct Collector<'a> {
     totals: Vec<Option<u64>>,
     /// The users and their ranks there.
     ranks: Vec<(String, Option<Ranked>)>,
+    /// The users and their points of all time, in smallest steps.
+    all_time: Vec<(String, u64)>,
 }
 
 impl<'a> Collector<'a> {
@@ -84,6 +97,7 @@ impl<'a> Collector<'a> {
             others,
             totals: Vec::new(),
             ranks: Vec::new(),
+            all_time: Vec::new(),
         }
     }
 
@@ -98,7 +112,7 @@ impl<'a> Collector<'a> {
         reply: &Reply,
         query: &BoardQuery<'_>,
     ) -> Result<(), StoreError> {
-        if self.others.previous.is_none() {
+        if self.others.is_none() {
             return Ok(());
         }
         let (users, others) = match *query {
@@ -124,9 +138,9 @@ impl<'a> Collector<'a> {
         reply: &Reply,
         query: &BoardQuery<'_>,
     ) -> Result<(), StoreError> {
-        match self.others.previous {
-            Some(_) => self.add_users(shard, &users(reply, 3)?, reply.at(7)?, query),
-            None => Ok(()),
+        match self.others.is_none() {
+            true => Ok(()),
+            false => self.add_users(shard, &users(reply, 3)?, reply.at(7)?, query),
         }
     }
 
@@ -137,6 +151,16 @@ impl<'a> Collector<'a> {
         others: &Reply,
         query: &BoardQuery<'_>,
     ) -> Result<(), StoreError> {
+        if self.others.all_time {
+            let all_time = others.list()?.last().unwrap_or(&Reply::Nil);
+            for (user, score) in users.iter().zip(all_time.at(2)?.list()?) {
+                let points = Score(score.unsigned()?).points();
+                self.all_time.push(((*user).to_owned(), points));
+            }
+        }
+        if self.others.previous.is_none() {
+            return Ok(());
+        }
         let previous = others.at(0)?;
         let (ranks, scores) = (previous.at(1)?, previous.at(2)?);
         for (index, user) in users.iter().enumerate() {
@@ -160,6 +184,7 @@ impl<'a> Collector<'a> {
     /// Removes users that are not on the page.
     pub fn retain(&mut self, is_shown: impl Fn(&str) -> bool) {
         self.ranks.retain(|(user, _)| is_shown(user));
+        self.all_time.retain(|(user, _)| is_shown(user));
     }
 
     /// Ranks among the users of all shards, in one request: scores on the board itself, which have the
@@ -186,18 +211,20 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Returns the ranks in the period before, if they were read.
-    #[must_use]
-    pub fn into_previous(self) -> Option<PreviousRanks> {
-        self.others.previous?;
+    /// Adds what was read to a board.
+    pub fn finish(self, stored: &mut StoredBoard) {
+        stored.slice.all_time = self.all_time;
+        if self.others.previous.is_none() {
+            return;
+        }
         let rank =
             |(user, ranked): (String, Option<Ranked>)| (user, ranked.map(|found| found.rank));
-        Some(PreviousRanks {
+        stored.previous = Some(PreviousRanks {
             ranks: self.ranks.into_iter().map(rank).collect(),
             total: self.totals.iter().flatten().sum(),
             exists: self.totals.iter().any(Option::is_some),
             complete: self.totals.iter().all(Option::is_some),
-        })
+        });
     }
 }
 

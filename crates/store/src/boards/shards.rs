@@ -71,7 +71,7 @@ pub async fn read(
     for (row, ranked) in rows.iter_mut().zip(ranks) {
         row.rank = ranked.rank;
     }
-    stored.previous = collector.into_previous();
+    collector.finish(&mut stored);
     Ok(stored)
 }
 

@@ -113,7 +113,7 @@ pub async fn count_all(
         counted.push(match item {
             Ok(_) => {
                 let outcome = outcomes.next().ok_or_else(unexpected_count)?;
-                outcome.map(|outcome| Counted::new(outcome, config.decimals))
+                outcome.map(|outcome| Counted::new(outcome, config))
             }
             Err(error) => Err(error.clone()),
         });
@@ -135,7 +135,7 @@ async fn apply_one(
     let (outcomes, mut standings) = applied.pop().unwrap_or_default();
     let outcome = outcomes.into_iter().next();
     let outcome = outcome.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
-    let mut counted = Counted::new(outcome, decimals);
+    let mut counted = Counted::new(outcome, &deployment.config);
     let targets = plan.operations.first_targets();
     let Some(BoardTargets { date, periods, .. }) = targets.filter(|_| with_standings) else {
         return Ok(counted);

@@ -88,7 +88,8 @@ impl<'a> Plan<'a> {
     /// Returns whether operations with these outcomes may have added deliveries.
     #[must_use]
     pub fn sends(&self, outcomes: &[Result<Outcome, Error>]) -> bool {
-        let changed = |outcome: &_| matches!(outcome, Ok(Outcome::Counted(_) | Outcome::Undone(_)));
+        let changed =
+            |outcome: &_| matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)));
         outcomes.iter().any(changed)
     }
 

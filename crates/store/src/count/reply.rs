@@ -118,7 +118,10 @@ impl CountReply {
 fn decode_outcome(reply: &Reply) -> Result<Result<Outcome, Error>, StoreError> {
     let steps = reply.at(1)?.integer()?;
     Ok(Ok(match reply.at(0)?.text()? {
-        "counted" => Outcome::Counted(steps),
+        "counted" => Outcome::Counted {
+            steps,
+            all_time: reply.at(2)?.optional_unsigned()?,
+        },
         "duplicate" => Outcome::Duplicate,
         "undone" => Outcome::Undone(steps),
         "nothing-to-undo" => Outcome::NothingToUndo,

@@ -51,7 +51,8 @@
 -- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil }
 --         missing    { operation, active record } for each undo of a record with other targets than
 --                    those of the call. Nothing was changed: send the call again with these targets.
---         results    { outcome, points } for each operation, points signed. The outcome is that of the
+--         results    { outcome, points } for each operation, points signed; for an activity that counted also
+--                    the user's points of all time, if there is that board. The outcome is that of the
 --                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen' (refused),
 --                    or 'failed' with the error of Redis as the third element: this operation changed
 --                    nothing, the others took effect. Without operations one for each delivery that a damaged
@@ -225,7 +226,8 @@ local function count(operation)
   set_history(day, rule.action, times + 1, earned + rule.points)
   protect_user(operation, true)
   add_to_journal('count', operation, targets, boards, applied, received)
-  return { 'counted', rule.points }
+  local all_time = boards[string.find(targets.periods, 'a', 1, true)]
+  return { 'counted', rule.points, all_time and points_on(all_time, user) }
 end
 
 -- Adds or removes points. A removal stops at zero points, on each board and in the history.

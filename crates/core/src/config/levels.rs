@@ -1,0 +1,193 @@
+//! `LEVELS`: names for all-time points.
+
+use super::Vars;
+use crate::calendar::Period;
+use crate::error::Error;
+use crate::score::{self, MAX_POINTS};
+use crate::text;
+use serde::Serialize;
+use serde_json::Value;
+
+const NAME: &str = "LEVELS";
+const MAX_LEVELS: usize = 20;
+const MAX_NAME_CHARACTERS: usize = 40;
+
+/// A level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Level {
+    /// Its number by points, from 1.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// The all-time points that it takes, in smallest steps.
+    #[serde(skip)]
+    pub steps: u64,
+}
+
+/// The levels by points; empty if there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Levels(Vec<Level>);
+
+impl Levels {
+    /// Parses the variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names the level and what is invalid.
+    pub fn parse(vars: &Vars, periods: &[Period], decimals: u32) -> Result<Self, Error> {
+        let error = |remedy: String| Error::Misconfigured(NAME, remedy);
+        let Some(table) = vars.table(NAME)? else {
+            return Ok(Self::default());
+        };
+        if !(1..=MAX_LEVELS).contains(&table.len()) {
+            return Err(error(format!("must have 1 to {MAX_LEVELS} levels")));
+        }
+        if !periods.contains(&Period::All) {
+            return Err(error("needs the period all in PERIODS".to_owned()));
+        }
+        let mut levels: Vec<Level> = Vec::new();
+        for (name, value) in table {
+            text::check(&name, MAX_NAME_CHARACTERS)
+                .map_err(|detail| error(format!("the name '{name}' {detail}")))?;
+            let steps =
+                steps(&value, decimals).map_err(|detail| error(format!("'{name}' {detail}")))?;
+            let index = levels.partition_point(|level| level.steps < steps);
+            if let Some(other) = levels.get(index).filter(|other| other.steps == steps) {
+                return Err(error(format!(
+                    "'{}' and '{name}' have the same points",
+                    other.name
+                )));
+            }
+            levels.insert(
+                index,
+                Level {
+                    number: 0,
+                    name,
+                    steps,
+                },
+            );
+        }
+        for (level, number) in levels.iter_mut().zip(1..) {
+            level.number = number;
+        }
+        Ok(Self(levels))
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the level at these points, in smallest steps; `None` below the first one.
+    #[must_use]
+    pub fn at(&self, steps: u64) -> Option<&Level> {
+        self.0.iter().rev().find(|level| level.steps <= steps)
+    }
+
+    /// Returns the next level above these points; `None` at the last one.
+    #[must_use]
+    pub fn above(&self, steps: u64) -> Option<&Level> {
+        self.0.iter().find(|level| level.steps > steps)
+    }
+
+    /// Returns the level that a change of points has reached; `None` if it has crossed no threshold upwards.
+    #[must_use]
+    pub fn reached(&self, before: u64, after: u64) -> Option<&Level> {
+        self.at(after).filter(|level| level.steps > before)
+    }
+}
+
+fn steps(value: &Value, decimals: u32) -> Result<u64, String> {
+    let max = MAX_POINTS / 10u64.pow(decimals);
+    let number = value
+        .as_f64()
+        .filter(|number| (0.0..=max as f64).contains(number));
+    let number = number.ok_or_else(|| format!("must be points from 0 to {max}"))?;
+    let steps = score::steps(number, decimals);
+    let steps = steps.ok_or_else(|| format!("is finer than POINT_DECIMALS = {decimals} allows"))?;
+    Ok(steps as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parse(levels: Value, periods: &[Period]) -> Result<Levels, Error> {
+        let vars = json!({ "LEVELS": levels });
+        Levels::parse(&Vars::new(vars.as_object().unwrap().clone()), periods, 1)
+    }
+
+    #[test]
+    fn levels_are_numbered_by_points() {
+        let levels = parse(
+            json!({"Pillar": 500, "Newcomer": 0, "Regular": 50.5}),
+            &Period::ALL,
+        )
+        .unwrap();
+        let name = |level: Option<&Level>| {
+            level.map_or(String::new(), |level| {
+                format!("{} {}", level.number, level.name)
+            })
+        };
+        for (steps, at, above) in [
+            (0, "1 Newcomer", "2 Regular"),
+            (504, "1 Newcomer", "2 Regular"),
+            (505, "2 Regular", "3 Pillar"),
+            (5000, "3 Pillar", ""),
+        ] {
+            assert_eq!(
+                (name(levels.at(steps)), name(levels.above(steps))),
+                (at.to_owned(), above.to_owned())
+            );
+        }
+        for (before, after, reached) in [
+            (0, 504, ""),
+            (0, 505, "2 Regular"),
+            (505, 506, ""),
+            (0, 9999, "3 Pillar"),
+            (5000, 505, ""),
+        ] {
+            assert_eq!(
+                name(levels.reached(before, after)),
+                reached,
+                "{before} {after}"
+            );
+        }
+        assert_eq!(
+            parse(json!({"First": 1}), &Period::ALL).unwrap().at(9),
+            None
+        );
+    }
+
+    #[test]
+    fn invalid_levels_are_named() {
+        let many: Value = (0..21)
+            .map(|number| (number.to_string(), json!(number)))
+            .collect();
+        for (levels, detail) in [
+            (json!({}), "must have 1 to 20 levels"),
+            (many, "must have 1 to 20 levels"),
+            (json!({"": 1}), "the name '' must be 1 to 40 characters"),
+            (json!({"A": "1"}), "'A' must be points from 0 to 838860"),
+            (json!({"A": -1}), "'A' must be points from 0 to 838860"),
+            (
+                json!({"A": 0.25}),
+                "'A' is finer than POINT_DECIMALS = 1 allows",
+            ),
+            (
+                json!({"A": 1, "B": 1.0}),
+                "'A' and 'B' have the same points",
+            ),
+        ] {
+            let expected = Err(Error::Misconfigured("LEVELS", detail.to_owned()));
+            assert_eq!(parse(levels, &Period::ALL), expected);
+        }
+        let expected = Err(Error::Misconfigured(
+            "LEVELS",
+            "needs the period all in PERIODS".to_owned(),
+        ));
+        assert_eq!(parse(json!({"A": 1}), &[Period::Day]), expected);
+    }
+}

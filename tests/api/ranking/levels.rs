@@ -1,0 +1,249 @@
+//! `LEVELS`: names for all-time points.
+
+use test_support::{Fault, Method, Value, WorkerBuilder, json, peers, until};
+
+use crate::app::{TestApp, WranglerApp};
+use crate::bodies::{activity, board, dated, like, undo, with};
+use crate::clock::{day, noon, period, standings};
+
+fn levels(worker: WorkerBuilder) -> WorkerBuilder {
+    worker.json("LEVELS", json!({"Regular": 5, "Newcomer": 2, "Pillar": 50}))
+}
+
+fn level(number: u32, name: &str) -> Value {
+    json!({"number": number, "name": name})
+}
+
+/// Returns the entry of a user with a level.
+fn entry(rank: u32, score: u32, user: &str, level: &Value) -> Value {
+    json!({"rank": rank, "score": score, "user": {"id": user, "level": level}})
+}
+
+/// Gives a 7 points, 3 of them today; b 2 points of today; c a point of today; d 3 points of another day.
+async fn four_users(app: &TestApp) {
+    let [a, b, c, d] = &users();
+    app.outcome(dated(like(a, "1"), noon(9)), "counted").await;
+    app.outcome(dated(like(a, "2"), noon(9)), "counted").await;
+    app.outcome(dated(activity(d, "comment", "p"), noon(9)), "counted")
+        .await;
+    let grouped = with(activity(a, "comment", "p"), json!({"groups": ["eu"]}));
+    app.outcome(grouped, "counted").await;
+    app.count(b, "like", "p").await;
+    app.count(c, "visit", "/").await;
+}
+
+fn users() -> [String; 4] {
+    peers(["a", "b", "c", "d"])
+}
+
+#[tokio::test]
+async fn users_have_the_level_of_their_all_time_points() {
+    for shards in [1, 8] {
+        let app = TestApp::with(|worker| levels(worker).json("SHARDS", json!(shards)));
+        four_users(&app).await;
+        let [a, b, c, d] = &users();
+        let (first, second) = (level(1, "Newcomer"), level(2, "Regular"));
+        let rows = [
+            entry(1, 3, a, &second),
+            entry(2, 2, b, &first),
+            crate::bodies::entry(3, 1, c),
+        ];
+        app.assert_get(
+            "/v1/ranking/day?limit=9",
+            board(period("day", day(0)), 3, &rows[..]),
+        )
+        .await;
+        app.assert_get(
+            "/v1/ranking/day?group=eu",
+            board(period("day", day(0)), 1, &rows[..1]),
+        )
+        .await;
+        let all = [
+            entry(1, 7, a, &second),
+            entry(2, 3, d, &first),
+            entry(3, 2, b, &first),
+            crate::bodies::entry(4, 1, c),
+        ];
+        app.assert_get("/v1/ranking/all", board(period("all", day(0)), 4, all))
+            .await;
+        let standing = json!({"period": period("day", day(0)), "user": {"id": b, "level": first}, "rank": 2, "score": 2,
+            "total": 3, "percentile": 66.7, "next": {"rank": 1, "score": 3, "points": 2},
+            "next_level": {"name": "Regular", "points": 3}, "around": rows});
+        app.assert_get(&format!("/v1/ranking/day/users/{b}?around=1"), standing)
+            .await;
+        let unranked = json!({"period": period("day", day(0)), "user": {"id": d, "level": first}, "rank": null, "score": 0,
+            "total": 3, "percentile": null, "next": null, "next_level": {"name": "Regular", "points": 2}, "around": []});
+        app.assert_get(&format!("/v1/ranking/day/users/{d}"), unranked)
+            .await;
+        let compared = app
+            .read(&format!(
+                "/v1/ranking/day/users?ids=x,{d},{a}&movement=true"
+            ))
+            .await;
+        let unranked = |user: Value| json!({"position": null, "rank": null, "previous_rank": null, "score": 0, "user": user});
+        let expected = [
+            with(
+                rows[0].clone(),
+                json!({"position": 1, "previous_rank": null}),
+            ),
+            unranked(json!({"id": "x"})),
+            unranked(json!({"id": d, "level": first})),
+        ];
+        assert_eq!(compared["entries"], json!(expected));
+    }
+}
+
+/// A hidden user is shown like one without points.
+#[tokio::test]
+async fn hidden_user_has_the_level_of_no_points() {
+    let app = TestApp::with(|worker| worker.json("LEVELS", json!({"Newcomer": 0, "Regular": 5})));
+    four_users(&app).await;
+    let [a, ..] = &users();
+    app.moderate(a, true, false).await.assert_status(200);
+    for kind in ["day", "all"] {
+        let standing = async |user: &str| {
+            let standing = app.read(&format!("/v1/ranking/{kind}/users/{user}")).await;
+            (
+                standing["user"]["level"].clone(),
+                standing["next_level"].clone(),
+            )
+        };
+        let none = (
+            level(1, "Newcomer"),
+            json!({"name": "Regular", "points": 5}),
+        );
+        assert_eq!(standing(a).await, none);
+        assert_eq!(standing("never").await, none);
+    }
+}
+
+#[tokio::test]
+async fn activity_that_reaches_a_level_says_so() {
+    let app = TestApp::with(levels);
+    let send = async |body: Value| {
+        app.send_activity(body)
+            .await
+            .assert_status(200)
+            .body
+            .clone()
+    };
+    let reached = |number, name| json!({"level_up": level(number, name)});
+    let counted = |score: u32| json!({"outcome": "counted", "points": 2, "standings": standings(day(0), score, 1)});
+    assert_eq!(
+        send(like("42", "1")).await,
+        with(counted(2), reached(1, "Newcomer"))
+    );
+    assert_eq!(send(like("42", "2")).await, counted(4));
+    let minimal = async |body: Value| {
+        let headers = [
+            ("content-type", "application/json"),
+            ("prefer", "return=minimal"),
+        ];
+        let response = app
+            .send(Method::POST, "/v1/activity", body.to_string(), &headers)
+            .await;
+        response.assert_status(200).body.clone()
+    };
+    let short = json!({"outcome": "counted", "points": 2});
+    assert_eq!(
+        minimal(like("42", "3")).await,
+        with(short.clone(), reached(2, "Regular"))
+    );
+    assert_eq!(minimal(like("42", "4")).await, short);
+    // An undo reaches nothing, and the same level may be reached again.
+    assert_eq!(
+        minimal(undo(like("42", "4"))).await,
+        json!({"outcome": "undone", "points": -2})
+    );
+    assert_eq!(
+        minimal(undo(like("42", "3"))).await,
+        json!({"outcome": "undone", "points": -2})
+    );
+    let past = dated(like("42", "5"), noon(400));
+    assert_eq!(
+        minimal(past).await,
+        with(short.clone(), reached(2, "Regular"))
+    );
+    let publish = |target: &str| activity("7", "publish", target);
+    let results = send(json!([
+        like("7", "1"),
+        publish("1"),
+        like("7", "1"),
+        publish("2")
+    ]))
+    .await;
+    let ten = json!({"outcome": "counted", "points": 10});
+    let expected = [
+        with(short, reached(1, "Newcomer")),
+        with(ten.clone(), reached(2, "Regular")),
+        json!({"outcome": "duplicate", "points": 0}),
+        ten,
+    ];
+    assert_eq!(results["results"], json!(expected));
+}
+
+#[tokio::test]
+async fn deployment_without_levels_shows_none() {
+    let app = TestApp::start();
+    four_users(&app).await;
+    let [a, ..] = &users();
+    for path in [
+        "".to_owned(),
+        format!("/users/{a}"),
+        format!("/users?ids={a}"),
+    ] {
+        let body = app.read(&format!("/v1/ranking/day{path}")).await;
+        assert!(!body.to_string().contains("level"), "{body}");
+    }
+}
+
+/// Archived boards read the levels with the profiles; stale boards have the levels of the snapshot.
+#[tokio::test]
+async fn archived_and_stale_boards_have_levels() {
+    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| {
+        levels(worker.archive())
+            .json("CRON_BUDGET", json!(1000))
+            .var("BOARD_MAX_AGE", "1")
+    });
+    let [a, b, c, _] = &users();
+    app.outcome(dated(activity(a, "comment", "p"), noon(2)), "counted")
+        .await;
+    app.outcome(dated(activity(b, "visit", "/"), noon(2)), "counted")
+        .await;
+    app.count(a, "like", "p").await;
+    app.set_name(a, "Ada").await;
+    app.wrangler.tick().await;
+    let closed = format!("/v1/ranking/day?date={}", day(2));
+    let before = app.read(&closed).await;
+    assert_eq!(
+        before["entries"][0]["user"],
+        json!({"id": a, "name": "Ada", "level": level(2, "Regular")})
+    );
+    for key in app.store().full_keys() {
+        if key.ends_with(&format!("bd:{}", day(2))) {
+            app.store().run::<i64>("DEL", &[&key]);
+        }
+    }
+    assert_eq!(app.read(&format!("{closed}&limit=9")).await, before);
+    let standing = app
+        .read(&format!("/v1/ranking/day/users/{c}?date={}", day(2)))
+        .await;
+    assert_eq!(
+        standing["next_level"],
+        json!({"name": "Newcomer", "points": 2})
+    );
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    let stale = until("a stale board", async || {
+        let body = app.read("/v1/ranking/day?limit=7").await;
+        (body["stale"] == true).then_some(body)
+    });
+    assert_eq!(
+        stale.await["entries"][0]["user"]["level"],
+        level(2, "Regular")
+    );
+    let standing = app.read(&format!("/v1/ranking/day/users/{b}")).await;
+    assert_eq!(
+        (standing.get("next_level"), standing["user"].get("level")),
+        (None, None)
+    );
+}
