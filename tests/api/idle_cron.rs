@@ -7,7 +7,7 @@ use test_support::{CronCost, Gateway, RedisOptions, RedisServer, Value, WorkerBu
 use crate::app::WranglerApp;
 use crate::bodies::{dated, like, undo};
 use crate::clock::{day, noon};
-use crate::store::Store;
+use crate::store::{Store, take_commands};
 
 /// A deployment with a Redis of its own, whose commands a test can count.
 struct IdleApp {
@@ -91,23 +91,7 @@ impl IdleApp {
 
     /// Returns the commands that Redis has run since the last call.
     fn commands(&mut self) -> u64 {
-        let mut command = redis::cmd("INFO");
-        let stats: String = command
-            .arg("commandstats")
-            .query(&mut self.redis)
-            .expect("INFO");
-        let lines = stats.lines().filter_map(|line| {
-            let (name, figures) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
-            // Of this test and of the gateway.
-            let own = ["info", "config|resetstat", "ping"].contains(&name);
-            let calls = figures.split(',').next()?.parse::<u64>().ok()?;
-            (!own).then_some(calls)
-        });
-        let total = lines.sum();
-        let mut command = redis::cmd("CONFIG");
-        let reset = command.arg("RESETSTAT").exec(&mut self.redis);
-        reset.expect("CONFIG RESETSTAT");
-        total
+        take_commands(&mut self.redis)
     }
 }
 

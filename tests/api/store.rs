@@ -205,3 +205,21 @@ impl Store {
         }
     }
 }
+
+/// Returns the commands that a Redis has run since the last call.
+pub fn take_commands(redis: &mut Connection) -> u64 {
+    let mut command = redis::cmd("INFO");
+    let stats: String = command.arg("commandstats").query(redis).expect("INFO");
+    let lines = stats.lines().filter_map(|line| {
+        let (name, figures) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+        // This test and the gateway send these.
+        let own = ["info", "config|resetstat", "ping"].contains(&name);
+        let calls = figures.split(',').next()?.parse::<u64>().ok()?;
+        (!own).then_some(calls)
+    });
+    let total = lines.sum();
+    let mut command = redis::cmd("CONFIG");
+    let reset = command.arg("RESETSTAT").exec(redis);
+    reset.expect("CONFIG RESETSTAT");
+    total
+}

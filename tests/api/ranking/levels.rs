@@ -1,10 +1,13 @@
 //! `LEVELS`: names for all-time points.
 
-use test_support::{Fault, Method, Value, WorkerBuilder, json, peers, until};
+use test_support::{
+    Fault, Gateway, Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, peers, until,
+};
 
 use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{activity, board, dated, like, undo, with};
 use crate::clock::{day, noon, period, standings};
+use crate::store::take_commands;
 
 fn levels(worker: WorkerBuilder) -> WorkerBuilder {
     worker.json("LEVELS", json!({"Regular": 5, "Newcomer": 2, "Pillar": 50}))
@@ -246,4 +249,69 @@ async fn archived_and_stale_boards_have_levels() {
         (standing.get("next_level"), standing["user"].get("level")),
         (None, None)
     );
+}
+
+/// With one shard: movement costs one command for the board and one for each row that the isolate does not know,
+/// levels one on boards of other periods. Counting costs the same.
+#[tokio::test]
+async fn redis_commands_of_movement_and_levels() {
+    let server = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&server.url());
+    let mut connection = server.connection();
+    let start = |configure: fn(WorkerBuilder) -> WorkerBuilder| {
+        let worker = |worker: WorkerBuilder| worker.store(&gateway.url()).json("SHARDS", json!(1));
+        TestApp::with(|builder| configure(worker(builder)))
+    };
+    let apps = [start(|worker| worker), start(levels)];
+    let mut costs = Vec::new();
+    for app in &apps {
+        four_users(app).await;
+        // Loads the scripts.
+        for path in ["day", "day/users/a", "day/users?ids=a,x"] {
+            app.read(&format!("/v1/ranking/{path}")).await;
+        }
+        let mut cost = Vec::new();
+        for path in [
+            "day",
+            "all",
+            "day/users/a",
+            "day/users?ids=a,x",
+            "day/users?ids=a,x&movement=true",
+            "day?movement=true",
+            "day?movement=true&limit=2",
+        ] {
+            take_commands(&mut connection);
+            app.read(&format!("/v1/ranking/{path}")).await;
+            cost.push(take_commands(&mut connection));
+        }
+        app.count("a", "like", "last").await;
+        cost.push(take_commands(&mut connection));
+        costs.push(cost);
+    }
+    let [plain, with_levels] = [&costs[0], &costs[1]];
+    let more: Vec<u64> = with_levels
+        .iter()
+        .zip(plain)
+        .map(|(more, plain)| more - plain)
+        .collect();
+    assert_eq!(more, [1, 0, 1, 1, 1, 1, 1, 0], "{costs:?}");
+    // Nobody was on the board of yesterday: Redis does not have it.
+    assert_eq!(
+        (plain[4], plain[5], plain[6]),
+        (plain[3] + 1, plain[0] + 1, plain[0] + 1),
+        "{costs:?}"
+    );
+    let app = &apps[0];
+    let date = format!("date={}", day(9));
+    app.outcome(dated(like("a", "before"), noon(10)), "counted")
+        .await;
+    let mut cost = async |query: &str| {
+        take_commands(&mut connection);
+        app.read(&format!("/v1/ranking/day?{date}{query}")).await;
+        take_commands(&mut connection)
+    };
+    let plain = cost("").await;
+    assert_eq!(cost("&movement=true&limit=1").await, plain + 2);
+    assert_eq!(cost("&movement=true&limit=2").await, plain + 2);
+    assert_eq!(cost("&movement=true&limit=3").await, plain + 1);
 }
