@@ -3,11 +3,13 @@
 //! The migrations in `migrations/archive` describe the tables. As in Redis, scores of hidden users
 //! are negative.
 
+mod history;
 mod read;
 mod users;
 mod winners;
 mod write;
 
+pub use history::read_points;
 pub use read::read;
 pub use users::{erase, set_target_visibility, set_visibility};
 pub use winners::read_winners;

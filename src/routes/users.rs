@@ -2,6 +2,7 @@
 
 use super::array::Results;
 use crate::app::RequestContext;
+use crate::archive;
 use crate::copies;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
@@ -9,7 +10,8 @@ use activity_rank_core::board::UserView;
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
-use activity_rank_core::history::HistoryRequest;
+use activity_rank_core::history::{Access, HistoryRequest, is_public};
+use activity_rank_core::id::is_id;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{erasure, history, profiles};
@@ -32,7 +34,7 @@ async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response
     if flags.is_hidden() && !may_see_hidden(context, &user).await {
         return Err(missing());
     }
-    let view = UserView::new(&user, Some(&profile)).with_hidden(flags.self_hidden);
+    let view = UserView::of_profile(&user, &profile, flags.self_hidden);
     Ok(Response::json(&view))
 }
 
@@ -100,20 +102,58 @@ fn views<'a>(
     hidden: &'a [bool],
 ) -> impl Iterator<Item = UserView<'a>> {
     let users = written.iter().zip(hidden);
-    users.map(|(named, hidden)| UserView::new(&named.id, Some(&named.profile)).with_hidden(*hidden))
+    users.map(|(named, hidden)| UserView::of_profile(&named.id, &named.profile, *hidden))
 }
 
 /// `GET` of a user's last days.
 pub async fn history(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
-    let history = HistoryRequest::parse(user, &context.request.query, context.today())?;
-    caller.must_be(user, Scope::Activity)?;
     let Deployment {
         calendar, config, ..
     } = context.deployment;
-    let (profile, days) = history::read(context.deployment, &history).await?;
-    let body = history.render(profile.as_ref(), &days, calendar, config.decimals);
+    let denied = match authenticate(context).await {
+        Ok(caller) => caller.must_be(user, Scope::Activity).err(),
+        // Invalid credentials are refused: the owner of an expired token must notice.
+        Err(error) if context.request.bearer().is_some() => return Err(error),
+        Err(error @ Error::Unauthenticated(_)) => Some(error),
+        Err(error) => return Err(error),
+    };
+    let request = match HistoryRequest::parse(user, &context.request.query, config, context.today())
+    {
+        Ok(request) => request,
+        Err(invalid) => {
+            return Err(before_invalid(context, user, denied)
+                .await?
+                .unwrap_or(invalid));
+        }
+    };
+    let mut history = history::read(context.deployment, &request).await?;
+    let access = match denied {
+        None => Access::Own,
+        Some(_) if history.is_public() => Access::Public,
+        Some(denied) => return Err(denied),
+    };
+    if let Some(archive) = &context.app.bindings.archive {
+        history.older = archive::read_points(archive, config, &request).await?;
+    }
+    let body = request.render(&history, access, calendar, config.decimals);
     Ok(Response::json_text(body))
+}
+
+/// Returns the error that precedes that of an invalid request: a caller without credentials learns
+/// nothing more, unless the calendar is public.
+async fn before_invalid(
+    context: RequestContext<'_>,
+    user: &str,
+    denied: Option<Error>,
+) -> Result<Option<Error>, Error> {
+    let Some(denied @ Error::Unauthenticated(_)) = denied else {
+        return Ok(None);
+    };
+    if !is_id(user) {
+        return Ok(Some(denied));
+    }
+    let (profile, flags) = profiles::read(context.deployment, user).await?;
+    Ok((!is_public(profile.as_ref(), flags)).then_some(denied))
 }
 
 async fn erase(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {

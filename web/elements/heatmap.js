@@ -172,7 +172,7 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
     write(this.#streak, texts.streak(number(streak.current), number(streak.longest)))
 
     const max = Math.max(...days.map(({ points }) => points))
-    this.#days = days.map(({ date, points, actions }) => {
+    this.#days = days.map(({ date, points, actions = {} }) => {
       const noon = Date.parse(`${date}T12:00Z`)
       const done = Object.entries(actions).map(([action, { count, points }]) =>
         texts.done(action, count, number(count), points, number(points)),

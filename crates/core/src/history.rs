@@ -1,8 +1,10 @@
 //! `GET /v1/users/{user}/activity`: the activity of a user's last days.
 
 use crate::board::UserView;
-use crate::calendar::{Calendar, Date};
+use crate::calendar::{Calendar, Date, Period};
+use crate::config::Config;
 use crate::error::Error;
+use crate::moderation::Flags;
 use crate::object::Object;
 use crate::profile::Profile;
 use crate::query::Query;
@@ -12,6 +14,9 @@ use serde::Serialize;
 /// Days of history that are kept, including today.
 pub const DAYS: i32 = 31;
 
+/// Days of history of which an archive keeps the points, including today.
+pub const ARCHIVED_DAYS: i32 = 366;
+
 /// A request for the last days of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRequest {
@@ -20,6 +25,44 @@ pub struct HistoryRequest {
     /// The current day of the deployment's time zone.
     pub today: Date,
     days: usize,
+    /// Number of days that the deployment keeps.
+    kept: i32,
+}
+
+/// What is stored of a user's last days.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The profile.
+    pub profile: Option<Profile>,
+    /// The flags.
+    pub flags: Flags,
+    /// The totals of each of the last [`DAYS`], today first.
+    pub recent: Vec<Vec<ActionTotal>>,
+    /// The points of earlier days with points, in smallest steps.
+    pub older: Vec<(Date, i64)>,
+}
+
+/// What a caller may read of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everything: the caller is the user or a service.
+    Own,
+    /// The points by day, which the user has made public.
+    Public,
+}
+
+/// Returns whether everybody may read the points by day of a user with this profile.
+#[must_use]
+pub fn is_public(profile: Option<&Profile>, flags: Flags) -> bool {
+    profile.is_some_and(|profile| profile.public_activity) && !flags.is_hidden()
+}
+
+impl History {
+    /// Returns whether everybody may read the points by day.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        is_public(self.profile.as_ref(), self.flags)
+    }
 }
 
 /// A user's total of one action on one day.
@@ -58,7 +101,9 @@ struct View<'a> {
 struct Day<'a> {
     date: String,
     points: Points,
-    actions: Object<&'a str, Action>,
+    /// Those of recent days, for callers with [`Access::Own`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actions: Option<Object<&'a str, Action>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,42 +125,68 @@ impl HistoryRequest {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] for an invalid path or query.
-    pub fn parse(user: &str, query: &str, today: Date) -> Result<Self, Error> {
+    /// [`Error::InvalidRequest`] for an invalid path or query, and for more days than are kept.
+    pub fn parse(user: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["days"]);
-        let max = DAYS.unsigned_abs();
-        let (user, days) = (query.user(user), query.integer("days", 1..=max, max));
+        let has_archive = config.bound.archive && config.periods.contains(&Period::Day);
+        let kept = if has_archive { ARCHIVED_DAYS } else { DAYS };
+        let asked = query.get("days").and_then(|text| text.parse().ok());
+        let user = query.user(user);
+        let days = if asked.is_some_and(|days| (kept + 1..=ARCHIVED_DAYS).contains(&days)) {
+            let detail = "must be at most 31: this deployment has no archive of day boards";
+            query.check("/days", Err(detail.to_owned()))
+        } else {
+            let default = DAYS.unsigned_abs();
+            Some(query.integer("days", 1..=kept.unsigned_abs(), default))
+        };
         query.finish()?;
         Ok(Self {
             user,
             today,
-            days: days as usize,
+            days: days.unwrap_or_default() as usize,
+            kept,
         })
     }
 
-    /// Returns the days kept, today first.
+    /// Returns the recent days, today first.
     pub fn dates(&self) -> impl Iterator<Item = Date> {
         let today = self.today;
         (0..DAYS).map(move |back| today.plus(-back))
     }
 
-    /// Renders the response body from the totals of each of [`Self::dates`].
+    /// Returns the first and the last of the older days; the last precedes the first if none is kept.
+    #[must_use]
+    pub fn older_days(&self) -> (Date, Date) {
+        (self.today.plus(1 - self.kept), self.today.plus(-DAYS))
+    }
+
+    /// Renders the response body.
     #[must_use]
     pub fn render(
         &self,
-        profile: Option<&Profile>,
-        days: &[Vec<ActionTotal>],
+        history: &History,
+        access: Access,
         calendar: &Calendar,
         decimals: u32,
     ) -> String {
-        let days = self.dates().zip(days);
+        let days = self.dates().zip(&history.recent);
         let mut days: Vec<Day<'_>> = days
-            .map(|(date, totals)| Day::new(date, totals, decimals))
+            .map(|(date, totals)| Day::new(date, totals, access, decimals))
             .collect();
+        for back in DAYS..self.kept {
+            let date = self.today.plus(-back);
+            let archived = history.older.iter().find(|(day, _)| *day == date);
+            let steps = archived.map_or(0, |(_, steps)| *steps);
+            days.push(Day {
+                date: date.to_string(),
+                points: Points { steps, decimals },
+                actions: None,
+            });
+        }
         let active: Vec<bool> = days.iter().map(|day| day.points.steps > 0).collect();
         days.truncate(self.days);
         let view = View {
-            user: UserView::new(&self.user, profile),
+            user: UserView::new(&self.user, history.profile.as_ref()),
             timezone: calendar.name(),
             days,
             streak: Streak::new(&active),
@@ -125,7 +196,7 @@ impl HistoryRequest {
 }
 
 impl<'a> Day<'a> {
-    fn new(date: Date, totals: &'a [ActionTotal], decimals: u32) -> Self {
+    fn new(date: Date, totals: &'a [ActionTotal], access: Access, decimals: u32) -> Self {
         let points = |steps| Points { steps, decimals };
         // An undone adjustment leaves points without a count.
         let counted = totals.iter().filter(|total| total.count > 0);
@@ -139,7 +210,10 @@ impl<'a> Day<'a> {
         Self {
             date: date.to_string(),
             points: points(totals.iter().map(|total| total.steps).sum()),
-            actions: Object(actions.collect()),
+            actions: match access {
+                Access::Own => Some(Object(actions.collect())),
+                Access::Public => None,
+            },
         }
     }
 }

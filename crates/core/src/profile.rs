@@ -19,6 +19,9 @@ pub struct Profile {
     /// The `https` URL of the user's page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Whether everybody may read the user's points by day.
+    #[serde(skip_serializing_if = "is_false")]
+    pub public_activity: bool,
 }
 
 /// A profile and its user.
@@ -33,6 +36,9 @@ pub struct NamedProfile {
     pub hidden: Option<bool>,
 }
 
+/// The fields of a profile in a request.
+const FIELDS: [&str; 5] = ["name", "avatar", "url", "hidden", "public_activity"];
+
 const MAX_NAME_CHARACTERS: usize = 80;
 const MAX_LINK_BYTES: usize = 2048;
 
@@ -43,12 +49,7 @@ impl Profile {
     ///
     /// [`Error::InvalidRequest`] lists every invalid field, and the user if it is invalid.
     pub fn parse(user: &str, value: &Value) -> Result<NamedProfile, Error> {
-        parse_named(
-            id::checked(user),
-            "/user",
-            value,
-            &["name", "avatar", "url", "hidden"],
-        )
+        parse_named(id::checked(user), "/user", value, &FIELDS)
     }
 
     /// Returns the profile in the claims `name` and `picture` of a user token.
@@ -91,6 +92,10 @@ impl Profile {
                 rest = after.strip_prefix(',').unwrap_or(after);
             }
         }
+        if let Some(after) = rest.strip_prefix("\"public_activity\":true") {
+            profile.public_activity = true;
+            rest = after;
+        }
         (rest.is_empty() && !json.contains('\\')).then_some(profile)
     }
 
@@ -99,6 +104,7 @@ impl Profile {
         let Ok(Value::Object(mut fields)) = json::read(json.as_bytes()) else {
             return None;
         };
+        let public_activity = fields.get("public_activity") == Some(&Value::Bool(true));
         let mut text = |field| match fields.remove(field) {
             Some(Value::String(text)) => Some(Some(text)),
             None | Some(Value::Null) => Some(None),
@@ -108,6 +114,7 @@ impl Profile {
             name: text("name")?,
             avatar: text("avatar")?,
             url: text("url")?,
+            public_activity,
         })
     }
 }
@@ -121,7 +128,8 @@ impl NamedProfile {
     pub fn parse(value: &Value) -> Result<Self, Error> {
         let id = value.get("id").and_then(id::user);
         let id = id.ok_or_else(|| id::ID.to_owned());
-        parse_named(id, "/id", value, &["id", "name", "avatar", "url", "hidden"])
+        let known = [["id"].as_slice(), &FIELDS].concat();
+        parse_named(id, "/id", value, &known)
     }
 }
 
@@ -140,17 +148,14 @@ fn parse_named(
     let name = errors.check("/name", optional(fields, "name", check_name));
     let avatar = errors.check("/avatar", optional(fields, "avatar", check_link));
     let url = errors.check("/url", optional(fields, "url", check_link));
-    let hidden = match fields.get("hidden").map(Value::as_bool) {
-        Some(None) => Err("must be true or false".to_owned()),
-        Some(Some(hidden)) => Ok(Some(hidden)),
-        None => Ok(None),
-    };
-    let hidden = errors.check("/hidden", hidden);
+    let hidden = errors.check("/hidden", flag(fields, "hidden"));
+    let public_activity = errors.check("/public_activity", flag(fields, "public_activity"));
     let named_profile = || {
         let profile = Profile {
             name: name?,
             avatar: avatar?,
             url: url?,
+            public_activity: public_activity?.unwrap_or_default(),
         };
         Some(NamedProfile {
             id: id?,
@@ -172,6 +177,23 @@ pub(crate) fn optional(
     };
     let text = value.as_str().ok_or("must be a text")?;
     check(text).map(|()| Some(text.to_owned()))
+}
+
+/// Parses an optional boolean.
+fn flag(fields: &Map<String, Value>, field: &str) -> Result<Option<bool>, String> {
+    let Some(value) = fields.get(field) else {
+        return Ok(None);
+    };
+    let flag = value.as_bool().ok_or("must be true or false")?;
+    Ok(Some(flag))
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn check_name(text: &str) -> Result<(), String> {
@@ -209,8 +231,9 @@ mod tests {
             name in prop::option::of(".{1,80}"),
             avatar in prop::option::of("https://[a-z\"\\\\,}]{1,9}"),
             url in prop::option::of("https://[a-z/,{]{1,9}"),
+            public_activity: bool,
         ) {
-            let profile = Profile { name, avatar, url };
+            let profile = Profile { name, avatar, url, public_activity };
             let json = serde_json::to_string(&profile).unwrap();
             prop_assert_eq!(Profile::from_any(&json), Some(profile.clone()));
             prop_assert_eq!(Profile::from_plain(&json).is_some(), !json.contains('\\'));

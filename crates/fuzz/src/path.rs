@@ -323,7 +323,7 @@ fn assert_documented_error(period: &str, error: Option<&Error>) {
 }
 
 fn check_users(user: &str, query: &str) {
-    let history = HistoryRequest::parse(user, query, today());
+    let history = HistoryRequest::parse(user, query, &CONFIG, today());
     assert_documented_error("", history.as_ref().err());
     if let Ok(history) = history {
         assert!(is_id(user), "{user:?}");

@@ -2,40 +2,43 @@
 
 use crate::deployment::Deployment;
 use crate::keys::Keys;
-use crate::profiles::decode_profile;
+use crate::profiles::decode_pair;
 use crate::redis::{Command, Reply, StoreError};
 use activity_rank_core::error::Error;
-use activity_rank_core::history::{ActionTotal, DAYS, HistoryRequest};
-use activity_rank_core::profile::Profile;
+use activity_rank_core::history::{ActionTotal, DAYS, History, HistoryRequest};
 use std::ops::RangeInclusive;
 
-/// A user's profile, and the totals of each day kept, today first.
-pub type UserHistory = (Option<Profile>, Vec<Vec<ActionTotal>>);
-
-/// Reads the history of a user: all days that are kept, because streaks need them.
+/// Reads the history of a user: all recent days, because streaks need them.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<UserHistory, Error> {
+pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<History, Error> {
     let keys = deployment.keys_of(&request.user);
     let replies = deployment
         .run_commands(&keys, commands(&keys, request))
         .await?;
     let (profile, histories) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
-    let mut days = Vec::new();
-    days.resize_with(request.dates().count(), Vec::new);
+    let mut recent = Vec::new();
+    recent.resize_with(request.dates().count(), Vec::new);
     for (span, history) in spans(request).zip(histories) {
-        add_span(&mut days, request, span, history)?;
+        add_span(&mut recent, request, span, history)?;
     }
-    Ok((decode_profile(profile)?, days))
+    let (profile, flags) = decode_pair(profile.list()?)?;
+    Ok(History {
+        profile,
+        flags,
+        recent,
+        older: Vec::new(),
+    })
 }
 
 /// Returns the commands that read the profile and the history of a user.
 #[must_use]
 pub fn commands(keys: &Keys, request: &HistoryRequest) -> Vec<Command> {
     let user = &request.user;
-    let mut commands = vec![Command::new("HGET").arg(&keys.users()).arg(user)];
+    let profile = Command::new("HMGET").arg(&keys.users()).arg(user);
+    let mut commands = vec![profile.arg(&Keys::flags_field(user))];
     for span in spans(request) {
         commands.push(Command::new("HGETALL").arg(&keys.history(span, user)));
     }

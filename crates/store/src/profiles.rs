@@ -150,7 +150,12 @@ pub async fn read_flags(deployment: &Deployment, users: &[&str]) -> Result<Vec<F
     Ok(flags.collect::<Result<_, _>>()?)
 }
 
-fn decode_pair(values: &[Reply]) -> Result<(Option<Profile>, Flags), StoreError> {
+/// Decodes a stored profile and stored flags.
+///
+/// # Errors
+///
+/// [`StoreError::Unavailable`] if a reply is neither nil nor text.
+pub fn decode_pair(values: &[Reply]) -> Result<(Option<Profile>, Flags), StoreError> {
     match values {
         [profile, flags] => Ok((decode_profile(profile)?, decode_flags(flags)?)),
         _ => Err(StoreError::Unavailable("unexpected fields".to_owned())),

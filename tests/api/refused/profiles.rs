@@ -6,7 +6,7 @@ use super::case::{Case, put};
 use crate::problem::{ID, NO_PARAMETERS, field_error, field_errors, invalid_request};
 
 const CONTROL: &str = "must not contain control characters";
-const FIELDS: &str = "is unknown; expected one of name, avatar, url, hidden";
+const FIELDS: &str = "is unknown; expected one of name, avatar, url, hidden, public_activity";
 const FLAG: &str = "must be true or false";
 const LINK: &str = "must be a link that begins with https://";
 const NAME: &str = "must be 1 to 80 characters";
@@ -49,6 +49,7 @@ pub fn cases() -> Vec<Case> {
         bad_profile("email", json!("ada@example.com"), FIELDS),
         bad_profile("hidden", json!(null), FLAG),
         bad_profile("hidden", json!("true"), FLAG),
+        bad_profile("public_activity", json!(1), FLAG),
         bad_profile("name", json!(null), TEXT),
         bad_profile("name", json!(7), TEXT),
         bad_profile("name", json!(""), NAME),

@@ -31,7 +31,7 @@ fn numbers() -> Vec<Case> {
         ("/v1/ranking/day", "offset", OFFSET, ["-1", "100001"]),
         ("/v1/ranking/day/winners", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day/users/42", "around", AROUND, ["-1", "26"]),
-        ("/v1/users/42/activity", "days", DAYS, ["0", "32"]),
+        ("/v1/users/42/activity", "days", DAYS, ["0", "367"]),
         ("/v1/journal", "after", AFTER, ["-1", "4294967296"]),
         ("/v1/journal", "limit", ENTRIES, ["0", "5001"]),
         ("/v1/journal", "shard", SHARD, ["-1", "64"]),
@@ -56,6 +56,12 @@ fn numbers() -> Vec<Case> {
         }
         cases.push(case(name, detail));
         cases.push(case(&format!("{name}=5&{name}=5"), REPEATED));
+    }
+    // Without an archive of day boards, more days are refused for that reason.
+    let reason = "must be at most 31: this deployment has no archive of day boards";
+    for value in ["32", "366"] {
+        let path = format!("/v1/users/42/activity?days={value}");
+        cases.push(get(&path, field_error("days", reason)));
     }
     cases
 }

@@ -4,10 +4,11 @@ use test_support::{Value, json};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo};
+use crate::client::Client;
 use crate::clock::{day, noon, noon_zone};
 
 /// Returns `count` days, today first; those not in `active` are empty.
-fn days(count: i64, active: &[(i64, u32, Value)]) -> Value {
+pub fn days(count: i64, active: &[(i64, u32, Value)]) -> Value {
     let entry = |back: i64| {
         let found = active.iter().find(|(day, ..)| *day == back);
         let (points, actions) = found.map_or((0, json!({})), |(_, points, actions)| {
@@ -18,12 +19,12 @@ fn days(count: i64, active: &[(i64, u32, Value)]) -> Value {
     (0..count).map(entry).collect()
 }
 
-fn history(user: Value, days: Value, current: u32, longest: u32) -> Value {
+pub fn history(user: Value, days: Value, current: u32, longest: u32) -> Value {
     json!({"user": user, "timezone": noon_zone(), "days": days,
         "streak": {"current": current, "longest": longest}})
 }
 
-async fn like_on(app: &TestApp, user: &str, back: i64) {
+pub async fn like_on(app: &Client, user: &str, back: i64) {
     let like = dated(like(user, &format!("p{back}")), noon(back));
     app.outcome(like, "counted").await;
 }

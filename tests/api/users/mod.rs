@@ -4,3 +4,5 @@ mod erasure;
 mod history;
 mod points;
 mod profile;
+mod public_activity;
+mod year;

@@ -51,6 +51,7 @@ pub struct UserView<'a> {
     hidden: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<&'a Level>,
+    public_activity: Option<bool>,
 }
 
 impl<'a> UserView<'a> {
@@ -65,6 +66,16 @@ impl<'a> UserView<'a> {
             url: part(|profile| &profile.url),
             hidden: None,
             level: None,
+            public_activity: None,
+        }
+    }
+
+    /// Returns a user as the response to a request for their profile.
+    #[must_use]
+    pub fn of_profile(id: &'a str, profile: &'a Profile, hidden: bool) -> Self {
+        Self {
+            public_activity: profile.public_activity.then_some(true),
+            ..Self::new(id, Some(profile)).with_hidden(hidden)
         }
     }
 

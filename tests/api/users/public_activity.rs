@@ -1,0 +1,122 @@
+//! Public calendars: `GET /v1/users/{user}/activity` without credentials.
+
+use test_support::{Value, json};
+
+use super::history::{days, history, like_on};
+use crate::app::TestApp;
+use crate::bodies::with;
+use crate::token::sign::{SECRET, claims, hs256};
+
+const PATH: &str = "/v1/users/42/activity";
+
+fn start() -> TestApp {
+    TestApp::with(|worker| worker.var("JWT_SECRET", SECRET))
+}
+
+/// Returns days as a stranger reads them.
+fn without_actions(mut days: Value) -> Value {
+    for day in days.as_array_mut().unwrap() {
+        day.as_object_mut().unwrap().remove("actions");
+    }
+    days
+}
+
+#[tokio::test]
+async fn public_calendar_shows_points_to_everybody() {
+    let app = start();
+    app.put_profile("42", json!({"name": "Ada", "public_activity": true}))
+        .await;
+    like_on(&app, "42", 0).await;
+    like_on(&app, "42", 2).await;
+    let like = json!({"like": {"count": 1, "points": 2}});
+    let active = [(0, 2, like.clone()), (2, 2, like)];
+    let user = json!({"id": "42", "name": "Ada"});
+    let own = history(user.clone(), days(31, &active), 1, 1);
+    let public = history(user, without_actions(days(31, &active)), 1, 1);
+
+    let (stranger, member) = (hs256(&claims("7")), hs256(&claims("42")));
+    for (caller, expected) in [
+        (app.without_key(), &public),
+        (app.with_key(&stranger), &public),
+        (app.with_key(&member), &own),
+        (app.with_key("dev-service-key-of-nobody"), &Value::Null),
+    ] {
+        let response = caller.get(PATH).await;
+        if expected.is_null() {
+            response.assert_status(401);
+        } else {
+            response.assert(200, expected.clone());
+        }
+        assert_eq!(response.header("cache-control"), Some("no-store"));
+    }
+    app.assert_get(PATH, own).await;
+    let three = app.without_key().read(&format!("{PATH}?days=3")).await;
+    assert_eq!(three["days"].as_array().unwrap().len(), 3);
+    for days in ["0", "32"] {
+        let path = format!("{PATH}?days={days}");
+        app.without_key().get(&path).await.assert_status(400);
+    }
+
+    app.moderate("42", false, true).await;
+    app.without_key().get(PATH).await.assert_status(200);
+}
+
+/// A stranger cannot tell these users apart.
+#[tokio::test]
+async fn calendar_of_others_is_refused_alike() {
+    let app = start();
+    let public = json!({"name": "Ada", "public_activity": true});
+    for user in ["moderated", "opted-out", "erased", "private", "reset"] {
+        app.put_profile(user, public.clone()).await;
+        like_on(&app, user, 0).await;
+    }
+    app.moderate("moderated", true, false).await;
+    let hidden = with(public, json!({"hidden": true}));
+    app.put_profile("opted-out", hidden).await;
+    app.erase("erased").await;
+    app.put_profile("private", json!({"name": "Ada", "public_activity": false}))
+        .await;
+    app.set_name("reset", "Ada").await;
+    for caller in [app.without_key(), app.with_key(&hs256(&claims("7")))] {
+        for query in ["", "?days=0"] {
+            let refusal = async |user: &str| {
+                let path = format!("/v1/users/{user}/activity{query}");
+                let response = caller.get(&path).await;
+                (response.status, response.body["detail"].clone())
+            };
+            let expected = refusal("unknown").await;
+            assert_ne!(expected.0, 200);
+            for user in ["moderated", "opted-out", "erased", "private", "reset"] {
+                assert_eq!(refusal(user).await, expected, "{user} {query}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_profiles_show_public_activity() {
+    let app = start();
+    app.count("42", "like", "p").await;
+    let profile = json!({"name": "Ada", "public_activity": true});
+    let view = with(profile.clone(), json!({"id": "42"}));
+    app.put("/v1/users/42", &profile)
+        .await
+        .assert(200, view.clone());
+    app.assert_get("/v1/users/42", view.clone()).await;
+    let array = app.put("/v1/users", &json!([view])).await;
+    array.assert(200, json!({"results": [view]}));
+    let named = json!({"id": "42", "name": "Ada"});
+    let board = app.read("/v1/ranking/day").await;
+    assert_eq!(board["entries"][0]["user"], named);
+    for path in ["/v1/ranking/day/users/42", "/v1/users/42/moderation", PATH] {
+        assert_eq!(app.read(path).await["user"], named, "{path}");
+    }
+    // The name has an escape, so the stored text takes the complete parser.
+    let escaped = json!({"name": "\"Ada\"", "public_activity": true});
+    app.put_profile("42", escaped.clone()).await;
+    let view = with(escaped, json!({"id": "42"}));
+    app.assert_get("/v1/users/42", view).await;
+    app.put_profile("42", json!({"public_activity": false}))
+        .await;
+    app.assert_get("/v1/users/42", json!({"id": "42"})).await;
+}

@@ -1,0 +1,96 @@
+//! `GET /v1/users/{user}/activity` with an archive: a year of days.
+
+use test_support::{Value, json, rest};
+
+use super::history::{days, history, like_on};
+use crate::app::WranglerApp;
+use crate::bodies::{like, undo};
+use crate::clock::{day, noon};
+
+const YEAR: &str = "/v1/users/42/activity?days=366";
+
+fn start() -> WranglerApp {
+    WranglerApp::with(|worker| worker.archive().json("CRON_BUDGET", json!(1000)))
+}
+
+/// Removes the closed day boards from Redis, as their expiry does.
+fn drop_closed_boards(app: &WranglerApp) {
+    let today = format!("bd:{}", day(0));
+    for key in app.store().full_keys() {
+        if rest(&key).starts_with("bd:") && rest(&key) != today {
+            app.store().run::<i64>("DEL", &[&key]);
+        }
+    }
+}
+
+/// Returns the days of a year with points; those of the last 31 have actions.
+fn year(points: &[(i64, u32)]) -> Value {
+    let recent: Vec<(i64, u32, Value)> = points
+        .iter()
+        .map(|(back, points)| {
+            (
+                *back,
+                *points,
+                json!({"like": {"count": 1, "points": points}}),
+            )
+        })
+        .collect();
+    let mut all = days(366, &recent);
+    for day in all.as_array_mut().unwrap().iter_mut().skip(31) {
+        day.as_object_mut().unwrap().remove("actions");
+    }
+    all
+}
+
+#[tokio::test]
+async fn archived_days_have_points_and_no_actions() {
+    let app = start();
+    for back in [0, 30, 31, 32, 33, 100, 365, 366] {
+        like_on(&app, "42", back).await;
+        like_on(&app, "other", back).await;
+    }
+    app.outcome(undo(like("42", "p100")), "undone").await;
+    let recent = [(0, 2), (30, 2)];
+    // Nothing is archived yet.
+    let expected = history(json!({"id": "42"}), year(&recent), 1, 1);
+    app.assert_get(YEAR, expected).await;
+
+    app.wrangler.tick().await;
+    let archived = [recent.as_slice(), &[(31, 2), (32, 2), (33, 2), (365, 2)]].concat();
+    let expected = history(json!({"id": "42"}), year(&archived), 1, 4);
+    app.assert_get(YEAR, expected.clone()).await;
+    drop_closed_boards(&app);
+    app.assert_get(YEAR, expected.clone()).await;
+
+    // The archive has the scores of hidden users too.
+    app.moderate("42", true, false).await;
+    app.assert_get(YEAR, expected).await;
+    let first = app.read("/v1/users/42/activity").await;
+    assert_eq!(first["days"].as_array().unwrap().len(), 31);
+    assert_eq!(first["streak"], json!({"current": 1, "longest": 4}));
+
+    app.erase("42").await;
+    let expected = history(json!({"id": "42"}), year(&[]), 0, 0);
+    app.assert_get(YEAR, expected).await;
+}
+
+#[tokio::test]
+async fn streak_counts_archived_days() {
+    let app = start();
+    let likes = (0..40).map(|back| crate::bodies::dated(like("42", &back.to_string()), noon(back)));
+    let likes: Vec<Value> = likes.collect();
+    app.send_activity(json!(likes)).await.assert_status(200);
+    app.wrangler.tick().await;
+    let history = app.read("/v1/users/42/activity?days=1").await;
+    assert_eq!(history["streak"], json!({"current": 40, "longest": 40}));
+}
+
+/// Without boards of days, the archive knows no points by day.
+#[tokio::test]
+async fn year_without_day_boards_returns_400() {
+    let app = WranglerApp::with(|worker| worker.archive().json("PERIODS", json!(["week", "all"])));
+    app.get(YEAR).await.assert_status(400);
+    app.get("/v1/users/42/activity?days=31")
+        .await
+        .assert_status(200);
+}
