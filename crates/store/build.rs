@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 23] = [
+const SCRIPTS: [(&str, &[&str]); 24] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
@@ -93,6 +93,7 @@ const SCRIPTS: [(&str, &[&str]); 23] = [
     ("STANDING", &["rows", "others", "standing"]),
     ("TARGETS", &["integers", "deliveries", "journal", "targets"]),
     ("TOP", &["rows", "others", "top"]),
+    ("TOTALS", &["totals"]),
     ("USER_TARGETS", &["user_targets"]),
     ("WAITING", &["waiting"]),
     ("WATCH", &["integers", "watch"]),

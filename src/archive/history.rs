@@ -7,13 +7,6 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::score::Score;
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct Placement {
-    day: String,
-    score: u64,
-}
 
 /// Reads the points of a user, hidden or not, on the older days of a request that the archive has, in
 /// smallest steps.
@@ -26,7 +19,7 @@ pub async fn read_points(
     config: &Config,
     request: &HistoryRequest,
 ) -> Result<Vec<(Date, i64)>, Error> {
-    let sql = "SELECT day, ABS(score) AS score FROM places JOIN boards ON id = board \
+    let sql = "SELECT day || ' ' || ABS(score) AS text FROM places JOIN boards ON id = board \
         WHERE user = ?1 AND site = ?2 AND kind = 'd' AND crowd = '' AND done = 1 \
         AND day BETWEEN ?3 AND ?4";
     let (first, last) = request.older_days();
@@ -37,10 +30,11 @@ pub async fn read_points(
         first.to_string().into(),
         last.to_string().into(),
     ];
-    let rows: Vec<Placement> = archive.query(Statement::new(sql, values)).await?;
+    let rows = archive.texts(Statement::new(sql, values)).await?;
     let points = rows.iter().filter_map(|row| {
-        let steps = i64::try_from(Score(row.score).points()).ok()?;
-        Some((Date::parse(&row.day)?, steps))
+        let (day, score) = row.split_once(' ')?;
+        let points = Score(score.parse().ok()?).points();
+        Some((Date::parse(day)?, i64::try_from(points).ok()?))
     });
     Ok(points.collect())
 }

@@ -5,12 +5,14 @@
 
 mod history;
 mod read;
+mod totals;
 mod users;
 mod winners;
 mod write;
 
 pub use history::read_points;
 pub use read::read;
+pub use totals::add_totals;
 pub use users::{erase, set_target_visibility, set_visibility};
 pub use winners::read_winners;
 pub use write::{

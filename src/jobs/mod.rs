@@ -7,10 +7,12 @@ pub mod outbox;
 pub mod pending;
 pub mod replay;
 pub mod snapshots;
+pub mod sums;
 
 use crate::app::{App, CronRun};
 use crate::log;
 use crate::platform::budget::Cost;
+use crate::platform::clock;
 use activity_rank_core::error::Error;
 use activity_rank_store::outbox::lengths;
 use activity_rank_store::progress::{self, Outbox, Progress};
@@ -19,7 +21,8 @@ use activity_rank_store::progress::{self, Outbox, Progress};
 const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger within one budget: deliveries between shards, the journal, pending
-/// changes, boards that are lost if they expire before they are archived, then the copies for an outage.
+/// changes, the sums of the journal, boards that are lost if they expire before they are archived, then
+/// the copies for an outage.
 /// Each leaves what the later ones need; pending changes take the rest, because every reader sees them
 /// complete already. The rest of a job, and a job that fails, is due next time.
 ///
@@ -52,6 +55,10 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Err
         let half = run.deployment.config.cron_budget / 2;
         later = later.plus(Cost::new(half, half));
     }
+    let (mut of_sums, mut drained) = (Cost::default(), Some(clock::now()));
+    if run.journal.is_some() && !only_minute {
+        of_sums = sums::COST;
+    }
     let mut progress = read_progress(run, only_minute).await?;
     if let Some(journal) = &run.journal {
         let mut lengths = Vec::new();
@@ -63,16 +70,19 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Err
             }
         }
         if !lengths.is_empty() {
-            let mut reserved = later;
+            let mut reserved = later.plus(of_sums);
             if progress.iter().any(|progress| progress.is_pending) {
-                reserved = later.plus(pending::RESERVED);
+                reserved = reserved.plus(pending::RESERVED);
             }
             run.budget.reserve(reserved);
             let batches = outbox::cron_batches(&run.deployment.config);
             let budget = Some(&*run.budget);
-            let drained =
+            let result =
                 outbox::drain_filled(&run.deployment, journal, lengths, batches, budget).await;
-            log_failure(drained.map(|_| ()));
+            if !matches!(result, Ok(true)) {
+                drained = None;
+            }
+            log_failure(result.map(|_| ()));
             if !only_minute {
                 progress = read_progress(run, false).await?;
             }
@@ -81,9 +91,13 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Err
             return Ok(());
         }
     }
-    run.budget.reserve(later);
+    run.budget.reserve(later.plus(of_sums));
     if progress.iter().any(|progress| progress.is_pending) {
         log_failure(pending::run(&run.deployment, &run.budget).await);
+    }
+    run.budget.reserve(later);
+    if let Some(journal) = run.journal.as_ref().filter(|_| !only_minute) {
+        log_failure(sums::run(run, journal, &progress, drained).await);
     }
     run.budget.reserve(of_snapshots);
     if let Some(archive) = archive {

@@ -52,6 +52,7 @@
 
 mod page;
 mod points;
+pub mod sums;
 mod write;
 
 pub use page::{JournalRequest, Page};

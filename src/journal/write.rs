@@ -4,6 +4,7 @@
 //! or one of two concurrent ones, inserts rows that exist already, and those stay as they are.
 //! Batches begin at the start of the outbox, so rows keep its order.
 
+use super::sums;
 use crate::archive::deployment_id;
 use crate::platform::d1::{Database, Statement};
 use activity_rank_core::config::Config;
@@ -43,7 +44,11 @@ pub async fn write(
     entries: &[OutboxEntry],
 ) -> Result<Vec<String>, Error> {
     let batch = Batch::new(entries);
-    let statements = batch.statements(&deployment_id(config), shard);
+    let mut statements = batch.statements(&deployment_id(config), shard);
+    if !batch.erased.is_empty() {
+        // An erasure empties only rows that are in the sums.
+        statements.splice(1..1, sums::statements(config, None));
+    }
     journal.run(&statements).await?;
     Ok(batch.ids)
 }

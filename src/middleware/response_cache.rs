@@ -9,6 +9,16 @@ use crate::response::{Delivery, Response};
 use activity_rank_core::board::CachedResponse;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
+use std::pin::Pin;
+
+/// The reading of a response body. Boxed: the future of each route would contain all of [`cached`].
+pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<String, Error>> + 'a>>;
+
+/// Looks for a copy that was made at an instant or later.
+pub type Copying<'a> = Box<dyn FnOnce(Instant) -> FoundCopy<'a> + 'a>;
+
+/// The look-up of a copy.
+pub type FoundCopy<'a> = Pin<Box<dyn Future<Output = Result<Option<CachedResponse>, Error>> + 'a>>;
 
 /// Returns the entry of the edge cache while it is fresh, else what `read` returns. While the store
 /// is unavailable, returns the newest of an older entry and the copy that `copy` finds.
@@ -23,8 +33,8 @@ pub async fn cached(
     context: RequestContext<'_>,
     normal_form: &str,
     max_age: u32,
-    read: impl Future<Output = Result<String, Error>>,
-    copy: impl AsyncFnOnce(Instant) -> Result<Option<CachedResponse>, Error>,
+    read: Reading<'_>,
+    copy: Option<Copying<'_>>,
 ) -> Result<Response, Error> {
     let request = context.request;
     let max_age = match context.deployment.config.board_max_age {
@@ -43,7 +53,10 @@ pub async fn cached(
         None => match read.await {
             Ok(body) => (body, request.now, Some(url)),
             Err(error) => {
-                let copy = last_copy(context, &url, copy);
+                let copy = last_copy(context, &url, async |oldest| match copy {
+                    Some(copy) => copy(oldest).await,
+                    None => Ok(None),
+                });
                 let response = stale(request, error, copy).await?;
                 let response = response
                     .with("cache-control", "public, max-age=1")

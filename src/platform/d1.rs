@@ -2,6 +2,7 @@
 
 use super::budget::{Budget, Cost};
 use activity_rank_core::error::Error;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::rc::Rc;
@@ -94,12 +95,39 @@ impl Database {
         rows.first().map_or(Ok(Vec::new()), Rows::decode)
     }
 
+    /// Runs one statement and returns its rows as [`Rows::texts`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] if the database fails or returns other columns.
+    pub async fn texts(&self, statement: Statement) -> Result<Vec<String>, Error> {
+        let rows = self.run(&[statement]).await?;
+        rows.first().map_or(Ok(Vec::new()), Rows::texts)
+    }
+
     fn error(&self, cause: &str) -> Error {
         Error::StoreUnavailable(format!("{}: {cause}", self.name))
     }
 }
 
+/// A row of one column.
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+}
+
 impl Rows<'_> {
+    /// Returns the column `text` of each row. A type of its own for each query would take more space in
+    /// the wasm.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreUnavailable`] for other columns.
+    pub fn texts(&self) -> Result<Vec<String>, Error> {
+        let rows: Vec<Text> = self.decode()?;
+        Ok(rows.into_iter().map(|row| row.text).collect())
+    }
+
     /// Decodes the rows by the names of their columns.
     ///
     /// # Errors

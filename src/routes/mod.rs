@@ -9,6 +9,7 @@ mod moderation;
 mod pages;
 mod points;
 mod ranking;
+mod stats;
 pub mod table;
 mod targets;
 mod users;
@@ -70,6 +71,7 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::Adjustments(user) => moderation::adjust(context, &user).await,
         Route::AuditLog => moderation::audit_log(context).await,
         Route::Journal => journal::get(context).await,
+        Route::Stats => stats::get(context).await,
         Route::Health | Route::OpenApi => pages::openapi(app, request).await,
         Route::Home => pages::page(app, request, "index.html").await,
         Route::Docs => pages::page(app, request, "docs.html").await,

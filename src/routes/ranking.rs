@@ -3,7 +3,7 @@
 use crate::app::RequestContext;
 use crate::archive;
 use crate::copies;
-use crate::middleware::response_cache::{cached, stale};
+use crate::middleware::response_cache::{Copying, cached, stale};
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{
@@ -39,9 +39,9 @@ pub async fn page(
     } else {
         config.board_max_age
     };
-    let read = async { Ok(reader.render(&reader.read().await?)) };
-    let copy = async |oldest| reader.copy(oldest).await;
-    cached(context, &request.normal_form(), max_age, read, copy).await
+    let read = Box::pin(async { Ok(reader.render(&reader.read().await?)) });
+    let copy: Copying<'_> = Box::new(|oldest| Box::pin(reader.copy(oldest)));
+    cached(context, &request.normal_form(), max_age, read, Some(copy)).await
 }
 
 /// The first three users of past boards, cached like closed boards.
@@ -49,7 +49,7 @@ pub async fn winners(context: RequestContext<'_>, period: &str) -> Result<Respon
     let (config, query) = (&context.deployment.config, &context.request.query);
     let request = WinnersRequest::parse(period, query, config, context.today())?;
     let (form, read) = (request.normal_form(), read_winners(context, &request));
-    cached(context, &form, CLOSED_MAX_AGE, read, async |_| Ok(None)).await
+    cached(context, &form, CLOSED_MAX_AGE, Box::pin(read), None).await
 }
 
 /// The targets that receive most at present, cached like an open board.
@@ -61,7 +61,7 @@ pub async fn hot(context: RequestContext<'_>) -> Result<Response, Error> {
         Ok(request.render(hot, config.decimals))
     };
     let (form, max_age) = (request.normal_form(), config.board_max_age);
-    cached(context, &form, max_age, read, async |_| Ok(None)).await
+    cached(context, &form, max_age, Box::pin(read), None).await
 }
 
 /// Reads past boards from the store and the archive.

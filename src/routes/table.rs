@@ -54,6 +54,8 @@ pub enum Route {
     AuditLog,
     /// `/v1/journal`
     Journal,
+    /// `/v1/stats`
+    Stats,
     /// `/healthz`
     Health,
     /// `/openapi.json`
@@ -108,6 +110,7 @@ impl Route {
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
             ["v1", "moderation"] => Self::AuditLog,
             ["v1", "journal"] => Self::Journal,
+            ["v1", "stats"] => Self::Stats,
             _ => return Err(Error::NotFound("No route has this path.".to_owned())),
         })
     }
@@ -166,6 +169,7 @@ impl Route {
             Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),
             Self::AuditLog => ("/v1/moderation", READ, false),
             Self::Journal => ("/v1/journal", READ, false),
+            Self::Stats => ("/v1/stats", READ, false),
             Self::Health => ("/healthz", READ, true),
             Self::OpenApi => ("/openapi.json", READ, false),
             Self::Home => ("/", READ, false),

@@ -142,8 +142,21 @@ async fn activity_of_today_skips_the_archive() {
     assert_eq!(idle.archived(2).await, Some(1));
     idle.count("42", "q", 0).await;
     let cost = idle.tick().await;
-    // The journal alone: one statement. The boards of today are in the snapshot.
-    assert_eq!((cost.queries, cost.kv_writes), (1, 1));
+    // One statement writes the journal, two sum it up. The boards of today are in the snapshot.
+    assert_eq!((cost.queries, cost.kv_writes), (3, 1));
+}
+
+/// The run of every minute moves the entries, and that of every five minutes sums them up once.
+#[tokio::test]
+async fn journal_is_summed_up_after_a_change() {
+    let mut idle = start(|worker| worker);
+    idle.count("42", "p", 0).await;
+    idle.settle().await;
+    assert_eq!(idle.tick().await.queries, 0);
+    idle.app.put_profile("42", json!({"name": "Ada"})).await;
+    assert_eq!(idle.minute().await.queries, 1);
+    assert_eq!(idle.tick().await.queries, 2);
+    assert_eq!(idle.tick().await.queries, 0);
 }
 
 /// The run of every minute moves the entries to the journal before the archive runs.

@@ -23,6 +23,7 @@ mod openapi;
 mod ranking;
 mod static_files;
 mod static_routes;
+mod stats;
 mod users;
 
 // Behaviour of several routes.

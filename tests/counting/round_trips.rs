@@ -89,6 +89,7 @@ fn routes() -> Vec<RouteRequest> {
         ),
         get("moderation", "/v1/users/8/moderation"),
         get("the audit log", "/v1/moderation"),
+        get("the numbers of the site", "/v1/stats"),
         get("health", "/healthz"),
     ]
 }

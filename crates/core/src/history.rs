@@ -29,7 +29,7 @@ pub struct HistoryRequest {
     kept: i32,
 }
 
-/// What is stored of a user's last days.
+/// The stored data of a user's last days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// The profile.
@@ -42,7 +42,7 @@ pub struct History {
     pub older: Vec<(Date, i64)>,
 }
 
-/// What a caller may read of a history.
+/// The part of a history that a caller may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everything: the caller is the user or a service.
@@ -51,14 +51,14 @@ pub enum Access {
     Public,
 }
 
-/// Returns whether everybody may read the points by day of a user with this profile.
+/// Returns whether everyone may read the points by day of a user with this profile.
 #[must_use]
 pub fn is_public(profile: Option<&Profile>, flags: Flags) -> bool {
     profile.is_some_and(|profile| profile.public_activity) && !flags.is_hidden()
 }
 
 impl History {
-    /// Returns whether everybody may read the points by day.
+    /// Returns whether everyone may read the points by day.
     #[must_use]
     pub fn is_public(&self) -> bool {
         is_public(self.profile.as_ref(), self.flags)
@@ -101,7 +101,7 @@ struct View<'a> {
 struct Day<'a> {
     date: String,
     points: Points,
-    /// Those of recent days, for callers with [`Access::Own`].
+    /// Absent for older days, and with [`Access::Public`].
     #[serde(skip_serializing_if = "Option::is_none")]
     actions: Option<Object<&'a str, Action>>,
 }
@@ -130,9 +130,9 @@ impl HistoryRequest {
         let mut query = Query::parse(query, &["days"]);
         let has_archive = config.bound.archive && config.periods.contains(&Period::Day);
         let kept = if has_archive { ARCHIVED_DAYS } else { DAYS };
-        let asked = query.get("days").and_then(|text| text.parse().ok());
+        let requested = query.get("days").and_then(|text| text.parse().ok());
         let user = query.user(user);
-        let days = if asked.is_some_and(|days| (kept + 1..=ARCHIVED_DAYS).contains(&days)) {
+        let days = if requested.is_some_and(|days| (kept + 1..=ARCHIVED_DAYS).contains(&days)) {
             let detail = "must be at most 31: this deployment has no archive of day boards";
             query.check("/days", Err(detail.to_owned()))
         } else {

@@ -10,11 +10,12 @@
 //! 4. [`score`]: points and order of arrival packed into one exact number.
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
 //! 6. [`profile`], [`history`] and [`moderation`]: what is known and shown about one user.
-//! 7. [`token`] and [`caller`]: who sends a request, and what that caller may do.
-//! 8. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
+//! 7. [`stats`]: the numbers of the site.
+//! 8. [`token`] and [`caller`]: who sends a request, and what that caller may do.
+//! 9. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
 //!    that the others share.
-//! 9. [`shard`]: the shard of a user.
-//! 10. [`error`]: every error a caller can receive, as a problem document.
+//! 10. [`shard`]: the shard of a user.
+//! 11. [`error`]: every error a caller can receive, as a problem document.
 
 pub mod activity;
 pub mod board;
@@ -34,6 +35,7 @@ pub mod profile;
 pub mod query;
 pub mod score;
 pub mod shard;
+pub mod stats;
 pub mod text;
 pub mod token;
 

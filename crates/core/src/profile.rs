@@ -19,7 +19,7 @@ pub struct Profile {
     /// The `https` URL of the user's page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Whether everybody may read the user's points by day.
+    /// Whether everyone may read the user's points by day.
     #[serde(skip_serializing_if = "is_false")]
     pub public_activity: bool,
 }

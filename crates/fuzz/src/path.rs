@@ -17,9 +17,11 @@ use activity_rank_core::moderation::AuditRequest;
 use activity_rank_core::path::normal_form;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
+use activity_rank_core::stats::StatsRequest;
 use activity_rank_store::boards::{Others, call, winners_call};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Pipeline};
+use activity_rank_store::stats::totals_call;
 use activity_rank_store::{erasure, history, moderation};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::json;
@@ -115,6 +117,7 @@ fn check_route(path: &str, query: &str) {
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
         Route::AuditLog => "/v1/moderation".to_owned(),
         Route::Journal => "/v1/journal".to_owned(),
+        Route::Stats => "/v1/stats".to_owned(),
     };
     assert_eq!(Route::parse(&rendered), Ok(route.clone()), "{path:?}");
     // An encoded slash does not separate segments.
@@ -147,6 +150,7 @@ fn check_route(path: &str, query: &str) {
             assert_documented_error("", page.as_ref().err());
             assert!(page.is_err() || is_id(user), "{user:?}");
         }
+        Route::Stats => check_stats(query),
         Route::UserTargets(user) => check_list(user, query),
         // The page has no query, so its query is used for a board.
         Route::Home => check_board(BoardKind::Members, "day", "42", query),
@@ -358,6 +362,22 @@ fn check_audit_log(query: &str) {
             (1..=100).contains(&limit.parse::<u32>().expect("a number")),
             "{query:?}"
         );
+    }
+}
+
+/// Asserts that the days are in order and limited, and that the normal form has the same meaning.
+fn check_stats(query: &str) {
+    let stats = StatsRequest::parse(query, today());
+    assert_documented_error("", stats.as_ref().err());
+    if let Ok(stats) = stats {
+        assert!(stats.from <= stats.to && stats.to <= today(), "{query:?}");
+        assert!(stats.to.days_since(stats.from) < 366, "{query:?}");
+        let normal = stats.normal_form();
+        let (_, normal_query) = normal.split_once('?').expect("a query");
+        assert_eq!(StatsRequest::parse(normal_query, today()), Ok(stats));
+        let boards = stats.boards(&CONFIG);
+        let call = totals_call(&CONFIG, &boards, 0);
+        checked_arguments("ar", &Pipeline::new(vec![call]));
     }
 }
 

@@ -11,7 +11,7 @@
 //! 6. [`deployment::pending`]: changes of visibility and erasures that take several steps.
 //! 7. [`count`]: counts and undoes activities.
 //! 8. [`deliveries`]: what others receive on other shards.
-//! 9. [`boards`]: reads boards and standings.
+//! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
 //! 10. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
 //! 11. [`targets`]: the register of targets.
 //! 12. [`watch`]: boards that someone watches.
@@ -36,5 +36,6 @@ pub mod profiles;
 pub mod progress;
 pub mod redis;
 pub mod scripts;
+pub mod stats;
 pub mod targets;
 pub mod watch;

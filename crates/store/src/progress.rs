@@ -6,6 +6,7 @@
 //! | `late` | how often the drain has found late changes: of boards that the archive may have already |
 //! | `archive` | the last complete pass over the boards, as [`Pass`] |
 //! | `pass` | the pass in progress, or empty |
+//! | `sums` | the last entry of the outbox that is in the sums of the journal |
 //! | `snapshot` | the instant of the last snapshot, and the text by which a later run recognises its content |
 
 use crate::deployment::Deployment;
@@ -16,6 +17,9 @@ use activity_rank_core::error::Error;
 
 /// The field that counts late changes.
 pub(crate) const LATE: &str = "late";
+
+/// The field of [`Progress::summed`].
+const SUMS: &str = "sums";
 
 /// The progress of the jobs on a shard, and its outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub struct Progress {
     pub pass: Option<Pass>,
     /// The content of the last snapshot; empty if there is none.
     pub snapshot: String,
+    /// The id of the last entry in the sums of the journal; empty if there is none.
+    pub summed: String,
 }
 
 /// The outbox of a shard.
@@ -81,7 +87,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
         let keys = deployment.keys(shard);
         commands.push(fingerprint::read(&keys));
         let fields = Command::new("HMGET").arg(&keys.progress()).arg(LATE);
-        commands.push(fields.arg("archive").arg("pass").arg("snapshot"));
+        commands.push(fields.args(["archive", "pass", "snapshot", SUMS]));
         commands.push(Command::new("XINFO").arg("STREAM").arg(&keys.outbox()));
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
@@ -103,6 +109,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
             archived: Pass::parse(field(1)?),
             pass: Pass::parse(field(2)?),
             snapshot: field(3)?.to_owned(),
+            summed: field(4)?.to_owned(),
         });
     }
     Ok(all)
@@ -160,6 +167,20 @@ pub async fn record_snapshot(deployment: &Deployment, contents: &[String]) -> Re
     let mut sets = Vec::new();
     for (shard, content) in (0..).zip(contents) {
         sets.push(set(&deployment.keys(shard), "snapshot", content));
+    }
+    deployment.store.run(&Pipeline::new(sets)).await?;
+    Ok(())
+}
+
+/// Records, for some shards, the last entry that is in the sums of the journal.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn record_sums(deployment: &Deployment, last: &[(u32, &str)]) -> Result<(), Error> {
+    let mut sets = Vec::new();
+    for (shard, last) in last {
+        sets.push(set(&deployment.keys(*shard), SUMS, last));
     }
     deployment.store.run(&Pipeline::new(sets)).await?;
     Ok(())

@@ -11,6 +11,7 @@ const TABLE: &str = r#"
     UPSTASH_REDIS_REST_URL    ["redis://localhost:6379"]   must begin with https:// or http://
     UPSTASH_REDIS_REST_TOKEN  [null]                       is required and not set
     POINT_DECIMALS            ["3", -1, "two"]             must be an integer from 0 to 2
+    PUBLIC_STATS              ["yes", 1]                   must be true or false
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600
     STORE_TIMEOUT_MS          ["0", 30001]                 must be an integer from 1 to 30000
     CRON_BUDGET               ["49", 1001]                 must be an integer from 50 to 1000

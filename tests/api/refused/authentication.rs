@@ -21,6 +21,7 @@ pub fn cases() -> Vec<Case> {
         (Method::POST, "/v1/users/42/adjustments", "{}"),
         (Method::GET, "/v1/moderation", ""),
         (Method::GET, "/v1/journal", ""),
+        (Method::GET, "/v1/stats", ""),
     ];
     let mut cases = Vec::new();
     for (method, path, body) in routes {

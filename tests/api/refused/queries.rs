@@ -102,6 +102,28 @@ fn dates_and_groups() -> Vec<Case> {
         cases.extend(groups.map(|group| case(&format!("group={group}"), "group", ID)));
         cases.push(case("group=eu&group=us", "group", REPEATED));
     }
+    for (query, name, detail) in [
+        (format!("to={tomorrow}"), "to", future.as_str()),
+        (format!("from={tomorrow}"), "from", &future),
+        ("to=today".to_owned(), "to", DATE),
+        ("from=2026-11".to_owned(), "from", DATE),
+        ("to=2026-01-01&to=2026-01-01".to_owned(), "to", REPEATED),
+        (
+            "from=2026-01-02&to=2026-01-01".to_owned(),
+            "from",
+            "must not be after to, 2026-01-01",
+        ),
+        (
+            "from=2025-01-01&to=2026-01-02".to_owned(),
+            "from",
+            "must be at most 365 days before to",
+        ),
+    ] {
+        cases.push(get(
+            &format!("/v1/stats?{query}"),
+            field_error(name, detail),
+        ));
+    }
     cases
 }
 
@@ -176,6 +198,11 @@ fn unknown_parameters() -> Vec<Case> {
             "/v1/users/42/points?before=x",
             "before",
             "must be `next` of the previous page",
+        ),
+        (
+            "/v1/stats?date=2026-11-20",
+            "date",
+            "is unknown; expected one of from, to",
         ),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),

@@ -22,7 +22,7 @@ fn without_actions(mut days: Value) -> Value {
 }
 
 #[tokio::test]
-async fn public_calendar_shows_points_to_everybody() {
+async fn public_calendar_shows_points_to_everyone() {
     let app = start();
     app.put_profile("42", json!({"name": "Ada", "public_activity": true}))
         .await;
@@ -39,7 +39,7 @@ async fn public_calendar_shows_points_to_everybody() {
         (app.without_key(), &public),
         (app.with_key(&stranger), &public),
         (app.with_key(&member), &own),
-        (app.with_key("dev-service-key-of-nobody"), &Value::Null),
+        (app.with_key("unknown-key"), &Value::Null),
     ] {
         let response = caller.get(PATH).await;
         if expected.is_null() {
@@ -61,7 +61,7 @@ async fn public_calendar_shows_points_to_everybody() {
     app.without_key().get(PATH).await.assert_status(200);
 }
 
-/// A stranger cannot tell these users apart.
+/// A stranger receives the same response for all of these users.
 #[tokio::test]
 async fn calendar_of_others_is_refused_alike() {
     let app = start();

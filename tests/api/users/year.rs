@@ -23,7 +23,7 @@ fn drop_closed_boards(app: &WranglerApp) {
     }
 }
 
-/// Returns the days of a year with points; those of the last 31 have actions.
+/// Returns the days of a year with points; the last 31 have actions.
 fn year(points: &[(i64, u32)]) -> Value {
     let recent: Vec<(i64, u32, Value)> = points
         .iter()

@@ -18,10 +18,14 @@ impl CachedResponse {
         (now.0 - self.made.0).max(0) / 1000
     }
 
-    /// Returns the body with the fields `stale` and `as_of` added.
+    /// Returns the body with the fields `stale` and `as_of` added; a body that has an `as_of` keeps it.
     #[must_use]
     pub fn stale(&self) -> String {
         let fields = self.body.strip_suffix('}').unwrap_or_default();
+        // Texts within the body have escaped quotation marks.
+        if fields.contains(",\"as_of\":") {
+            return format!("{fields},\"stale\":true}}");
+        }
         format!("{fields},\"stale\":true,\"as_of\":\"{}\"}}", self.made)
     }
 }
@@ -38,6 +42,11 @@ mod tests {
         };
         let stale = r#"{"total":0,"stale":true,"as_of":"2026-11-20T00:00:00Z"}"#;
         assert_eq!(cached.stale(), stale);
+        let dated = CachedResponse {
+            body: r#"{"days":[],"as_of":null}"#.to_owned(),
+            ..cached.clone()
+        };
+        assert_eq!(dated.stale(), r#"{"days":[],"as_of":null,"stale":true}"#);
         assert_eq!(cached.age(Instant(1_795_132_861_999)), 61);
     }
 }

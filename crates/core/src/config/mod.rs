@@ -56,6 +56,8 @@ pub struct Config {
     pub keep: Keep,
     /// Maximum age of an open board in a cache, in seconds: 1 to 3,600.
     pub board_max_age: u32,
+    /// Whether everyone may read the numbers of the site.
+    pub public_stats: bool,
     /// The prefix of every key.
     pub prefix: String,
     /// The optional bindings.
@@ -130,6 +132,7 @@ impl Config {
             decimals,
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
+            public_stats: vars.boolean("PUBLIC_STATS")?.unwrap_or_default(),
             prefix: prefix(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),

@@ -30,6 +30,7 @@ impl Vars {
         "POINT_DECIMALS",
         "KEEP_DAYS",
         "BOARD_MAX_AGE",
+        "PUBLIC_STATS",
         "STORE_TIMEOUT_MS",
         "CRON_BUDGET",
         "PREFIX",
@@ -67,6 +68,20 @@ impl Vars {
     pub fn required(&self, name: &'static str) -> Result<String, Error> {
         let missing = || Error::Misconfigured(name, "is required and not set".to_owned());
         self.text(name)?.ok_or_else(missing)
+    }
+
+    /// Returns a boolean, given as such or as a string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is anything else.
+    pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Error> {
+        if let Some(Value::Bool(flag)) = self.0.get(name) {
+            return Ok(Some(*flag));
+        }
+        let flag = self.text(name)?.map(|text| text.parse());
+        let invalid = |_| Error::Misconfigured(name, "must be true or false".to_owned());
+        flag.transpose().map_err(invalid)
     }
 
     /// Returns an integer within a range, given as a number or a string.

@@ -1,0 +1,43 @@
+//! `totals.lua`: the totals of boards.
+
+use crate::deployment::Deployment;
+use crate::keys::Keys;
+use crate::redis::Command;
+use crate::scripts::TOTALS;
+use activity_rank_core::calendar::{Date, Period};
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+
+/// Reads the number of visible users on each board, by shard; `None` for a board that the shard does
+/// not have.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_totals(
+    deployment: &Deployment,
+    boards: &[(Period, Date)],
+) -> Result<Vec<Vec<Option<u64>>>, Error> {
+    let config = &deployment.config;
+    let calls = (0..config.shards).map(|shard| totals_call(config, boards, shard));
+    let replies = deployment.run_scripts(calls.collect()).await?;
+    let mut totals = Vec::new();
+    for reply in replies {
+        let mut of_shard = Vec::new();
+        for index in 1..=boards.len() {
+            of_shard.push(reply.at(index)?.optional_unsigned()?);
+        }
+        totals.push(of_shard);
+    }
+    Ok(totals)
+}
+
+/// Returns the call that reads the totals of a shard.
+#[must_use]
+pub fn totals_call(config: &Config, boards: &[(Period, Date)], shard: u32) -> Command {
+    let keys = Keys::of_shard(config, shard);
+    let boards = boards.iter();
+    let boards = boards.map(|(period, date)| keys.board(*period, *date, None));
+    let all: Vec<String> = [keys.users()].into_iter().chain(boards).collect();
+    Command::script(&TOTALS, &all)
+}
