@@ -51,6 +51,8 @@ pub enum Command {
     Top(TopArgs),
     /// Print one user's score and rank
     Standing(StandingArgs),
+    /// Print the numbers of the site
+    Stats(StatsArgs),
     /// Print a user token, to call the service as a user
     Token(TokenArgs),
     /// Export all data of a deployment from the store to a file
@@ -201,6 +203,21 @@ pub struct StandingArgs {
     pub board: BoardArgs,
 }
 
+/// Options of `stats`.
+#[derive(Debug, Args)]
+#[command(after_help = STATS_EXAMPLES)]
+pub struct StatsArgs {
+    /// First day, YYYY-MM-DD [default: 29 days before the last]
+    #[arg(long, value_name = "DAY")]
+    pub from: Option<String>,
+    /// Last day, YYYY-MM-DD [default: today]
+    #[arg(long, value_name = "DAY")]
+    pub to: Option<String>,
+    /// Print the JSON response of the service
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Options that select a board and its output format.
 #[derive(Debug, Args)]
 pub struct BoardArgs {
@@ -306,6 +323,11 @@ Examples:
   activity-rank top --hot --limit 10
   activity-rank top month --date 2026-10-01 --limit 100
   activity-rank top all --group eu --json";
+
+const STATS_EXAMPLES: &str = "\
+Examples:
+  activity-rank stats
+  activity-rank stats --from 2026-10-01 --to 2026-10-31 --json";
 
 const STANDING_EXAMPLES: &str = "\
 Examples:

@@ -1,11 +1,13 @@
-//! Board responses: request, types and output shared by `top` and `standing`.
+//! Board responses: request, types and output shared by `top` and `standing`, and output of `stats`.
 
 use std::fmt;
+use std::ops::Range;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use reqwest::Url;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Number;
@@ -129,12 +131,30 @@ pub async fn print<T: DeserializeOwned>(
             url.query_pairs_mut().append_pair(name, text);
         }
     }
-    let body = with_backoff(RETRIES, |_, _| (), || client.get(&url)).await?;
+    print_response(&url, || client.get(&url), board.json, text).await
+}
+
+/// Prints the response that `get` reads from a URL, as JSON or as the text that `text` returns.
+///
+/// # Errors
+///
+/// As [`print`].
+pub async fn print_response<T, F>(
+    url: &Url,
+    get: impl Fn() -> F,
+    as_json: bool,
+    text: impl FnOnce(&T) -> String,
+) -> Result<ExitCode, Failure>
+where
+    T: DeserializeOwned,
+    F: Future<Output = Result<Vec<u8>, RequestError>>,
+{
+    let body = with_backoff(RETRIES, |_, _| (), get).await?;
     let unexpected = |error: serde_json::Error| RequestError::UnexpectedResponse {
         url: url.to_string(),
         what: error.to_string(),
     };
-    Screen::print(&if board.json {
+    Screen::print(&if as_json {
         let json: Box<RawValue> = serde_json::from_slice(&body).map_err(unexpected)?;
         printable_json(json.get())
     } else {
@@ -161,7 +181,7 @@ pub fn table(entries: &[Entry], marked: Option<&str>) -> String {
             name,
         ])
     });
-    format_table(["rank", "score", "user", "name"], rows)
+    format_table(["rank", "score", "user", "name"], rows, 0..2)
 }
 
 /// Formats entries of targets as aligned columns.
@@ -182,19 +202,21 @@ pub fn target_table(entries: &[Entry]) -> String {
                 .unwrap_or_default(),
         ])
     });
-    format_table(["rank", "score", "target", "title", "author"], rows)
+    format_table(["rank", "score", "target", "title", "author"], rows, 0..2)
 }
 
-fn format_table<const N: usize>(
+/// Formats rows as columns; those with the numbers in `right` are aligned to the right.
+pub fn format_table<const N: usize>(
     header: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
+    right: Range<usize>,
 ) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header);
     for row in rows {
         table.add_row(row);
     }
-    for column in table.column_iter_mut().take(2) {
+    for column in table.column_iter_mut().take(right.end).skip(right.start) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.trim_fmt()

@@ -8,6 +8,7 @@
 //! - [`import`], [`profiles`] and [`targets`] upload files of JSON lines.
 //! - [`upload`] is the pipeline behind them: it checks, batches, sends and summarises lines.
 //! - [`top`] and [`standing`] print boards.
+//! - [`stats`] prints the numbers of the site.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`token`] signs user tokens for development.
 //! - [`archive`] exports a deployment's data to a file and restores it.
@@ -31,6 +32,7 @@ pub mod upload;
 
 pub mod board;
 pub mod standing;
+pub mod stats;
 pub mod top;
 
 pub mod token;
@@ -67,6 +69,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Targets(args) => targets::run(service, args).await,
         Command::Top(args) => top::run(service, args).await,
         Command::Standing(args) => standing::run(service, args).await,
+        Command::Stats(args) => stats::run(service, args).await,
         Command::Token(args) => token::run(args),
         Command::Export(args) => archive::export::run(args).await,
         Command::Restore(args) => archive::restore::run(args).await,

@@ -1,4 +1,4 @@
-//! `top` and `standing`.
+//! `top`, `standing` and `stats`.
 
 use std::process::Stdio;
 
@@ -8,6 +8,7 @@ use crate::service::{Fault, Service};
 
 const TOP: &str = r#"{"period":{"kind":"week","id":"2026-W47","start":"2026-11-16T00:00:00Z","end":"2026-11-23T00:00:00Z","timezone":"UTC","closed":false},"total":2,"entries":[{"rank":1,"score":57,"user":{"id":"42","name":"艾达"}},{"rank":2,"score":5,"user":{"id":"7"}}]}"#;
 const STANDING: &str = r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},"user":{"id":"7"},"rank":2,"score":5,"total":2,"percentile":50.0,"next":{"rank":1,"score":57,"points":53},"around":[{"rank":1,"score":57,"user":{"id":"42"}},{"rank":2,"score":5,"user":{"id":"7"}}]}"#;
+const STATS: &str = r#"{"timezone":"UTC","days":[{"date":"2026-11-20","active":12,"new":3,"activities":40,"points":85,"actions":{"like":{"count":20,"points":40}}}],"weeks":[{"id":"2026-W47","active":40}],"as_of":"2026-11-20T08:00:00Z"}"#;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn top_prints_a_table() -> TestResult {
@@ -61,6 +62,34 @@ async fn standing_prints_rank_and_neighbours() -> TestResult {
         .map(|received| received.route)
         .collect();
     assert_eq!(routes, ["GET /v1/ranking/all/users/a%2Fb?around=1"]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stats_prints_periods_and_sends_the_key() -> TestResult {
+    let service = Service::start().await?.with_page(STATS);
+    let args = ["stats", "--from", "2026-11-20", "--to", "2026-11-20"];
+    let text = run(&service, &args, "")?;
+    assert_eq!(
+        text.stdout,
+        "UTC · as of 2026-11-20T08:00:00Z\n\n \
+         period      active  new  activities  points\n \
+         2026-11-20      12    3          40      85\n \
+         2026-W47        40\n"
+    );
+    assert_eq!((text.code, text.stderr.as_str()), (Some(0), ""));
+    let json = run(&service, &["stats", "--json"], "")?;
+    assert_eq!(json.stdout, format!("{STATS}\n"));
+    let received = service.received();
+    let [first, second] = received.as_slice() else {
+        return Err("expected two requests".into());
+    };
+    let route = "GET /v1/stats?from=2026-11-20&to=2026-11-20";
+    assert_eq!(
+        (first.route.as_str(), second.route.as_str()),
+        (route, "GET /v1/stats")
+    );
+    assert!(first.authorization.is_some());
     Ok(())
 }
 

@@ -1,0 +1,120 @@
+//! `activity-rank stats`: prints the numbers of the site.
+
+use std::process::ExitCode;
+
+use serde::Deserialize;
+use serde_json::Number;
+
+use crate::args::{ServiceArgs, StatsArgs};
+use crate::board::{format_table, print_response};
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::printable::printable;
+
+/// Response of the service.
+#[derive(Debug, Deserialize)]
+struct Stats {
+    timezone: String,
+    days: Vec<Day>,
+    #[serde(default)]
+    weeks: Vec<Active>,
+    #[serde(default)]
+    months: Vec<Active>,
+    as_of: Option<String>,
+}
+
+/// The numbers of one day; those without a source are absent.
+#[derive(Debug, Deserialize)]
+struct Day {
+    date: String,
+    active: Option<u64>,
+    new: Option<u64>,
+    activities: Option<u64>,
+    points: Option<Number>,
+}
+
+/// The active users of a week or month.
+#[derive(Debug, Deserialize)]
+struct Active {
+    id: String,
+    active: u64,
+}
+
+/// Reads the numbers and prints them.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the service gives no usable response or stdout fails.
+pub async fn run(service: &ServiceArgs, args: &StatsArgs) -> Result<ExitCode, Failure> {
+    let client = Client::new(service)?;
+    let mut url = client.url(&["v1", "stats"]);
+    for (name, day) in [("from", &args.from), ("to", &args.to)] {
+        if let Some(day) = day {
+            url.query_pairs_mut().append_pair(name, day);
+        }
+    }
+    print_response(&url, || client.get_with_key(&url), args.json, text).await
+}
+
+fn text(stats: &Stats) -> String {
+    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let days = stats.days.iter().map(|day| {
+        [
+            printable(&day.date),
+            number(day.active),
+            number(day.new),
+            number(day.activities),
+            day.points
+                .as_ref()
+                .map(Number::to_string)
+                .unwrap_or_default(),
+        ]
+    });
+    let periods = stats.weeks.iter().chain(&stats.months).map(|period| {
+        let mut row = <[String; 5]>::default();
+        let [id, active, ..] = &mut row;
+        (*id, *active) = (printable(&period.id), period.active.to_string());
+        row
+    });
+    let header = ["period", "active", "new", "activities", "points"];
+    let table = format_table(header, days.chain(periods), 1..5);
+    let mut first = printable(&stats.timezone);
+    if let Some(as_of) = &stats.as_of {
+        first = format!("{first} · as of {}", printable(as_of));
+    }
+    format!("{first}\n\n{table}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stats_are_a_table_of_periods() -> Result<(), serde_json::Error> {
+        let stats = serde_json::from_str(
+            r#"{"timezone":"UTC","days":[{"date":"2026-11-20","active":12,"new":3,"activities":40,
+                "points":85.5,"actions":{"like":{"count":20,"points":40}}}],
+                "weeks":[{"id":"2026-W47","active":40}],"months":[{"id":"2026-11","active":90}],
+                "as_of":"2026-11-20T08:00:00Z"}"#,
+        )?;
+        assert_eq!(
+            text(&stats),
+            "UTC · as of 2026-11-20T08:00:00Z\n\n \
+             period      active  new  activities  points\n \
+             2026-11-20      12    3          40    85.5\n \
+             2026-W47        40\n \
+             2026-11         90"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn absent_numbers_are_blank() -> Result<(), serde_json::Error> {
+        let stats = serde_json::from_str(r#"{"timezone":"UTC","days":[{"date":"2026-11-20"}]}"#)?;
+        assert_eq!(
+            text(&stats),
+            "UTC\n\n period      active  new  activities  points\n 2026-11-20"
+        );
+        Ok(())
+    }
+}
