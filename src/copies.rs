@@ -75,12 +75,16 @@ pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(S
     let Some(snapshots) = &context.app.bindings.snapshots else {
         return Vec::new();
     };
-    let id = archive::deployment_id(&context.deployment.config);
+    let config = &context.deployment.config;
+    let id = archive::deployment_id(config);
     let found = snapshots.find(&id, ALL_TIME).await.unwrap_or_default();
     let Some((_, all)) = found else {
         return Vec::new();
     };
-    let points = |row: &Row| Some((row.user.clone(), all.row_of(&row.user)?.score.points()));
+    let points = |row: &Row| {
+        let score = all.row_of(&row.user)?.score;
+        Some((row.user.clone(), config.layout.points(score)))
+    };
     slice.rows.iter().filter_map(points).collect()
 }
 

@@ -20,6 +20,7 @@ const SCRIPTS: [(&str, &[&str]); 24] = [
         &[
             "journal",
             "integers",
+            "score",
             "audit",
             "deliveries",
             "restore",
@@ -84,6 +85,7 @@ const SCRIPTS: [(&str, &[&str]); 24] = [
         &[
             "journal",
             "integers",
+            "score",
             "audit",
             "deliveries",
             "pending",

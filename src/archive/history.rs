@@ -33,7 +33,7 @@ pub async fn read_points(
     let rows = archive.texts(Statement::new(sql, values)).await?;
     let points = rows.iter().filter_map(|row| {
         let (day, score) = row.split_once(' ')?;
-        let points = Score(score.parse().ok()?).points();
+        let points = config.layout.points(Score(score.parse().ok()?));
         Some((Date::parse(day)?, i64::try_from(points).ok()?))
     });
     Ok(points.collect())

@@ -125,13 +125,14 @@ pub fn parse(
 mod tests {
     use super::*;
     use activity_rank_core::config::{Rules, Vars};
+    use activity_rank_core::score::Layout;
     use serde_json::{Map, json};
 
     const NOW: Instant = Instant(1_795_132_800_000);
 
     fn rules(rules: Value) -> Rules {
         let vars = [("RULES".to_owned(), rules)];
-        Rules::parse(&Vars::new(Map::from_iter(vars)), 0).unwrap()
+        Rules::parse(&Vars::new(Map::from_iter(vars)), Layout::DEFAULT).unwrap()
     }
 
     fn activity(action: &str, target: &str) -> Activity {

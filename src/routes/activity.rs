@@ -40,7 +40,7 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
         to_nfc,
     };
     let parse = |item| reader.read(item, &caller);
-    let queued = Counted::queued(config.decimals);
+    let queued = Counted::queued(config.layout.decimals);
     let json = body.json()?;
     let Value::Array(items) = &json else {
         let item = parse(&json)?;

@@ -79,6 +79,12 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
             period.name()
         ));
     }
+    for period in &health.near_maximum {
+        warnings.push(format!(
+            "A user of the {} board has 80 % of the maximum points or more; activity that would exceed the maximum is refused. Fewer ORDER_BITS or POINT_DECIMALS raise it, under another PREFIX.",
+            period.name()
+        ));
+    }
     let config = &deployment.config;
     if config.service_keys.is_empty() && !config.tokens.are_enabled() {
         warnings.push(
@@ -96,7 +102,8 @@ fn configured(config: &Config) -> Value {
         "periods": config.periods.iter().map(names).collect::<Vec<_>>(),
         "content_periods": config.content_periods.iter().map(names).collect::<Vec<_>>(),
         "actions": config.rules.actions().collect::<Vec<_>>(),
-        "decimals": config.decimals,
+        "decimals": config.layout.decimals,
+        "order_bits": config.layout.order_bits,
         "board_max_age": config.board_max_age,
         "store_timeout_ms": config.store_timeout,
         "cron_budget": config.cron_budget,

@@ -46,7 +46,7 @@ pub async fn adjust(context: RequestContext<'_>, user: &str) -> Result<Response,
     let body = context.request.body()?;
     let caller = authenticate(context).await?;
     context.request.reject_parameters()?;
-    let adjustment = Adjustment::parse(user, &body.json()?, deployment.config.decimals, now)?;
+    let adjustment = Adjustment::parse(user, &body.json()?, deployment.config.layout, now)?;
     caller.must_be_service(Scope::Admin)?;
     let counted = count::adjust(deployment, adjustment, now).await?;
     Ok(Response::json(&counted))
@@ -58,7 +58,8 @@ pub async fn audit_log(context: RequestContext<'_>) -> Result<Response, Error> {
     let page = AuditRequest::parse(&context.request.query)?;
     caller.must_be_service(Scope::Admin)?;
     let entries = moderation::read_audit_log(context.deployment, &page).await?;
-    Ok(Response::json_text(
-        page.render(&entries, context.deployment.config.decimals),
-    ))
+    Ok(Response::json_text(page.render(
+        &entries,
+        context.deployment.config.layout.decimals,
+    )))
 }

@@ -24,7 +24,7 @@ pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Er
         None => point_changes::read(deployment, &request).await?,
     };
     let targets = read_targets(context, page.targets()).await?;
-    let decimals = deployment.config.decimals;
+    let decimals = deployment.config.layout.decimals;
     let body = page.render(&request.user, profile.as_ref(), &targets, decimals);
     Ok(Response::json_text(body))
 }

@@ -58,7 +58,7 @@ pub async fn hot(context: RequestContext<'_>) -> Result<Response, Error> {
     let request = HotRequest::parse(query, config, context.today())?;
     let read = async {
         let hot = boards::read_hot(context.deployment, &request).await?;
-        Ok(request.render(hot, config.decimals))
+        Ok(request.render(hot, config.layout))
     };
     let (form, max_age) = (request.normal_form(), config.board_max_age);
     cached(context, &form, max_age, Box::pin(read), None).await
@@ -79,7 +79,7 @@ async fn read_winners(
     let mut past = request.merge(stored, archived, config.shards);
     add_profiles(deployment, &mut past).await?;
     let (calendar, now) = (&deployment.calendar, context.request.now);
-    Ok(request.render(&past, calendar, now, config.decimals))
+    Ok(request.render(&past, calendar, now, config.layout))
 }
 
 /// Adds the profiles that boards of the archive lack.
@@ -195,8 +195,11 @@ impl<'a> BoardReader<'a> {
     /// Adds the points of all time that the board of all time itself has.
     fn add_own_points(&self, slice: &mut BoardSlice) {
         if self.has_levels() && self.request.board().name() == ALL_TIME {
-            let points = |user: &String| slice.row_of(user).map_or(0, |row| row.score.points());
-            let points = |user: &String| (user.clone(), points(user));
+            let layout = self.context.deployment.config.layout;
+            let points = |user: &String| {
+                let row = slice.row_of(user);
+                (user.clone(), row.map_or(0, |row| layout.points(row.score)))
+            };
             slice.all_time = slice.users().map(points).collect();
         }
     }

@@ -126,7 +126,7 @@ pub async fn list(context: RequestContext<'_>, user: &str) -> Result<Response, E
     let request = ListRequest::parse(user, &context.request.query)?;
     let shows_hidden = may_see_hidden(context, &request.user).await;
     let page = targets::list(context.deployment, &request, shows_hidden).await?;
-    let decimals = context.deployment.config.decimals;
+    let decimals = context.deployment.config.layout.decimals;
     Ok(Response::json_text(page.render(decimals)))
 }
 

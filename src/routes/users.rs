@@ -135,7 +135,7 @@ pub async fn history(context: RequestContext<'_>, user: &str) -> Result<Response
     if let Some(archive) = &context.app.bindings.archive {
         history.older = archive::read_points(archive, config, &request).await?;
     }
-    let body = request.render(&history, access, calendar, config.decimals);
+    let body = request.render(&history, access, calendar, config.layout.decimals);
     Ok(Response::json_text(body))
 }
 

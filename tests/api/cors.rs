@@ -150,7 +150,7 @@ async fn broken_service_still_sends_cors_headers() {
         worker.var("ALLOWED_ORIGINS", ALLOWED)
     });
     let misconfigured = TestApp::with(|worker| {
-        let worker = worker.var("POINT_DECIMALS", "3");
+        let worker = worker.var("POINT_DECIMALS", "5");
         worker.var("ALLOWED_ORIGINS", ALLOWED)
     });
     for request in every_route() {

@@ -10,7 +10,7 @@ use crate::store::Store;
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"], "content_periods": [],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
-        "board_max_age": 0, "store_timeout_ms": 20_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
+        "order_bits": 30, "board_max_age": 0, "store_timeout_ms": 20_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
         "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})
 }
 
@@ -46,6 +46,7 @@ async fn health_lists_every_setting() {
     let app = TestApp::with(|worker| {
         worker
             .json("POINT_DECIMALS", json!(1))
+            .json("ORDER_BITS", json!(24))
             .var("BOARD_MAX_AGE", "60")
             .var("STORE_TIMEOUT_MS", "5000")
             .json("CRON_BUDGET", json!(1000))
@@ -60,6 +61,7 @@ async fn health_lists_every_setting() {
     });
     let mut settings = configured(app.prefix());
     settings["decimals"] = json!(1);
+    settings["order_bits"] = json!(24);
     settings["board_max_age"] = json!(60);
     settings["store_timeout_ms"] = json!(5000);
     settings["cron_budget"] = json!(1000);

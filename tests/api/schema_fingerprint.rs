@@ -22,6 +22,7 @@ async fn changed_setting_on_live_data_is_rejected() {
     let cases = [
         ("POINT_DECIMALS", "2", "0"),
         ("POINT_DECIMALS", "1", "0"),
+        ("ORDER_BITS", "20", "30"),
         ("TIMEZONE", other_zone, zone),
     ];
     for (name, configured, stored) in cases {

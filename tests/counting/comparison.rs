@@ -18,6 +18,7 @@ pub struct Setup {
     pub timezone: &'static str,
     pub periods: &'static [&'static str],
     pub decimals: u32,
+    pub order_bits: u32,
     /// The variable `RULES`, in addition to the default rules.
     pub rules: Value,
     /// The periods with boards of content and of authors.
@@ -35,6 +36,7 @@ impl Setup {
             timezone,
             periods,
             decimals,
+            order_bits: 30,
             rules,
             content_periods: &[],
         }
@@ -80,12 +82,16 @@ impl Comparison {
             .var("TIMEZONE", setup.timezone)
             .var("PERIODS", &setup.periods.join(","))
             .json("POINT_DECIMALS", json!(setup.decimals))
+            .json("ORDER_BITS", json!(setup.order_bits))
             .json("RULES", setup.rules.clone())
             .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", &setup.content_periods.join(","))
             .cron()
             .start();
         let mut model = Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules());
+        model.max_points = (1 << (53 - setup.order_bits)) - 1;
+        let mut store = Store::new(redis(), worker.prefix());
+        store.order_bits = setup.order_bits;
         if !setup.content_periods.is_empty() {
             let mut content = Content::new(setup.content_periods);
             content.has_shards = shards() > 1;
@@ -94,7 +100,7 @@ impl Comparison {
         Self {
             api: worker.api(),
             model,
-            store: Store::new(redis(), worker.prefix()),
+            store,
             outcome_counts: BTreeMap::new(),
             decimals: setup.decimals,
             _worker: worker,

@@ -4,7 +4,7 @@ use crate::client;
 use crate::load::{self, ActivityLog, JWT_SECRET, Load, Requests, user_id};
 use crate::stack::{Stack, profile, worker_builder, write_profiles};
 use crate::templates::{Responses, Templates};
-use activity_rank_core::score::MAX_POINTS;
+use activity_rank_core::score::Layout;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::Command;
@@ -204,7 +204,7 @@ pub fn builder(
             .limited()
             .var("JWT_SECRET", JWT_SECRET)
             // A member sends more likes than a day may count by default.
-            .json("RULES", json!({"like": {"member_cap": MAX_POINTS}})),
+            .json("RULES", json!({"like": {"member_cap": Layout::DEFAULT.max_points()}})),
         Contender::Limit | Contender::Posts | Contender::Hono | Contender::Fixed => builder
             .bundle(&contender.bundle())
             .json("TEMPLATES", json!(templates.with_prefix(prefix)))

@@ -110,7 +110,7 @@ impl StatsRequest {
                 push(&mut day, "active", &active.to_string());
             }
             if let Some(sums) = sums {
-                push_sums(&mut day, sums, &date, config.decimals);
+                push_sums(&mut day, sums, &date, config.layout.decimals);
             }
             push_object(&mut days, &day);
         }

@@ -11,6 +11,7 @@ use crate::redis::{Command, Reply};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::score::Layout;
 
 /// Precedes the stored fingerprint while a rebuild locks the shard for writes.
 const REBUILDING: &str = "rebuilding";
@@ -18,8 +19,13 @@ const REBUILDING: &str = "rebuilding";
 /// Returns the fingerprint of a deployment's settings.
 #[must_use]
 pub fn fingerprint(config: &Config) -> String {
-    let settings = settings(config).map(|(_, name, value)| format!("{name}={value}"));
-    format!("v3 {}", settings.join(" "))
+    let mut text = "v3".to_owned();
+    for (_, name, value) in settings(config) {
+        if default_of(name).as_ref() != Some(&value) {
+            text = format!("{text} {name}={value}");
+        }
+    }
+    text
 }
 
 /// Returns the command that reads the stored fingerprint of a shard.
@@ -119,11 +125,15 @@ fn mismatch(config: &Config, stored: &str) -> Error {
     if is_write_locked(config, stored) {
         return Error::StoreUnavailable("the data is being rebuilt".to_owned());
     }
-    let prefix = &config.prefix;
-    let stored_value = |name: &str| {
+    let (prefix, stored) = (&config.prefix, settings_of(stored));
+    let named = |name: &str| {
         let mut settings = stored.split(' ');
-        settings.find_map(|setting| setting.strip_prefix(name)?.strip_prefix('='))
+        let value = settings.find_map(|setting| setting.strip_prefix(name)?.strip_prefix('='));
+        value.map(str::to_owned)
     };
+    // The fingerprint of another version may name no setting at all.
+    let stored_value =
+        |name| named(name).or_else(|| named("shards").and_then(|_| default_of(name)));
     for (variable, name, ours) in settings(config) {
         let Some(stored) = stored_value(name).filter(|stored| *stored != ours) else {
             continue;
@@ -140,11 +150,18 @@ fn mismatch(config: &Config, stored: &str) -> Error {
     Error::Misconfigured("PREFIX", remedy)
 }
 
+/// Returns the value that a fingerprint does not name: of a setting that older data lacks.
+fn default_of(name: &str) -> Option<String> {
+    (name == "order_bits").then(|| Layout::DEFAULT.order_bits.to_string())
+}
+
 /// Returns variable, name and value of each setting in the fingerprint.
-fn settings(config: &Config) -> [(&'static str, &'static str, String); 3] {
+fn settings(config: &Config) -> [(&'static str, &'static str, String); 4] {
+    let layout = config.layout;
     [
         ("SHARDS", "shards", config.shards.to_string()),
-        ("POINT_DECIMALS", "decimals", config.decimals.to_string()),
+        ("POINT_DECIMALS", "decimals", layout.decimals.to_string()),
         ("TIMEZONE", "timezone", config.timezone.clone()),
+        ("ORDER_BITS", "order_bits", layout.order_bits.to_string()),
     ]
 }

@@ -5,10 +5,6 @@ use crate::fingerprint;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::calendar::{Date, Period};
 use activity_rank_core::error::Error;
-use activity_rank_core::score::ORDERS;
-
-/// From this order number on, a board counts as nearly full: 80 %.
-const NEARLY_FULL: u64 = ORDERS / 5 * 4;
 
 /// The condition of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +13,8 @@ pub struct StoreHealth {
     pub eviction_policy: Option<String>,
     /// Periods whose current board has used 80 % of its order numbers.
     pub nearly_full: Vec<Period>,
+    /// Periods with a user on the current board who has 80 % of the maximum points.
+    pub near_maximum: Vec<Period>,
     /// Entries of all outboxes.
     pub outbox_length: u64,
 }
@@ -28,8 +26,16 @@ pub struct StoreHealth {
 /// As [`Deployment::run_script`], also if the store refuses writes: it is full, or a replica.
 pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, Error> {
     let config = &deployment.config;
-    // Only the order counter can be in this range: it is below every user.
-    let (low, high) = (NEARLY_FULL.to_string(), (ORDERS - 1).to_string());
+    let layout = config.layout;
+    let (orders, points) = (layout.orders(), layout.max_points());
+    // Only the order counter can be in the first range: it is below every user.
+    let ranges = [
+        ((orders / 5 * 4).to_string(), format!("({orders}")),
+        (
+            ((points * 4).div_ceil(5) * orders).to_string(),
+            "+inf".to_owned(),
+        ),
+    ];
     let mut commands = vec![Command::new("INFO").arg("memory")];
     for shard in 0..config.shards {
         let keys = deployment.keys(shard);
@@ -37,10 +43,13 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
         // No member is empty, so this updates none; a store without memory refuses it all the same.
         let write = Command::new("ZADD").arg(&keys.index());
         commands.push(write.arg("XX").arg("0").arg(""));
-        commands.extend(config.periods.iter().map(|period| {
-            let count = Command::new("ZCOUNT").arg(&keys.board(*period, today, None));
-            count.arg(&low).arg(&high)
-        }));
+        for period in &config.periods {
+            let board = keys.board(*period, today, None);
+            commands.extend(ranges.iter().map(|(low, high)| {
+                let count = Command::new("ZCOUNT").arg(&board);
+                count.arg(low).arg(high)
+            }));
+        }
         if config.bound.journal {
             commands.push(Command::new("XLEN").arg(&keys.outbox()));
         }
@@ -62,8 +71,10 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
         fingerprint::check(config, &next()?)?;
         next()?;
         for period in &config.periods {
-            if next()?.integer()? > 0 && !health.nearly_full.contains(period) {
-                health.nearly_full.push(*period);
+            for near_limit in [&mut health.nearly_full, &mut health.near_maximum] {
+                if next()?.integer()? > 0 && !near_limit.contains(period) {
+                    near_limit.push(*period);
+                }
             }
         }
         if config.bound.journal {

@@ -91,7 +91,7 @@ pub async fn read_profiles_and_points(
         };
         found.push((
             profile.filter(|_| !flags.is_hidden()),
-            Score(score).points(),
+            deployment.config.layout.points(Score(score)),
         ));
     }
     Ok(found)

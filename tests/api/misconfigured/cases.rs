@@ -10,7 +10,8 @@ const TABLE: &str = r#"
     UPSTASH_REDIS_REST_URL    [null, "  "]                 is required and not set
     UPSTASH_REDIS_REST_URL    ["redis://localhost:6379"]   must begin with https:// or http://
     UPSTASH_REDIS_REST_TOKEN  [null]                       is required and not set
-    POINT_DECIMALS            ["3", -1, "two"]             must be an integer from 0 to 2
+    POINT_DECIMALS            ["5", -1, "two"]             must be an integer from 0 to 4
+    ORDER_BITS                ["15", 31, "all"]            must be an integer from 16 to 30
     PUBLIC_STATS              ["yes", 1]                   must be true or false
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600
     STORE_TIMEOUT_MS          ["0", 30001]                 must be an integer from 1 to 30000

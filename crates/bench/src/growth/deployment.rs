@@ -3,10 +3,10 @@
 use super::RequestKind;
 use crate::load::{user_id, write_get, write_like};
 use crate::stack::{Stack, succeeded, worker_builder};
+use activity_rank_core::score::Layout;
 use redis::Connection;
 use test_support::{SERVICE_KEY, Worker, json, shard_among};
 
-const ORDER_NUMBERS: u64 = 1 << 30;
 /// The points of the first user, less one. The n-th user has `TOP_POINTS / n + 1`.
 const TOP_POINTS: u64 = 1_000_000;
 /// The number of users per command.
@@ -92,7 +92,10 @@ fn fill_boards(
         let shard = shard_among(&id, shards);
         let order = &mut counts[shard as usize];
         let points = 1 + TOP_POINTS / (user as u64 + 1);
-        rows[shard as usize].push((points * ORDER_NUMBERS + ORDER_NUMBERS - 1 - *order, id));
+        let score = Layout::DEFAULT
+            .pack(points, *order)
+            .map_or(0, |score| score.0);
+        rows[shard as usize].push((score, id));
         *order += 1;
         if rows[shard as usize].len() == CHUNK {
             add_rows(redis, &key(shard, "ba:all"), &mut rows[shard as usize])?;

@@ -39,9 +39,9 @@ pub fn decode_key(
             id,
             group,
         }) => {
-            let scores = try_map_values(values, |member, score| match is_fraction(kind, member) {
-                true => decode_counter(&score),
-                false => decode_score(&score),
+            let scores = try_map_values(values, |member, score| match member {
+                COUNTER => decode_counter(kind, &score),
+                _ => decode_score(&score),
             })?;
             split_lines(scores, |scores| Record::Board {
                 shard,
@@ -281,14 +281,15 @@ pub fn decode_score(text: &str) -> Result<i64, String> {
     }
 }
 
-/// Returns whether the score of a member is a fraction: that of the order counter where scores are points.
-fn is_fraction(kind: BoardKind, member: &str) -> bool {
-    kind != BoardKind::Members && member == COUNTER
-}
-
-fn decode_counter(text: &str) -> Result<i64, String> {
-    let number: Option<f64> = text.parse().ok();
-    decode_score(&(number.unwrap_or(f64::NAN) * COUNTER_UNITS).to_string())
+/// The fraction of a counter of members counts changes after the last order number, and is left out: the last
+/// order number is enough to continue from.
+fn decode_counter(kind: BoardKind, text: &str) -> Result<i64, String> {
+    let number = text.parse().unwrap_or(f64::NAN);
+    let number = match kind.is_plain() {
+        true => number * COUNTER_UNITS,
+        false => number.floor(),
+    };
+    decode_score(&number.to_string())
 }
 
 fn decode_each(
@@ -411,7 +412,9 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
         }
         Record::Erased { hash, at, .. } => ("HSET", pair(hash, at.as_millisecond().to_string())),
         Record::Board { of, scores, .. } => {
-            let score_of = |member: &str, score: i64| match is_fraction(Subject::kind(of), member) {
+            let score_of = |member: &str, score: i64| match Subject::kind(of).is_plain()
+                && member == COUNTER
+            {
                 true => (score as f64 / COUNTER_UNITS).to_string(),
                 false => score.to_string(),
             };

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 
+use activity_rank_core::score::Layout;
 use activity_rank_store::redis::Command;
 use jiff::Timestamp;
 
@@ -41,7 +42,8 @@ pub async fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let mut output = Output::open(args.output.as_deref())?;
     output.write(&first_line(&store, &fingerprint).await?)?;
     for shard in 0..fingerprint.shards {
-        export_shard(&store.with_shard(shard, fingerprint.shards), &mut output).await?;
+        let store = store.with_shard(shard, fingerprint.shards);
+        export_shard(&store, fingerprint.layout, &mut output).await?;
     }
     let lines = output.lines;
     output.write(&Record::End { lines })?;
@@ -108,15 +110,16 @@ async fn first_line(store: &Store, fingerprint: &Fingerprint) -> Result<Record, 
         prefix: store.prefix.clone(),
         instant: instant.map_err(|error| Failure::Store(error.to_string()))?,
         shards: fingerprint.shards,
-        decimals: fingerprint.decimals,
+        decimals: fingerprint.layout.decimals,
         timezone: fingerprint.timezone.clone(),
+        order_bits: fingerprint.layout.order_bits,
     })
 }
 
 /// Writes all lines of a shard.
-async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure> {
+async fn export_shard(store: &Store, layout: Layout, output: &mut Output) -> Result<(), Failure> {
     for key in [Key::Index, Key::Users, Key::AuditDetails, Key::Tombstones] {
-        export_pages(store, &key, None, output).await?;
+        export_pages(store, layout, &key, None, output).await?;
     }
     for key in [Key::AuditLog, Key::OptOuts, Key::Deliveries] {
         export_stream(store, &key, output).await?;
@@ -144,7 +147,7 @@ async fn export_shard(store: &Store, output: &mut Output) -> Result<(), Failure>
                 }
             }
         }
-        export_keys(store, &keys, output).await?;
+        export_keys(store, layout, &keys, output).await?;
     }
     Ok(())
 }
@@ -172,7 +175,12 @@ impl SeenKeys {
     }
 }
 
-async fn export_keys(store: &Store, keys: &[Key], output: &mut Output) -> Result<(), Failure> {
+async fn export_keys(
+    store: &Store,
+    layout: Layout,
+    keys: &[Key],
+    output: &mut Output,
+) -> Result<(), Failure> {
     let mut rest = keys;
     while !rest.is_empty() {
         let requested = rest.get(..REQUEST_KEYS).unwrap_or(rest);
@@ -191,8 +199,8 @@ async fn export_keys(store: &Store, keys: &[Key], output: &mut Output) -> Result
             check_type(store, key, &content.kind)?;
             let expires = parse_expiry(store, key, content.expires_at)?;
             match content.members {
-                Some(members) => write_key(store, key, expires, members, output)?,
-                None => export_pages(store, key, expires, output).await?,
+                Some(members) => write_key(store, layout, key, expires, members, output)?,
+                None => export_pages(store, layout, key, expires, output).await?,
             }
         }
         output.show_progress(store, exported);
@@ -203,6 +211,7 @@ async fn export_keys(store: &Store, keys: &[Key], output: &mut Output) -> Result
 /// Exports a key page by page. A concurrent change may be missing.
 async fn export_pages(
     store: &Store,
+    layout: Layout,
     key: &Key,
     expires: Option<Timestamp>,
     output: &mut Output,
@@ -226,9 +235,9 @@ async fn export_pages(
             }
             Key::Board(_) => {
                 values.retain(|(member, _)| member != COUNTER);
-                write_key(store, key, expires, values, output)?;
+                write_key(store, layout, key, expires, values, output)?;
             }
-            _ => write_key(store, key, expires, values, output)?,
+            _ => write_key(store, layout, key, expires, values, output)?,
         }
         output.show_progress(store, 0);
     }
@@ -239,7 +248,7 @@ async fn export_pages(
         let counter: Option<String> = store.run(command).await?;
         if let Some(counter) = counter {
             let values = vec![(COUNTER.to_owned(), counter)];
-            write_key(store, key, expires, values, output)?;
+            write_key(store, layout, key, expires, values, output)?;
         }
     }
     Ok(())
@@ -266,6 +275,7 @@ async fn export_stream(store: &Store, key: &Key, output: &mut Output) -> Result<
 
 fn write_key(
     store: &Store,
+    layout: Layout,
     key: &Key,
     expires: Option<Timestamp>,
     values: Pairs,
@@ -275,6 +285,7 @@ fn write_key(
     for record in decode_key(store.shard, key, expires, values).map_err(failure)? {
         record.check().map_err(failure)?;
         record.check_shard(store.shards).map_err(failure)?;
+        record.check_scores(layout).map_err(failure)?;
         let home = record.shard(store.shards);
         if home != store.shard {
             return Err(failure(format!(

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use activity_rank_core::score::Layout;
 use activity_rank_store::fingerprint::pending_changes;
 
 use crate::count::count;
@@ -39,8 +40,8 @@ pub fn reject_pending_changes(stored: &str) -> Result<(), Failure> {
 pub struct Fingerprint {
     /// Number of shards.
     pub shards: u32,
-    /// Decimal places of points.
-    pub decimals: u32,
+    /// How boards store points.
+    pub layout: Layout,
     /// IANA name of the time zone.
     pub timezone: String,
 }
@@ -50,14 +51,22 @@ impl Fingerprint {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (shards, rest) = text.strip_prefix("v3 shards=")?.split_once(" decimals=")?;
-        let (decimals, timezone) = rest.split_once(" timezone=")?;
+        let (decimals, rest) = rest.split_once(" timezone=")?;
+        let (timezone, order_bits) = match rest.split_once(" order_bits=") {
+            Some((timezone, order_bits)) => (timezone, order_bits.parse().ok()?),
+            None => (rest, Layout::DEFAULT.order_bits),
+        };
         let fingerprint = Self {
             shards: shards.parse().ok()?,
-            decimals: decimals.parse().ok()?,
+            layout: Layout {
+                order_bits,
+                decimals: decimals.parse().ok()?,
+            },
             timezone: timezone.to_owned(),
         };
-        let valid =
-            (1..=MAX_SHARDS).contains(&fingerprint.shards) && fingerprint.to_string() == text;
+        let valid = (1..=MAX_SHARDS).contains(&fingerprint.shards)
+            && Layout::ORDER_BITS.contains(&order_bits)
+            && fingerprint.to_string() == text;
         valid.then_some(fingerprint)
     }
 }
@@ -66,13 +75,18 @@ impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             shards,
-            decimals,
+            layout,
             timezone,
         } = self;
+        let decimals = layout.decimals;
         write!(
             f,
             "v3 shards={shards} decimals={decimals} timezone={timezone}"
-        )
+        )?;
+        if layout.order_bits != Layout::DEFAULT.order_bits {
+            write!(f, " order_bits={}", layout.order_bits)?;
+        }
+        Ok(())
     }
 }
 
@@ -82,10 +96,16 @@ mod tests {
 
     #[test]
     fn only_own_version_is_parsed() {
-        let text = "v3 shards=64 decimals=2 timezone=Asia/Shanghai";
-        let fingerprint = Fingerprint::parse(text).unwrap();
-        assert_eq!((fingerprint.shards, fingerprint.decimals), (64, 2));
-        assert_eq!(fingerprint.to_string(), text);
+        for (end, order_bits) in [("", 30), (" order_bits=20", 20)] {
+            let text = format!("v3 shards=64 decimals=2 timezone=Asia/Shanghai{end}");
+            let fingerprint = Fingerprint::parse(&text).unwrap();
+            let layout = Layout {
+                order_bits,
+                decimals: 2,
+            };
+            assert_eq!((fingerprint.shards, fingerprint.layout), (64, layout));
+            assert_eq!(fingerprint.to_string(), text);
+        }
         for other in [
             "",
             "v1 shards=1 decimals=0 timezone=UTC",
@@ -93,6 +113,9 @@ mod tests {
             "v3 shards=65 decimals=0 timezone=UTC",
             "v3 shards=01 decimals=0 timezone=UTC",
             "v3 shards=1 decimals=0",
+            "v3 shards=1 decimals=0 timezone=UTC order_bits=30",
+            "v3 shards=1 decimals=0 timezone=UTC order_bits=31",
+            "v3 shards=1 decimals=0 timezone=UTC order_bits=15",
             "rebuilding v3 shards=1 decimals=0 timezone=UTC",
         ] {
             assert_eq!(Fingerprint::parse(other), None, "{other}");

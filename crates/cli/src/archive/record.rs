@@ -11,7 +11,8 @@ use std::marker::PhantomData;
 
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::content::{id_of_member, member, member_of_stub};
-use activity_rank_core::{score, shard};
+use activity_rank_core::score::Layout;
+use activity_rank_core::shard;
 use jiff::Timestamp;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
@@ -28,8 +29,8 @@ pub const VERSION: u32 = 2;
 /// The member of a board that holds its order counter.
 pub const COUNTER: &str = "#";
 
-/// Order counters are below this, scores of users at or above.
-pub const ORDERS: i64 = score::ORDERS as i64;
+/// Order counters of boards of content and of authors are below this.
+const PLAIN_ORDERS: i64 = 1 << 32;
 /// Scores are exact below this.
 const EXACT: i64 = 1 << 53;
 
@@ -46,6 +47,11 @@ pub enum Record {
         shards: u32,
         decimals: u32,
         timezone: String,
+        #[serde(
+            default = "default_order_bits",
+            skip_serializing_if = "is_default_order_bits"
+        )]
+        order_bits: u32,
     },
     /// A board of the index, kept there until `until`.
     IndexBoard {
@@ -248,6 +254,14 @@ fn is_opt_out(fields: &[(String, String)]) -> bool {
     action.is_some_and(|(_, action)| ["opt-out", "opt-in"].contains(&action.as_str()))
 }
 
+fn default_order_bits() -> u32 {
+    Layout::DEFAULT.order_bits
+}
+
+fn is_default_order_bits(order_bits: &u32) -> bool {
+    *order_bits == Layout::DEFAULT.order_bits
+}
+
 fn is_zero(shard: &u32) -> bool {
     *shard == 0
 }
@@ -418,7 +432,10 @@ impl Record {
         }
         match self {
             Self::Export {
-                version, shards, ..
+                version,
+                shards,
+                order_bits,
+                ..
             } => {
                 if *version != VERSION {
                     return Err(format!(
@@ -428,6 +445,12 @@ impl Record {
                 if !(1..=MAX_SHARDS).contains(shards) {
                     return Err(format!(
                         "`shards` must be from 1 to {MAX_SHARDS}, not {shards}"
+                    ));
+                }
+                if !Layout::ORDER_BITS.contains(order_bits) {
+                    let (min, max) = (Layout::ORDER_BITS.start(), Layout::ORDER_BITS.end());
+                    return Err(format!(
+                        "`order_bits` must be from {min} to {max}, not {order_bits}"
                     ));
                 }
             }
@@ -497,13 +520,8 @@ impl Record {
             Self::Erased { hash, .. } if !is_sha1(hash) => {
                 return Err(format!("'{hash}' is not a SHA-1 in hex"));
             }
-            Self::Board { of, scores, .. } => {
-                let kind = Subject::kind(*of);
-                if let Some((member, score)) = scores.0.iter().find(|pair| !is_score(kind, pair)) {
-                    return Err(format!("invalid score {score} of '{member}'"));
-                }
-            }
             Self::IndexSpan { .. }
+            | Self::Board { .. }
             | Self::Profile { .. }
             | Self::Subjects { .. }
             | Self::Subject { .. }
@@ -548,6 +566,23 @@ impl Record {
         }
     }
 
+    /// Checks the scores of a board.
+    ///
+    /// # Errors
+    ///
+    /// A message that names the score and its member.
+    pub fn check_scores(&self, layout: Layout) -> Result<(), String> {
+        let Self::Board { of, scores, .. } = self else {
+            return Ok(());
+        };
+        let is_valid =
+            |(member, score): &&(String, i64)| is_score(Subject::kind(*of), member, *score, layout);
+        match scores.0.iter().find(|pair| !is_valid(pair)) {
+            Some((member, score)) => Err(format!("invalid score {score} of '{member}'")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the ids that a record with a shard of its own names: users or targets.
     fn ids(&self) -> (&'static str, Box<dyn Iterator<Item = &str> + '_>) {
         match self {
@@ -574,14 +609,20 @@ impl Record {
     }
 }
 
-fn is_score(kind: BoardKind, (member, score): &(String, i64)) -> bool {
+fn is_score(kind: BoardKind, member: &str, score: i64, layout: Layout) -> bool {
+    let orders = layout.orders().cast_signed();
     if member == COUNTER {
-        return (0..ORDERS).contains(score);
+        let counters = if kind.is_plain() {
+            PLAIN_ORDERS
+        } else {
+            orders
+        };
+        return (0..counters).contains(&score);
     }
     // Scores of hidden users and targets are negated.
     let score = score.abs();
     match kind {
-        BoardKind::Members => is_id(member) && (ORDERS..EXACT).contains(&score),
+        BoardKind::Members => is_id(member) && (orders..EXACT).contains(&score),
         BoardKind::Content => is_member(member) && (1..EXACT).contains(&score),
         BoardKind::Authors => is_id(member) && (1..EXACT).contains(&score),
     }
@@ -610,7 +651,9 @@ mod tests {
 
     fn parse(line: &str) -> Result<Record, String> {
         let record: Record = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        record.check().map(|()| record)
+        record.check()?;
+        record.check_scores(Layout::DEFAULT)?;
+        Ok(record)
     }
 
     #[test]
@@ -632,9 +675,29 @@ mod tests {
             r#"{"kind":"delivery","shard":1,"id":"1795132800000-0","fields":[["do","receive"]]}"#,
             r#"{"kind":"position","shard":1,"from":3,"id":"1795132800000-0"}"#,
             r#"{"kind":"end","lines":4}"#,
+            r#"{"kind":"export","version":2,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":0,"timezone":"UTC"}"#,
+            r#"{"kind":"export","version":2,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":4,"timezone":"UTC","order_bits":20}"#,
         ] {
             let record = parse(line).unwrap();
             assert_eq!(serde_json::to_string(&record).unwrap(), line);
+        }
+    }
+
+    #[test]
+    fn scores_are_checked_against_bits_of_order() {
+        let layout = Layout {
+            order_bits: 20,
+            decimals: 0,
+        };
+        for (scores, expected) in [
+            (r##"{"#":1048575,"a":1048576,"b":-1048576}"##, None),
+            (r##"{"#":1048576}"##, Some("invalid score 1048576 of '#'")),
+            (r#"{"a":1048575}"#, Some("invalid score 1048575 of 'a'")),
+        ] {
+            let line = format!(r#"{{"kind":"board","period":"all","id":"all","scores":{scores}}}"#);
+            let record: Record = serde_json::from_str(&line).unwrap();
+            let error = record.check_scores(layout).err();
+            assert_eq!(error.as_deref(), expected, "{line}");
         }
     }
 
@@ -716,6 +779,10 @@ mod tests {
             (
                 r##"{"kind":"board","period":"all","id":"all","scores":{"#":1073741824}}"##,
                 "invalid score",
+            ),
+            (
+                r#"{"kind":"export","version":2,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":0,"timezone":"UTC","order_bits":31}"#,
+                "`order_bits` must be from 16 to 30, not 31",
             ),
             (r#"{"kind":"index-span","span":"today"}"#, "invalid type"),
             (

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::thread;
 
+use activity_rank_core::score::Layout;
 use activity_rank_store::keys::Keys;
 use ring::digest::{Context, SHA256};
 use tokio::sync::mpsc::channel;
@@ -205,18 +206,25 @@ impl Checker {
                 return Err("unexpected second `export` record".to_owned());
             }
             (None, _) => return Err("the first line must be an `export` record".to_owned()),
-            (Some(fingerprint), record) => record.check_shard(fingerprint.shards)?,
+            (Some(fingerprint), record) => {
+                record.check_shard(fingerprint.shards)?;
+                record.check_scores(fingerprint.layout)?;
+            }
         }
         match &record {
             Record::Export {
                 shards,
                 decimals,
                 timezone,
+                order_bits,
                 ..
             } => {
                 self.fingerprint = Some(Fingerprint {
                     shards: *shards,
-                    decimals: *decimals,
+                    layout: Layout {
+                        order_bits: *order_bits,
+                        decimals: *decimals,
+                    },
                     timezone: timezone.clone(),
                 });
             }

@@ -70,7 +70,8 @@ Examples:
 
 const RESTORE_EXAMPLES: &str = "\
 The prefix must be empty. The whole file is checked before anything is written. The service must
-have the SHARDS, POINT_DECIMALS and TIMEZONE of the file. To send activity to a service, use import.
+have the SHARDS, POINT_DECIMALS, ORDER_BITS and TIMEZONE of the file. To send activity to a
+service, use import.
 
 Examples:
   activity-rank restore backup.jsonl

@@ -49,9 +49,10 @@ impl Session {
         let store = Store::new(args, Progress::new(None))?;
         let journal = Journal::new(service, args.retries)?;
         let first = first_page(&store, &journal).await?;
-        let (fingerprint, shards) = (first.fingerprint.to_string(), first.fingerprint.shards);
+        let (shards, layout) = (first.fingerprint.shards, first.fingerprint.layout);
+        let fingerprint = first.fingerprint.to_string();
         let now = store.now().await?;
-        let shard = |index| Shard::new(store.with_shard(index, shards), now);
+        let shard = |index| Shard::new(store.with_shard(index, shards), layout, now);
         for index in 0..shards {
             check_live_fingerprint(&shard(index), &fingerprint).await?;
         }

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
+use activity_rank_core::score::Layout;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
@@ -23,6 +24,8 @@ pub struct Shard {
     pub keys: Keys,
     /// The shadow keys.
     pub shadow: Keys,
+    /// How its boards store points.
+    pub layout: Layout,
     /// Time of Redis' clock at the start of this run, in Unix ms.
     pub started_at: i64,
 }
@@ -30,12 +33,13 @@ pub struct Shard {
 impl Shard {
     /// Returns the shard that `store` is on.
     #[must_use]
-    pub fn new(store: Store, started_at: i64) -> Self {
+    pub fn new(store: Store, layout: Layout, started_at: i64) -> Self {
         let keys = Keys::new(&store.prefix, store.shard);
         Self {
             shadow: keys.shadow(),
             store,
             keys,
+            layout,
             started_at,
         }
     }

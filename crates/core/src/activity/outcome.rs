@@ -113,7 +113,7 @@ impl Counted {
             reason: outcome.reason(),
             points: Points {
                 steps: outcome.steps(),
-                decimals: config.decimals,
+                decimals: config.layout.decimals,
             },
             level_up: match outcome {
                 Outcome::Counted { all_time, .. } => all_time.and_then(reached),

@@ -67,7 +67,7 @@ impl BoardRequest for ComparisonRequest {
 
     /// Renders the users by rank, then those without a rank in the order requested.
     fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
-        let decimals = config.decimals;
+        let layout = config.layout;
         let level = |user: &str| slice.level(user, &config.levels);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for user in &self.users {
@@ -76,7 +76,7 @@ impl BoardRequest for ComparisonRequest {
                     position: None,
                     rank: None,
                     previous_rank: self.previous_rank(slice, user),
-                    score: Points { steps: 0, decimals },
+                    score: Points::new(0, layout.decimals),
                     user: UserView::new(user, slice.unranked_profile(user)).with_level(level(user)),
                 });
                 continue;
@@ -88,7 +88,7 @@ impl BoardRequest for ComparisonRequest {
                 position: None,
                 rank: Some(row.rank),
                 previous_rank: self.previous_rank(slice, user),
-                score: Points::new(row.score.points(), decimals),
+                score: self.board.kind.points(row.score, layout),
                 user: UserView::new(user, row.profile.as_ref()).with_level(level(user)),
             };
             entries.insert(entries.partition_point(before), entry);

@@ -5,7 +5,7 @@ use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
-use crate::score::Score;
+use crate::score::{Layout, Score};
 use serde::Serialize;
 
 /// The days that count. A point of the last one counts 64, of each day before half as much, and of the first
@@ -61,16 +61,20 @@ impl HotRequest {
     /// Renders the response body from rows whose scores are 64 times the sums in smallest steps. Scores are
     /// rounded to three decimals.
     #[must_use]
-    pub fn render(&self, rows: Vec<Row>, decimals: u32) -> String {
+    pub fn render(&self, rows: Vec<Row>, layout: Layout) -> String {
         // In thousandths of points, rounded.
-        let unit = UNIT * 10u64.pow(decimals);
+        let unit = UNIT * layout.unit();
         let thousandths = |score: u64| (score.saturating_mul(1000) + unit / 2) / unit;
         let rows = rows.into_iter().map(|row| Row {
             score: Score(thousandths(row.score.0)),
             ..row
         });
         let rows: Vec<Row> = rows.collect();
-        let entry = |row| EntryView::new(self.board.kind, row, 3);
+        let layout = Layout {
+            decimals: 3,
+            ..layout
+        };
+        let entry = |row| EntryView::new(self.board.kind, row, layout);
         to_json(&View {
             entries: rows.iter().map(entry).collect(),
         })

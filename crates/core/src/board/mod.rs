@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::content;
 use crate::error::Error;
 use crate::query::Query;
-use crate::score::Score;
+use crate::score::{Layout, Points, Score};
 use serde::Serialize;
 
 /// The name of the board of all users of all time, see [`BoardId::name`].
@@ -68,13 +68,14 @@ impl BoardKind {
         }
     }
 
-    /// Returns the points of a stored score, in smallest steps.
+    /// Returns the points of a stored score.
     #[must_use]
-    pub fn points(self, score: Score) -> u64 {
-        match self.is_plain() {
-            false => score.points(),
+    pub fn points(self, score: Score, layout: Layout) -> Points {
+        let steps = match self.is_plain() {
+            false => layout.points(score),
             true => score.0,
-        }
+        };
+        Points::new(steps, layout.decimals)
     }
 
     /// Removes the query parameters `group` and `movement`, the last ones of a route, where boards have no
@@ -268,7 +269,7 @@ pub trait BoardRequest {
 
     /// Returns the entry of a row.
     fn entry<'a>(&self, slice: &BoardSlice, row: &'a Row, config: &'a Config) -> EntryView<'a> {
-        let entry = EntryView::new(self.board().kind, row, config.decimals);
+        let entry = EntryView::new(self.board().kind, row, config.layout);
         entry
             .with_previous_rank(self.previous_rank(slice, &row.user))
             .with_level(slice.level(&row.user, &config.levels))

@@ -119,9 +119,9 @@ impl BoardRequest for StandingRequest {
     }
 
     fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
-        let decimals = config.decimals;
+        let layout = config.layout;
         let kind = self.board.kind;
-        let points = |row: &Row| Points::new(kind.points(row.score), decimals);
+        let points = |row: &Row| kind.points(row.score, layout);
         let (row, content) = match slice.row_of(&self.user) {
             Some(row) => (Some(row), row.content.as_deref()),
             None => (None, slice.target.as_deref()),
@@ -136,7 +136,7 @@ impl BoardRequest for StandingRequest {
             let level = config.levels.above(steps)?;
             Some(NextLevel {
                 name: &level.name,
-                points: Points::new(level.steps - steps, decimals),
+                points: Points::new(level.steps - steps, layout.decimals),
             })
         });
         let above = row.and_then(|row| {
@@ -148,7 +148,7 @@ impl BoardRequest for StandingRequest {
             score: points(above),
             points: Points {
                 steps: points(above).steps - points(row).steps + self.extra_step(above),
-                decimals,
+                decimals: layout.decimals,
             },
         });
         let around = slice.rows.iter().filter(|other| {
@@ -162,7 +162,7 @@ impl BoardRequest for StandingRequest {
             author,
             rank: row.map(|row| row.rank),
             previous_rank: self.previous_rank(slice, &self.user),
-            score: row.map_or(Points { steps: 0, decimals }, points),
+            score: row.map_or(Points::new(0, layout.decimals), points),
             total: slice.total,
             percentile: row.map(|row| percentile(row.rank, slice.total)),
             next,

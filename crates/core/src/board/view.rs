@@ -5,7 +5,7 @@ use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Level;
 use crate::content::TargetView;
 use crate::profile::Profile;
-use crate::score::Points;
+use crate::score::{Layout, Points};
 use serde::Serialize;
 
 /// A period instance in a response.
@@ -113,13 +113,13 @@ pub struct EntryView<'a> {
 impl<'a> EntryView<'a> {
     /// Returns the entry of a row.
     #[must_use]
-    pub fn new(kind: BoardKind, row: &'a Row, decimals: u32) -> Self {
+    pub fn new(kind: BoardKind, row: &'a Row, layout: Layout) -> Self {
         let (user, target, author) =
             subject(&row.user, row.profile.as_ref(), row.content.as_deref());
         Self {
             rank: row.rank,
             previous_rank: None,
-            score: Points::new(kind.points(row.score), decimals),
+            score: kind.points(row.score, layout),
             user,
             target,
             author,

@@ -5,6 +5,7 @@ use crate::calendar::{Calendar, Date, Instant};
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
+use crate::score::Layout;
 use serde::Serialize;
 
 /// Number of users listed for each board.
@@ -122,7 +123,7 @@ impl WinnersRequest {
         boards: &[PastBoard],
         calendar: &Calendar,
         now: Instant,
-        decimals: u32,
+        layout: Layout,
     ) -> String {
         let mut views = Vec::new();
         for board in boards {
@@ -131,7 +132,7 @@ impl WinnersRequest {
                 period: PeriodView::new(self.before.period, board.first_day, calendar, now),
                 total: board.slice.total,
                 entries: rows
-                    .map(|row| EntryView::new(BoardKind::Members, row, decimals))
+                    .map(|row| EntryView::new(BoardKind::Members, row, layout))
                     .collect(),
             });
         }

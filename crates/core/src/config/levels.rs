@@ -3,7 +3,7 @@
 use super::Vars;
 use crate::calendar::Period;
 use crate::error::Error;
-use crate::score::{self, MAX_POINTS};
+use crate::score::Layout;
 use crate::text;
 use serde::Serialize;
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl Levels {
     /// # Errors
     ///
     /// [`Error::Misconfigured`] names the level and what is invalid.
-    pub fn parse(vars: &Vars, periods: &[Period], decimals: u32) -> Result<Self, Error> {
+    pub fn parse(vars: &Vars, periods: &[Period], layout: Layout) -> Result<Self, Error> {
         let error = |remedy: String| Error::Misconfigured(NAME, remedy);
         let Some(table) = vars.table(NAME)? else {
             return Ok(Self::default());
@@ -50,7 +50,7 @@ impl Levels {
             text::check(&name, MAX_NAME_CHARACTERS)
                 .map_err(|detail| error(format!("the name '{name}' {detail}")))?;
             let steps =
-                steps(&value, decimals).map_err(|detail| error(format!("'{name}' {detail}")))?;
+                steps(&value, layout).map_err(|detail| error(format!("'{name}' {detail}")))?;
             let index = levels.partition_point(|level| level.steps < steps);
             if let Some(other) = levels.get(index).filter(|other| other.steps == steps) {
                 return Err(error(format!(
@@ -98,14 +98,15 @@ impl Levels {
     }
 }
 
-fn steps(value: &Value, decimals: u32) -> Result<u64, String> {
-    let max = MAX_POINTS / 10u64.pow(decimals);
+fn steps(value: &Value, layout: Layout) -> Result<u64, String> {
+    let max = layout.max_points() / layout.unit();
     let number = value
         .as_f64()
         .filter(|number| (0.0..=max as f64).contains(number));
     let number = number.ok_or_else(|| format!("must be points from 0 to {max}"))?;
-    let steps = score::steps(number, decimals);
-    let steps = steps.ok_or_else(|| format!("is finer than POINT_DECIMALS = {decimals} allows"))?;
+    let steps = layout
+        .steps(number)
+        .ok_or_else(|| format!("is finer than POINT_DECIMALS = {} allows", layout.decimals))?;
     Ok(steps as u64)
 }
 
@@ -116,7 +117,12 @@ mod tests {
 
     fn parse(levels: Value, periods: &[Period]) -> Result<Levels, Error> {
         let vars = json!({ "LEVELS": levels });
-        Levels::parse(&Vars::new(vars.as_object().unwrap().clone()), periods, 1)
+        let vars = Vars::new(vars.as_object().unwrap().clone());
+        let layout = Layout {
+            decimals: 1,
+            ..Layout::DEFAULT
+        };
+        Levels::parse(&vars, periods, layout)
     }
 
     #[test]

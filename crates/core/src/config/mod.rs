@@ -20,6 +20,7 @@ pub use vars::Vars;
 
 use crate::calendar::Period;
 use crate::error::Error;
+use crate::score::Layout;
 use crate::shard;
 
 /// The validated settings of a deployment.
@@ -50,8 +51,8 @@ pub struct Config {
     pub rules: Rules,
     /// The levels.
     pub levels: Levels,
-    /// Decimal places of points: 0 to 2.
-    pub decimals: u32,
+    /// How boards store points.
+    pub layout: Layout,
     /// The lifetimes of stored data.
     pub keep: Keep,
     /// Maximum age of an open board in a cache, in seconds: 1 to 3,600.
@@ -112,7 +113,13 @@ impl Config {
     ///
     /// [`Error::Misconfigured`] names the first variable that is missing or invalid.
     pub fn parse(vars: &Vars) -> Result<Self, Error> {
-        let decimals = vars.integer("POINT_DECIMALS", 0..=2)?.unwrap_or(0);
+        let order_bits = vars.integer("ORDER_BITS", Layout::ORDER_BITS)?;
+        let layout = Layout {
+            order_bits: order_bits.unwrap_or(Layout::DEFAULT.order_bits),
+            decimals: vars
+                .integer("POINT_DECIMALS", Layout::DECIMALS)?
+                .unwrap_or(0),
+        };
         let periods = periods(vars)?;
         Ok(Self {
             store_url: store_url(vars)?,
@@ -125,11 +132,11 @@ impl Config {
             tokens: Tokens::parse(vars)?,
             allowed_origins: Origins::parse(vars)?,
             timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
-            levels: Levels::parse(vars, &periods, decimals)?,
+            levels: Levels::parse(vars, &periods, layout)?,
             periods,
             content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
-            rules: Rules::parse(vars, decimals)?,
-            decimals,
+            rules: Rules::parse(vars, layout)?,
+            layout,
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
             public_stats: vars.boolean("PUBLIC_STATS")?.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use super::Vars;
 use crate::error::Error;
-use crate::score::{self, MAX_POINTS};
+use crate::score::Layout;
 use serde_json::{Map, Value};
 
 /// The action under which a day's history lists adjustments. No rule may use this name.
@@ -22,7 +22,7 @@ pub enum Once {
 /// How one action counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Points in smallest steps: 1 to [`MAX_POINTS`].
+    /// Points in smallest steps: 1 to [`Layout::max_points`].
     pub points: u64,
     /// The frequency at which it counts.
     pub once: Once,
@@ -41,7 +41,7 @@ pub struct Rule {
     /// the author of.
     pub own: bool,
     /// Points that the target and its author receive on boards of content and of authors, in smallest
-    /// steps: 0 to [`MAX_POINTS`].
+    /// steps: 0 to [`Layout::max_points`].
     pub received: u64,
 }
 
@@ -64,13 +64,13 @@ impl Rules {
     /// # Errors
     ///
     /// [`Error::Misconfigured`] names the invalid action and field.
-    pub fn parse(vars: &Vars, decimals: u32) -> Result<Self, Error> {
+    pub fn parse(vars: &Vars, layout: Layout) -> Result<Self, Error> {
         let mut rules = Self(Vec::new());
-        for (action, rule) in defaults(decimals) {
+        for (action, rule) in defaults(layout) {
             rules.set(action, rule);
         }
         for (action, changes) in vars.table(NAME)?.unwrap_or_default() {
-            let rule = parse_rule(&action, rules.get(&action).copied(), &changes, decimals)?;
+            let rule = parse_rule(&action, rules.get(&action).copied(), &changes, layout)?;
             rules.set(&action, rule);
         }
         Ok(rules)
@@ -97,8 +97,8 @@ impl Rules {
     }
 }
 
-fn defaults(decimals: u32) -> [(&'static str, Rule); 6] {
-    let unit = 10u64.pow(decimals);
+fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
+    let unit = layout.unit();
     let standing = |points: u64, member_cap: u64| Rule {
         points: points * unit,
         once: Once::Standing,
@@ -143,7 +143,7 @@ fn parse_rule(
     action: &str,
     base: Option<Rule>,
     changes: &Value,
-    decimals: u32,
+    layout: Layout,
 ) -> Result<Rule, Error> {
     let error = |remedy: &str| Error::Misconfigured(NAME, format!("{action}{remedy}"));
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
@@ -179,7 +179,7 @@ fn parse_rule(
         )));
     }
     let steps =
-        |field, least| steps(changes, field, least, decimals).map_err(|remedy| error(&remedy));
+        |field, least| steps(changes, field, least, layout).map_err(|remedy| error(&remedy));
     let points = steps("points", 1)?;
     let once = match changes.get("once").map(Value::as_str) {
         None => base.map_or(Once::Standing, |base| base.once),
@@ -235,7 +235,7 @@ fn steps(
     changes: &Map<String, Value>,
     field: &str,
     least: u32,
-    decimals: u32,
+    layout: Layout,
 ) -> Result<Option<u64>, String> {
     let Some(value) = changes.get(field) else {
         return Ok(None);
@@ -243,10 +243,12 @@ fn steps(
     let number = value
         .as_f64()
         .ok_or_else(|| format!(".{field} must be a number"))?;
-    let steps = score::steps(number, decimals)
+    let decimals = layout.decimals;
+    let steps = layout
+        .steps(number)
         .ok_or_else(|| format!(".{field} is finer than POINT_DECIMALS = {decimals} allows"))?;
-    if !(f64::from(least)..=MAX_POINTS as f64).contains(&steps) {
-        let max = MAX_POINTS / 10u64.pow(decimals);
+    if !(f64::from(least)..=layout.max_points() as f64).contains(&steps) {
+        let max = layout.max_points() / layout.unit();
         let above = if least == 0 { "0 or more" } else { "above 0" };
         return Err(format!(".{field} must be {above} and at most {max}"));
     }

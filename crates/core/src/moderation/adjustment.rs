@@ -5,7 +5,7 @@ use crate::activity::{read_at, read_groups, read_undo};
 use crate::calendar::Instant;
 use crate::error::{Error, FieldErrors};
 use crate::id;
-use crate::score::{MAX_POINTS, steps};
+use crate::score::Layout;
 use serde_json::Value;
 
 /// An adjustment of a user's points, or its undo.
@@ -35,7 +35,7 @@ impl Adjustment {
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] lists every invalid field.
-    pub fn parse(user: &str, body: &Value, decimals: u32, now: Instant) -> Result<Self, Error> {
+    pub fn parse(user: &str, body: &Value, layout: Layout, now: Instant) -> Result<Self, Error> {
         let Value::Object(fields) = body else {
             return Err(Error::invalid("An adjustment is a JSON object."));
         };
@@ -56,7 +56,7 @@ impl Adjustment {
         }
         let points = match undo {
             Some(true) => Ok(0),
-            Some(false) | None => read_points(fields.get("points"), decimals),
+            Some(false) | None => read_points(fields.get("points"), layout),
         };
         let points = errors.check("/points", points);
         let at = errors.check("/at", read_at(fields.get("at"), now));
@@ -77,12 +77,12 @@ impl Adjustment {
     }
 }
 
-fn read_points(value: Option<&Value>, decimals: u32) -> Result<i64, String> {
-    let max = MAX_POINTS / 10u64.pow(decimals);
+fn read_points(value: Option<&Value>, layout: Layout) -> Result<i64, String> {
+    let (max, decimals) = (layout.max_points() / layout.unit(), layout.decimals);
     let steps = value
         .and_then(Value::as_f64)
-        .and_then(|points| steps(points, decimals))
-        .filter(|steps| *steps != 0.0 && steps.abs() <= MAX_POINTS as f64);
+        .and_then(|points| layout.steps(points))
+        .filter(|steps| *steps != 0.0 && steps.abs() <= layout.max_points() as f64);
     steps.map(|steps| steps as i64).ok_or_else(|| {
         format!("must be a number, -{max} to {max} and not 0, with at most {decimals} decimals")
     })

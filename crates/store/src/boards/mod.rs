@@ -66,7 +66,7 @@ pub async fn read(
     }
     let call = call(&deployment.config, board, query, others, 0);
     let reply = deployment.run_script(call).await?;
-    let mut collector = Collector::new(others);
+    let mut collector = Collector::new(others, deployment.config.layout);
     collector.add(0, &reply, query)?;
     let mut stored = decode(reply, board.kind, query)?;
     collector.finish(&mut stored);

@@ -8,7 +8,7 @@ use crate::redis::{Command, Reply, StoreError};
 use activity_rank_core::board::{ALL_TIME, BoardId, BoardQuery};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
-use activity_rank_core::score::Score;
+use activity_rank_core::score::{Layout, Score};
 
 /// A user and their rank, from 1; `None` for none.
 pub type UserRank = (String, Option<u64>);
@@ -81,6 +81,7 @@ fn may_be_known(query: &BoardQuery<'_>, user: &str) -> bool {
 /// Collects what the shards reply about other boards.
 pub struct Collector<'a> {
     others: &'a Others<'a>,
+    layout: Layout,
     /// The totals of the shards on the board of the period before.
     totals: Vec<Option<u64>>,
     /// The users and their ranks there.
@@ -92,9 +93,10 @@ pub struct Collector<'a> {
 impl<'a> Collector<'a> {
     /// Returns a collector without replies.
     #[must_use]
-    pub fn new(others: &'a Others<'a>) -> Self {
+    pub fn new(others: &'a Others<'a>, layout: Layout) -> Self {
         Self {
             others,
+            layout,
             totals: Vec::new(),
             ranks: Vec::new(),
             all_time: Vec::new(),
@@ -154,7 +156,7 @@ impl<'a> Collector<'a> {
         if self.others.all_time {
             let all_time = others.list()?.last().unwrap_or(&Reply::Nil);
             for (user, score) in users.iter().zip(all_time.at(2)?.list()?) {
-                let points = Score(score.unsigned()?).points();
+                let points = self.layout.points(Score(score.unsigned()?));
                 self.all_time.push(((*user).to_owned(), points));
             }
         }

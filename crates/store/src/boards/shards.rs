@@ -43,7 +43,7 @@ pub async fn read(
         deployment,
         board,
         others,
-        collector: Collector::new(others),
+        collector: Collector::new(others, deployment.config.layout),
     };
     let mut stored = match *query {
         BoardQuery::Page { offset, limit } => reader.page(offset, limit).await?,

@@ -29,7 +29,7 @@ use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
-use activity_rank_core::score::{Points, Score};
+use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};
 
 /// The outcomes of a plan's operations, and the standings of the first one's user.
@@ -128,7 +128,7 @@ async fn apply_one(
     also: Option<Command>,
     with_standings: bool,
 ) -> Result<Counted, Error> {
-    let decimals = deployment.config.decimals;
+    let layout = deployment.config.layout;
     let mut plans = [plan];
     let mut applied = apply(deployment, &mut plans, also, with_standings).await?;
     let [plan] = &plans;
@@ -148,9 +148,10 @@ async fn apply_one(
         rank_standings(deployment, plan.shard, &mut standings, &boards).await?;
     }
     let views = periods.iter().zip(&standings).map(|(period, standing)| {
+        let steps = standing.score.map_or(0, |score| layout.points(score));
         let view = StandingView {
             id: period.id(*date),
-            score: Points::new(standing.score.map_or(0, Score::points), decimals),
+            score: Points::new(steps, layout.decimals),
             rank: standing.rank,
         };
         (period.name(), view)

@@ -66,11 +66,12 @@
 --                    (watch.lua), between spaces
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 --
--- State   Score: points * 2^30 + (2^30 - 1 - order), so of equal points the earlier order ranks higher.
+-- State   Score: points * ORDERS + (ORDERS - 1 - order), so of equal points the earlier order ranks higher.
+--         score.lua has the layout.
 --         Scores of hidden users are stored negated, so they appear in no rank and no page.
---         Order counter: member '#' of the board, so that both expire together. It stays below 2^30 and
---         ranks below all visible users. At 2^30 - 1 it stops: later equal scores tie by user id. It also
---         moves when a user leaves the board, is hidden or shown: watch.rs compares it.
+--         Order counter: member '#' of the board, so that both expire together. It stays below ORDERS and
+--         ranks below all visible users. From ORDERS - 1 on, a fraction counts changes: later equal scores tie by
+--         user id. It also moves when a user leaves the board, is hidden or shown: watch.rs compares it.
 --         Scores of content and of authors are points without an order, and the score of their order
 --         counter is a fraction of it below 1. A member is a target's id, preceded by a second '#' if it
 --         begins with one.

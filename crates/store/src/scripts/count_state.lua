@@ -4,8 +4,6 @@
 local DAY = 86400000
 local PERIODS = 'dwmya'
 local PERIOD_BITS = { [100] = 1, [119] = 2, [109] = 4, [121] = 8, [97] = 16 } -- by the byte of the letter
-local ORDERS = 2 ^ 30
-local MAX_POINTS = 2 ^ 23 - 1
 local COUNTER = '#'
 local ADJUST = 'adjust'
 -- Field of a history. It means that the key has an expiry. In the newest history of a user it is two
@@ -30,7 +28,7 @@ local function board_at(key, period, is_plain, ranks_targets)
   if not board then
     board = {
       key = key, lifetime = board_lifetime[period] or 0, is_plain = is_plain, ranks_targets = ranks_targets,
-      wanted = {}, scores = false, changed = false, order = 0, former_order = 0, new = false, created = false,
+      wanted = {}, scores = false, changed = false, counter = 0, former_counter = 0, new = false, created = false,
       archived = false,
     }
     boards_by_key[key], boards[#boards + 1] = board, board
@@ -106,8 +104,8 @@ end
 -- Reads the order counter of a board and the scores of the participants whose operations name it.
 local function read_board(board)
   local replies = redis.call('ZMSCORE', board.key, COUNTER, unpack(board.wanted))
-  local order = tonumber(replies[1] or 0) / (board.is_plain and FRACTION or 1)
-  board.order, board.former_order, board.new, board.created = order, order, not replies[1], false
+  local counter = tonumber(replies[1] or 0)
+  board.counter, board.former_counter, board.new, board.created = counter, counter, not replies[1], false
   local scores = {}
   for i, id in ipairs(board.wanted) do
     scores[id] = tonumber(replies[i + 1] or 0)
@@ -137,16 +135,16 @@ end
 
 -- Sets the points of a participant, with the next order number.
 local function set_points(board, one, points)
-  local scores, changed, order, score = board.scores, board.changed, board.order, 0
+  local scores, changed, score = board.scores, board.changed, 0
   if not changed[one] then
     changed[one], changed[#changed + 1] = scores[one.id], one
   end
   if points > 0 then
-    score = board.is_plain and points or points * ORDERS + (ORDERS - 1 - order)
+    score = board.is_plain and points or points * ORDERS + (ORDERS - 1 - math.floor(board.counter))
     board.created, board.new = board.created or board.new, false
   end
   -- Also where the user leaves the board: the order counter shows every change.
-  board.order = math.min(order + 1, ORDERS - 1)
+  board.counter = next_counter(board.counter, board.is_plain)
   scores[one.id] = one.hidden and -score or score
 end
 

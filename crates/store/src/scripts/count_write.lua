@@ -163,10 +163,6 @@ local function write_position()
   write('HSET', KEYS[1], fields)
 end
 
-local function counter_score(board, order)
-  return board.is_plain and string.format('%.17g', order * FRACTION) or digits(order)
-end
-
 local function write_board(board)
   local scores, removed = {}, {}
   for _, one in ipairs(board.changed) do
@@ -177,9 +173,9 @@ local function write_board(board)
       removed[#removed + 1] = one.id
     end
   end
-  if board.order ~= board.former_order then
+  if board.counter ~= board.former_counter then
     local n = #scores
-    scores[n + 1], scores[n + 2] = counter_score(board, board.order), COUNTER
+    scores[n + 1], scores[n + 2] = counter_text(board.counter), COUNTER
   end
   write('ZADD', board.key, scores)
   write('ZREM', board.key, removed)
@@ -236,8 +232,8 @@ local function restore_changes(ids)
       local former = board.changed[one]
       restore(ARGV[2], 'z', board.key, one.id, former == 0 and '' or digits(former), one.hidden)
     end
-    if board.scores and not board.created and board.order ~= board.former_order then
-      redis.call('ZADD', board.key, counter_score(board, board.former_order), COUNTER)
+    if board.scores and not board.created and board.counter ~= board.former_counter then
+      redis.call('ZADD', board.key, counter_text(board.former_counter), COUNTER)
     end
   end
   for _, item in ipairs(changes.listed) do

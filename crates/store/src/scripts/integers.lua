@@ -2,9 +2,10 @@
 -- points, and the counter ranks below all of them.
 local FRACTION = 2 ^ -32
 
--- Returns the order counter of a board by its score: that of a board of members is a whole number.
+-- Returns a whole number for the score of the order counter of a board, another one for each score. That of a
+-- board of members is a whole number until the last order number, and has up to 37 bits of a fraction after it.
 local function order_of(score)
-  return score < 1 and score / FRACTION or score
+  return score < 1 and score / FRACTION or math.floor(score) + score % 1 * 2 ^ 37
 end
 
 -- Formats an integer. tostring() loses digits from 1e14 on.

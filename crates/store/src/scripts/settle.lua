@@ -18,8 +18,6 @@
 
 -- Entries of the audit log that one step reads.
 local PAGE = 1000
--- The last order number; see count.lua.
-local MAX_ORDER = 2 ^ 30 - 1
 -- Names of the index that one step reads beyond its keys: spans, which need no key unless a user is being
 -- erased.
 local SPANS = 100
@@ -51,24 +49,20 @@ local function settle(board)
   end
   local readable, scores = pcall(redis.call, 'ZMSCORE', board, '#', unpack(ids))
   -- The order counter shows that the board has changed, as after any other change of a score.
-  local order = readable and tonumber(table.remove(scores, 1) or 0)
-  local function next_order()
-    if kind ~= '' then
-      order = order + FRACTION
-      return string.format('%.17g', order)
-    end
-    order = math.min(order + 1, MAX_ORDER)
-    return digits(order)
+  local counter = readable and tonumber(table.remove(scores, 1) or 0)
+  local function next_text()
+    counter = next_counter(counter, kind ~= '')
+    return counter_text(counter)
   end
   -- A key of another type is no board.
   for i, line in ipairs(readable and concerned or {}) do
     local score = tonumber(scores[i] or 0)
     if line.verb == 'e' and scores[i] then
       redis.call('ZREM', board, ids[i])
-      redis.call('ZADD', board, next_order(), '#')
+      redis.call('ZADD', board, next_text(), '#')
       redis.call('HINCRBY', CHANGES, 'boards ' .. line.user, 1)
     elseif line.verb ~= 'e' and score ~= 0 and (score < 0) ~= (line.verb == 'h') then
-      redis.call('ZADD', board, digits(-score), ids[i], next_order(), '#')
+      redis.call('ZADD', board, digits(-score), ids[i], next_text(), '#')
     end
   end
 end

@@ -12,9 +12,6 @@ use super::calendar::{Calendar, PERIODS, period_id};
 use super::content::{Content, Received};
 use crate::sharding::shard_of;
 
-/// The maximum score of a board in smallest steps.
-const MAX_POINTS: u64 = (1 << 23) - 1;
-
 /// The number of days for which daily records are kept, today included.
 const DAILY_RECORD_DAYS: i32 = 31;
 
@@ -79,6 +76,8 @@ pub struct Model {
     pub calendar: Calendar,
     /// The periods that have boards.
     pub periods: Vec<&'static str>,
+    /// The maximum score of a board in smallest steps.
+    pub max_points: u64,
     /// The rules by action.
     pub rules: BTreeMap<String, Rule>,
     /// All boards with at least one change.
@@ -112,6 +111,7 @@ impl Model {
         Self {
             calendar,
             periods,
+            max_points: (1 << 23) - 1,
             rules,
             boards: BTreeMap::new(),
             active: BTreeMap::new(),
@@ -193,7 +193,7 @@ impl Model {
         let boards = self.boards_of(date, &activity.groups);
         if boards
             .iter()
-            .any(|board| self.points(board, user) + rule.points > MAX_POINTS)
+            .any(|board| self.points(board, user) + rule.points > self.max_points)
         {
             return Outcome::Refused("score-overflow");
         }
@@ -281,10 +281,9 @@ impl Model {
     fn undo_would_overflow(&self, record: &ActiveRecord, user: &str) -> bool {
         let boards = self.boards_of(record.date, &record.groups);
         let amounts = board_amounts(&record.amounts, boards.len());
-        boards
-            .iter()
-            .zip(amounts)
-            .any(|(board, amount)| self.points(board, user) as i64 - amount > MAX_POINTS as i64)
+        boards.iter().zip(amounts).any(|(board, amount)| {
+            self.points(board, user) as i64 - amount > self.max_points as i64
+        })
     }
 
     /// Applies an adjustment by a number of smallest steps.
@@ -310,7 +309,10 @@ impl Model {
             .iter()
             .map(|board| self.points(board, user) as i64)
             .collect();
-        if scores.iter().any(|score| score + steps > MAX_POINTS as i64) {
+        if scores
+            .iter()
+            .any(|score| score + steps > self.max_points as i64)
+        {
             return Outcome::Refused("score-overflow");
         }
         let mut amounts: Vec<i64> = scores.iter().map(|score| steps.max(-score)).collect();

@@ -12,13 +12,12 @@ use super::calendar::PERIODS;
 use crate::redis_server::RedisServer;
 use crate::sharding::{self, rest, shards};
 
-/// A stored score is points × 2^30 + order number.
-const ORDER_NUMBERS: u64 = 1 << 30;
-
 /// The keys of one prefix. Its methods panic when a command fails.
 pub struct Store {
     /// A direct connection to Redis.
     pub connection: Connection,
+    /// A stored score is points × 2^bits + order number: 30, unless a test sets others.
+    pub order_bits: u32,
     prefix: String,
 }
 
@@ -32,6 +31,7 @@ impl Store {
     pub fn new(redis: &RedisServer, prefix: &str) -> Self {
         Self {
             connection: redis.connection(),
+            order_bits: 30,
             prefix: prefix.to_owned(),
         }
     }
@@ -82,7 +82,10 @@ impl Store {
     /// ones.
     pub fn boards(&mut self, keys: &[String]) -> Vec<[Vec<(String, u64)>; 2]> {
         let boards = self.scores(keys);
-        boards.chunks(shards() as usize).map(merge_shards).collect()
+        boards
+            .chunks(shards() as usize)
+            .map(|parts| merge_shards(parts, self.order_bits))
+            .collect()
     }
 
     /// Returns members and scores of each board on each shard.
@@ -250,7 +253,7 @@ fn merge_plain_shards(parts: &[Vec<(String, f64)>]) -> [Vec<(String, u64)>; 2] {
 
 /// Merges the shards of a board, without their order counters, into visible and hidden users. Scores
 /// of hidden users are negative. Scores with equal points and order number are ordered by shard.
-fn merge_shards(shards: &[Vec<(String, f64)>]) -> [Vec<(String, u64)>; 2] {
+fn merge_shards(shards: &[Vec<(String, f64)>], order_bits: u32) -> [Vec<(String, u64)>; 2] {
     let (mut visible, mut hidden) = (Vec::new(), Vec::new());
     for (user, score) in shards.iter().flatten().filter(|(user, _)| user != "#") {
         let side = if *score < 0.0 {
@@ -264,7 +267,7 @@ fn merge_shards(shards: &[Vec<(String, f64)>]) -> [Vec<(String, u64)>; 2] {
         side.sort_by_key(|(_, score)| Reverse(*score));
         let points = side.into_iter();
         points
-            .map(|(user, score)| (user, score / ORDER_NUMBERS))
+            .map(|(user, score)| (user, score >> order_bits))
             .collect()
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use activity_rank_core::board::BoardKind;
-use activity_rank_core::score::Score;
+use activity_rank_core::score::{Layout, Score};
 
 /// Scores by member, without the order counter. Scores of hidden users and targets are negated.
 pub type Scores = HashMap<String, i64>;
@@ -25,15 +25,15 @@ pub struct Row {
 
 /// Returns the members with different standings. Only boards of members have an order of equal points.
 #[must_use]
-pub fn compare(kind: BoardKind, live: &Scores, shadow: &Scores) -> Vec<Row> {
-    let points = |score: i64| kind.points(Score(score.unsigned_abs()));
+pub fn compare(kind: BoardKind, layout: Layout, live: &Scores, shadow: &Scores) -> Vec<Row> {
+    let points = |score: i64| kind.points(Score(score.unsigned_abs()), layout).steps;
     let standing = |score: i64| (points(score), score < 0);
     let format_standing = |score: i64| {
         let (points, hidden) = standing(score);
         format!("{points} points{}", if hidden { ", hidden" } else { "" })
     };
     let mut rows = Vec::new();
-    let mut equal: HashMap<u64, Vec<&str>> = HashMap::new();
+    let mut equal: HashMap<i64, Vec<&str>> = HashMap::new();
     for (member, score) in live {
         let other = shadow.get(member).copied();
         if other.map(standing) == Some(standing(*score)) {
@@ -108,19 +108,24 @@ fn compare_order(members: &[&str], live: &Scores, shadow: &Scores, rows: &mut Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::record::ORDERS;
+
+    const LAYOUT: Layout = Layout {
+        order_bits: 20,
+        decimals: 0,
+    };
 
     /// Returns scores from member, points and order of arrival. Negative points are hidden.
     fn scores(members: &[(&str, i64, i64)]) -> Scores {
         let score = |(member, points, order): &(&str, i64, i64)| {
-            let score = points.abs() * ORDERS + (ORDERS - 1 - order);
-            ((*member).to_owned(), score * points.signum())
+            let score = LAYOUT.pack(points.unsigned_abs(), order.unsigned_abs());
+            let Score(score) = score.unwrap();
+            ((*member).to_owned(), score.cast_signed() * points.signum())
         };
         members.iter().map(score).collect()
     }
 
     fn differences(live: &Scores, shadow: &Scores) -> Vec<String> {
-        texts(compare(BoardKind::Members, live, shadow))
+        texts(compare(BoardKind::Members, LAYOUT, live, shadow))
     }
 
     fn texts(rows: Vec<Row>) -> Vec<String> {
@@ -155,7 +160,7 @@ mod tests {
         let live = scores(&[("a", 5), ("b", 5), ("c", -3)]);
         let shadow = scores(&[("a", 5), ("b", 4), ("c", 3)]);
         assert_eq!(
-            texts(compare(BoardKind::Content, &live, &shadow)),
+            texts(compare(BoardKind::Content, LAYOUT, &live, &shadow)),
             [
                 "b: 5 points / 4 points excess",
                 "c: 3 points, hidden / 3 points"

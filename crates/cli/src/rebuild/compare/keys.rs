@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use activity_rank_core::board::BoardKind;
+use activity_rank_core::score::Layout;
 
 use super::board::{self, Scores};
 use super::fields::{self, comparable, is_excess};
@@ -130,7 +131,9 @@ pub async fn compare(
                 continue;
             }
             match (small_values(key, live)?, small_values(key, shadow)?) {
-                (Some(live), Some(shadow)) => add_differences(key, &live, &shadow, findings),
+                (Some(live), Some(shadow)) => {
+                    add_differences(shard.layout, key, &live, &shadow, findings);
+                }
                 _ => compare_pages(shard, key, findings).await?,
             }
         }
@@ -186,10 +189,16 @@ fn decode_fields(key: &ComparedKey, values: Pairs) -> Fields {
     values.into_iter().filter_map(decoded).collect()
 }
 
-fn add_differences(key: &ComparedKey, live: &Values, shadow: &Values, findings: &mut Findings) {
+fn add_differences(
+    layout: Layout,
+    key: &ComparedKey,
+    live: &Values,
+    shadow: &Values,
+    findings: &mut Findings,
+) {
     match (live, shadow) {
         (Values::Board(live), Values::Board(shadow)) => {
-            for row in board::compare(key.board, live, shadow) {
+            for row in board::compare(key.board, layout, live, shadow) {
                 findings.add(Difference {
                     tied_users: row.tied_users,
                     is_excess: row.is_excess,
@@ -216,7 +225,7 @@ async fn compare_pages(
     if key.is_sorted_set() {
         let live = decode(key, read_sorted_set(shard, &live).await?)?;
         let shadow = decode(key, read_sorted_set(shard, &shadow).await?)?;
-        add_differences(key, &live, &shadow, findings);
+        add_differences(shard.layout, key, &live, &shadow, findings);
         return Ok(());
     }
     let store = &shard.store;
@@ -228,6 +237,7 @@ async fn compare_pages(
         let stored = decode_fields(key, page);
         let expected = read_fields(shard, key, &shadow, &stored).await?;
         add_differences(
+            shard.layout,
             key,
             &Values::Hash(stored),
             &Values::Hash(expected),
