@@ -137,6 +137,20 @@ async fn random_activities_match_model_with_decimals() {
 }
 
 #[tokio::test]
+async fn random_activities_match_model_with_large_points() {
+    // As in `..._on_three_periods`, in steps of 0.0001.
+    let rules = json!({
+        "like": { "points": 0.0035, "daily_cap": 0.011 },
+        "jackpot": { "points": 400_000.000_1 },
+    });
+    let setup = Setup {
+        order_bits: 20,
+        ..Setup::new("Asia/Shanghai", &["day", "week", "all"], 4, rules)
+    };
+    run_random_activities(7, setup, &["daily-cap", "score-overflow"]).await;
+}
+
+#[tokio::test]
 async fn random_activities_match_model_with_content() {
     let setup = Setup {
         content_periods: &["day", "week", "all"],
@@ -154,6 +168,7 @@ async fn random_decimals_match_model_with_content() {
     });
     let setup = Setup {
         content_periods: &["month", "year"],
+        order_bits: 16 + variable("SEED", 1) as u32 % 15,
         ..Setup::new("Europe/Berlin", &["week", "all"], 2, rules)
     };
     run_random_activities(6, setup, &["cooldown"]).await;

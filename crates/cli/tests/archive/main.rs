@@ -9,6 +9,7 @@ mod cli;
 mod concurrent_writes;
 mod content;
 mod faults;
+mod order_bits;
 #[path = "../run/refusals.rs"]
 mod refusals;
 mod refused_writes;

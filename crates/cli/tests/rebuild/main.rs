@@ -15,6 +15,7 @@ mod expiry;
 mod interruption;
 mod journal_app;
 mod observed;
+mod order_bits;
 mod random;
 #[path = "../run/refusals.rs"]
 mod refusals;
