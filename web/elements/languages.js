@@ -32,7 +32,7 @@ class Language {
   constructor(tag, texts) {
     this.tag = tag
     this.texts = texts
-    this.#number = new Intl.NumberFormat(tag, { maximumFractionDigits: 2 })
+    this.#number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 })
   }
 
   number(value) {

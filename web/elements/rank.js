@@ -206,5 +206,5 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   }
 }
 
-/** Rounds points to two decimals, which scores have at most. */
-const rounded = (points) => Math.round(points * 100) / 100
+/** Rounds points to four decimals, which scores have at most. */
+const rounded = (points) => Math.round(points * 10_000) / 10_000

@@ -101,8 +101,9 @@ export class Member {
       return this.#setMessage(texts.failed(undo ? texts.undo(name) : name, result.error.detail ?? result.error.title))
     const { outcome, points, standings } = result
     const { lang } = document.documentElement
-    const number = new Intl.NumberFormat(lang)
-    const change = new Intl.NumberFormat(lang, { signDisplay: 'exceptZero' }).format(points)
+    const maximumFractionDigits = 4
+    const number = new Intl.NumberFormat(lang, { maximumFractionDigits })
+    const change = new Intl.NumberFormat(lang, { maximumFractionDigits, signDisplay: 'exceptZero' }).format(points)
     const message = [texts.outcomes[outcome](name, change)]
     if (standings?.day) {
       const { score, rank } = standings.day
