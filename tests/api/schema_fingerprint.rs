@@ -3,6 +3,7 @@
 use test_support::{Method, json, shard_among};
 
 use crate::app::TestApp;
+use crate::bodies::like;
 use crate::client::JSON;
 use crate::clock::noon_zone;
 use crate::misconfigured::{REQUESTS, assert_misconfigured, store_requests};
@@ -37,6 +38,27 @@ async fn changed_setting_on_live_data_is_rejected() {
     }
     // The original settings still work.
     app.count("42", "like", "q").await;
+}
+
+/// The lines of pending changes follow the settings.
+#[tokio::test]
+async fn changed_setting_is_named_during_pending_change() {
+    let app = TestApp::start();
+    app.count("42", "like", "p").await;
+    let (mut store, prefix) = (app.store(), app.prefix());
+    let users = store.key_of("42", "p");
+    let stored = store.run::<String>("HGET", &[&users, "\t"]);
+    store.run::<i64>(
+        "HSET",
+        &[&users, "\t", &format!("{stored}\nh 17 order_bits=20")],
+    );
+    let other = TestApp::with(|worker| worker.var("PREFIX", prefix).var("ORDER_BITS", "20"));
+    let refused = other.send_activity(like("42", "q")).await;
+    let detail = format!(
+        "ORDER_BITS: is 20, but the data under PREFIX {prefix} was written with 30; set ORDER_BITS \
+         back to 30, or choose another PREFIX to start anew"
+    );
+    assert_eq!(refused.assert_status(500).body["detail"], detail);
 }
 
 #[tokio::test]

@@ -201,7 +201,7 @@ async fn deployment_with_other_bits_is_misconfigured() {
             "ORDER_BITS: is {value}, but the data under PREFIX {prefix} was written with 20; set \
              ORDER_BITS back to 20, or choose another PREFIX to start anew"
         );
-        let refused = other.send_activity(act("a", "tip", "q")).await;
+        let refused = other.send_activity(act("a", "like", "q")).await;
         assert_eq!(refused.assert_status(500).body["detail"], detail);
         let health = other.get("/healthz").await;
         assert_eq!(health.assert_status(503).body["problem"]["detail"], detail);
