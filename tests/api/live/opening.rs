@@ -68,7 +68,7 @@ async fn invalid_stream_requests_skip_the_store() {
     let (app, forwarder) = start_with(|worker| worker.var("PERIODS", "day,all"));
     let limit = "must be an integer from 1 to 100";
     let repeated = "must be given only once";
-    let unknown = "is unknown; expected one of limit, group";
+    let unknown = "is unknown; expected one of limit, group, movement";
     let period = "must be one of day, week, month, year, all";
     for (path, name, detail) in [
         ("day/live?limit=0", "limit", limit),
