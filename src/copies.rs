@@ -54,14 +54,10 @@ pub async fn find(
     oldest: Instant,
 ) -> Result<Option<(BoardSlice, Instant)>, Error> {
     let config = &context.deployment.config;
-    if let Some(snapshots) = &context.app.bindings.snapshots {
-        let id = archive::deployment_id(config);
-        let found = snapshots.find(&id, &board.name()).await?;
-        if let Some((made, top)) = found.filter(|(made, _)| *made >= oldest)
-            && let Some(slice) = top.narrow(query)
-        {
-            return Ok(Some((slice, made)));
-        }
+    if let Some((made, tops)) = find_snapshots(context, &[board.name()], oldest).await?
+        && let Some(slice) = tops.into_iter().flatten().find_map(|top| top.narrow(query))
+    {
+        return Ok(Some((slice, made)));
     }
     match &context.app.bindings.archive {
         Some(archive) if closed => archive::read(archive, config, board, query).await,
@@ -72,20 +68,36 @@ pub async fn find(
 /// Returns the points of all time of the users on the rows of a copy, as far as the snapshots have them. A user
 /// without a row may be hidden since.
 pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(String, u64)> {
-    let Some(snapshots) = &context.app.bindings.snapshots else {
+    let found = find_snapshots(context, &[ALL_TIME.to_owned()], Instant(0)).await;
+    let boards = found.ok().flatten().map(|(_, boards)| boards);
+    let Some(all) = boards.into_iter().flatten().flatten().next() else {
         return Vec::new();
     };
-    let config = &context.deployment.config;
-    let id = archive::deployment_id(config);
-    let found = snapshots.find(&id, ALL_TIME).await.unwrap_or_default();
-    let Some((_, all)) = found else {
-        return Vec::new();
-    };
+    let layout = context.deployment.config.layout;
     let points = |row: &Row| {
         let score = all.row_of(&row.user)?.score;
-        Some((row.user.clone(), config.layout.points(score)))
+        Some((row.user.clone(), layout.points(score)))
     };
     slice.rows.iter().filter_map(points).collect()
+}
+
+/// Returns the first rows of the boards with these names in the snapshots, `None` for a board that the snapshots
+/// lack, and when they were read. Returns `None` if that was before `oldest`.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the snapshots fail.
+pub async fn find_snapshots(
+    context: RequestContext<'_>,
+    boards: &[String],
+    oldest: Instant,
+) -> Result<Option<(Instant, Vec<Option<BoardSlice>>)>, Error> {
+    let Some(snapshots) = &context.app.bindings.snapshots else {
+        return Ok(None);
+    };
+    let id = archive::deployment_id(&context.deployment.config);
+    let found = snapshots.find(&id, boards).await?;
+    Ok(found.filter(|(made, _)| *made >= oldest))
 }
 
 /// Updates the copies after users were hidden or shown again.

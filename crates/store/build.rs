@@ -8,11 +8,11 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 24] = [
+const SCRIPTS: [(&str, &[&str]); 26] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
-    ("AROUND", &["rows", "bytes", "others", "around"]),
+    ("AROUND", &["rows", "bytes", "count_above", "others", "around"]),
     ("AUDITED", &["audited"]),
     ("COMPARE", &["others", "compare"]),
     (
@@ -67,6 +67,7 @@ const SCRIPTS: [(&str, &[&str]); 24] = [
             "moderate_target",
         ],
     ),
+    ("NEXT_ABOVE", &["bytes", "count_above", "next_above"]),
     (
         "PROFILES",
         &[
@@ -93,6 +94,7 @@ const SCRIPTS: [(&str, &[&str]); 24] = [
         ],
     ),
     ("STANDING", &["rows", "others", "standing"]),
+    ("STANDINGS", &["standings"]),
     ("TARGETS", &["integers", "deliveries", "journal", "targets"]),
     ("TOP", &["rows", "others", "top"]),
     ("TOTALS", &["totals"]),

@@ -64,7 +64,7 @@ impl Snapshots {
         self.put(&boards_key(deployment), value).await
     }
 
-    /// Returns the first rows of a board, and when they were read.
+    /// Returns the first rows of boards, `None` for a board that was not saved, and when they were read.
     ///
     /// # Errors
     ///
@@ -72,15 +72,15 @@ impl Snapshots {
     pub async fn find(
         &self,
         deployment: &str,
-        name: &str,
-    ) -> Result<Option<(Instant, BoardSlice)>, Error> {
+        names: &[String],
+    ) -> Result<Option<(Instant, Vec<Option<BoardSlice>>)>, Error> {
         let text = self.get(&boards_key(deployment)).await?;
         let decode = || {
             let mut value: Map<String, Value> = serde_json::from_slice(text?.as_bytes()).ok()?;
             let made = Instant(value.get("made")?.as_i64()?);
-            let board = value.get_mut("boards")?.get_mut(name)?.take();
-            let board = serde_json::from_value(board).ok()?;
-            Some((made, decode(board)?))
+            let boards = value.get_mut("boards")?;
+            let board = |name| decode(serde_json::from_value(boards.get_mut(name)?.take()).ok()?);
+            Some((made, names.iter().map(board).collect()))
         };
         Ok(decode())
     }

@@ -9,6 +9,7 @@ mod moderation;
 mod pages;
 mod points;
 mod ranking;
+mod standings;
 mod stats;
 pub mod table;
 mod targets;
@@ -66,6 +67,7 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::Profile(user) => users::profile(context, &user).await,
         Route::History(user) => users::history(context, &user).await,
         Route::Points(user) => points::get(context, &user).await,
+        Route::Standings(user) => standings::get(context, &user).await,
         Route::UserTargets(user) => targets::list(context, &user).await,
         Route::Moderation(user) => moderation::state(context, &user).await,
         Route::Adjustments(user) => moderation::adjust(context, &user).await,

@@ -44,6 +44,8 @@ pub enum Route {
     History(String),
     /// `/v1/users/{user}/points`
     Points(String),
+    /// `/v1/users/{user}/standings`
+    Standings(String),
     /// `/v1/users/{user}/targets`
     UserTargets(String),
     /// `/v1/users/{user}/moderation`
@@ -105,6 +107,7 @@ impl Route {
             ["v1", "users", user] => Self::Profile(user.to_owned()),
             ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
             ["v1", "users", user, "points"] => Self::Points(user.to_owned()),
+            ["v1", "users", user, "standings"] => Self::Standings(user.to_owned()),
             ["v1", "users", user, "targets"] => Self::UserTargets(user.to_owned()),
             ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
@@ -164,6 +167,7 @@ impl Route {
             Self::Profile(_) => ("/v1/users/{user}", "GET, HEAD, PUT, DELETE", true),
             Self::History(_) => ("/v1/users/{user}/activity", READ, false),
             Self::Points(_) => ("/v1/users/{user}/points", READ, false),
+            Self::Standings(_) => ("/v1/users/{user}/standings", READ, false),
             Self::UserTargets(_) => ("/v1/users/{user}/targets", READ, true),
             Self::Moderation(_) => ("/v1/users/{user}/moderation", "GET, HEAD, PUT", false),
             Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),

@@ -193,6 +193,7 @@ async fn other_routes_are_not_cached(edge: &Edge) {
         "/v1/ranking/day/users?ids=42",
         "/v1/users/42",
         "/v1/users/42/activity",
+        "/v1/users/42/standings",
         "/v1/users/unknown",
         "/v1/ranking/hour",
         "/healthz",

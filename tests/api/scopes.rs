@@ -24,6 +24,7 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
     let like = like("42", "p");
     let partly_valid = json!([like, {}]);
     let history = "/v1/users/42/activity";
+    let standings = "/v1/users/42/standings";
     let ada = json!({"name": "Ada"});
     let profiles = json!([{"id": "42", "name": "Ada"}, {}]);
     let (state, adjustments) = ("/v1/users/42/moderation", "/v1/users/42/adjustments");
@@ -39,6 +40,7 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
             "/v1/users/42/points",
             Value::Null,
         ),
+        (Scope::Activity, Method::GET, standings, Value::Null),
         (Scope::Profiles, Method::PUT, "/v1/users/42", ada),
         (Scope::Profiles, Method::PUT, "/v1/users", profiles),
         (Scope::Profiles, Method::PUT, "/v1/users", json!([])),

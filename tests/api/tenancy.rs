@@ -61,6 +61,7 @@ async fn acl_on_own_prefix_is_sufficient() {
         "/v1/ranking/year/users/42?around=5",
         "/v1/ranking/month/users?ids=42,7",
         "/v1/users/42/activity",
+        "/v1/users/42/standings",
         "/v1/users/42",
         "/healthz",
         "/openapi.json",

@@ -152,6 +152,7 @@ async fn read_of_wrong_type_key_is_reported() {
         (board.as_str(), "/v1/ranking/day"),
         (&board, "/v1/ranking/day/users/42"),
         (&board, "/v1/ranking/day/users?ids=42"),
+        (&board, "/v1/users/42/standings"),
         ("p", "/v1/users/42"),
         ("p", "/v1/ranking/day/users/42"),
         (&history, "/v1/users/42/activity"),

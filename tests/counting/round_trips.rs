@@ -9,7 +9,7 @@ use test_support::{
 
 /// The requests that return ranks. With several shards, a second request counts the users above on
 /// the other shards.
-const RANKED: [&str; 13] = [
+const RANKED: [&str; 14] = [
     "one activity",
     "a repetition",
     "in groups",
@@ -21,6 +21,7 @@ const RANKED: [&str; 13] = [
     "an undo of its day",
     "a standing",
     "a comparison",
+    "all standings",
     "an adjustment",
     "an undone adjustment",
 ];
@@ -58,6 +59,7 @@ fn routes() -> Vec<RouteRequest> {
         get("a board", "/v1/ranking/day?limit=100&group=eu"),
         get("a standing", "/v1/ranking/week/users/42?around=25"),
         get("a comparison", "/v1/ranking/all/users?ids=7,42,u1"),
+        get("all standings", "/v1/users/42/standings?groups=eu,us"),
         get("a history", "/v1/users/42/activity?days=31"),
         send(
             "writing a profile",

@@ -86,20 +86,7 @@ impl Query {
 
     /// Returns the parameter `ids`: up to 100 user ids in the order given, without repeats.
     pub fn ids(&mut self) -> Vec<String> {
-        let requested: Vec<String> = self
-            .get("ids")
-            .unwrap_or_default()
-            .split(',')
-            .map(str::to_owned)
-            .collect();
-        let ids = if requested.len() > MAX_IDS {
-            let count = requested.len();
-            Err(format!("must be at most {MAX_IDS} ids, not {count}"))
-        } else if requested.iter().all(|id| id::is_id(id)) {
-            Ok(requested)
-        } else {
-            Err(format!("must be ids between commas; each {}", id::ID))
-        };
+        let ids = id_list(self.get("ids").unwrap_or_default(), MAX_IDS);
         let mut unique: Vec<String> = Vec::new();
         for id in self.check("/ids", ids).unwrap_or_default() {
             if !unique.contains(&id) {
@@ -107,6 +94,24 @@ impl Query {
             }
         }
         unique
+    }
+
+    /// Returns the parameter `groups`: up to 4 groups in the order given; none if it is absent.
+    pub fn groups(&mut self) -> Vec<String> {
+        let Some(text) = self.get("groups") else {
+            return Vec::new();
+        };
+        let groups = id_list(text, id::MAX_GROUPS).and_then(|groups| {
+            let mut rest = groups.as_slice();
+            while let Some((group, others)) = rest.split_first() {
+                if others.contains(group) {
+                    return Err(format!("must not repeat a group: {group}"));
+                }
+                rest = others;
+            }
+            Ok(groups)
+        });
+        self.check("/groups", groups).unwrap_or_default()
     }
 
     /// Returns the user id of a path; an empty id after an error.
@@ -135,6 +140,19 @@ impl Query {
         let mut parameters = self.parameters.iter();
         let (_, value) = parameters.find(|(given, _)| given == name)?;
         Some(value)
+    }
+}
+
+/// Parses ids between commas.
+fn id_list(text: &str, max: usize) -> Result<Vec<String>, String> {
+    let ids: Vec<String> = text.split(',').map(str::to_owned).collect();
+    if ids.len() > max {
+        let count = ids.len();
+        Err(format!("must be at most {max} ids, not {count}"))
+    } else if ids.iter().all(|id| id::is_id(id)) {
+        Ok(ids)
+    } else {
+        Err(format!("must be ids between commas; each {}", id::ID))
     }
 }
 

@@ -6,7 +6,7 @@ use activity_rank::journal::JournalRequest;
 use activity_rank::routes::table::Route;
 use activity_rank_core::board::{
     BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
-    WinnersRequest,
+    StandingsRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Config, Vars};
@@ -18,7 +18,7 @@ use activity_rank_core::path::normal_form;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
 use activity_rank_core::stats::StatsRequest;
-use activity_rank_store::boards::{Others, call, winners_call};
+use activity_rank_store::boards::{Others, call, standings_call, winners_call};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Pipeline};
 use activity_rank_store::stats::totals_call;
@@ -112,6 +112,7 @@ fn check_route(path: &str, query: &str) {
         Route::Profile(user) => format!("/v1/users/{}", encoded(user)),
         Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
         Route::Points(user) => format!("/v1/users/{}/points", encoded(user)),
+        Route::Standings(user) => format!("/v1/users/{}/standings", encoded(user)),
         Route::UserTargets(user) => format!("/v1/users/{}/targets", encoded(user)),
         Route::Moderation(user) => format!("/v1/users/{}/moderation", encoded(user)),
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
@@ -151,6 +152,7 @@ fn check_route(path: &str, query: &str) {
             assert!(page.is_err() || is_id(user), "{user:?}");
         }
         Route::Stats => check_stats(query),
+        Route::Standings(user) => check_standings(user, query),
         Route::UserTargets(user) => check_list(user, query),
         // The page has no query, so its query is used for a board.
         Route::Home => check_board(BoardKind::Members, "day", "42", query),
@@ -339,6 +341,25 @@ fn check_users(user: &str, query: &str) {
         let call = erasure::call(&CONFIG, user, NOW);
         let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
         assert_eq!(arguments[0][2], user);
+    }
+}
+
+/// Asserts that the standings of a user are on a limited number of boards.
+fn check_standings(user: &str, query: &str) {
+    let standings = StandingsRequest::parse(user, query, &CONFIG, today());
+    assert_documented_error("", standings.as_ref().err());
+    if let Ok(standings) = standings {
+        assert!(is_id(user), "{user:?}");
+        standings.boards.iter().for_each(check_board_id);
+        assert!(
+            standings.boards.len() <= 5 * CONFIG.periods.len(),
+            "{query:?}"
+        );
+        let call = standings_call(&CONFIG, &standings, 0);
+        let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
+        assert_eq!(arguments[0][0], user);
+        let reversed = StandingsRequest::parse(user, &reversed(query), &CONFIG, today());
+        assert_eq!(reversed, Ok(standings));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::problem::problem;
 use cases::cases;
 
 /// A request of every route but `/healthz`. The last three need no store.
-pub const REQUESTS: [(Method, &str, &str); 14] = [
+pub const REQUESTS: [(Method, &str, &str); 15] = [
     (
         Method::POST,
         "/v1/activity",
@@ -24,6 +24,7 @@ pub const REQUESTS: [(Method, &str, &str); 14] = [
     (Method::GET, "/v1/ranking/day/users/42", ""),
     (Method::GET, "/v1/ranking/day/users?ids=42", ""),
     (Method::GET, "/v1/users/42/activity", ""),
+    (Method::GET, "/v1/users/42/standings", ""),
     (Method::GET, "/v1/users/42", ""),
     (Method::PUT, "/v1/users/42", r#"{"name":"Ada"}"#),
     (Method::PUT, "/v1/users", r#"[{"id":"42","name":"Ada"}]"#),

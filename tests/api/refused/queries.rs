@@ -160,6 +160,17 @@ fn id_lists() -> Vec<Case> {
         "", ",", "42,", ",42", "42,,7", "42,%207", "42;7", "..", "4%202", &long,
     ];
     cases.extend(lists.map(|ids| case(ids, &detail)));
+    let path = "/v1/users/42/standings";
+    let case = |groups: &str, detail: &str| {
+        let path = format!("{path}?groups={groups}");
+        get(&path, field_error("groups", detail))
+    };
+    cases.extend(lists.map(|groups| case(groups, &detail)));
+    cases.extend([
+        case("a,b,c,d,e", "must be at most 4 ids, not 5"),
+        case("a,b,a", "must not repeat a group: a"),
+        case("a&groups=b", REPEATED),
+    ]);
     cases
 }
 
@@ -204,6 +215,11 @@ fn unknown_parameters() -> Vec<Case> {
             "date",
             "is unknown; expected one of from, to",
         ),
+        (
+            "/v1/users/42/standings?group=eu",
+            "group",
+            "is unknown; expected one of groups",
+        ),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),
         ("/openapi.json?pretty=1", "pretty", NO_PARAMETERS),
@@ -244,6 +260,7 @@ fn path_segments() -> Vec<Case> {
             format!("/v1/users/{user}"),
             format!("/v1/users/{user}/activity"),
             format!("/v1/users/{user}/points"),
+            format!("/v1/users/{user}/standings"),
             format!("/v1/ranking/day/users/{user}"),
         ] {
             cases.push(case(&path, "user", ID));

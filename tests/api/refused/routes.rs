@@ -35,6 +35,7 @@ pub fn cases() -> Vec<Case> {
         (Method::DELETE, "/v1/ranking/day/users/42", "GET, HEAD"),
         (Method::PUT, "/v1/ranking/day/users", "GET, HEAD"),
         (Method::POST, "/v1/users/42/activity", "GET, HEAD"),
+        (Method::POST, "/v1/users/42/standings", "GET, HEAD"),
         (Method::POST, "/v1/users/42", "GET, HEAD, PUT, DELETE"),
         (Method::PATCH, "/v1/users/42", "GET, HEAD, PUT, DELETE"),
         (Method::GET, "/v1/users", "PUT"),

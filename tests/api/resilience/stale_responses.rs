@@ -171,6 +171,8 @@ async fn snapshots_serve_unread_boards_during_outage() {
         "/v1/ranking/day/users/unknown".to_owned(),
         format!("/v1/ranking/year/users/{c}"),
         format!("/v1/ranking/day/users?ids={c},unknown,{a}"),
+        format!("/v1/users/{b}/standings"),
+        "/v1/users/unknown/standings".to_owned(),
     ];
     let mut fresh = Vec::new();
     for path in &standings {
@@ -194,6 +196,10 @@ async fn snapshots_serve_unread_boards_during_outage() {
     assert_eq!(board["total"], 3);
     assert_eq!(board["stale"], true);
     assert_eq!(board["entries"][0]["user"]["name"], "Ada");
+    // Snapshots have no boards of groups.
+    let path = format!("/v1/users/{c}/standings?groups=eu");
+    let day = app.read(&path).await["standings"]["day"].clone();
+    assert_eq!((&day["rank"], &day["groups"]), (&json!(3), &Value::Null));
     // An archived board is served too, without profiles.
     let archived = app.read(&closed).await;
     assert_eq!(archived["stale"], true);

@@ -41,7 +41,7 @@ const METHODS: [Method; 7] = [
 
 /// Path template, supported methods and query parameters of each route. Duplicates are sent more
 /// often.
-const ROUTES: [(&str, &[Method], &[&str]); 13] = [
+const ROUTES: [(&str, &[Method], &[&str]); 14] = [
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
@@ -61,6 +61,7 @@ const ROUTES: [(&str, &[Method], &[&str]); 13] = [
         &["ids", "date", "group"],
     ),
     ("/v1/users/{user}/activity", &[Method::GET], &["days"]),
+    ("/v1/users/{user}/standings", &[Method::GET], &["groups"]),
     (
         "/v1/users/{user}",
         &[Method::GET, Method::PUT, Method::PUT, Method::DELETE],

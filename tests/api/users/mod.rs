@@ -5,4 +5,5 @@ mod history;
 mod points;
 mod profile;
 mod public_activity;
+mod standings;
 mod year;

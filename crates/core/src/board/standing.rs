@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::content::{TargetView, checked_id};
 use crate::error::Error;
 use crate::query::Query;
-use crate::score::Points;
+use crate::score::{Layout, Points};
 use serde::Serialize;
 
 /// A request for one standing.
@@ -29,6 +29,16 @@ struct View<'a> {
     target: Option<TargetView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<UserView<'a>>,
+    #[serde(flatten)]
+    standing: BoardStanding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_level: Option<NextLevel<'a>>,
+    around: Vec<EntryView<'a>>,
+}
+
+/// The standing of a user or of a target on a board.
+#[derive(Debug, Serialize)]
+pub struct BoardStanding {
     rank: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_rank: Option<Option<u64>>,
@@ -36,9 +46,6 @@ struct View<'a> {
     total: u64,
     percentile: Option<f64>,
     next: Option<Next>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_level: Option<NextLevel<'a>>,
-    around: Vec<EntryView<'a>>,
 }
 
 /// The next rank above.
@@ -89,13 +96,6 @@ impl StandingRequest {
         })
     }
 
-    /// Returns the step above equal points that the rank of a row takes: members who reach a score first
-    /// rank higher, targets and authors with the higher id do.
-    fn extra_step(&self, above: &Row) -> i64 {
-        let wins_ties = self.board.kind.is_plain() && self.user > above.user;
-        i64::from(!wins_ties)
-    }
-
     fn is_around(&self, row: &Row, rank: u64) -> bool {
         self.around > 0 && row.rank.abs_diff(rank) <= self.around.into()
     }
@@ -121,7 +121,6 @@ impl BoardRequest for StandingRequest {
     fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
         let layout = config.layout;
         let kind = self.board.kind;
-        let points = |row: &Row| kind.points(row.score, layout);
         let (row, content) = match slice.row_of(&self.user) {
             Some(row) => (Some(row), row.content.as_deref()),
             None => (None, slice.target.as_deref()),
@@ -139,18 +138,6 @@ impl BoardRequest for StandingRequest {
                 points: Points::new(level.steps - steps, layout.decimals),
             })
         });
-        let above = row.and_then(|row| {
-            let mut rows = slice.rows.iter();
-            Some((row, rows.find(|other| other.rank + 1 == row.rank)?))
-        });
-        let next = above.map(|(row, above)| Next {
-            rank: above.rank,
-            score: points(above),
-            points: Points {
-                steps: points(above).steps - points(row).steps + self.extra_step(above),
-                decimals: layout.decimals,
-            },
-        });
         let around = slice.rows.iter().filter(|other| {
             let rank = row.map(|row| row.rank);
             rank.is_some_and(|rank| self.is_around(other, rank))
@@ -160,16 +147,50 @@ impl BoardRequest for StandingRequest {
             user: user.map(|user| user.with_level(level)),
             target,
             author,
-            rank: row.map(|row| row.rank),
-            previous_rank: self.previous_rank(slice, &self.user),
-            score: row.map_or(Points::new(0, layout.decimals), points),
-            total: slice.total,
-            percentile: row.map(|row| percentile(row.rank, slice.total)),
-            next,
+            standing: BoardStanding {
+                previous_rank: self.previous_rank(slice, &self.user),
+                ..BoardStanding::new(kind, &self.user, slice, layout)
+            },
             next_level,
             around: around.map(|row| self.entry(slice, row, config)).collect(),
         })
     }
+}
+
+impl BoardStanding {
+    /// Returns the standing of a user or of a target. The slice has their row, if there is one, and the row above.
+    #[must_use]
+    pub fn new(kind: BoardKind, id: &str, slice: &BoardSlice, layout: Layout) -> Self {
+        let points = |row: &Row| kind.points(row.score, layout);
+        let row = slice.row_of(id);
+        let above = row.and_then(|row| {
+            let mut rows = slice.rows.iter();
+            Some((row, rows.find(|other| other.rank + 1 == row.rank)?))
+        });
+        let next = above.map(|(row, above)| Next {
+            rank: above.rank,
+            score: points(above),
+            points: Points {
+                steps: points(above).steps - points(row).steps + extra_step(kind, id, above),
+                decimals: layout.decimals,
+            },
+        });
+        Self {
+            rank: row.map(|row| row.rank),
+            previous_rank: None,
+            score: row.map_or(Points::new(0, layout.decimals), points),
+            total: slice.total,
+            percentile: row.map(|row| percentile(row.rank, slice.total)),
+            next,
+        }
+    }
+}
+
+/// Returns the step above equal points that the rank of a row takes: members who reach a score first rank
+/// higher, targets and authors with the higher id do.
+fn extra_step(kind: BoardKind, id: &str, above: &Row) -> i64 {
+    let wins_ties = kind.is_plain() && id > above.user.as_str();
+    i64::from(!wins_ties)
 }
 
 /// Returns 100 × (total − rank + 1) / total, rounded to one decimal.

@@ -1,7 +1,7 @@
 //! Reads boards: one page, one standing or several users, from one shard or from all of them.
 //!
 //! `top.lua`, `standing.lua` and `compare.lua` answer a [`BoardQuery`] on one shard. With several
-//! shards, `shards.rs` merges their replies.
+//! shards, `shards.rs` merges their replies. `standings.rs` reads one user's standings on many boards.
 
 mod hot;
 mod others;
@@ -9,11 +9,13 @@ mod page;
 mod ranks;
 mod rows;
 mod shards;
+mod standings;
 mod winners;
 
 pub use hot::{hot_call, read_hot};
 pub use others::{Others, PreviousRanks, UserRank};
 pub use ranks::{Ranked, rank_among_all};
+pub use standings::{read_standings, standings_call};
 pub use winners::{read_winners, winners_call};
 
 use crate::deployment::Deployment;

@@ -21,7 +21,9 @@ pub struct ShardRow {
 }
 
 impl ShardRow {
-    fn rank_key(&self, kind: BoardKind) -> RankKey<'_> {
+    /// Returns what ranks the row.
+    #[must_use]
+    pub fn rank_key(&self, kind: BoardKind) -> RankKey<'_> {
         let member = if kind.is_plain() { &self.user } else { "" };
         (self.score, member)
     }

@@ -14,26 +14,8 @@
 -- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 '(5368709119' 2 ''
 --         EVALSHA sha 3 {ar:3}p {ar:3}bTd:2026-11-20 {ar:3}t '(12' 2 post-7
 
--- Returns the number of members from a rank on that have a score and are greater than another member. Equal
--- scores rank by member, descending: a binary search finds it.
-local function count_greater(board, first, score, member)
-  local low, high = first, first + redis.call('ZCOUNT', board, score, score)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if is_greater(redis.call('ZREVRANGE', board, middle, middle)[1], member) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low - first
-end
-
 local total = redis.call('ZREVRANK', KEYS[2], '#')
-local above = redis.call('ZCOUNT', KEYS[2], ARGV[1], '+inf')
-if ARGV[3] ~= '' then
-  above = above + count_greater(KEYS[2], above, string.sub(ARGV[1], 2), ARGV[3])
-end
+local above = count_above(KEYS[2], ARGV[1], ARGV[3])
 local first = math.max(above - ARGV[2], 0)
 local last = math.min(above + ARGV[2], total or 0) - 1
 local fingerprint, users, scores, profiles, authors = read_rows(KEYS[2], first, last, not ARGV[4] and KEYS[3])

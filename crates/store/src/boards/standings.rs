@@ -1,0 +1,178 @@
+//! `standings.lua` and `next_above.lua`: the standings of one user on many boards.
+
+use super::ranks::least_above;
+use super::rows::ShardRow;
+use crate::deployment::Deployment;
+use crate::keys::Keys;
+use crate::profiles::decode_profile;
+use crate::redis::{Command, Reply, StoreError};
+use crate::scripts::{NEXT_ABOVE, STANDINGS};
+use activity_rank_core::board::{BoardId, BoardKind, BoardSlice, Row, Standings, StandingsRequest};
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::score::Score;
+
+/// The standing of the user on one board.
+struct BoardStanding {
+    kind: BoardKind,
+    total: u64,
+    /// The number of users above, and the score.
+    own: Option<(u64, u64)>,
+    /// The next user above, and their shard.
+    next: Option<(u32, ShardRow)>,
+}
+
+/// Reads the standings of a user, and the next users above. With several shards, a second request reads the other
+/// shards, for all boards together.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_standings(
+    deployment: &Deployment,
+    request: &StandingsRequest,
+) -> Result<Standings, Error> {
+    let config = &deployment.config;
+    let own_shard = config.shard_of(&request.user);
+    let calls = (0..config.shards).map(|shard| standings_call(config, request, shard));
+    let replies = deployment.run_scripts(calls.collect()).await?;
+    let (mut result, mut standings) = (Standings::default(), Vec::new());
+    for (index, board) in request.boards.iter().enumerate() {
+        let mut total = 0;
+        for reply in &replies {
+            let of_shard = reply.at(2)?.at(index)?.at(0)?;
+            total += of_shard.optional_unsigned()?.unwrap_or(0);
+        }
+        standings.push(BoardStanding::new(board.kind, total));
+    }
+    if let Some(own) = replies.get(own_shard as usize) {
+        result.profile = decode_profile(own.at(1)?)?;
+        for (standing, reply) in standings.iter_mut().zip(own.at(2)?.list()?) {
+            standing.add_own(own_shard, reply)?;
+        }
+    }
+    if config.shards > 1 && standings.iter().any(|standing| standing.own.is_some()) {
+        add_other_shards(deployment, request, own_shard, &mut standings).await?;
+    }
+    let slices = standings
+        .into_iter()
+        .map(|standing| Some(standing.slice(&request.user)));
+    result.slices = slices.collect();
+    Ok(result)
+}
+
+/// Returns the call that reads the standings of the user on their shard, and the totals of another shard.
+#[must_use]
+pub fn standings_call(config: &Config, request: &StandingsRequest, shard: u32) -> Command {
+    let is_own = shard == config.shard_of(&request.user);
+    let keys = keys_of(config, &request.boards, shard);
+    Command::script(&STANDINGS, &keys).arg(if is_own { &request.user } else { "" })
+}
+
+/// Returns the keys of the users and of the boards of a shard.
+fn keys_of(config: &Config, boards: &[BoardId], shard: u32) -> Vec<String> {
+    let keys = Keys::of_shard(config, shard);
+    let boards = boards.iter().map(|board| keys.board_named(&board.name()));
+    [keys.users()].into_iter().chain(boards).collect()
+}
+
+async fn add_other_shards(
+    deployment: &Deployment,
+    request: &StandingsRequest,
+    own_shard: u32,
+    standings: &mut [BoardStanding],
+) -> Result<(), Error> {
+    let config = &deployment.config;
+    let others = (0..config.shards).filter(|shard| *shard != own_shard);
+    let calls = others.clone().map(|shard| {
+        let mut call = Command::script(&NEXT_ABOVE, &keys_of(config, &request.boards, shard));
+        for standing in standings.iter() {
+            let (bound, member) = match standing.own {
+                Some((_, score)) if standing.kind.is_plain() => {
+                    (format!("({score}"), &*request.user)
+                }
+                Some((_, score)) => (least_above(shard, own_shard, score), ""),
+                None => (String::new(), ""),
+            };
+            call = call.arg(&bound).arg(member);
+        }
+        call
+    });
+    let replies = deployment.run_scripts(calls.collect()).await?;
+    for (shard, reply) in others.zip(&replies) {
+        for (standing, reply) in standings.iter_mut().zip(reply.at(1)?.list()?) {
+            standing.add_other(shard, reply)?;
+        }
+    }
+    Ok(())
+}
+
+impl BoardStanding {
+    fn new(kind: BoardKind, total: u64) -> Self {
+        Self {
+            kind,
+            total,
+            own: None,
+            next: None,
+        }
+    }
+
+    /// Adds the standing on the shard of the user, as `standings.lua` replies it.
+    fn add_own(&mut self, shard: u32, reply: &Reply) -> Result<(), StoreError> {
+        if let Some(above) = reply.at(1)?.optional_unsigned()? {
+            self.own = Some((above, reply.at(2)?.unsigned()?));
+            self.add_next(shard, reply.at(3)?, reply.at(4)?)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the users above on another shard, as `next_above.lua` replies them.
+    fn add_other(&mut self, shard: u32, reply: &Reply) -> Result<(), StoreError> {
+        if let Some((above, _)) = &mut self.own {
+            *above += reply.at(0)?.unsigned()?;
+        }
+        self.add_next(shard, reply.at(1)?, reply.at(2)?)
+    }
+
+    /// Adds the last one above on a shard: the lowest of all shards is the next one above.
+    fn add_next(&mut self, shard: u32, score: &Reply, member: &Reply) -> Result<(), StoreError> {
+        let Some(score) = score.optional_unsigned()? else {
+            return Ok(());
+        };
+        let row = ShardRow {
+            user: member.text()?.to_owned(),
+            score,
+            ..ShardRow::default()
+        };
+        let is_next = self.next.as_ref().is_none_or(|(of, next)| {
+            let (key, known) = (row.rank_key(self.kind), next.rank_key(self.kind));
+            // Of equal ones, that of the last shard ranks lowest.
+            key < known || key == known && shard > *of
+        });
+        if is_next {
+            self.next = Some((shard, row));
+        }
+        Ok(())
+    }
+
+    /// Returns the row of the user, and the row above.
+    fn slice(self, user: &str) -> BoardSlice {
+        let row = |above, score, user: String| Row {
+            rank: above + 1,
+            score: Score(score),
+            user,
+            profile: None,
+            content: None,
+        };
+        let own = self.own.map(|(above, score)| {
+            let next = self.next.filter(|_| above > 0);
+            let next = next.map(|(_, next)| row(above - 1, next.score, next.user));
+            next.into_iter().chain([row(above, score, user.to_owned())])
+        });
+        BoardSlice {
+            total: self.total,
+            rows: own.into_iter().flatten().collect(),
+            ..BoardSlice::default()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `GET /v1/users/{user}/standings`.
+
+use crate::app::RequestContext;
+use crate::copies;
+use crate::middleware::authentication::authenticate;
+use crate::middleware::response_cache::stale;
+use crate::response::Response;
+use activity_rank_core::board::{CachedResponse, Standings, StandingsRequest};
+use activity_rank_core::config::Scope;
+use activity_rank_core::error::Error;
+use activity_rank_store::boards;
+
+/// The standings of a user on the boards of all current periods, or those in the snapshots while the store is
+/// unavailable.
+pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+    let caller = authenticate(context).await?;
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = StandingsRequest::parse(user, query, config, context.today())?;
+    caller.must_be(&request.user, Scope::Activity)?;
+    let response = match boards::read_standings(context.deployment, &request).await {
+        Ok(standings) => {
+            let body = request.render(&standings, config.layout);
+            Response::text("application/json", body.unwrap_or_default())
+        }
+        Err(error) => stale(context.request, error, copy(context, &request)).await?,
+    };
+    Ok(response.with("cache-control", "no-store"))
+}
+
+/// Returns a copy of the boards that the snapshots have. They have none of groups and of authors.
+async fn copy(
+    context: RequestContext<'_>,
+    request: &StandingsRequest,
+) -> Result<Option<CachedResponse>, Error> {
+    let oldest = copies::oldest_allowed(context).await?;
+    let boards: Vec<String> = request.boards.iter().map(|board| board.name()).collect();
+    let Some((made, tops)) = copies::find_snapshots(context, &boards, oldest).await? else {
+        return Ok(None);
+    };
+    let mut standings = Standings::default();
+    for top in tops {
+        let slice = top.and_then(|top| top.narrow(&request.query()));
+        let row = slice.as_ref().and_then(|slice| slice.row_of(&request.user));
+        standings.profile = standings.profile.or_else(|| row?.profile.clone());
+        standings.slices.push(slice);
+    }
+    let body = request.render(&standings, context.deployment.config.layout);
+    Ok(body.map(|body| CachedResponse { body, made }))
+}
