@@ -170,6 +170,19 @@ impl Meter {
         let path = "/v1/ranking/day/users/42?around=2";
         self.count_read("standing with two neighbours", path)
             .await?;
+        // As many friends as are compared.
+        let follow = |friend: usize| activity("42", "follow", &format!("u{friend}"));
+        self.post(&(0..users).map(follow).collect()).await?;
+        let standings = "/v1/users/42/standings";
+        let with_friends = &format!("{standings}?friends=true");
+        let friends = "/v1/ranking/day/users?followed_by=42";
+        for path in [with_friends, friends] {
+            self.read(path).await?;
+        }
+        self.count_read("standings", standings).await?;
+        self.count_read("standings with friends", with_friends)
+            .await?;
+        self.count_read("friends", friends).await?;
         self.count_watched().await
     }
 
