@@ -51,6 +51,10 @@ pub enum Command {
     Top(TopArgs),
     /// Print one user's score and rank
     Standing(StandingArgs),
+    /// Print all current scores and ranks of one user
+    Me(MeArgs),
+    /// Print a user and the users whom they follow
+    Friends(FriendsArgs),
     /// Print the numbers of the site
     Stats(StatsArgs),
     /// Print a user token, to call the service as a user
@@ -203,6 +207,24 @@ pub struct StandingArgs {
     pub board: BoardArgs,
 }
 
+/// Options of `me`.
+#[derive(Debug, Args)]
+#[command(after_help = ME_EXAMPLES)]
+pub struct MeArgs {
+    /// User id
+    #[arg(value_parser = user_id)]
+    pub user: String,
+    /// Group whose boards to print too; up to 4 times
+    #[arg(long = "group", value_name = "GROUP")]
+    pub groups: Vec<String>,
+    /// Print the position among the users whom the user follows
+    #[arg(long)]
+    pub friends: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Options of `stats`.
 #[derive(Debug, Args)]
 #[command(after_help = STATS_EXAMPLES)]
@@ -216,6 +238,21 @@ pub struct StatsArgs {
     /// Print the JSON response of the service
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `friends`.
+#[derive(Debug, Args)]
+#[command(after_help = FRIENDS_EXAMPLES)]
+pub struct FriendsArgs {
+    /// User id
+    #[arg(value_parser = user_id)]
+    pub user: String,
+    /// Period of the board
+    #[arg(value_enum, default_value_t = Period::Day)]
+    pub period: Period,
+    /// Board of that period, and output format.
+    #[command(flatten)]
+    pub board: BoardArgs,
 }
 
 /// Options that select a board and its output format.
@@ -333,3 +370,13 @@ const STANDING_EXAMPLES: &str = "\
 Examples:
   activity-rank standing 42
   activity-rank standing 42 week --around 3";
+
+const ME_EXAMPLES: &str = "\
+Examples:
+  activity-rank me 42
+  activity-rank me 42 --group eu --friends";
+
+const FRIENDS_EXAMPLES: &str = "\
+Examples:
+  activity-rank friends 42
+  activity-rank friends 42 week --json";

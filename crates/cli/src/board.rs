@@ -1,4 +1,4 @@
-//! Board responses: request, types and output shared by `top` and `standing`, and output of `stats`.
+//! Board responses: request, types and output shared by the commands that print boards.
 
 use std::fmt;
 use std::ops::Range;
@@ -126,39 +126,52 @@ pub async fn print<T: DeserializeOwned>(
             url.query_pairs_mut().append_pair(name, &number.to_string());
         }
     }
-    for (name, text) in [("date", &board.date), ("group", &board.group)] {
-        if let Some(text) = text {
-            url.query_pairs_mut().append_pair(name, text);
-        }
-    }
-    print_response(&url, || client.get(&url), board.json, text).await
+    board.add_to(&mut url);
+    let body = with_backoff(RETRIES, |_, _| (), || client.get(&url)).await?;
+    print_body(&url, &body, board.json, text)
 }
 
-/// Prints the response that `get` reads from a URL, as JSON or as the text that `text` returns.
+/// Reads a route that needs the key, and prints the response as JSON, or as the text that `text` returns.
 ///
 /// # Errors
 ///
 /// As [`print`].
-pub async fn print_response<T, F>(
+pub async fn print_with_key<T: DeserializeOwned>(
+    client: &Client,
     url: &Url,
-    get: impl Fn() -> F,
-    as_json: bool,
+    json: bool,
     text: impl FnOnce(&T) -> String,
-) -> Result<ExitCode, Failure>
-where
-    T: DeserializeOwned,
-    F: Future<Output = Result<Vec<u8>, RequestError>>,
-{
-    let body = with_backoff(RETRIES, |_, _| (), get).await?;
+) -> Result<ExitCode, Failure> {
+    let body = with_backoff(RETRIES, |_, _| (), || client.get_with_key(url)).await?;
+    print_body(url, &body, json, text)
+}
+
+impl BoardArgs {
+    /// Adds the board to the query of a URL.
+    pub fn add_to(&self, url: &mut Url) {
+        for (name, text) in [("date", &self.date), ("group", &self.group)] {
+            if let Some(text) = text {
+                url.query_pairs_mut().append_pair(name, text);
+            }
+        }
+    }
+}
+
+fn print_body<T: DeserializeOwned>(
+    url: &Url,
+    body: &[u8],
+    json: bool,
+    text: impl FnOnce(&T) -> String,
+) -> Result<ExitCode, Failure> {
     let unexpected = |error: serde_json::Error| RequestError::UnexpectedResponse {
         url: url.to_string(),
         what: error.to_string(),
     };
-    Screen::print(&if as_json {
-        let json: Box<RawValue> = serde_json::from_slice(&body).map_err(unexpected)?;
+    Screen::print(&if json {
+        let json: Box<RawValue> = serde_json::from_slice(body).map_err(unexpected)?;
         printable_json(json.get())
     } else {
-        text(&serde_json::from_slice(&body).map_err(unexpected)?)
+        text(&serde_json::from_slice(body).map_err(unexpected)?)
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -206,6 +219,7 @@ pub fn target_table(entries: &[Entry]) -> String {
 }
 
 /// Formats rows as columns; those with the numbers in `right` are aligned to the right.
+#[must_use]
 pub fn format_table<const N: usize>(
     header: [&str; N],
     rows: impl Iterator<Item = [String; N]>,

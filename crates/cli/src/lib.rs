@@ -7,7 +7,7 @@
 //! - [`args`] declares the commands, their options and help texts.
 //! - [`import`], [`profiles`] and [`targets`] upload files of JSON lines.
 //! - [`upload`] is the pipeline behind them: it checks, batches, sends and summarises lines.
-//! - [`top`] and [`standing`] print boards.
+//! - [`top`], [`standing`], [`me`] and [`friends`] print boards.
 //! - [`stats`] prints the numbers of the site.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`token`] signs user tokens for development.
@@ -31,6 +31,8 @@ pub mod targets;
 pub mod upload;
 
 pub mod board;
+pub mod friends;
+pub mod me;
 pub mod standing;
 pub mod stats;
 pub mod top;
@@ -69,6 +71,8 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Targets(args) => targets::run(service, args).await,
         Command::Top(args) => top::run(service, args).await,
         Command::Standing(args) => standing::run(service, args).await,
+        Command::Me(args) => me::run(service, args).await,
+        Command::Friends(args) => friends::run(service, args).await,
         Command::Stats(args) => stats::run(service, args).await,
         Command::Token(args) => token::run(args),
         Command::Export(args) => archive::export::run(args).await,

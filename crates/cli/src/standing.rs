@@ -1,5 +1,6 @@
 //! `activity-rank standing`: prints one user's score and rank on a board.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use serde::Deserialize;
@@ -25,10 +26,22 @@ struct Standing {
 
 /// The user one rank above.
 #[derive(Debug, Deserialize)]
-struct Next {
+pub struct Next {
     rank: u64,
     score: Number,
     points: Number,
+}
+
+/// Writes `4 points to rank 2 (score 15)`.
+impl fmt::Display for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            rank,
+            score,
+            points: missing,
+        } = self;
+        write!(f, "{} to rank {rank} (score {score})", points(missing))
+    }
 }
 
 /// Reads the standing and prints it.
@@ -59,12 +72,7 @@ fn text(standing: &Standing) -> String {
         out.push_str(&format!(", percentile {percentile}"));
     }
     match &standing.next {
-        Some(next) => out.push_str(&format!(
-            "\n{} to rank {} (score {})",
-            points(&next.points),
-            next.rank,
-            next.score
-        )),
+        Some(next) => out.push_str(&format!("\n{next}")),
         None => out.push_str("\nno user ranks higher"),
     }
     match &standing.around {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Number;
 
 use crate::args::{ServiceArgs, StatsArgs};
-use crate::board::{format_table, print_response};
+use crate::board::{format_table, print_with_key};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -53,7 +53,7 @@ pub async fn run(service: &ServiceArgs, args: &StatsArgs) -> Result<ExitCode, Fa
             url.query_pairs_mut().append_pair(name, day);
         }
     }
-    print_response(&url, || client.get_with_key(&url), args.json, text).await
+    print_with_key(&client, &url, args.json, text).await
 }
 
 fn text(stats: &Stats) -> String {

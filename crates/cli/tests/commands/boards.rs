@@ -1,4 +1,4 @@
-//! `top`, `standing` and `stats`.
+//! `top`, `standing`, `me`, `friends` and `stats`.
 
 use std::process::Stdio;
 
@@ -146,6 +146,44 @@ async fn closed_stdout_is_no_error() -> TestResult {
             (Some(0), ""),
             "{args:?}"
         );
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_standings_and_friends_send_the_key() -> TestResult {
+    let standings = r#"{"user":{"id":"7"},"standings":{"all":{"id":"all","rank":1,"score":5,"total":1,"percentile":100,"next":null}}}"#;
+    let friends = r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},"total":1,"entries":[{"position":1,"rank":1,"score":5,"user":{"id":"7"}}]}"#;
+    for (page, args, route) in [
+        (
+            standings,
+            &[
+                "me",
+                "a/b",
+                "--group",
+                "eu",
+                "--group",
+                "us",
+                "--friends",
+                "--json",
+            ][..],
+            "GET /v1/users/a%2Fb/standings?groups=eu%2Cus&friends=true",
+        ),
+        (
+            friends,
+            &["friends", "7", "week", "--group", "eu", "--json"],
+            "GET /v1/ranking/week/users?followed_by=7&group=eu",
+        ),
+    ] {
+        let service = Service::start().await?.with_page(page);
+        let run = run(&service, args, "")?;
+        assert_eq!(run.stdout, format!("{page}\n"));
+        let received = service.received();
+        let [request] = received.as_slice() else {
+            return Err("expected one request".into());
+        };
+        assert_eq!(request.route, route);
+        assert!(request.authorization.is_some(), "{route}");
     }
     Ok(())
 }
