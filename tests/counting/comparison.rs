@@ -116,6 +116,10 @@ impl Comparison {
             }
             Request::Adjust(adjustment, steps) => return self.adjust(adjustment, *steps).await,
             Request::Target(target, change) => return self.change_target(target, change).await,
+            Request::Standings(user) => {
+                self.avoid_midnight().await;
+                return self.compare_standings(user).await;
+            }
             Request::One(_) | Request::Array(_) | Request::ByMember(..) => {}
         }
         let caller = match request {

@@ -173,7 +173,8 @@ impl Comparison {
         (format!("/v1/{path}/{period}?{query}"), body)
     }
 
-    fn comparison(&self, ranking: &[(String, u64)], users: &[String]) -> Vec<Value> {
+    /// Returns the entries of a comparison.
+    pub fn comparison(&self, ranking: &[(String, u64)], users: &[String]) -> Vec<Value> {
         let listed = ranking
             .iter()
             .enumerate()

@@ -19,7 +19,7 @@ const HOUR: i64 = 3_600 * SECOND;
 pub const USERS: [&str; 9] = [
     "1", "42", "ada", "Ada", "a:b", "a|b", "u@x.org", "-", "x_.y",
 ];
-const GROUPS: [&str; 5] = ["eu", "eu:x", "EU", "1", "a|b"];
+pub const GROUPS: [&str; 5] = ["eu", "eu:x", "EU", "1", "a|b"];
 const TARGETS: [&str; 6] = ["post-7", "a,b", "~like", "#", "ü ☃", "like:post-7"];
 const PATHS: [&str; 14] = [
     "/",
@@ -69,6 +69,8 @@ pub enum Request {
     Adjust(Activity, i64),
     /// Changes a target.
     Target(String, TargetChange),
+    /// Reads all standings of a user, and the standings of their friends.
+    Standings(String),
 }
 
 /// A change of a target.
@@ -88,7 +90,8 @@ impl Request {
         match self {
             Self::One(item) => std::slice::from_ref(item),
             Self::Array(items) | Self::ByMember(_, items) => items,
-            Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) | Self::Target(..) => &[],
+            Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
+            Self::Target(..) | Self::Standings(_) => &[],
         }
     }
 
@@ -97,6 +100,7 @@ impl Request {
             Self::One(item) => item.json(),
             Self::Array(items) | Self::ByMember(_, items) => items.iter().map(Item::json).collect(),
             Self::Erase(user) => json!({ "DELETE": user }),
+            Self::Standings(user) => json!({ "GET": user }),
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
@@ -156,6 +160,9 @@ impl Generator {
         }
         if self.random.u8(..20) == 0 {
             return self.adjustment(model, now);
+        }
+        if self.random.u8(..20) == 0 {
+            return Request::Standings(self.user());
         }
         if self.random.u8(..10) == 0 {
             return self.by_member(model);
@@ -246,6 +253,7 @@ impl Generator {
         let user = self.user();
         let target = match self.random.u8(..15) {
             0 if action != "visit" => user.clone(),
+            1..12 if action == "follow" => self.user(),
             _ => target,
         };
         let undo = model.rules[&action].undo && self.random.u8(..4) == 0;

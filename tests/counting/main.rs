@@ -27,6 +27,7 @@ mod shards;
 #[path = "../api/token/sign.rs"]
 #[allow(dead_code, reason = "it also makes invalid tokens")]
 mod sign;
+mod standings;
 mod storage;
 mod store_errors;
 mod ties;

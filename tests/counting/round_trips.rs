@@ -9,7 +9,7 @@ use test_support::{
 
 /// The requests that return ranks. With several shards, a second request counts the users above on
 /// the other shards.
-const RANKED: [&str; 14] = [
+const RANKED: [&str; 15] = [
     "one activity",
     "a repetition",
     "in groups",
@@ -22,6 +22,7 @@ const RANKED: [&str; 14] = [
     "a standing",
     "a comparison",
     "all standings",
+    "all standings with friends",
     "an adjustment",
     "an undone adjustment",
 ];
@@ -60,6 +61,11 @@ fn routes() -> Vec<RouteRequest> {
         get("a standing", "/v1/ranking/week/users/42?around=25"),
         get("a comparison", "/v1/ranking/all/users?ids=7,42,u1"),
         get("all standings", "/v1/users/42/standings?groups=eu,us"),
+        get(
+            "all standings with friends",
+            "/v1/users/42/standings?friends=true",
+        ),
+        get("friends", "/v1/ranking/all/users?followed_by=42"),
         get("a history", "/v1/users/42/activity?days=31"),
         send(
             "writing a profile",
@@ -125,7 +131,14 @@ async fn request_makes_one_store_request_or_two_for_ranks() {
             .await
             .assert_status(status);
         let ranked = shards() > 1 && RANKED.contains(&name);
-        assert_eq!(forwarder.count(), 1 + usize::from(ranked), "{name}");
+        // With several shards, the comparison follows.
+        let compared = if shards() > 1 && name == "friends" {
+            2
+        } else {
+            0
+        };
+        let expected = 1 + usize::from(ranked) + compared;
+        assert_eq!(forwarder.count(), expected, "{name}");
         assert_eq!(forwarder.requests()[0].path, "/pipeline", "{name}");
     }
 }

@@ -3,6 +3,7 @@
 //! A cooldown is measured from the latest instant that counted, so that a delayed old activity is
 //! capped only by activities close to it.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
@@ -379,6 +380,24 @@ impl Model {
         self.cooldowns.retain(|(owner, _), _| owner != user);
         self.histories.retain(|(_, owner), _| owner != user);
         self.moderate(user, false, false);
+    }
+
+    /// Returns whom a user follows, latest first.
+    #[must_use]
+    pub fn follows(&self, user: &str) -> Vec<String> {
+        let is_id = |id: &str| {
+            let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.:@|-".contains(c);
+            (1..=64).contains(&id.len()) && id.chars().all(is_allowed) && ![".", ".."].contains(&id)
+        };
+        let mut followed = Vec::new();
+        for ((follower, action, target), record) in &self.active {
+            if (follower.as_str(), action.as_str()) == (user, "follow") && is_id(target) {
+                followed.push((Reverse(record.changed.first), target));
+            }
+        }
+        followed.sort_unstable();
+        let others = followed.into_iter().filter(|(_, target)| *target != user);
+        others.map(|(_, target)| target.clone()).take(100).collect()
     }
 
     /// Returns when the record of an activity last changed, also by an undo.
