@@ -8,13 +8,16 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 26] = [
+const SCRIPTS: [(&str, &[&str]); 27] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
-    ("AROUND", &["rows", "bytes", "count_above", "others", "around"]),
+    (
+        "AROUND",
+        &["rows", "bytes", "count_above", "others", "around"],
+    ),
     ("AUDITED", &["audited"]),
-    ("COMPARE", &["others", "compare"]),
+    ("COMPARE", &["others", "comparison", "compare"]),
     (
         "COUNT",
         &[
@@ -44,6 +47,10 @@ const SCRIPTS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
+    (
+        "FRIENDS",
+        &["bytes", "follows", "others", "comparison", "friends"],
+    ),
     ("HOT", &["rows", "bytes", "hot"]),
     (
         "MODERATE",
@@ -67,7 +74,10 @@ const SCRIPTS: [(&str, &[&str]); 26] = [
             "moderate_target",
         ],
     ),
-    ("NEXT_ABOVE", &["bytes", "count_above", "next_above"]),
+    (
+        "NEXT_ABOVE",
+        &["bytes", "count_above", "count_friends", "next_above"],
+    ),
     (
         "PROFILES",
         &[
@@ -94,7 +104,10 @@ const SCRIPTS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("STANDING", &["rows", "others", "standing"]),
-    ("STANDINGS", &["standings"]),
+    (
+        "STANDINGS",
+        &["bytes", "follows", "count_friends", "standings"],
+    ),
     ("TARGETS", &["integers", "deliveries", "journal", "targets"]),
     ("TOP", &["rows", "others", "top"]),
     ("TOTALS", &["totals"]),

@@ -55,6 +55,16 @@ pub async fn limit_public_read(app: &App, request: &Request) -> Result<(), Error
     rate_limit::check_read(app, request).await
 }
 
+/// Returns the caller as [`authenticate`] does, for a route whose reads have been counted: see
+/// [`limit_public_read`].
+///
+/// # Errors
+///
+/// As [`authenticate`], but for the rate limits.
+pub async fn authenticate_counted(context: RequestContext<'_>) -> Result<Caller, Error> {
+    identify(context.request, &context.deployment.config).await
+}
+
 async fn identify(request: &Request, config: &Config) -> Result<Caller, Error> {
     let services = !config.service_keys.is_empty();
     let users = config.tokens.are_enabled();

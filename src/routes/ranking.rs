@@ -3,18 +3,20 @@
 use crate::app::RequestContext;
 use crate::archive;
 use crate::copies;
+use crate::middleware::authentication::authenticate_counted;
 use crate::middleware::response_cache::{Copying, cached, stale};
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{
-    ALL_TIME, BoardKind, BoardQuery, BoardRequest, BoardSlice, CLOSED_MAX_AGE, CachedResponse,
-    ComparisonRequest, HotRequest, PageRequest, PastBoard, PeriodView, StandingRequest,
-    WinnersRequest,
+    ALL_TIME, BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, CLOSED_MAX_AGE,
+    CachedResponse, ComparisonRequest, HotRequest, PageRequest, PastBoard, PeriodView,
+    StandingRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::profile::Profile;
-use activity_rank_store::boards::{self, Others, StoredBoard};
+use activity_rank_store::boards::{self, Others, StoredBoard, UserRank};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{profiles, targets};
 
@@ -110,11 +112,25 @@ pub async fn standing(
     BoardReader::new(context, &request).respond().await
 }
 
-/// A comparison of several users.
+/// A comparison of several users, or of a user and those whom they follow.
 pub async fn comparison(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
     let (config, query) = (&context.deployment.config, &context.request.query);
+    let caller = match ComparisonRequest::names_follower(query) {
+        true => Some(authenticate_counted(context).await?),
+        false => None,
+    };
     let request = ComparisonRequest::parse(period, query, config, context.today())?;
-    BoardReader::new(context, &request).respond().await
+    let (Some(caller), Some(user)) = (caller, &request.followed_by) else {
+        return BoardReader::new(context, &request).respond().await;
+    };
+    caller.must_be(user, Scope::Activity)?;
+    let (board, previous) = (request.board(), request.previous_board());
+    let others = BoardReader::new(context, &request).others(previous.as_ref(), &[]);
+    let (users, stored) = boards::read_friends(context.deployment, board, user, &others).await?;
+    let request = request.clone().with_users(users);
+    let reader = BoardReader::new(context, &request);
+    let slice = reader.complete(stored, &others).await?;
+    Ok(Response::json_text(reader.render(&slice)))
 }
 
 impl<'a> BoardReader<'a> {
@@ -165,22 +181,36 @@ impl<'a> BoardReader<'a> {
         let now = self.context.request.now;
         let known = previous.as_ref().map(|board| movement::known(board, now));
         let known = known.unwrap_or_default();
-        let others = Others {
-            previous: previous.as_ref(),
-            known: &known,
-            all_time: self.has_levels() && board.name() != ALL_TIME,
-        };
-        let mut stored = boards::read(self.context.deployment, board, &query, &others).await?;
+        let others = self.others(previous.as_ref(), &known);
+        let stored = boards::read(self.context.deployment, board, &query, &others).await?;
+        self.complete(stored, &others).await
+    }
+
+    /// Returns what to read of other boards.
+    fn others<'b>(&self, previous: Option<&'b BoardId>, known: &'b [UserRank]) -> Others<'b> {
+        Others {
+            previous,
+            known,
+            all_time: self.has_levels() && self.request.board().name() != ALL_TIME,
+        }
+    }
+
+    /// Adds to a board of the store what the archive and the memory of the isolate know.
+    async fn complete(
+        &self,
+        mut stored: StoredBoard,
+        others: &Others<'_>,
+    ) -> Result<BoardSlice, Error> {
         let found = stored.previous.take();
-        let (mut slice, is_archived) = self.or_archived(stored, &query).await?;
-        if let (Some(board), Some(found)) = (&previous, found) {
+        let (mut slice, is_archived) = self.or_archived(stored, &self.request.query()).await?;
+        if let (Some(board), Some(found)) = (others.previous, found) {
             let read = if is_archived {
                 let users: Vec<String> = slice.users().cloned().collect();
                 movement::read_ranks(self.context, board, &users).await?
             } else {
                 movement::or_archived(self.context, board, found).await?
             };
-            slice.previous = Some(movement::merge(&slice, read, &known));
+            slice.previous = Some(movement::merge(&slice, read, others.known));
         }
         self.add_own_points(&mut slice);
         Ok(slice)

@@ -18,7 +18,7 @@ use activity_rank_core::path::normal_form;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
 use activity_rank_core::stats::StatsRequest;
-use activity_rank_store::boards::{Others, call, standings_call, winners_call};
+use activity_rank_store::boards::{Others, call, friends_call, standings_call, winners_call};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Pipeline};
 use activity_rank_store::stats::totals_call;
@@ -288,6 +288,12 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     assert_documented_error(period, comparison.as_ref().err());
     if let Ok(comparison) = &comparison {
         check_board_id(comparison.board());
+        if let Some(user) = &comparison.followed_by {
+            let call = friends_call(config, comparison.board(), user);
+            let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
+            assert!(is_id(user) && arguments[0] == [user.as_str()], "{query:?}");
+            return;
+        }
         let arguments = checked_arguments("ar", &Pipeline::new(vec![board_command(comparison)]));
         assert!((1..=100).contains(&arguments[0].len()), "{query:?}");
         assert!(arguments[0].iter().all(|id| is_id(id)), "{query:?}");

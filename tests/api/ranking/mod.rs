@@ -1,6 +1,7 @@
 //! `GET /v1/ranking/{period}`: a board.
 
 mod comparison;
+mod friends;
 mod levels;
 mod movement;
 mod standing;

@@ -160,7 +160,21 @@ fn id_lists() -> Vec<Case> {
         "", ",", "42,", ",42", "42,,7", "42,%207", "42;7", "..", "4%202", &long,
     ];
     cases.extend(lists.map(|ids| case(ids, &detail)));
+    let follower = |query: &str, detail: &str| {
+        let path = format!("{path}?{query}");
+        get(&path, field_error("followed_by", detail))
+    };
+    cases.extend(["", "4%202", "42,7", &long].map(|id| follower(&format!("followed_by={id}"), ID)));
+    cases.extend([
+        follower("ids=7&followed_by=42", "must not be given with ids"),
+        follower("followed_by=42&followed_by=42", REPEATED),
+    ]);
     let path = "/v1/users/42/standings";
+    let flag = |value: &str| {
+        let path = format!("{path}?friends={value}");
+        get(&path, field_error("friends", "must be true or false"))
+    };
+    cases.extend(["", "1", "True", "yes"].map(flag));
     let case = |groups: &str, detail: &str| {
         let path = format!("{path}?groups={groups}");
         get(&path, field_error("groups", detail))
@@ -188,7 +202,7 @@ fn unknown_parameters() -> Vec<Case> {
         (
             "/v1/ranking/day/users?ids=42&limit=2",
             "limit",
-            "is unknown; expected one of ids, date, group, movement",
+            "is unknown; expected one of ids, followed_by, date, group, movement",
         ),
         (
             "/v1/journal?before=7",
@@ -218,7 +232,7 @@ fn unknown_parameters() -> Vec<Case> {
         (
             "/v1/users/42/standings?group=eu",
             "group",
-            "is unknown; expected one of groups",
+            "is unknown; expected one of groups, friends",
         ),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),

@@ -58,10 +58,14 @@ const ROUTES: [(&str, &[Method], &[&str]); 14] = [
     (
         "/v1/ranking/{period}/users",
         &[Method::GET],
-        &["ids", "date", "group"],
+        &["ids", "followed_by", "date", "group"],
     ),
     ("/v1/users/{user}/activity", &[Method::GET], &["days"]),
-    ("/v1/users/{user}/standings", &[Method::GET], &["groups"]),
+    (
+        "/v1/users/{user}/standings",
+        &[Method::GET],
+        &["groups", "friends"],
+    ),
     (
         "/v1/users/{user}",
         &[Method::GET, Method::PUT, Method::PUT, Method::DELETE],

@@ -1,4 +1,4 @@
-//! `GET /v1/ranking/{period}/users?ids=`: several users and their order among themselves.
+//! `GET /v1/ranking/{period}/users?ids=` or `?followed_by=`: several users and their order among themselves.
 
 use super::{
     BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, PeriodView, UserView, to_json,
@@ -6,9 +6,12 @@ use super::{
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
+use crate::id;
 use crate::query::Query;
 use crate::score::Points;
 use serde::Serialize;
+
+const FOLLOWED_BY: &str = "followed_by";
 
 /// A request that compares users.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct ComparisonRequest {
     board: BoardId,
     users: Vec<String>,
     movement: bool,
+    /// The user who is compared with those they follow, in the standing of the ids.
+    pub followed_by: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -36,19 +41,44 @@ struct Entry<'a> {
 }
 
 impl ComparisonRequest {
+    /// Returns whether a query names a user whose friends are compared: only that user and services may know them.
+    #[must_use]
+    pub fn names_follower(query: &str) -> bool {
+        let query = Query::parse(query, &[FOLLOWED_BY]);
+        query.get(FOLLOWED_BY).is_some()
+    }
+
     /// Parses the request.
     ///
     /// # Errors
     ///
     /// As [`BoardId::parse`].
     pub fn parse(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["ids", "date", "group", "movement"]);
-        let users = query.ids();
+        let mut query = Query::parse(query, &["ids", FOLLOWED_BY, "date", "group", "movement"]);
+        let followed_by = query.get(FOLLOWED_BY).map(str::to_owned);
+        let followed_by = followed_by.map(|user| {
+            let user = match query.get("ids") {
+                Some(_) => Err("must not be given with ids".to_owned()),
+                None => id::checked(&user),
+            };
+            query.check("/followed_by", user).unwrap_or_default()
+        });
+        let users = match followed_by {
+            Some(_) => Vec::new(),
+            None => query.ids(),
+        };
         Ok(Self {
             movement: BoardId::movement(&mut query, period),
             board: BoardId::parse(BoardKind::Members, period, query, config, today)?,
             users,
+            followed_by,
         })
+    }
+
+    /// Returns the request for these users.
+    #[must_use]
+    pub fn with_users(self, users: Vec<String>) -> Self {
+        Self { users, ..self }
     }
 }
 

@@ -20,7 +20,7 @@ pub use page::PageRequest;
 pub use slice::{BoardQuery, BoardSlice, Content, Row};
 pub use stale::CachedResponse;
 pub use standing::StandingRequest;
-pub use standings::{Standings, StandingsRequest};
+pub use standings::{Friends, Standings, StandingsRequest};
 pub use view::{EntryView, PeriodView, UserView};
 pub use winners::{PastBoard, WINNERS, WinnersRequest};
 

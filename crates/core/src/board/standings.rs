@@ -18,6 +18,9 @@ pub struct StandingsRequest {
     pub user: String,
     /// The boards of all users by period, then of each group, then the boards of authors.
     pub boards: Vec<BoardId>,
+    /// The number of boards, from the first on, on which the user is compared with the users whom they follow: all
+    /// boards of all users, or none.
+    pub compared: usize,
 }
 
 /// The data of all standings of a user.
@@ -27,6 +30,17 @@ pub struct Standings {
     pub profile: Option<Profile>,
     /// Of each board, the user's row, if there is one, and the row above; `None` if the board is not known.
     pub slices: Vec<Option<BoardSlice>>,
+    /// The position among the users whom the user follows, on the first boards.
+    pub friends: Vec<Friends>,
+}
+
+/// The position of a user among themselves and the users whom they follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Friends {
+    /// The position by rank, from 1; `None` without a rank.
+    pub position: Option<u64>,
+    /// The number of those with a rank.
+    pub total: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -45,6 +59,8 @@ struct PeriodStandings<'a> {
     groups: Object<&'a str, BoardStanding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<BoardStanding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    friends: Option<Friends>,
 }
 
 fn is_empty(groups: &Object<&str, BoardStanding>) -> bool {
@@ -58,8 +74,9 @@ impl StandingsRequest {
     ///
     /// [`Error::InvalidRequest`] for an invalid path or query.
     pub fn parse(user: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["groups"]);
+        let mut query = Query::parse(query, &["groups", "friends"]);
         let (user, groups) = (query.user(user), query.groups());
+        let friends = query.flag("friends");
         query.finish()?;
         let mut boards = Vec::new();
         let mut add = |kind, periods: &[Period], group: Option<&String>| {
@@ -75,7 +92,12 @@ impl StandingsRequest {
             add(BoardKind::Members, &config.periods, Some(group));
         }
         add(BoardKind::Authors, &config.content_periods, None);
-        Ok(Self { user, boards })
+        let compared = if friends { config.periods.len() } else { 0 };
+        Ok(Self {
+            user,
+            boards,
+            compared,
+        })
     }
 
     /// Returns what the request reads of each board.
@@ -91,7 +113,9 @@ impl StandingsRequest {
     #[must_use]
     pub fn render(&self, standings: &Standings, layout: Layout) -> Option<String> {
         let mut views: Vec<(&str, PeriodStandings<'_>)> = Vec::new();
+        let mut friends = standings.friends.iter();
         for (board, slice) in self.boards.iter().zip(&standings.slices) {
+            let friends = friends.next();
             let Some(slice) = slice else { continue };
             let name = board.period.name();
             let index = views.iter().position(|(known, _)| *known == name);
@@ -104,6 +128,7 @@ impl StandingsRequest {
                     board,
                     BoardStanding::new(board.kind, &self.user, slice, layout),
                 );
+                view.friends = view.friends.or(friends.copied());
             }
         }
         (!views.is_empty()).then(|| {
@@ -122,6 +147,7 @@ impl<'a> PeriodStandings<'a> {
             standing: None,
             groups: Object(Vec::new()),
             author: None,
+            friends: None,
         }
     }
 

@@ -3,6 +3,7 @@
 //! `top.lua`, `standing.lua` and `compare.lua` answer a [`BoardQuery`] on one shard. With several
 //! shards, `shards.rs` merges their replies. `standings.rs` reads one user's standings on many boards.
 
+mod friends;
 mod hot;
 mod others;
 mod page;
@@ -12,6 +13,7 @@ mod shards;
 mod standings;
 mod winners;
 
+pub use friends::{friends_call, read_friends};
 pub use hot::{hot_call, read_hot};
 pub use others::{Others, PreviousRanks, UserRank};
 pub use ranks::{Ranked, rank_among_all};

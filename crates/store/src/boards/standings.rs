@@ -1,4 +1,4 @@
-//! `standings.lua` and `next_above.lua`: the standings of one user on many boards.
+//! `standings.lua` and `next_above.lua`: the standings of one user on many boards, and among their friends.
 
 use super::ranks::least_above;
 use super::rows::ShardRow;
@@ -7,7 +7,9 @@ use crate::keys::Keys;
 use crate::profiles::decode_profile;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{NEXT_ABOVE, STANDINGS};
-use activity_rank_core::board::{BoardId, BoardKind, BoardSlice, Row, Standings, StandingsRequest};
+use activity_rank_core::board::{
+    BoardId, BoardKind, BoardSlice, Friends, Row, Standings, StandingsRequest,
+};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
@@ -20,6 +22,8 @@ struct BoardStanding {
     own: Option<(u64, u64)>,
     /// The next user above, and their shard.
     next: Option<(u32, ShardRow)>,
+    /// The number of friends with a rank, and the number of friends above.
+    friends: (u64, u64),
 }
 
 /// Reads the standings of a user, and the next users above. With several shards, a second request reads the other
@@ -45,15 +49,16 @@ pub async fn read_standings(
         }
         standings.push(BoardStanding::new(board.kind, total));
     }
-    if let Some(own) = replies.get(own_shard as usize) {
-        result.profile = decode_profile(own.at(1)?)?;
-        for (standing, reply) in standings.iter_mut().zip(own.at(2)?.list()?) {
-            standing.add_own(own_shard, reply)?;
-        }
+    let own = replies.get(own_shard as usize).unwrap_or(&Reply::Nil);
+    result.profile = decode_profile(own.at(1)?)?;
+    for (standing, reply) in standings.iter_mut().zip(own.at(2)?.list()?) {
+        standing.add_own(own_shard, reply)?;
     }
-    if config.shards > 1 && standings.iter().any(|standing| standing.own.is_some()) {
-        add_other_shards(deployment, request, own_shard, &mut standings).await?;
-    }
+    let follows = own.at(3)?.list()?.iter().map(Reply::text);
+    let follows = follows.collect::<Result<Vec<&str>, _>>()?;
+    add_other_shards(deployment, request, own_shard, &follows, &mut standings).await?;
+    let compared = standings.iter().take(request.compared);
+    result.friends = compared.map(BoardStanding::among_friends).collect();
     let slices = standings
         .into_iter()
         .map(|standing| Some(standing.slice(&request.user)));
@@ -65,8 +70,16 @@ pub async fn read_standings(
 #[must_use]
 pub fn standings_call(config: &Config, request: &StandingsRequest, shard: u32) -> Command {
     let is_own = shard == config.shard_of(&request.user);
-    let keys = keys_of(config, &request.boards, shard);
-    Command::script(&STANDINGS, &keys).arg(if is_own { &request.user } else { "" })
+    let mut keys = keys_of(config, &request.boards, shard);
+    if !is_own {
+        return Command::script(&STANDINGS, &keys).arg("").number(0);
+    }
+    if request.compared > 0 {
+        keys.push(Keys::of_shard(config, shard).active_records(&request.user));
+    }
+    Command::script(&STANDINGS, &keys)
+        .arg(&request.user)
+        .arg(&request.compared.to_string())
 }
 
 /// Returns the keys of the users and of the boards of a shard.
@@ -76,16 +89,32 @@ fn keys_of(config: &Config, boards: &[BoardId], shard: u32) -> Vec<String> {
     [keys.users()].into_iter().chain(boards).collect()
 }
 
+/// Adds the users above on the other shards, and the friends there.
 async fn add_other_shards(
     deployment: &Deployment,
     request: &StandingsRequest,
     own_shard: u32,
+    follows: &[&str],
     standings: &mut [BoardStanding],
 ) -> Result<(), Error> {
     let config = &deployment.config;
+    let friends = config.indexes_by_shard(follows);
+    let friends_on = |shard: u32| {
+        let of_shard = friends.iter().filter(move |(of, _)| *of == shard);
+        let indexes = of_shard.flat_map(|(_, indexes)| indexes);
+        indexes.filter_map(|index| follows.get(*index))
+    };
+    let has_rank = standings.iter().any(|standing| standing.own.is_some());
     let others = (0..config.shards).filter(|shard| *shard != own_shard);
-    let calls = others.clone().map(|shard| {
-        let mut call = Command::script(&NEXT_ABOVE, &keys_of(config, &request.boards, shard));
+    let others = others.filter(|shard| has_rank || friends_on(*shard).next().is_some());
+    let others: Vec<u32> = others.collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let calls = others.iter().map(|shard| {
+        let shard = *shard;
+        let call = Command::script(&NEXT_ABOVE, &keys_of(config, &request.boards, shard));
+        let mut call = call.arg(&request.compared.to_string());
         for standing in standings.iter() {
             let (bound, member) = match standing.own {
                 Some((_, score)) if standing.kind.is_plain() => {
@@ -96,10 +125,10 @@ async fn add_other_shards(
             };
             call = call.arg(&bound).arg(member);
         }
-        call
+        call.args(friends_on(shard))
     });
     let replies = deployment.run_scripts(calls.collect()).await?;
-    for (shard, reply) in others.zip(&replies) {
+    for (shard, reply) in others.into_iter().zip(&replies) {
         for (standing, reply) in standings.iter_mut().zip(reply.at(1)?.list()?) {
             standing.add_other(shard, reply)?;
         }
@@ -114,11 +143,13 @@ impl BoardStanding {
             total,
             own: None,
             next: None,
+            friends: (0, 0),
         }
     }
 
     /// Adds the standing on the shard of the user, as `standings.lua` replies it.
     fn add_own(&mut self, shard: u32, reply: &Reply) -> Result<(), StoreError> {
+        self.add_friends(reply.at(5)?, reply.at(6)?)?;
         if let Some(above) = reply.at(1)?.optional_unsigned()? {
             self.own = Some((above, reply.at(2)?.unsigned()?));
             self.add_next(shard, reply.at(3)?, reply.at(4)?)?;
@@ -128,6 +159,7 @@ impl BoardStanding {
 
     /// Adds the users above on another shard, as `next_above.lua` replies them.
     fn add_other(&mut self, shard: u32, reply: &Reply) -> Result<(), StoreError> {
+        self.add_friends(reply.at(3)?, reply.at(4)?)?;
         if let Some((above, _)) = &mut self.own {
             *above += reply.at(0)?.unsigned()?;
         }
@@ -153,6 +185,22 @@ impl BoardStanding {
             self.next = Some((shard, row));
         }
         Ok(())
+    }
+
+    /// Adds friends on a shard.
+    fn add_friends(&mut self, ranked: &Reply, above: &Reply) -> Result<(), StoreError> {
+        self.friends.0 += ranked.optional_unsigned()?.unwrap_or(0);
+        self.friends.1 += above.optional_unsigned()?.unwrap_or(0);
+        Ok(())
+    }
+
+    /// Returns the standing of the user among themselves and their friends.
+    fn among_friends(&self) -> Friends {
+        let (ranked, above) = self.friends;
+        Friends {
+            position: self.own.map(|_| above + 1),
+            total: ranked + u64::from(self.own.is_some()),
+        }
     }
 
     /// Returns the row of the user, and the row above.

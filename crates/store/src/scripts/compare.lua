@@ -10,20 +10,6 @@
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
 -- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20 7 42
 
-local board = KEYS[2]
-local total = redis.call('ZREVRANK', board, '#')
-local users, fields = { unpack(ARGV, 1, #ARGV - #KEYS + 2) }, { FINGERPRINT }
-for _, user in ipairs(users) do
-  fields[#fields + 1] = user
-  fields[#fields + 1] = FLAGS .. user
-end
-local values = redis.call('HMGET', KEYS[1], unpack(fields))
-local stored_scores = redis.call('ZMSCORE', board, unpack(users))
-local scores, ranks, profiles = {}, {}, {}
-for i, user in ipairs(users) do
-  local score = tonumber(stored_scores[i] or 0)
-  scores[i] = score > 0 and score
-  ranks[i] = score > 0 and redis.call('ZREVRANK', board, user)
-  profiles[i] = (score > 0 or not is_hidden(values[2 * i + 1])) and values[2 * i]
-end
-return { values[1], total, scores, ranks, profiles, read_others(users) }
+local users = { unpack(ARGV, 1, #ARGV - #KEYS + 2) }
+local fingerprint, total, scores, ranks, profiles = compare(KEYS[2], users)
+return { fingerprint, total, scores, ranks, profiles, read_others(users) }

@@ -1,17 +1,23 @@
 -- Reads the standings of a user on several boards of their shard, or the totals of boards of another shard.
 --
 -- KEYS    1 users (hash)   2.. boards (sorted set), of members or of authors
+--         last, with ARGV[2] above 0: active records of the user (hash)
 -- ARGV    1 string: user, or '' for totals alone
--- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings }
---         standings  for each board { total, rank, score, score above, member above }
+--         2 integer: number of boards, from the first on, on which the user is compared with their friends
+-- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings, friends }
+--         friends    the users whom the user follows, see follows.lua
+--         standings  for each board { total, rank, score, score above, member above, friends, friends above }
 --                    total  visible users, or nil if the board does not exist
 --                    rank   from 0, and nil for a user who is hidden or not on the board; the score, as it is
 --                           stored, is 0 then
 --                    above  the next user above on this shard, nil for the first
+--                    friends  on this shard with a rank; the number of friends above, if the user has a rank
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all 42
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all 42 0
+--         EVALSHA sha 4 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 42 1
 
-local user = ARGV[1]
+local user, compared = ARGV[1], tonumber(ARGV[2])
+local follows = compared > 0 and read_follows(KEYS[#KEYS], user) or {}
 
 -- Returns the standing on a board with this number of visible users; false if there is no board.
 local function standing_on(board, total)
@@ -23,9 +29,20 @@ local function standing_on(board, total)
   return { total, rank, tonumber(rows[#rows]), rank > 0 and tonumber(rows[2]), rank > 0 and rows[1] }
 end
 
+-- Scores on one shard are equal only after the last order number. Then the greater member ranks higher.
+local function is_above(id, score, own)
+  return score > own or score == own and is_greater(id, user)
+end
+
 local standings = {}
-for i = 2, #KEYS do
-  standings[i - 1] = standing_on(KEYS[i], redis.call('ZREVRANK', KEYS[i], '#'))
+for i = 2, compared > 0 and #KEYS - 1 or #KEYS do
+  local standing = standing_on(KEYS[i], redis.call('ZREVRANK', KEYS[i], '#'))
+  if i - 1 <= compared then
+    standing[6], standing[7] = count_friends(KEYS[i], follows, function(id, score)
+      return is_above(id, score, standing[3])
+    end)
+  end
+  standings[i - 1] = standing
 end
 local values = redis.call('HMGET', KEYS[1], FINGERPRINT, user)
-return { values[1], values[2], standings }
+return { values[1], values[2], standings, follows }
