@@ -4,11 +4,12 @@ use crate::app::RequestContext;
 use crate::copies;
 use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::stale;
+use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{CachedResponse, Standings, StandingsRequest};
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
-use activity_rank_store::boards;
+use activity_rank_store::boards::{self, PreviousRanks};
 
 /// The standings of a user on the boards of all current periods, or those in the snapshots while the store is
 /// unavailable.
@@ -17,14 +18,33 @@ pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Er
     let (config, query) = (&context.deployment.config, &context.request.query);
     let request = StandingsRequest::parse(user, query, config, context.today())?;
     caller.must_be(&request.user, Scope::Activity)?;
-    let response = match boards::read_standings(context.deployment, &request).await {
+    let response = match read(context, &request).await {
         Ok(standings) => {
-            let body = request.render(&standings, config.layout);
+            let body = request.render(&standings, config);
             Response::text("application/json", body.unwrap_or_default())
         }
         Err(error) => stale(context.request, error, copy(context, &request)).await?,
     };
     Ok(response.with("cache-control", "no-store"))
+}
+
+/// Reads the standings from the store, and the ranks on boards that it does not have any more from the archive.
+async fn read(context: RequestContext<'_>, request: &StandingsRequest) -> Result<Standings, Error> {
+    let mut standings = boards::read_standings(context.deployment, request).await?;
+    for (index, board) in request.previous_boards() {
+        let slice = standings.slices.get(index).and_then(Option::as_ref);
+        if slice.is_none_or(|slice| slice.total == 0) {
+            let lacking = PreviousRanks {
+                ranks: vec![(request.user.clone(), None)],
+                ..PreviousRanks::default()
+            };
+            let ranks = movement::or_archived(context, board, lacking).await?;
+            if let Some((user, Some(rank))) = ranks.first() {
+                standings.set_rank(index, user, *rank);
+            }
+        }
+    }
+    Ok(standings)
 }
 
 /// Returns a copy of the boards that the snapshots have. They have none of groups and of authors.
@@ -44,6 +64,6 @@ async fn copy(
         standings.profile = standings.profile.or_else(|| row?.profile.clone());
         standings.slices.push(slice);
     }
-    let body = request.render(&standings, context.deployment.config.layout);
+    let body = request.render(&standings, &context.deployment.config);
     Ok(body.map(|body| CachedResponse { body, made }))
 }

@@ -289,7 +289,7 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     if let Ok(comparison) = &comparison {
         check_board_id(comparison.board());
         if let Some(user) = &comparison.followed_by {
-            let call = friends_call(config, comparison.board(), user);
+            let call = friends_call(config, comparison.board(), user, &Others::default());
             let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
             assert!(is_id(user) && arguments[0] == [user.as_str()], "{query:?}");
             return;

@@ -232,7 +232,7 @@ fn unknown_parameters() -> Vec<Case> {
         (
             "/v1/users/42/standings?group=eu",
             "group",
-            "is unknown; expected one of groups, friends",
+            "is unknown; expected one of groups, friends, movement",
         ),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),

@@ -53,18 +53,23 @@ const ROUTES: [(&str, &[Method], &[&str]); 14] = [
     (
         "/v1/ranking/{period}/users/{user}",
         &[Method::GET],
-        &["around", "date", "group"],
+        &["around", "date", "group", "movement"],
     ),
     (
         "/v1/ranking/{period}/users",
         &[Method::GET],
-        &["ids", "followed_by", "date", "group"],
+        &["ids", "followed_by", "date", "group", "movement"],
     ),
     ("/v1/users/{user}/activity", &[Method::GET], &["days"]),
     (
+        "/v1/users/{user}/points",
+        &[Method::GET],
+        &["limit", "before"],
+    ),
+    (
         "/v1/users/{user}/standings",
         &[Method::GET],
-        &["groups", "friends"],
+        &["groups", "friends", "movement"],
     ),
     (
         "/v1/users/{user}",

@@ -59,10 +59,22 @@ struct Next {
 
 /// The next level above.
 #[derive(Debug, Serialize)]
-struct NextLevel<'a> {
+pub struct NextLevel<'a> {
     name: &'a str,
     /// Points that reach it.
     points: Points,
+}
+
+impl<'a> NextLevel<'a> {
+    /// Returns the level above all-time points, in smallest steps; `None` at the last one.
+    #[must_use]
+    pub fn above(steps: u64, config: &'a Config) -> Option<Self> {
+        let level = config.levels.above(steps)?;
+        Some(Self {
+            name: &level.name,
+            points: Points::new(level.steps - steps, config.layout.decimals),
+        })
+    }
 }
 
 impl StandingRequest {
@@ -131,13 +143,8 @@ impl BoardRequest for StandingRequest {
         };
         let (user, target, author) = subject(&self.user, profile, content);
         let level = slice.level(&self.user, &config.levels);
-        let next_level = slice.all_time_points(&self.user).and_then(|steps| {
-            let level = config.levels.above(steps)?;
-            Some(NextLevel {
-                name: &level.name,
-                points: Points::new(level.steps - steps, layout.decimals),
-            })
-        });
+        let all_time = slice.all_time_points(&self.user);
+        let next_level = all_time.and_then(|steps| NextLevel::above(steps, config));
         let around = slice.rows.iter().filter(|other| {
             let rank = row.map(|row| row.rank);
             rank.is_some_and(|rank| self.is_around(other, rank))
@@ -147,10 +154,8 @@ impl BoardRequest for StandingRequest {
             user: user.map(|user| user.with_level(level)),
             target,
             author,
-            standing: BoardStanding {
-                previous_rank: self.previous_rank(slice, &self.user),
-                ..BoardStanding::new(kind, &self.user, slice, layout)
-            },
+            standing: BoardStanding::new(kind, &self.user, slice, layout)
+                .with_previous_rank(self.previous_rank(slice, &self.user)),
             next_level,
             around: around.map(|row| self.entry(slice, row, config)).collect(),
         })
@@ -182,6 +187,15 @@ impl BoardStanding {
             total: slice.total,
             percentile: row.map(|row| percentile(row.rank, slice.total)),
             next,
+        }
+    }
+
+    /// Adds the rank in the period before: `None` to leave it out.
+    #[must_use]
+    pub fn with_previous_rank(self, previous_rank: Option<Option<u64>>) -> Self {
+        Self {
+            previous_rank,
+            ..self
         }
     }
 }

@@ -1,14 +1,14 @@
 //! `GET /v1/users/{user}/standings`: the standings of one user on the boards of all current periods.
 
-use super::standing::BoardStanding;
-use super::{BoardId, BoardKind, BoardQuery, BoardSlice, UserView, to_json};
+use super::standing::{BoardStanding, NextLevel};
+use super::{ALL_TIME, BoardId, BoardKind, BoardQuery, BoardSlice, Row, UserView, to_json};
 use crate::calendar::{Date, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::object::Object;
 use crate::profile::Profile;
 use crate::query::Query;
-use crate::score::Layout;
+use crate::score::Score;
 use serde::Serialize;
 
 /// A request for all standings of a user.
@@ -16,8 +16,11 @@ use serde::Serialize;
 pub struct StandingsRequest {
     /// The user.
     pub user: String,
-    /// The boards of all users by period, then of each group, then the boards of authors.
+    /// The boards of all users by period, then of each group, then the boards of authors; with movement followed
+    /// by the boards of the periods before.
     pub boards: Vec<BoardId>,
+    /// The number of current boards.
+    current: usize,
     /// The number of boards, from the first on, on which the user is compared with the users whom they follow: all
     /// boards of all users, or none.
     pub compared: usize,
@@ -46,6 +49,8 @@ pub struct Friends {
 #[derive(Debug, Serialize)]
 struct View<'a> {
     user: UserView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_level: Option<NextLevel<'a>>,
     standings: Object<&'static str, PeriodStandings<'a>>,
 }
 
@@ -74,9 +79,9 @@ impl StandingsRequest {
     ///
     /// [`Error::InvalidRequest`] for an invalid path or query.
     pub fn parse(user: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["groups", "friends"]);
+        let mut query = Query::parse(query, &["groups", "friends", "movement"]);
         let (user, groups) = (query.user(user), query.groups());
-        let friends = query.flag("friends");
+        let (friends, movement) = (query.flag("friends"), query.flag("movement"));
         query.finish()?;
         let mut boards = Vec::new();
         let mut add = |kind, periods: &[Period], group: Option<&String>| {
@@ -92,10 +97,17 @@ impl StandingsRequest {
             add(BoardKind::Members, &config.periods, Some(group));
         }
         add(BoardKind::Authors, &config.content_periods, None);
+        let current = boards.len();
+        if movement {
+            let members = boards.iter().filter(|board| !board.kind.is_plain());
+            let previous: Vec<BoardId> = members.filter_map(BoardId::previous).collect();
+            boards.extend(previous);
+        }
         let compared = if friends { config.periods.len() } else { 0 };
         Ok(Self {
             user,
             boards,
+            current,
             compared,
         })
     }
@@ -109,12 +121,36 @@ impl StandingsRequest {
         }
     }
 
+    /// Returns the boards of the periods before, and their indexes.
+    pub fn previous_boards(&self) -> impl Iterator<Item = (usize, &BoardId)> {
+        self.boards.iter().enumerate().skip(self.current)
+    }
+
+    /// Returns the rank on the board of the period before; `None` if it is not asked or not known.
+    fn previous_rank(&self, standings: &Standings, board: &BoardId) -> Option<Option<u64>> {
+        let previous = board.previous()?;
+        let mut boards = self.previous_boards();
+        let (index, _) = boards.find(|(_, board)| **board == previous)?;
+        let slice = standings.slices.get(index)?.as_ref()?;
+        Some(slice.row_of(&self.user).map(|row| row.rank))
+    }
+
+    /// Returns the points of all time, in smallest steps, if that board is known.
+    fn all_time(&self, standings: &Standings, config: &Config) -> Option<u64> {
+        let mut boards = self.boards.iter();
+        let index = boards.position(|board| board.name() == ALL_TIME)?;
+        let slice = standings.slices.get(index)?.as_ref()?;
+        let row = slice.row_of(&self.user);
+        Some(row.map_or(0, |row| config.layout.points(row.score)))
+    }
+
     /// Renders the response body; `None` if no board is known.
     #[must_use]
-    pub fn render(&self, standings: &Standings, layout: Layout) -> Option<String> {
+    pub fn render(&self, standings: &Standings, config: &Config) -> Option<String> {
         let mut views: Vec<(&str, PeriodStandings<'_>)> = Vec::new();
         let mut friends = standings.friends.iter();
-        for (board, slice) in self.boards.iter().zip(&standings.slices) {
+        let current = self.boards.iter().take(self.current);
+        for (board, slice) in current.zip(&standings.slices) {
             let friends = friends.next();
             let Some(slice) = slice else { continue };
             let name = board.period.name();
@@ -124,19 +160,40 @@ impl StandingsRequest {
                 views.len() - 1
             });
             if let Some((_, view)) = views.get_mut(index) {
-                view.add(
-                    board,
-                    BoardStanding::new(board.kind, &self.user, slice, layout),
-                );
+                let standing = BoardStanding::new(board.kind, &self.user, slice, config.layout);
+                let previous = self.previous_rank(standings, board);
+                view.add(board, standing.with_previous_rank(previous));
                 view.friends = view.friends.or(friends.copied());
             }
         }
         (!views.is_empty()).then(|| {
+            let all_time = self.all_time(standings, config);
+            let level = all_time.and_then(|steps| config.levels.at(steps));
             to_json(&View {
-                user: UserView::new(&self.user, standings.profile.as_ref()),
+                user: UserView::new(&self.user, standings.profile.as_ref()).with_level(level),
+                next_level: all_time.and_then(|steps| NextLevel::above(steps, config)),
                 standings: Object(views),
             })
         })
+    }
+}
+
+impl Standings {
+    /// Sets the rank of the user on a board that another source than the store has.
+    pub fn set_rank(&mut self, index: usize, user: &str, rank: u64) {
+        if let Some(slice) = self.slices.get_mut(index) {
+            let row = Row {
+                rank,
+                score: Score(0),
+                user: user.to_owned(),
+                profile: None,
+                content: None,
+            };
+            *slice = Some(BoardSlice {
+                rows: vec![row],
+                ..BoardSlice::default()
+            });
+        }
     }
 }
 
