@@ -253,8 +253,7 @@ impl Generator {
         let user = self.user();
         let target = match self.random.u8(..15) {
             0 if action != "visit" => user.clone(),
-            // With content, users receive for these, and the model does not know what shards record of erased ones.
-            1..12 if action == "follow" && model.content.is_none() => self.user(),
+            1..12 if action == "follow" => self.user(),
             _ => target,
         };
         let undo = model.rules[&action].undo && self.random.u8(..4) == 0;

@@ -41,7 +41,7 @@ const METHODS: [Method; 7] = [
 
 /// Path template, supported methods and query parameters of each route. Duplicates are sent more
 /// often.
-const ROUTES: [(&str, &[Method], &[&str]); 14] = [
+const ROUTES: [(&str, &[Method], &[&str]); 15] = [
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),

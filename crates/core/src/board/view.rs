@@ -51,6 +51,7 @@ pub struct UserView<'a> {
     hidden: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<&'a Level>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     public_activity: Option<bool>,
 }
 

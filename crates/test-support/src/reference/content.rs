@@ -205,14 +205,20 @@ impl Content {
             let title = self.targets.get(id).and_then(|target| target.title.clone());
             self.register(id, receivers.author.as_deref(), title.as_deref());
         }
-        let author = receivers.author;
-        let author = author.filter(|author| !self.is_erased(author, activity.at));
+        let known = receivers.author;
+        let is_erased = |author: &String| self.is_erased(author, activity.at);
+        let credited = known.clone().filter(|author| !is_erased(author));
+        // Over shards, the shard of a followed user refuses what the record keeps.
+        let author = match self.has_shards && receivers.target.is_none() {
+            true => known,
+            false => credited.clone(),
+        };
         if points == 0 || receivers.target.is_none() && author.is_none() {
             return None;
         }
         for (subject, id) in [
             (Subject::Content, &receivers.target),
-            (Subject::Authors, &author),
+            (Subject::Authors, &credited),
         ] {
             let Some(id) = id else { continue };
             for board in self.boards_of(subject, date) {
