@@ -135,7 +135,7 @@ pub async fn print<T: DeserializeOwned>(
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// As [`print()`].
 pub async fn print_with_key<T: DeserializeOwned>(
     client: &Client,
     url: &Url,
