@@ -21,7 +21,7 @@ fn checked_arguments(prefix: &str, pipeline: &Pipeline) -> Vec<Vec<String>> {
     let arguments = |command: Vec<String>| {
         let (first, keys) = match command.first().map(String::as_str) {
             Some("EVALSHA") => (3, command[2].parse().expect("a number of keys")),
-            Some("GET" | "HGET" | "HGETALL" | "ZRANGE") => (1, 1),
+            Some("GET" | "HGET" | "HMGET" | "HGETALL" | "ZRANGE") => (1, 1),
             other => panic!("unexpected command {other:?}"),
         };
         let (keys, arguments) = command[first..].split_at(keys);

@@ -358,7 +358,7 @@ fn check_standings(user: &str, query: &str) {
         assert!(is_id(user), "{user:?}");
         standings.boards.iter().for_each(check_board_id);
         assert!(
-            standings.boards.len() <= 5 * CONFIG.periods.len(),
+            standings.boards.len() <= 10 * CONFIG.periods.len(),
             "{query:?}"
         );
         let call = standings_call(&CONFIG, &standings, 0);
