@@ -55,6 +55,8 @@ pub enum Command {
     Me(MeArgs),
     /// Print a user and the users whom they follow
     Friends(FriendsArgs),
+    /// Print what gave one user points, and what took them
+    Why(WhyArgs),
     /// Print the numbers of the site
     Stats(StatsArgs),
     /// Print a user token, to call the service as a user
@@ -225,6 +227,24 @@ pub struct MeArgs {
     pub json: bool,
 }
 
+/// Options of `why`.
+#[derive(Debug, Args)]
+#[command(after_help = WHY_EXAMPLES)]
+pub struct WhyArgs {
+    /// User id
+    #[arg(value_parser = user_id)]
+    pub user: String,
+    /// Maximum number of changes [default: 30]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub limit: Option<u32>,
+    /// Continue after the previous page
+    #[arg(long, value_name = "POSITION")]
+    pub before: Option<String>,
+    /// Print the JSON response of the service
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Options of `stats`.
 #[derive(Debug, Args)]
 #[command(after_help = STATS_EXAMPLES)]
@@ -375,6 +395,11 @@ const ME_EXAMPLES: &str = "\
 Examples:
   activity-rank me 42
   activity-rank me 42 --group eu --friends";
+
+const WHY_EXAMPLES: &str = "\
+Examples:
+  activity-rank why 42
+  activity-rank why 42 --limit 100 --json";
 
 const FRIENDS_EXAMPLES: &str = "\
 Examples:

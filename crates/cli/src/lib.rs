@@ -8,6 +8,7 @@
 //! - [`import`], [`profiles`] and [`targets`] upload files of JSON lines.
 //! - [`upload`] is the pipeline behind them: it checks, batches, sends and summarises lines.
 //! - [`top`], [`standing`], [`me`] and [`friends`] print boards.
+//! - [`why`] prints what gave a user points.
 //! - [`stats`] prints the numbers of the site.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`token`] signs user tokens for development.
@@ -36,6 +37,7 @@ pub mod me;
 pub mod standing;
 pub mod stats;
 pub mod top;
+pub mod why;
 
 pub mod token;
 
@@ -73,6 +75,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Standing(args) => standing::run(service, args).await,
         Command::Me(args) => me::run(service, args).await,
         Command::Friends(args) => friends::run(service, args).await,
+        Command::Why(args) => why::run(service, args).await,
         Command::Stats(args) => stats::run(service, args).await,
         Command::Token(args) => token::run(args),
         Command::Export(args) => archive::export::run(args).await,

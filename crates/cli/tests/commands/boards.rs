@@ -174,6 +174,11 @@ async fn all_standings_and_friends_send_the_key() -> TestResult {
             &["friends", "7", "week", "--group", "eu", "--json"],
             "GET /v1/ranking/week/users?followed_by=7&group=eu",
         ),
+        (
+            r#"{"user":{"id":"7"},"source":"records","entries":[],"next":null}"#,
+            &["why", "7", "--limit", "5", "--before", "1-F9", "--json"],
+            "GET /v1/users/7/points?limit=5&before=1-F9",
+        ),
     ] {
         let service = Service::start().await?.with_page(page);
         let run = run(&service, args, "")?;
