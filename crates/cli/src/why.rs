@@ -66,7 +66,9 @@ fn text(page: &Page) -> String {
             entry.points.to_string(),
             printable(&entry.at),
             what,
-            target.map(|target| printable(&target.id)).unwrap_or_default(),
+            target
+                .map(|target| printable(&target.id))
+                .unwrap_or_default(),
             if entry.undone { "undone" } else { "" }.to_owned(),
         ]
     });

@@ -183,6 +183,19 @@ impl Meter {
         self.count_read("standings with friends", with_friends)
             .await?;
         self.count_read("friends", friends).await?;
+        let (points, stats) = ("/v1/users/42/points", "/v1/stats");
+        for path in [points, stats] {
+            self.read(path).await?;
+        }
+        let (moving, all_moving) = (
+            "/v1/ranking/day?limit=30&movement=true",
+            "/v1/users/42/standings?movement=true",
+        );
+        self.count_read("top 30 with movement", moving).await?;
+        self.count_read("standings with movement", all_moving)
+            .await?;
+        self.count_read("what changed points", points).await?;
+        self.count_read("numbers of 30 days", stats).await?;
         self.count_watched().await
     }
 
