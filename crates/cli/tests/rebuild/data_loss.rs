@@ -148,6 +148,42 @@ async fn rebuilt_random_history_is_unchanged() -> TestResult {
             "round {round}: {output}"
         );
         Observed::read(&app).await?.assert_same(&before);
+        for user in USERS {
+            assert_points_add_up(&app, user).await;
+        }
     }
     Ok(())
+}
+
+/// The changes of points add up to the all-time score, which only visible users have.
+async fn assert_points_add_up(app: &JournalApp, user: &str) {
+    let visible = json!({"hidden": false, "frozen": false, "reason": "A test"});
+    let path = format!("/v1/users/{user}");
+    let state = app.api.put(&format!("{path}/moderation"), &visible).await;
+    state.assert_status(200);
+    let profile = app.api.put(&path, &json!({"hidden": false})).await;
+    profile.assert_status(200);
+    let (mut sum, mut before) = (0.0, String::new());
+    loop {
+        let page = app
+            .api
+            .get(&format!("{path}/points?limit=100{before}"))
+            .await;
+        let page = page.assert_status(200).body.clone();
+        let entries = page["entries"].as_array().into_iter().flatten();
+        let points = entries.map(|entry| entry["points"].as_f64());
+        sum += points.map(Option::unwrap_or_default).sum::<f64>();
+        match page["next"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => break,
+        }
+    }
+    let standing = app.api.get(&format!("/v1/ranking/all/users/{user}")).await;
+    let score = standing.assert_status(200).body["score"].as_f64();
+    // The points have at most two decimals.
+    assert_eq!(
+        score.map(|score| (score * 100.0).round()),
+        Some((sum * 100.0).round()),
+        "{user}"
+    );
 }
