@@ -35,6 +35,7 @@ mod cron;
 mod head;
 mod idle_cron;
 mod logging;
+mod privacy;
 mod rate_limits;
 mod refused;
 mod resilience;
