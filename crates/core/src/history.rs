@@ -103,13 +103,16 @@ struct Day<'a> {
     points: Points,
     /// Absent for older days, and with [`Access::Public`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    actions: Option<Object<&'a str, Action>>,
+    actions: Option<Object<&'a str, ActionView>>,
 }
 
+/// The total of an action in a response.
 #[derive(Debug, Serialize)]
-struct Action {
-    count: i64,
-    points: Points,
+pub struct ActionView {
+    /// Number of activities, after undos.
+    pub count: i64,
+    /// Net points.
+    pub points: Points,
 }
 
 /// Runs of consecutive days with points.
@@ -201,7 +204,7 @@ impl<'a> Day<'a> {
         // An undone adjustment leaves points without a count.
         let counted = totals.iter().filter(|total| total.count > 0);
         let actions = counted.map(|total| {
-            let action = Action {
+            let action = ActionView {
                 count: total.count,
                 points: points(total.steps),
             };

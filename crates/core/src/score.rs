@@ -109,12 +109,6 @@ impl Points {
         let steps = i64::try_from(steps).unwrap_or(i64::MAX);
         Self { steps, decimals }
     }
-
-    /// Returns the amount as a JSON number.
-    #[must_use]
-    pub fn to_json(self) -> String {
-        serde_json::to_string(&self).unwrap_or_default()
-    }
 }
 
 impl serde::Serialize for Points {

@@ -3,8 +3,11 @@
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::{ADJUST, Config};
 use crate::error::Error;
+use crate::history::ActionView;
+use crate::object::Object;
 use crate::query::Query;
 use crate::score::Points;
+use serde::Serialize;
 
 /// The most days of a response.
 const MAX_DAYS: i32 = 366;
@@ -39,6 +42,45 @@ pub struct Sums {
     pub rows: Vec<Sum>,
     /// The instant until which they have all changes; `None` if nothing has been summed up.
     pub as_of: Option<Instant>,
+}
+
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    timezone: &'a str,
+    days: Vec<DayView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weeks: Option<Vec<PeriodView>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    months: Option<Vec<PeriodView>>,
+    /// Absent without a journal, `null` before it has been summed up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_of: Option<Option<String>>,
+}
+
+/// The numbers of a day.
+#[derive(Debug, Serialize)]
+struct DayView<'a> {
+    date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<u64>,
+    #[serde(flatten)]
+    sums: Option<DaySums<'a>>,
+}
+
+/// The numbers of a day from the journal.
+#[derive(Debug, Serialize)]
+struct DaySums<'a> {
+    new: i64,
+    activities: i64,
+    points: Points,
+    actions: Object<&'a str, ActionView>,
+}
+
+/// The active users of a week or month.
+#[derive(Debug, Serialize)]
+struct PeriodView {
+    id: String,
+    active: u64,
 }
 
 impl StatsRequest {
@@ -101,92 +143,61 @@ impl StatsRequest {
     ) -> String {
         let of = |period: Period| boards.iter().filter(move |((kind, _), _)| *kind == period);
         let mut active = of(Period::Day).map(|(_, active)| *active);
-        let mut days = String::new();
-        for back in 0..=self.to.days_since(self.from) {
+        let days = (0..=self.to.days_since(self.from)).map(|back| {
             let date = self.to.plus(-back).to_string();
-            let mut day = String::new();
-            push(&mut day, "date", &quoted(&date));
-            if let Some(active) = active.next() {
-                push(&mut day, "active", &active.to_string());
+            DayView {
+                active: active.next(),
+                sums: sums.map(|sums| DaySums::new(sums, &date, config.layout.decimals)),
+                date,
             }
-            if let Some(sums) = sums {
-                push_sums(&mut day, sums, &date, config.layout.decimals);
-            }
-            push_object(&mut days, &day);
-        }
-        let mut body = String::new();
-        push(&mut body, "timezone", &quoted(calendar.name()));
-        push(&mut body, "days", &format!("[{days}]"));
-        for (period, name) in [(Period::Week, "weeks"), (Period::Month, "months")] {
-            if !config.periods.contains(&period) {
-                continue;
-            }
-            let mut list = String::new();
-            for ((_, first), active) in of(period) {
-                let mut one = String::new();
-                push(&mut one, "id", &quoted(&period.id(*first)));
-                push(&mut one, "active", &active.to_string());
-                push_object(&mut list, &one);
-            }
-            push(&mut body, name, &format!("[{list}]"));
-        }
-        if let Some(sums) = sums {
-            let as_of = sums.as_of.map(|instant| quoted(&instant.to_string()));
-            push(&mut body, "as_of", as_of.as_deref().unwrap_or("null"));
-        }
-        format!("{{{body}}}")
+        });
+        let actives = |period: Period| {
+            let actives = of(period).map(|((_, first), active)| PeriodView {
+                id: period.id(*first),
+                active: *active,
+            });
+            config.periods.contains(&period).then(|| actives.collect())
+        };
+        let view = View {
+            timezone: calendar.name(),
+            days: days.collect(),
+            weeks: actives(Period::Week),
+            months: actives(Period::Month),
+            as_of: sums.map(|sums| sums.as_of.map(|instant| instant.to_string())),
+        };
+        serde_json::to_string(&view).unwrap_or_default()
     }
 }
 
-/// Adds the numbers of a day from the journal.
-fn push_sums(day: &mut String, sums: &Sums, date: &str, decimals: u32) {
-    let points = |steps| Points { steps, decimals }.to_json();
-    let (mut new, mut activities, mut steps, mut actions) = (0, 0, 0, String::new());
-    let start = sums.rows.partition_point(|sum| sum.date.as_str() < date);
-    let rows = sums.rows.iter().skip(start);
-    for sum in rows.take_while(|sum| sum.date == date) {
-        steps += sum.steps;
-        if sum.action.is_empty() {
-            new = sum.count;
-        } else if sum.count > 0 {
-            let mut total = String::new();
-            push(&mut total, "count", &sum.count.to_string());
-            push(&mut total, "points", &points(sum.steps));
-            push(&mut actions, &sum.action, &format!("{{{total}}}"));
-            if sum.action != ADJUST {
-                activities += sum.count;
+impl<'a> DaySums<'a> {
+    /// Adds up the sums of a day.
+    fn new(sums: &'a Sums, date: &str, decimals: u32) -> Self {
+        let points = |steps| Points { steps, decimals };
+        let (mut new, mut activities, mut steps, mut actions) = (0, 0, 0, Vec::new());
+        let start = sums.rows.partition_point(|sum| sum.date.as_str() < date);
+        let rows = sums.rows.iter().skip(start);
+        for sum in rows.take_while(|sum| sum.date == date) {
+            steps += sum.steps;
+            if sum.action.is_empty() {
+                new = sum.count;
+            } else if sum.count > 0 {
+                let total = ActionView {
+                    count: sum.count,
+                    points: points(sum.steps),
+                };
+                actions.push((sum.action.as_str(), total));
+                if sum.action != ADJUST {
+                    activities += sum.count;
+                }
             }
         }
+        Self {
+            new,
+            activities,
+            points: points(steps),
+            actions: Object(actions),
+        }
     }
-    push(day, "new", &new.to_string());
-    push(day, "activities", &activities.to_string());
-    push(day, "points", &points(steps));
-    push(day, "actions", &format!("{{{actions}}}"));
-}
-
-/// Adds a member to a JSON object. No name and no text of this response has a character that JSON escapes;
-/// serializers of its types would take more space in the wasm.
-fn push(object: &mut String, name: &str, value: &str) {
-    if !object.is_empty() {
-        object.push(',');
-    }
-    object.push_str(&quoted(name));
-    object.push(':');
-    object.push_str(value);
-}
-
-/// Adds an object to a JSON array.
-fn push_object(array: &mut String, members: &str) {
-    if !array.is_empty() {
-        array.push(',');
-    }
-    array.push('{');
-    array.push_str(members);
-    array.push('}');
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{text}\"")
 }
 
 #[cfg(test)]
