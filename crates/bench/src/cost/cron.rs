@@ -150,6 +150,8 @@ impl Runs {
         let before = self.archived(bindings).await;
         let first = self.run(true).await?;
         let boards = self.archived(bindings).await - before;
+        // The sums of the journal are behind the first run.
+        self.worker.tick().await;
         self.settle()?;
         let (idle_minute, idle_run) = (self.run(false).await?, self.run(true).await?);
         let mut idle_hour = Sent::default();

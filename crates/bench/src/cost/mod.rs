@@ -133,6 +133,13 @@ impl Meter {
             let user = format!("u{user}");
             self.post(&activity(&user, "comment", "c")).await?;
         }
+        // The boards of the periods before, for movement.
+        let now = jiff::Timestamp::now();
+        for back in [1, 7, 31, 366] {
+            let at = now - jiff::SignedDuration::from_hours(24 * back);
+            let like = |user| json!({"user": format!("u{user}"), "action": "like", "target": "p", "at": at.to_string()});
+            self.post(&(0..40).map(like).collect()).await?;
+        }
         for body in [like("before"), visit("/before"), like("undone")] {
             self.post(&body).await?;
         }
