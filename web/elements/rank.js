@@ -206,5 +206,5 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   }
 }
 
-/** Rounds points to four decimals, which scores have at most. */
-const rounded = (points) => Math.round(points * 10_000) / 10_000
+/** Rounds points to the four decimals of scores. */
+const rounded = (points) => Math.round(points * 1e4) / 1e4
