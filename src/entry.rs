@@ -36,8 +36,8 @@ pub fn respond(event: u32, request: String) {
     });
 }
 
-/// Reads a board for the object that watches it, see `live.js`: `limits` are numbers of rows
-/// between commas.
+/// Reads a board for the object that watches it, see `live.js`: `forms` are numbers of rows
+/// between commas, with `m` after a number for movement.
 #[wasm_bindgen(js_name = "readLive")]
 pub fn read_live(event: u32, request: String, forms: String) {
     bridge::run(event, async move {

@@ -112,9 +112,8 @@ pub async fn history(context: RequestContext<'_>, user: &str) -> Result<Response
     } = context.deployment;
     let denied = match authenticate(context).await {
         Ok(caller) => caller.must_be(user, Scope::Activity).err(),
+        Err(error @ Error::Unauthenticated(_)) if context.request.bearer().is_none() => Some(error),
         // Invalid credentials are refused: the owner of an expired token must notice.
-        Err(error) if context.request.bearer().is_some() => return Err(error),
-        Err(error @ Error::Unauthenticated(_)) => Some(error),
         Err(error) => return Err(error),
     };
     let request = match HistoryRequest::parse(user, &context.request.query, config, context.today())

@@ -1,4 +1,4 @@
-//! Who may read what of a member, for each route, caller and state of the member. Edge caches and the memory of the
+//! Access to the data of a member, for each route, caller and state of the member. Edge caches and the memory of the
 //! isolate may have answered another caller before.
 
 use test_support::{Value, json};
@@ -96,7 +96,7 @@ fn private_status(route: &str, caller: &str, owner: &str) -> u16 {
         "full" => 200,
         "invalid" => 401,
         _ if is_calendar => 200,
-        "nobody" => 401,
+        "anonymous" => 401,
         _ if route.ends_with("/moderation") => 403,
         "owner" | "service" => 200,
         _ => 403,
@@ -118,7 +118,7 @@ async fn check(app: &WranglerApp, callers: &[&str]) {
         for route in PRIVATE.into_iter().chain(PUBLIC) {
             for caller in callers {
                 let client: Client = match *caller {
-                    "nobody" => app.without_key(),
+                    "anonymous" => app.without_key(),
                     "owner" => app.with_key(&hs256(&claims(owner))),
                     "member" => app.with_key(&hs256(&claims("member"))),
                     key => app.with_key(key),
@@ -134,8 +134,8 @@ async fn check(app: &WranglerApp, callers: &[&str]) {
                     "{caller}, {route} of {owner}: {}",
                     response.text
                 );
-                if ["nobody", "member", "invalid"].contains(caller) {
-                    assert_tells_nothing(route, owner, &response.body);
+                if ["anonymous", "member", "invalid"].contains(caller) {
+                    assert_no_secrets(route, owner, &response.body);
                 }
             }
         }
@@ -144,9 +144,9 @@ async fn check(app: &WranglerApp, callers: &[&str]) {
 
 /// Asserts that strangers read nothing private.
 #[track_caller]
-fn assert_tells_nothing(route: &str, owner: &str, body: &Value) {
+fn assert_no_secrets(route: &str, owner: &str, body: &Value) {
     let text = body.to_string();
-    // Boards of authors show the followed ones, but not by whom they are followed.
+    // Boards of authors show followed users, but not their followers.
     let friend = if route.starts_with("/v1/authors") {
         "\n"
     } else {
@@ -183,11 +183,11 @@ async fn members_are_read_by_those_who_may() {
         "service",
         "other-scope",
         "member",
-        "nobody",
+        "anonymous",
         "invalid",
     ];
     check(&app, &callers).await;
-    // Those who may read less come first now, then those who may read more have been answered by caches.
+    // Strangers come first now: a cached answer for the member would show.
     let mut reversed = callers;
     reversed.reverse();
     check(&app, &reversed).await;

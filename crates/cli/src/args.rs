@@ -222,7 +222,7 @@ pub struct MeArgs {
     /// Print the position among the users whom the user follows
     #[arg(long)]
     pub friends: bool,
-    /// Print JSON instead of text
+    /// Print the JSON response of the service
     #[arg(long)]
     pub json: bool,
 }

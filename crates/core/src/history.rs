@@ -177,14 +177,17 @@ impl HistoryRequest {
             .map(|(date, totals)| Day::new(date, totals, access, decimals))
             .collect();
         for back in DAYS..self.kept {
-            let date = self.today.plus(-back);
-            let archived = history.older.iter().find(|(day, _)| *day == date);
-            let steps = archived.map_or(0, |(_, steps)| *steps);
             days.push(Day {
-                date: date.to_string(),
-                points: Points { steps, decimals },
+                date: self.today.plus(-back).to_string(),
+                points: Points { steps: 0, decimals },
                 actions: None,
             });
+        }
+        for (date, steps) in &history.older {
+            let back = usize::try_from(self.today.days_since(*date)).ok();
+            if let Some(day) = back.and_then(|back| days.get_mut(back)) {
+                day.points.steps = *steps;
+            }
         }
         let active: Vec<bool> = days.iter().map(|day| day.points.steps > 0).collect();
         days.truncate(self.days);

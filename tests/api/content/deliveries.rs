@@ -87,7 +87,7 @@ async fn deliveries_of_several_workers_count_once() {
 /// An activity registers its target when it is delivered. One that registers it at the same time counts for the
 /// registration that was first, also for its undo.
 #[tokio::test]
-async fn activities_that_register_a_target_at_once_count_for_one_registration() {
+async fn concurrent_activities_register_a_target_once() {
     let app = TestApp::with(content);
     let author = json!({"author": "9"});
     let likes = ["1", "2", "3", "4"].map(|user| with(like(user, "post-7"), author.clone()));

@@ -134,9 +134,9 @@ async fn records_list_what_still_counts() {
     for limit in [1, 2, 3, 4] {
         assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
     }
-    app.assert_get("/v1/users/nobody/points", {
+    app.assert_get("/v1/users/unknown/points", {
         let mut empty = page("records", &[]);
-        empty["user"]["id"] = json!("nobody");
+        empty["user"]["id"] = json!("unknown");
         empty
     })
     .await;
@@ -181,7 +181,7 @@ async fn entries_name_registered_targets() {
 }
 
 #[tokio::test]
-async fn points_are_told_to_their_user_alone() {
+async fn points_are_returned_to_their_user_alone() {
     let app = start();
     for user in ["42", "hidden", "frozen", "erased"] {
         app.count(user, "like", "p").await;
@@ -195,7 +195,7 @@ async fn points_are_told_to_their_user_alone() {
         ("hidden", 2),
         ("frozen", 2),
         ("erased", 0),
-        ("nobody", 0),
+        ("unknown", 0),
     ] {
         let path = format!("/v1/users/{owner}/points");
         for allowed in [token(owner), app.with_key(SERVICE_KEY)] {

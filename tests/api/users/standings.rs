@@ -213,7 +213,7 @@ async fn standings_have_the_level_of_all_time() {
             json!({"name": "Regular", "points": 1}),
         ),
         (
-            "nobody",
+            "unknown",
             json!({"number": 1, "name": "Newcomer"}),
             json!({"name": "Regular", "points": 3}),
         ),
