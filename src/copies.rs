@@ -9,10 +9,11 @@ use crate::archive;
 use crate::jobs::outbox::{self, REQUEST_BATCHES};
 use crate::log;
 use crate::movement;
+use crate::platform::snapshots::HIDING_MARGIN;
 use crate::platform::{clock, edge_cache};
 use crate::request::Request;
-use activity_rank_core::board::{ALL_TIME, BoardId, BoardQuery, BoardSlice, Row};
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row};
+use activity_rank_core::calendar::{Instant, Period};
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::MAX_CALLS;
@@ -21,9 +22,6 @@ use activity_rank_store::profiles;
 
 /// The path of the edge cache's entry for the last hiding. No route has it.
 const HIDING_PATH: &str = "/hiding";
-
-/// Milliseconds by which clocks may differ, and for which one record covers the next ones.
-const MARGIN: i64 = 3000;
 
 /// Returns the first instant whose copies show no user who has been hidden or erased since, as far
 /// as this location knows.
@@ -42,7 +40,7 @@ pub async fn oldest_allowed(context: RequestContext<'_>) -> Result<Instant, Erro
 }
 
 /// Returns a copy of a board and when it was read: from its snapshot, or for a closed board from the
-/// archive, which has no profiles.
+/// archive, which has no profiles. A snapshot that does not reach a user says so, if there is no archived board.
 ///
 /// # Errors
 ///
@@ -54,23 +52,32 @@ pub async fn find(
     oldest: Instant,
 ) -> Result<Option<(BoardSlice, Instant)>, Error> {
     let config = &context.deployment.config;
-    if let Some((made, tops)) = find_snapshots(context, &[board.name()], oldest).await?
-        && let Some(slice) = tops.into_iter().flatten().find_map(|top| top.narrow(query))
+    let top = find_snapshots(context, &[board], oldest).await?.pop();
+    let top = top.flatten();
+    if let Some((made, top)) = &top
+        && let Some(slice) = top.narrow(query)
     {
-        return Ok(Some((slice, made)));
+        return Ok(Some((slice, *made)));
     }
-    match &context.app.bindings.archive {
-        Some(archive) if closed => archive::read(archive, config, board, query).await,
-        Some(_) | None => Ok(None),
-    }
+    let archived = match &context.app.bindings.archive {
+        Some(archive) if closed => archive::read(archive, config, board, query).await?,
+        Some(_) | None => None,
+    };
+    let partly = || top.and_then(|(made, top)| Some((top.narrow_partly(query)?, made)));
+    Ok(archived.or_else(partly))
 }
 
 /// Returns the points of all time of the users on the rows of a copy, as far as the snapshots have them. A user
 /// without a row may be hidden since.
 pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(String, u64)> {
-    let found = find_snapshots(context, &[ALL_TIME.to_owned()], Instant(0)).await;
-    let boards = found.ok().flatten().map(|(_, boards)| boards);
-    let Some(all) = boards.into_iter().flatten().flatten().next() else {
+    let board = BoardId {
+        kind: BoardKind::Members,
+        period: Period::All,
+        date: context.today(),
+        group: None,
+    };
+    let found = find_snapshots(context, &[&board], Instant(0)).await;
+    let Some((_, all)) = found.ok().and_then(|mut found| found.pop()?) else {
         return Vec::new();
     };
     let layout = context.deployment.config.layout;
@@ -81,23 +88,29 @@ pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(S
     slice.rows.iter().filter_map(points).collect()
 }
 
-/// Returns the first rows of the boards with these names in the snapshots, `None` for a board that the snapshots
-/// lack, and when they were read. Returns `None` if that was before `oldest`.
+/// Returns the first rows of boards in the snapshots and when they were read; `None` for a board that the snapshots
+/// lack, or read before `oldest`.
 ///
 /// # Errors
 ///
 /// [`Error::StoreUnavailable`] if the snapshots fail.
 pub async fn find_snapshots(
     context: RequestContext<'_>,
-    boards: &[String],
+    boards: &[&BoardId],
     oldest: Instant,
-) -> Result<Option<(Instant, Vec<Option<BoardSlice>>)>, Error> {
+) -> Result<Vec<Option<(Instant, BoardSlice)>>, Error> {
     let Some(snapshots) = &context.app.bindings.snapshots else {
-        return Ok(None);
+        return Ok(vec![None; boards.len()]);
     };
-    let id = archive::deployment_id(&context.deployment.config);
-    let found = snapshots.find(&id, boards).await?;
-    Ok(found.filter(|(made, _)| *made >= oldest))
+    let config = &context.deployment.config;
+    let id = archive::deployment_id(config);
+    let mut found = snapshots
+        .find((&id, config), context.today(), boards)
+        .await?;
+    for board in &mut found {
+        board.take_if(|(made, _)| *made < oldest);
+    }
+    Ok(found)
 }
 
 /// Updates the copies after users were hidden or shown again.
@@ -193,7 +206,7 @@ pub async fn delete_target(context: RequestContext<'_>, id: &str) -> Result<(), 
 async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     movement::forget();
     let now = clock::now();
-    let until = Instant(now.0 + MARGIN);
+    let until = Instant(now.0 + HIDING_MARGIN);
     if let Err(cause) = edge_cache::store(&hiding_url(context.request), until, "").await {
         log::debug(&format!("cache: {cause}"));
     }

@@ -1,43 +1,68 @@
-//! Saves a snapshot of the current boards, for while the store is unavailable.
+//! Saves snapshots of the current boards, for while the store is unavailable.
 
 use crate::archive::deployment_id;
 use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
-use crate::platform::snapshots::Snapshots;
-use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
-use activity_rank_core::calendar::Period;
+use crate::platform::snapshots::{HIDING_MARGIN, Snapshots};
+use activity_rank_core::board::BoardId;
+use activity_rank_core::board::snapshot::{
+    GROUP_BOARDS, Plan, State, ValueState, content_of, encode,
+};
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::error::Error;
-use activity_rank_store::boards::{self, Others};
+use activity_rank_store::boards::{
+    LARGEST_GROUPS_REQUESTS, largest_group_boards, read_tops, tops_requests,
+};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::progress::{self, Progress};
+use std::hash::{DefaultHasher, Hasher};
 
-/// Rows saved of each board.
-const LIMIT: u32 = 1000;
-const ROWS: BoardQuery<'_> = BoardQuery::Page {
-    offset: 0,
-    limit: LIMIT,
-};
+const HOUR: i64 = 3_600_000;
 
-/// Milliseconds after which a snapshot is written again, although no board has changed: its value
-/// expires after a day.
-const RENEWAL: i64 = 12 * 3_600_000;
+/// Values that a run writes at most: with a run every five minutes, 864 a day. Cloudflare's free plan allows 1,000
+/// writes a day.
+const VALUES_PER_RUN: usize = 3;
+
+/// Milliseconds after which a value is written again, although no board has changed: it expires after a
+/// day.
+const RENEWAL: i64 = 12 * HOUR;
 
 /// Milliseconds after a change in which a snapshot does not count as final. The request that hides or
 /// erases a user invalidates the snapshots only after its change of the store.
 const MARGIN: i64 = 60_000;
 
-/// Returns the most that one run sends: one or two requests for each period, one write, one request that
-/// checks the fingerprints of the shards, two more for each script that the store does not know or whose
-/// flags it refuses, and with a journal one that records the snapshot.
+/// Milliseconds by which values of groups are read later than those of all users, where a run cannot read every value.
+const GROUPS_LATER: i64 = HOUR;
+
+/// Milliseconds for which a choice of groups holds: a day, and an hour while there is room for more.
+const FULL_CHOICE: i64 = 24 * HOUR;
+const CHOICE: i64 = HOUR;
+
+/// Returns the most that a run sends for the first value: what reads its boards, one write, one read of the last
+/// hiding, one request that checks the fingerprints of the shards, two more for each script that the store does not
+/// know or whose flags it refuses, and one or two that read and record the progress.
 #[must_use]
 pub fn cost(deployment: &Deployment) -> Cost {
-    let config = &deployment.config;
-    let records = u32::from(config.bound.journal);
-    let reads = boards::page_requests(config, LIMIT);
-    Cost::new((config.periods.len() as u32 + 2) * reads + 2 + records, 0)
+    let today = deployment.calendar.date_at(clock::now());
+    let plan = Plan::new(&deployment.config, today, &[]);
+    let boards = plan.values.first().map(Vec::as_slice).unwrap_or_default();
+    let progress = if deployment.config.bound.journal {
+        1
+    } else {
+        2
+    };
+    cost_of(deployment, boards).plus(Cost::new(3 + progress, 0))
 }
 
-/// Saves the boards of all users, one of each period, unless the last snapshot has the same.
+/// Returns the most that a run sends for a further value.
+fn cost_of(deployment: &Deployment, boards: &[BoardId]) -> Cost {
+    let config = &deployment.config;
+    let reads = tops_requests(config, boards.len(), config.snapshot_members);
+    Cost::new(reads + 2, 0)
+}
+
+/// Saves the current boards: of members, of content and of authors, then the largest ones of groups. A value that has
+/// not changed is not written.
 ///
 /// # Errors
 ///
@@ -48,49 +73,164 @@ pub async fn run(
     progress: &[Progress],
     budget: &Budget,
 ) -> Result<(), Error> {
-    let now = clock::now();
-    let date = deployment.calendar.date_at(now);
-    let board = |period: &Period| BoardId {
-        kind: BoardKind::Members,
-        period: *period,
-        date,
-        group: None,
+    let (config, now) = (&deployment.config, clock::now());
+    let mut job = Job {
+        deployment,
+        snapshots,
+        budget,
+        id: deployment_id(config),
+        now,
+        today: deployment.calendar.date_at(now),
+        state: match progress.first() {
+            Some(first) if config.bound.journal => State::parse(&first.snapshots),
+            Some(_) | None => State::parse(&progress::read_snapshots(deployment).await?),
+        },
     };
-    let mut names = String::new();
-    for period in &deployment.config.periods {
-        names.push_str(&board(period).name());
-        names.push(' ');
-    }
-    let is_current = |progress: &Progress| is_current(progress, &names, now.0).unwrap_or(false);
-    if progress.iter().all(is_current) {
+    let mut plan = job.plan();
+    let source = source(progress, &plan, config.snapshot_members);
+    job.state
+        .values
+        .resize(plan.values.len(), ValueState::default());
+    let is_current = |value: &ValueState| {
+        let same = source.is_some_and(|(source, changed)| {
+            value.source == source && value.read - changed >= MARGIN
+        });
+        same && now.0 - value.made < RENEWAL
+    };
+    if job.state.values.iter().all(is_current) {
         return Ok(());
     }
-    let mut saved = Vec::new();
-    for period in &deployment.config.periods {
-        let board = board(period);
-        let stored = boards::read(deployment, &board, &ROWS, &Others::default()).await?;
-        saved.push((board.name(), stored.slice));
+    if job.choose_groups(plan.calendar_values).await? {
+        plan = job.plan();
+        job.state
+            .values
+            .resize(plan.values.len(), ValueState::default());
     }
-    budget.spend(Cost::new(1, 0))?;
-    let id = deployment_id(&deployment.config);
-    snapshots.save(&id, now, &saved).await?;
-    let mut contents = Vec::new();
-    for progress in progress {
-        let Some(outbox) = &progress.outbox else {
-            return Ok(());
+    let mut due: Vec<(i64, usize)> = Vec::new();
+    for (number, value) in job.state.values.iter().enumerate() {
+        if !is_current(value) {
+            let is_of_groups = number >= plan.calendar_values;
+            due.push((
+                value.read + if is_of_groups { GROUPS_LATER } else { 0 },
+                number,
+            ));
+        }
+    }
+    let source = source.map_or(0, |(source, _)| source);
+    let mut result = Ok(());
+    for index in 0..VALUES_PER_RUN {
+        let Some(first) = due.iter().min().copied() else {
+            break;
         };
-        contents.push(format!("{} {} {names}", now.0, outbox.last));
+        due.retain(|other| *other != first);
+        let boards = plan
+            .values
+            .get(first.1)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        if index > 0 && !budget.allows(cost_of(deployment, boards)) {
+            break;
+        }
+        result = job.save(first.1, boards, source).await;
+        if result.is_err() {
+            break;
+        }
     }
-    progress::record_snapshot(deployment, &contents).await
+    progress::record_snapshots(deployment, &job.state.render()).await?;
+    result
 }
 
-/// Returns whether the last snapshot has these boards, and no change of the shard came after it or
-/// shortly before; `None` if that is unknown.
-fn is_current(progress: &Progress, names: &str, now: i64) -> Option<bool> {
-    let last = progress.outbox.as_ref()?.last.as_str();
-    let (made, content) = progress.snapshot.split_once(' ')?;
-    let made: i64 = made.parse().ok()?;
-    let changed = last.split('-').next()?.parse().unwrap_or(0);
-    let same = content.split_once(' ')? == (last, names);
-    Some(same && now - made < RENEWAL && made - changed >= MARGIN)
+/// Returns a hash of the boards of all users and of the last change of each shard, and when that was, Unix ms; `None`
+/// if nothing shows a change.
+fn source(progress: &[Progress], plan: &Plan, members: u32) -> Option<(i64, i64)> {
+    let boards = plan.values.iter().take(plan.calendar_values).flatten();
+    let mut hasher = DefaultHasher::new();
+    let mut changed = 0;
+    for board in boards {
+        hasher.write(board.name().as_bytes());
+    }
+    hasher.write_u32(members);
+    for progress in progress {
+        let last = progress.outbox.as_ref()?.last.as_str();
+        hasher.write(last.as_bytes());
+        changed = changed.max(last.split('-').next()?.parse().unwrap_or(0));
+    }
+    Some((hasher.finish().cast_signed(), changed))
+}
+
+/// One run.
+struct Job<'a> {
+    deployment: &'a Deployment,
+    snapshots: &'a Snapshots,
+    budget: &'a Budget,
+    /// The id of the deployment.
+    id: String,
+    now: Instant,
+    today: Date,
+    state: State,
+}
+
+impl Job<'_> {
+    fn plan(&self) -> Plan {
+        Plan::new(&self.deployment.config, self.today, &self.state.groups)
+    }
+
+    /// Chooses the groups again if it is time, and publishes the choice for readers. Returns whether it has changed:
+    /// the values of groups are then unknown.
+    async fn choose_groups(&mut self, calendar_values: usize) -> Result<bool, Error> {
+        let now = self.now.0;
+        let choice = match self.state.groups.len() {
+            GROUP_BOARDS => FULL_CHOICE,
+            _ => CHOICE,
+        };
+        let mut has_changed = false;
+        let needed = cost(self.deployment).plus(Cost::new(LARGEST_GROUPS_REQUESTS + 1, 0));
+        if now - self.state.chosen >= choice && self.budget.allows(needed) {
+            let groups = largest_group_boards(self.deployment, self.today, self.now).await?;
+            self.state.chosen = now;
+            if groups != self.state.groups {
+                has_changed = true;
+                self.state.groups = groups;
+                self.state.values.truncate(calendar_values);
+            }
+        }
+        let expires = !self.state.groups.is_empty() && now - self.state.listed >= RENEWAL;
+        if has_changed || expires {
+            self.budget.spend(Cost::new(1, 0))?;
+            let groups = &self.state.groups;
+            self.snapshots.save_groups(&self.id, groups).await?;
+            self.state.listed = now;
+        }
+        Ok(has_changed)
+    }
+
+    /// Reads the boards of a value, and writes it if they have changed, if it expires or if a user was hidden since.
+    async fn save(&mut self, number: usize, boards: &[BoardId], source: i64) -> Result<(), Error> {
+        let members = self.deployment.config.snapshot_members;
+        let slices = read_tops(self.deployment, boards, members).await?;
+        let boards: Vec<_> = boards.iter().cloned().zip(slices).collect();
+        let value = encode(self.now, &boards);
+        let mut hasher = DefaultHasher::new();
+        hasher.write(content_of(&value).as_bytes());
+        let content = hasher.finish().cast_signed();
+        let Some(known) = self.state.values.get_mut(number) else {
+            return Ok(());
+        };
+        let mut is_stored = known.content == content && self.now.0 - known.made < RENEWAL;
+        if is_stored {
+            self.budget.spend(Cost::new(1, 0))?;
+            // A location may know of a later hiding, which that record covered.
+            let hidden = self.snapshots.hidden_until(&self.id).await?;
+            is_stored = hidden.0 + HIDING_MARGIN < known.made;
+        }
+        if !is_stored {
+            self.budget.spend(Cost::new(1, 0))?;
+            self.snapshots.save(&self.id, number, value).await?;
+            known.made = self.now.0;
+            known.content = content;
+        }
+        known.read = self.now.0;
+        known.source = source;
+        Ok(())
+    }
 }

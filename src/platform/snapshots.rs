@@ -1,20 +1,21 @@
 //! Snapshots of boards: the KV namespace `SNAPSHOTS`.
 //!
-//! One value holds the current boards of a deployment, another the instant until which cached
-//! responses may show a user who has been hidden. Any location may see a change up to a minute late.
+//! Some values hold the current boards of a deployment, see [`activity_rank_core::board::snapshot`], one the groups
+//! whose boards these are, and another the instant until which cached responses may show a user who has been hidden.
+//! Any location may see a change up to a minute late.
 
-use activity_rank_core::board::{BoardSlice, Row};
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::board::snapshot::{GroupPeriod, Plan, decode, parse_groups, render_groups};
+use activity_rank_core::board::{BoardId, BoardSlice};
+use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
-use activity_rank_core::object::Object;
-use activity_rank_core::profile::Profile;
-use activity_rank_core::score::Score;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::cell::Cell;
 use worker::{Env, KvStore};
 
 const DAY_SECONDS: u64 = 86_400;
+
+/// Milliseconds by which clocks may differ, and for which the record of a hiding covers the next ones.
+pub const HIDING_MARGIN: i64 = 3000;
 
 thread_local! {
     /// The last hidden-until instant that this isolate has written.
@@ -24,17 +25,6 @@ thread_local! {
 /// The namespace.
 pub struct Snapshots(KvStore);
 
-/// A board as the value stores it: nil, total, users, scores and profiles as JSON.
-#[derive(Serialize, Deserialize)]
-struct StoredBoard((), u64, Vec<String>, Vec<u64>, Vec<Option<String>>);
-
-/// The value of all boards.
-#[derive(Serialize)]
-struct Boards<'a> {
-    made: i64,
-    boards: Object<&'a str, StoredBoard>,
-}
-
 impl Snapshots {
     /// Returns the namespace; `None` if it is not bound.
     #[must_use]
@@ -42,47 +32,57 @@ impl Snapshots {
         env.kv("SNAPSHOTS").ok().map(Self)
     }
 
-    /// Replaces the boards of a deployment.
+    /// Replaces a value of a deployment.
     ///
     /// # Errors
     ///
     /// [`Error::StoreUnavailable`] if the namespace fails.
-    pub async fn save(
-        &self,
-        deployment: &str,
-        made: Instant,
-        boards: &[(String, BoardSlice)],
-    ) -> Result<(), Error> {
-        let stored = boards
-            .iter()
-            .map(|(name, slice)| (name.as_str(), encode(slice)));
-        let value = Boards {
-            made: made.0,
-            boards: Object(stored.collect()),
-        };
-        let value = serde_json::to_string(&value).unwrap_or_default();
-        self.put(&boards_key(deployment), value).await
+    pub async fn save(&self, deployment: &str, number: usize, value: String) -> Result<(), Error> {
+        self.put(&value_key(deployment, number), value).await
     }
 
-    /// Returns the first rows of boards, `None` for a board that was not saved, and when they were read.
+    /// Returns current boards, each with the instant at which it was read, or `None` if the snapshots lack it.
     ///
     /// # Errors
     ///
     /// As [`Self::save`].
     pub async fn find(
         &self,
-        deployment: &str,
-        names: &[String],
-    ) -> Result<Option<(Instant, Vec<Option<BoardSlice>>)>, Error> {
-        let text = self.get(&boards_key(deployment)).await?;
-        let decode = || {
-            let mut value: Map<String, Value> = serde_json::from_slice(text?.as_bytes()).ok()?;
-            let made = Instant(value.get("made")?.as_i64()?);
-            let boards = value.get_mut("boards")?;
-            let board = |name| decode(serde_json::from_value(boards.get_mut(name)?.take()).ok()?);
-            Some((made, names.iter().map(board).collect()))
-        };
-        Ok(decode())
+        (deployment, config): (&str, &Config),
+        today: Date,
+        boards: &[&BoardId],
+    ) -> Result<Vec<Option<(Instant, BoardSlice)>>, Error> {
+        let mut groups = None;
+        if boards.iter().any(|board| board.group.is_some()) {
+            groups = self.get(&groups_key(deployment)).await?;
+        }
+        let groups = groups.map(|text| parse_groups(&text)).unwrap_or_default();
+        let names: Vec<String> = boards.iter().map(|board| board.name()).collect();
+        let plan = Plan::new(config, today, &groups);
+        let mut found = vec![None; names.len()];
+        for number in plan.values_of(boards) {
+            let value = self.get(&value_key(deployment, number)).await?;
+            let decoded = value.and_then(|value| decode(&value, &names));
+            let Some((made, boards)) = decoded else {
+                continue;
+            };
+            for (slot, board) in found.iter_mut().zip(boards) {
+                if let Some(board) = board {
+                    *slot = Some((made, board));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Replaces the list of groups whose boards are in the values.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::save`].
+    pub async fn save_groups(&self, deployment: &str, groups: &[GroupPeriod]) -> Result<(), Error> {
+        self.put(&groups_key(deployment), render_groups(groups))
+            .await
     }
 
     /// Records that responses made before `until` may show a user who is hidden.
@@ -132,8 +132,12 @@ impl Snapshots {
     }
 }
 
-fn boards_key(deployment: &str) -> String {
-    format!("boards {deployment}")
+fn value_key(deployment: &str, number: usize) -> String {
+    format!("boards {number} {deployment}")
+}
+
+fn groups_key(deployment: &str) -> String {
+    format!("groups {deployment}")
 }
 
 fn hiding_key(deployment: &str) -> String {
@@ -142,37 +146,4 @@ fn hiding_key(deployment: &str) -> String {
 
 fn unavailable(cause: &str) -> Error {
     Error::StoreUnavailable(format!("SNAPSHOTS: {cause}"))
-}
-
-fn encode(slice: &BoardSlice) -> StoredBoard {
-    let profile = |row: &Row| serde_json::to_string(row.profile.as_ref()?).ok();
-    let rows = &slice.rows;
-    StoredBoard(
-        (),
-        slice.total,
-        rows.iter().map(|row| row.user.clone()).collect(),
-        rows.iter().map(|row| row.score.0).collect(),
-        rows.iter().map(profile).collect(),
-    )
-}
-
-fn decode(StoredBoard((), total, users, scores, profiles): StoredBoard) -> Option<BoardSlice> {
-    let mut rows = Vec::new();
-    for (((user, score), profile), rank) in users.into_iter().zip(scores).zip(profiles).zip(1..) {
-        rows.push(Row {
-            rank,
-            score: Score(score),
-            user,
-            profile: match profile {
-                Some(json) => Some(Profile::from_json(&json)?),
-                None => None,
-            },
-            content: None,
-        });
-    }
-    Some(BoardSlice {
-        total,
-        rows,
-        ..BoardSlice::default()
-    })
 }

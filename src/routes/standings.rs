@@ -6,7 +6,7 @@ use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::stale;
 use crate::movement;
 use crate::response::Response;
-use activity_rank_core::board::{CachedResponse, Standings, StandingsRequest};
+use activity_rank_core::board::{BoardId, BoardSlice, CachedResponse, Standings, StandingsRequest};
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_store::boards::{self, PreviousRanks};
@@ -47,23 +47,24 @@ async fn read(context: RequestContext<'_>, request: &StandingsRequest) -> Result
     Ok(standings)
 }
 
-/// Returns a copy of the boards that the snapshots have. They have none of groups and of authors.
+/// Returns a copy of the boards that the snapshots have, as old as the oldest of them.
 async fn copy(
     context: RequestContext<'_>,
     request: &StandingsRequest,
 ) -> Result<Option<CachedResponse>, Error> {
     let oldest = copies::oldest_allowed(context).await?;
-    let boards: Vec<String> = request.boards.iter().map(|board| board.name()).collect();
-    let Some((made, tops)) = copies::find_snapshots(context, &boards, oldest).await? else {
-        return Ok(None);
-    };
+    let boards: Vec<&BoardId> = request.boards.iter().collect();
+    let tops = copies::find_snapshots(context, &boards, oldest).await?;
     let mut standings = Standings::default();
-    for top in tops {
-        let slice = top.and_then(|top| top.narrow(&request.query()));
+    let mut first_read = None;
+    for (made, top) in tops.into_iter().map(Option::unzip) {
+        first_read = first_read.into_iter().chain(made).min();
+        let slice = top.and_then(|top: BoardSlice| top.narrow_partly(&request.query()));
         let row = slice.as_ref().and_then(|slice| slice.row_of(&request.user));
         standings.profile = standings.profile.or_else(|| row?.profile.clone());
         standings.slices.push(slice);
     }
     let body = request.render(&standings, &context.deployment.config);
-    Ok(body.map(|body| CachedResponse { body, made }))
+    let copy = |(body, made)| CachedResponse { body, made };
+    Ok(body.zip(first_read).map(copy))
 }

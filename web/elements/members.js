@@ -77,20 +77,20 @@ export class Own {
 
   show({ user, rank, score, next, total }, moved, language) {
     const { texts } = language
-    const number = (value) => language.number(value)
+    const number = (value) => (value === null ? '–' : language.number(value))
     const profile = JSON.stringify(user)
     if (this.#profile !== (this.#profile = profile)) {
       this.#member.replaceChildren(avatarOf(user), make('span', {}, nameOf(user), ' ', this.#movement))
     }
-    write(this.#rank, rank === null ? '–' : number(rank))
+    write(this.#rank, number(rank))
     write(this.#score, number(score))
     this.#movement.part = `movement ${moved > 0 ? 'up' : moved < 0 ? 'down' : 'same'}`
     const distance = number(Math.abs(moved))
     write(this.#movement, moved ? `${moved > 0 ? '▲' : '▼'} ${distance}` : '')
     this.#movement.role = moved ? 'img' : null
     this.#movement.ariaLabel = moved ? (moved > 0 ? texts.up(distance) : texts.down(distance)) : null
-    let details = texts.unranked
-    if (rank !== null) {
+    let details = score === null ? '' : texts.unranked
+    if (rank) {
       const ahead = next && texts.next(next.points, number(next.points), number(next.rank))
       details = [rank === 1 ? texts.first : ahead, texts.top(number(Math.ceil((100 * rank) / total)))]
         .filter(Boolean)

@@ -7,7 +7,7 @@
 //! | `archive` | the last complete pass over the boards, as [`Pass`] |
 //! | `pass` | the pass in progress, or empty |
 //! | `sums` | the last entry of the outbox that is in the sums of the journal |
-//! | `snapshot` | the instant of the last snapshot, and the text by which a later run recognises its content |
+//! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
 use crate::deployment::Deployment;
 use crate::fingerprint;
@@ -17,6 +17,9 @@ use activity_rank_core::error::Error;
 
 /// The field that counts late changes.
 pub(crate) const LATE: &str = "late";
+
+/// The field of [`Progress::snapshots`].
+const SNAPSHOTS: &str = "snapshots";
 
 /// The field of [`Progress::summed`].
 const SUMS: &str = "sums";
@@ -34,8 +37,8 @@ pub struct Progress {
     pub archived: Option<Pass>,
     /// The pass in progress.
     pub pass: Option<Pass>,
-    /// The content of the last snapshot; empty if there is none.
-    pub snapshot: String,
+    /// The state of the snapshots; empty if there is none, and on other shards than the first.
+    pub snapshots: String,
     /// The id of the last entry in the sums of the journal; empty if there is none.
     pub summed: String,
 }
@@ -87,7 +90,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
         let keys = deployment.keys(shard);
         commands.push(fingerprint::read(&keys));
         let fields = Command::new("HMGET").arg(&keys.progress()).arg(LATE);
-        commands.push(fields.args(["archive", "pass", "snapshot", SUMS]));
+        commands.push(fields.args(["archive", "pass", SNAPSHOTS, SUMS]));
         commands.push(Command::new("XINFO").arg("STREAM").arg(&keys.outbox()));
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
@@ -108,7 +111,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
             late: field(0)?.parse().unwrap_or(0),
             archived: Pass::parse(field(1)?),
             pass: Pass::parse(field(2)?),
-            snapshot: field(3)?.to_owned(),
+            snapshots: field(3)?.to_owned(),
             summed: field(4)?.to_owned(),
         });
     }
@@ -158,17 +161,26 @@ pub async fn record_pass(
     deployment.run_command(&keys, set).await.map(|_| ())
 }
 
-/// Records a snapshot, on every shard with its content there.
+/// Reads the state of the snapshots; empty if there is none.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn record_snapshot(deployment: &Deployment, contents: &[String]) -> Result<(), Error> {
-    let mut sets = Vec::new();
-    for (shard, content) in (0..).zip(contents) {
-        sets.push(set(&deployment.keys(shard), "snapshot", content));
-    }
-    deployment.store.run(&Pipeline::new(sets)).await?;
+pub async fn read_snapshots(deployment: &Deployment) -> Result<String, Error> {
+    let keys = deployment.keys(0);
+    let get = Command::new("HGET").arg(&keys.progress()).arg(SNAPSHOTS);
+    let state = deployment.run_command(&keys, get).await?;
+    Ok(state.into_text()?.unwrap_or_default())
+}
+
+/// Records the state of the snapshots.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn record_snapshots(deployment: &Deployment, state: &str) -> Result<(), Error> {
+    let set = set(&deployment.keys(0), SNAPSHOTS, state);
+    deployment.store.run(&Pipeline::new(vec![set])).await?;
     Ok(())
 }
 

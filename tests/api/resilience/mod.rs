@@ -3,5 +3,6 @@
 mod activity_queue;
 mod circuit_breaker;
 mod refused_writes;
+mod snapshots;
 mod stale_responses;
 mod store_failures;

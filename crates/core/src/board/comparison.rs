@@ -1,5 +1,6 @@
 //! `GET /v1/ranking/{period}/users?ids=` or `?followed_by=`: several users and their order among themselves.
 
+use super::standing::NOT_IN_SNAPSHOT;
 use super::{
     BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, PeriodView, UserView, to_json,
 };
@@ -36,8 +37,11 @@ struct Entry<'a> {
     rank: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_rank: Option<Option<u64>>,
-    score: Points,
+    /// `None` if it is not known.
+    score: Option<Points>,
     user: UserView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 impl ComparisonRequest {
@@ -102,12 +106,14 @@ impl BoardRequest for ComparisonRequest {
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for user in &self.users {
             let Some(row) = slice.row_of(user) else {
+                let is_unknown = slice.is_unknown(user);
                 entries.push(Entry {
                     position: None,
                     rank: None,
                     previous_rank: self.previous_rank(slice, user),
-                    score: Points::new(0, layout.decimals),
+                    score: (!is_unknown).then(|| Points::new(0, layout.decimals)),
                     user: UserView::new(user, slice.unranked_profile(user)).with_level(level(user)),
+                    reason: is_unknown.then_some(NOT_IN_SNAPSHOT),
                 });
                 continue;
             };
@@ -118,8 +124,9 @@ impl BoardRequest for ComparisonRequest {
                 position: None,
                 rank: Some(row.rank),
                 previous_rank: self.previous_rank(slice, user),
-                score: self.board.kind.points(row.score, layout),
+                score: Some(self.board.kind.points(row.score, layout)),
                 user: UserView::new(user, row.profile.as_ref()).with_level(level(user)),
+                reason: None,
             };
             entries.insert(entries.partition_point(before), entry);
         }

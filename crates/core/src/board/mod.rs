@@ -8,6 +8,7 @@ mod comparison;
 mod hot;
 mod page;
 mod slice;
+pub mod snapshot;
 mod stale;
 mod standing;
 mod standings;

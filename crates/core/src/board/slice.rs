@@ -35,6 +35,9 @@ pub struct BoardSlice {
     pub rows: Vec<Row>,
     /// The users named by the query who have no rank, with their profiles.
     pub unranked: Vec<(String, Option<Profile>)>,
+    /// The users or the target named by the query of whom a copy knows nothing: they are not among the first rows of
+    /// the board, which are all that it has.
+    pub unknown: Vec<String>,
     /// The target named by the query, if it has no rank.
     pub target: Option<Box<Content>>,
     /// The ranks of these users in the period before; `None` if they are not known. Users without a rank
@@ -102,7 +105,13 @@ impl BoardSlice {
         levels.at(self.all_time_points(user)?)
     }
 
-    /// Returns the ids of all users.
+    /// Returns whether the copy knows nothing of a user or target.
+    #[must_use]
+    pub fn is_unknown(&self, id: &str) -> bool {
+        self.unknown.iter().any(|unknown| unknown == id)
+    }
+
+    /// Returns the ids of all users of whom something is known.
     pub fn users(&self) -> impl Iterator<Item = &String> {
         let unranked = self.unranked.iter().map(|(user, _)| user);
         self.rows.iter().map(|row| &row.user).chain(unranked)
@@ -159,6 +168,25 @@ impl BoardSlice {
         }
     }
 
+    /// Answers a query about users or a target from this slice as [`Self::narrow`] does; those whom it does not
+    /// reach are unknown. Returns `None` for a page that it does not reach.
+    #[must_use]
+    pub fn narrow_partly(&self, query: &BoardQuery<'_>) -> Option<Self> {
+        if let Some(slice) = self.narrow(query) {
+            return Some(slice);
+        }
+        let (slice, unknown) = match *query {
+            BoardQuery::Page { .. } => return None,
+            BoardQuery::Standing { user, .. } => (self.range(0, 0), vec![user.to_owned()]),
+            BoardQuery::Users(users) => {
+                let has_row = |user: &String| self.row_of(user).is_some();
+                let (known, unknown): (Vec<_>, _) = users.iter().cloned().partition(has_row);
+                (self.narrow(&BoardQuery::Users(&known))?, unknown)
+            }
+        };
+        Some(Self { unknown, ..slice })
+    }
+
     fn range(&self, first: usize, end: usize) -> Self {
         Self {
             total: self.total,
@@ -172,8 +200,8 @@ impl BoardSlice {
 mod tests {
     use super::*;
 
-    /// Narrows the first three rows of a board with `total` users: ranks, then unranked users.
-    fn narrowed(total: u64, query: &BoardQuery<'_>) -> Option<(Vec<u64>, Vec<String>)> {
+    /// Returns the first three rows of a board with `total` users.
+    fn top(total: u64) -> BoardSlice {
         let row = |(rank, user): (u64, &str)| Row {
             rank,
             score: Score(10 - rank),
@@ -181,12 +209,16 @@ mod tests {
             profile: None,
             content: None,
         };
-        let top = BoardSlice {
+        BoardSlice {
             total,
             rows: (1..).zip(["a", "b", "c"]).map(row).collect(),
             ..BoardSlice::default()
-        };
-        let slice = top.narrow(query)?;
+        }
+    }
+
+    /// Narrows the first three rows of a board with `total` users: ranks, then unranked users.
+    fn narrowed(total: u64, query: &BoardQuery<'_>) -> Option<(Vec<u64>, Vec<String>)> {
+        let slice = top(total).narrow(query)?;
         assert_eq!(slice.total, total);
         let unranked = slice.unranked.into_iter().map(|(user, _)| user);
         Some((
@@ -214,6 +246,36 @@ mod tests {
             (9, BoardQuery::Users(&ids), None),
         ] {
             assert_eq!(narrowed(total, &query), expected, "{total} {query:?}");
+        }
+    }
+
+    #[test]
+    fn users_below_the_rows_are_unknown() {
+        let ids = ["c", "x", "a", "y"].map(str::to_owned);
+        let standing = |user| BoardQuery::Standing { user, neighbors: 1 };
+        let of_users = BoardQuery::Users(&ids);
+        let page = BoardQuery::Page {
+            offset: 2,
+            limit: 2,
+        };
+        let partly = |total, query| {
+            let slice = top(total).narrow_partly(query)?;
+            let rows = slice.rows.iter().map(|row| row.rank).collect();
+            Some((rows, slice.unranked.len(), slice.unknown.concat()))
+        };
+        let result = |ranks: &[u64], unranked, unknown: &str| {
+            Some((ranks.to_vec(), unranked, unknown.to_owned()))
+        };
+        for (total, query, expected) in [
+            (9, &standing("x"), result(&[], 0, "x")),
+            (9, &standing("c"), result(&[2, 3], 0, "")),
+            (3, &standing("x"), result(&[], 1, "")),
+            (9, &of_users, result(&[3, 1], 0, "xy")),
+            (3, &of_users, result(&[3, 1], 2, "")),
+            (9, &page, None),
+            (3, &page, result(&[3], 0, "")),
+        ] {
+            assert_eq!(partly(total, query), expected, "{total} {query:?}");
         }
     }
 }

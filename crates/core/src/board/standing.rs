@@ -1,7 +1,7 @@
 //! `GET /v1/ranking/{period}/users/{user}` and its like for content and authors: one standing.
 
 use super::view::subject;
-use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice};
+use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, Content};
 use super::{EntryView, PeriodView, Row, UserView, to_json};
 use crate::calendar::Date;
 use crate::config::Config;
@@ -42,11 +42,18 @@ pub struct BoardStanding {
     rank: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_rank: Option<Option<u64>>,
-    score: Points,
+    /// `None` if it is not known.
+    score: Option<Points>,
     total: u64,
     percentile: Option<f64>,
     next: Option<Next>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
+
+/// Why the standing of a user or target is not known while the store is unavailable: they are not among the rows of
+/// the snapshot.
+pub const NOT_IN_SNAPSHOT: &str = "not-in-snapshot";
 
 /// The next rank above.
 #[derive(Debug, Serialize)]
@@ -141,6 +148,11 @@ impl BoardRequest for StandingRequest {
             Some(row) => row.profile.as_ref(),
             None => slice.unranked_profile(&self.user),
         };
+        let nothing = Content::default();
+        let content = match kind {
+            BoardKind::Members | BoardKind::Authors => None,
+            BoardKind::Content => content.or(Some(&nothing)),
+        };
         let (user, target, author) = subject(&self.user, profile, content);
         let level = slice.level(&self.user, &config.levels);
         let all_time = slice.all_time_points(&self.user);
@@ -180,13 +192,16 @@ impl BoardStanding {
                 decimals: layout.decimals,
             },
         });
+        let is_unknown = slice.is_unknown(id);
+        let zero = || (!is_unknown).then(|| Points::new(0, layout.decimals));
         Self {
             rank: row.map(|row| row.rank),
             previous_rank: None,
-            score: row.map_or(Points::new(0, layout.decimals), points),
+            score: row.map(points).or_else(zero),
             total: slice.total,
             percentile: row.map(|row| percentile(row.rank, slice.total)),
             next,
+            reason: is_unknown.then_some(NOT_IN_SNAPSHOT),
         }
     }
 

@@ -140,6 +140,9 @@ impl StandingsRequest {
         let mut boards = self.boards.iter();
         let index = boards.position(|board| board.name() == ALL_TIME)?;
         let slice = standings.slices.get(index)?.as_ref()?;
+        if slice.is_unknown(&self.user) {
+            return None;
+        }
         let row = slice.row_of(&self.user);
         Some(row.map_or(0, |row| config.layout.points(row.score)))
     }

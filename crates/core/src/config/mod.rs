@@ -59,6 +59,8 @@ pub struct Config {
     pub board_max_age: u32,
     /// Whether everyone may read the numbers of the site.
     pub public_stats: bool,
+    /// The rows of each board in the snapshots: 1 to 100,000.
+    pub snapshot_members: u32,
     /// The prefix of every key.
     pub prefix: String,
     /// The optional bindings.
@@ -140,6 +142,9 @@ impl Config {
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
             public_stats: vars.boolean("PUBLIC_STATS")?.unwrap_or_default(),
+            snapshot_members: vars
+                .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
+                .unwrap_or(1000),
             prefix: prefix(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),

@@ -4,6 +4,7 @@
 //! shards, `shards.rs` merges their replies. `standings.rs` reads one user's standings on many boards.
 
 mod friends;
+mod groups;
 mod hot;
 mod others;
 mod page;
@@ -11,13 +12,16 @@ mod ranks;
 mod rows;
 mod shards;
 mod standings;
+mod tops;
 mod winners;
 
 pub use friends::{friends_call, read_friends};
+pub use groups::{LARGEST_GROUPS_REQUESTS, largest_group_boards};
 pub use hot::{hot_call, read_hot};
 pub use others::{Others, PreviousRanks, UserRank};
 pub use ranks::{Ranked, rank_among_all};
 pub use standings::{read_standings, standings_call};
+pub use tops::{read_tops, tops_requests};
 pub use winners::{read_winners, winners_call};
 
 use crate::deployment::Deployment;
@@ -44,12 +48,6 @@ pub struct StoredBoard {
     pub complete: bool,
     /// The ranks in the period before, if they were asked for.
     pub previous: Option<PreviousRanks>,
-}
-
-/// Returns the requests that a page of the first `limit` rows takes, with very rare exceptions.
-#[must_use]
-pub fn page_requests(config: &Config, limit: u32) -> u32 {
-    shards::page_requests(config.shards, limit)
 }
 
 /// Reads a board, and what other boards know of its users.

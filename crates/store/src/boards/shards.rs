@@ -80,11 +80,6 @@ fn is_near_top(shards: u32, end: u32) -> bool {
     end <= MAX_PAGE.max(MAX_ROWS_NEAR_TOP / shards)
 }
 
-/// See [`super::page_requests`].
-pub fn page_requests(shards: u32, limit: u32) -> u32 {
-    if is_near_top(shards, limit) { 1 } else { 2 }
-}
-
 struct Reader<'a> {
     deployment: &'a Deployment,
     board: &'a BoardId,

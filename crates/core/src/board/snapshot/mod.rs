@@ -1,0 +1,172 @@
+//! Snapshots of the current boards for a key-value store: which boards, in which values.
+
+mod state;
+mod value;
+
+pub use state::{State, ValueState};
+pub use value::{content_of, decode, encode};
+
+use super::{BoardId, BoardKind};
+use crate::calendar::{Date, Period};
+use crate::config::Config;
+
+/// Boards of groups in the snapshots, at most.
+pub const GROUP_BOARDS: usize = 20;
+
+/// Rows of all boards of a value, if it has several boards: 419 bytes for each.
+const ROWS_PER_VALUE: u32 = 50_000;
+
+/// A group and the name of a period, whose current board is in the snapshots.
+pub type GroupPeriod = (String, String);
+
+/// The boards of the snapshots, divided by the values that contain them: those of all users, then those of groups.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The boards of each value.
+    pub values: Vec<Vec<BoardId>>,
+    /// The number of values, from the first on, with boards of all users. It depends on the configuration alone.
+    pub calendar_values: usize,
+}
+
+impl Plan {
+    /// Returns the plan for a day.
+    #[must_use]
+    pub fn new(config: &Config, date: Date, groups: &[GroupPeriod]) -> Self {
+        let count = (ROWS_PER_VALUE / config.snapshot_members).max(1) as usize;
+        let mut values = Vec::new();
+        let mut add = |boards: &[BoardId]| {
+            values.extend(boards.chunks(count).map(<[_]>::to_vec));
+            values.len()
+        };
+        let calendar_values = add(&calendar_boards(config, date));
+        add(&group_boards(groups, date));
+        Self {
+            values,
+            calendar_values,
+        }
+    }
+
+    /// Returns the numbers of the values that contain any of some boards, whatever their day: a value has the boards of
+    /// the day before until it is written again.
+    pub fn values_of(&self, wanted: &[&BoardId]) -> impl Iterator<Item = usize> {
+        let is_wanted = |board: &BoardId| {
+            let is_same = |other: &&BoardId| {
+                (other.kind, other.period, &other.group) == (board.kind, board.period, &board.group)
+            };
+            wanted.iter().any(is_same)
+        };
+        let values = self.values.iter().enumerate();
+        values.filter_map(move |(number, boards)| boards.iter().any(is_wanted).then_some(number))
+    }
+}
+
+/// Returns the boards of all users on a day: of members, of content, of authors.
+fn calendar_boards(config: &Config, date: Date) -> Vec<BoardId> {
+    let mut boards = Vec::new();
+    for (kind, periods) in [
+        (BoardKind::Members, &config.periods),
+        (BoardKind::Content, &config.content_periods),
+        (BoardKind::Authors, &config.content_periods),
+    ] {
+        boards.extend(periods.iter().map(|period| BoardId {
+            kind,
+            period: *period,
+            date,
+            group: None,
+        }));
+    }
+    boards
+}
+
+fn group_boards(groups: &[GroupPeriod], date: Date) -> Vec<BoardId> {
+    let board = |(group, period): &GroupPeriod| {
+        Some(BoardId {
+            kind: BoardKind::Members,
+            period: Period::parse(period)?,
+            date,
+            group: Some(group.clone()),
+        })
+    };
+    groups.iter().filter_map(board).collect()
+}
+
+/// Parses a list of groups: lines of a group, a blank and a period. Other lines are ignored.
+#[must_use]
+pub fn parse_groups(text: &str) -> Vec<GroupPeriod> {
+    let owned = |(group, period): (&str, &str)| (group.to_owned(), period.to_owned());
+    text.lines()
+        .filter_map(|line| Some(owned(line.split_once(' ')?)))
+        .collect()
+}
+
+/// Returns a list of groups as [`parse_groups`] parses it.
+#[must_use]
+pub fn render_groups(groups: &[GroupPeriod]) -> String {
+    let line = |(group, period): &GroupPeriod| format!("{group} {period}\n");
+    groups.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Vars;
+    use serde_json::json;
+
+    fn config(members: u32) -> Config {
+        let vars = json!({
+            "UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
+            "PERIODS": "day,all", "CONTENT_PERIODS": "all", "SNAPSHOT_MEMBERS": members,
+        });
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+    }
+
+    fn names(members: u32) -> (Vec<String>, usize) {
+        let groups = parse_groups("eu all\nT:x day\nnone\nx century\n");
+        let date = Date::parse("2026-11-20").unwrap();
+        let plan = Plan::new(&config(members), date, &groups);
+        let of_value = |boards: &Vec<BoardId>| {
+            let names: Vec<String> = boards.iter().map(BoardId::name).collect();
+            names.join(" ")
+        };
+        (
+            plan.values.iter().map(of_value).collect(),
+            plan.calendar_values,
+        )
+    }
+
+    #[test]
+    fn boards_of_all_users_come_first() {
+        let groups = "a:all:eu d:2026-11-20:T:x";
+        let boards = "d:2026-11-20 a:all Ta:all Aa:all";
+        assert_eq!(names(1000), (vec![boards.to_owned(), groups.to_owned()], 1));
+        let pairs = ["d:2026-11-20 a:all", "Ta:all Aa:all", groups].map(str::to_owned);
+        assert_eq!(names(25_000), (pairs.to_vec(), 2));
+        let single = boards
+            .split(' ')
+            .chain(groups.split(' '))
+            .map(str::to_owned);
+        assert_eq!(names(25_001), (single.collect(), 4));
+    }
+
+    #[test]
+    fn boards_are_found_whatever_their_day() {
+        let date = Date::parse("2026-11-20").unwrap();
+        let plan = Plan::new(&config(100_000), date, &parse_groups("eu day"));
+        let board = |kind, period, group: Option<&str>| BoardId {
+            kind,
+            period,
+            date: date.plus(-1),
+            group: group.map(str::to_owned),
+        };
+        for (kind, period, group, value) in [
+            (BoardKind::Members, Period::Day, None, Some(0)),
+            (BoardKind::Members, Period::Day, Some("eu"), Some(4)),
+            (BoardKind::Authors, Period::All, None, Some(3)),
+            (BoardKind::Members, Period::All, Some("eu"), None),
+            (BoardKind::Content, Period::Day, None, None),
+        ] {
+            let board = board(kind, period, group);
+            assert_eq!(plan.values_of(&[&board]).next(), value, "{board:?}");
+        }
+    }
+}
