@@ -52,19 +52,18 @@ pub async fn find(
     oldest: Instant,
 ) -> Result<Option<(BoardSlice, Instant)>, Error> {
     let config = &context.deployment.config;
-    let top = find_snapshots(context, &[board], oldest).await?.pop();
-    let top = top.flatten();
-    if let Some((made, top)) = &top
-        && let Some(slice) = top.narrow(query)
-    {
-        return Ok(Some((slice, *made)));
+    let found = find_snapshots(context, &[board], query, oldest)
+        .await?
+        .pop();
+    let found = found.flatten().map(|(made, slice)| (slice, made));
+    let is_complete = matches!(&found, Some((slice, _)) if slice.unknown.is_empty());
+    match &context.app.bindings.archive {
+        Some(archive) if closed && !is_complete => {
+            let archived = archive::read(archive, config, board, query).await?;
+            Ok(archived.or(found))
+        }
+        Some(_) | None => Ok(found),
     }
-    let archived = match &context.app.bindings.archive {
-        Some(archive) if closed => archive::read(archive, config, board, query).await?,
-        Some(_) | None => None,
-    };
-    let partly = || top.and_then(|(made, top)| Some((top.narrow_partly(query)?, made)));
-    Ok(archived.or_else(partly))
 }
 
 /// Returns the points of all time of the users on the rows of a copy, as far as the snapshots have them. A user
@@ -76,20 +75,20 @@ pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(S
         date: context.today(),
         group: None,
     };
-    let found = find_snapshots(context, &[&board], Instant(0)).await;
-    let Some((_, all)) = found.ok().and_then(|mut found| found.pop()?) else {
-        return Vec::new();
+    let users: Vec<String> = slice.rows.iter().map(|row| row.user.clone()).collect();
+    let query = BoardQuery::Users(&users);
+    let found = find_snapshots(context, &[&board], &query, Instant(0)).await;
+    let rows = match found.ok().and_then(|mut found| found.pop()?) {
+        Some((_, all)) => all.rows,
+        None => Vec::new(),
     };
     let layout = context.deployment.config.layout;
-    let points = |row: &Row| {
-        let score = all.row_of(&row.user)?.score;
-        Some((row.user.clone(), layout.points(score)))
-    };
-    slice.rows.iter().filter_map(points).collect()
+    let points = |row: Row| (row.user, layout.points(row.score));
+    rows.into_iter().map(points).collect()
 }
 
-/// Returns the first rows of boards in the snapshots and when they were read; `None` for a board that the snapshots
-/// lack, or read before `oldest`.
+/// Answers a query from each of some boards in the snapshots, and returns when they were read; `None` for a board that
+/// the snapshots lack, or have from before `oldest`, and for a page that their rows do not reach.
 ///
 /// # Errors
 ///
@@ -97,6 +96,7 @@ pub async fn all_time(context: RequestContext<'_>, slice: &BoardSlice) -> Vec<(S
 pub async fn find_snapshots(
     context: RequestContext<'_>,
     boards: &[&BoardId],
+    query: &BoardQuery<'_>,
     oldest: Instant,
 ) -> Result<Vec<Option<(Instant, BoardSlice)>>, Error> {
     let Some(snapshots) = &context.app.bindings.snapshots else {
@@ -105,7 +105,7 @@ pub async fn find_snapshots(
     let config = &context.deployment.config;
     let id = archive::deployment_id(config);
     let mut found = snapshots
-        .find((&id, config), context.today(), boards)
+        .find((&id, config), context.today(), boards, query)
         .await?;
     for board in &mut found {
         board.take_if(|(made, _)| *made < oldest);

@@ -207,9 +207,10 @@ impl Job<'_> {
     /// Reads the boards of a value, and writes it if they have changed, if it expires or if a user was hidden since.
     async fn save(&mut self, number: usize, boards: &[BoardId], source: i64) -> Result<(), Error> {
         let members = self.deployment.config.snapshot_members;
-        let slices = read_tops(self.deployment, boards, members).await?;
-        let boards: Vec<_> = boards.iter().cloned().zip(slices).collect();
-        let value = encode(self.now, &boards);
+        let tops = read_tops(self.deployment, boards, members).await?;
+        let value = encode(self.now, &tops);
+        // The rows take twice the memory of the value.
+        drop(tops);
         let mut hasher = DefaultHasher::new();
         hasher.write(content_of(&value).as_bytes());
         let content = hasher.finish().cast_signed();

@@ -4,8 +4,8 @@
 //! whose boards these are, and another the instant until which cached responses may show a user who has been hidden.
 //! Any location may see a change up to a minute late.
 
-use activity_rank_core::board::snapshot::{GroupPeriod, Plan, decode, parse_groups, render_groups};
-use activity_rank_core::board::{BoardId, BoardSlice};
+use activity_rank_core::board::snapshot::{GroupPeriod, Plan, answer, parse_groups, render_groups};
+use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
@@ -41,7 +41,8 @@ impl Snapshots {
         self.put(&value_key(deployment, number), value).await
     }
 
-    /// Returns current boards, each with the instant at which it was read, or `None` if the snapshots lack it.
+    /// Answers a query from current boards, each with the instant at which it was read, or `None` if the snapshots
+    /// lack it.
     ///
     /// # Errors
     ///
@@ -51,6 +52,7 @@ impl Snapshots {
         (deployment, config): (&str, &Config),
         today: Date,
         boards: &[&BoardId],
+        query: &BoardQuery<'_>,
     ) -> Result<Vec<Option<(Instant, BoardSlice)>>, Error> {
         let mut groups = None;
         if boards.iter().any(|board| board.group.is_some()) {
@@ -62,8 +64,8 @@ impl Snapshots {
         let mut found = vec![None; names.len()];
         for number in plan.values_of(boards) {
             let value = self.get(&value_key(deployment, number)).await?;
-            let decoded = value.and_then(|value| decode(&value, &names));
-            let Some((made, boards)) = decoded else {
+            let answer = value.and_then(|value| answer(&value, &names, query));
+            let Some((made, boards)) = answer else {
                 continue;
             };
             for (slot, board) in found.iter_mut().zip(boards) {

@@ -6,7 +6,7 @@ use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::stale;
 use crate::movement;
 use crate::response::Response;
-use activity_rank_core::board::{BoardId, BoardSlice, CachedResponse, Standings, StandingsRequest};
+use activity_rank_core::board::{BoardId, CachedResponse, Standings, StandingsRequest};
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_store::boards::{self, PreviousRanks};
@@ -54,12 +54,12 @@ async fn copy(
 ) -> Result<Option<CachedResponse>, Error> {
     let oldest = copies::oldest_allowed(context).await?;
     let boards: Vec<&BoardId> = request.boards.iter().collect();
-    let tops = copies::find_snapshots(context, &boards, oldest).await?;
+    let found = copies::find_snapshots(context, &boards, &request.query(), oldest).await?;
     let mut standings = Standings::default();
     let mut first_read = None;
-    for (made, top) in tops.into_iter().map(Option::unzip) {
+    for found in found {
+        let (made, slice) = found.unzip();
         first_read = first_read.into_iter().chain(made).min();
-        let slice = top.and_then(|top: BoardSlice| top.narrow_partly(&request.query()));
         let row = slice.as_ref().and_then(|slice| slice.row_of(&request.user));
         standings.profile = standings.profile.or_else(|| row?.profile.clone());
         standings.slices.push(slice);

@@ -267,7 +267,8 @@ pub fn first_profile_call(config: &Config, user: &str, profile: &Profile, now: I
         .arg(&to_json(profile))
 }
 
-fn to_json(profile: &Profile) -> String {
+/// Returns a profile as the store has it.
+pub(crate) fn to_json(profile: &Profile) -> String {
     serde_json::to_string(profile).unwrap_or_default()
 }
 

@@ -37,6 +37,14 @@ impl StoredTarget {
             target: Target::from_json(json)?,
         })
     }
+
+    /// Returns the JSON of a stored target, which has its title and links, and the id of its author, empty for none.
+    #[must_use]
+    pub fn json_and_author(text: &str) -> Option<(&str, &str)> {
+        let mut parts = text.splitn(5, ';').skip(3);
+        let author = parts.next()?;
+        Some((parts.next()?, author))
+    }
 }
 
 /// Returns the member of boards for a target.

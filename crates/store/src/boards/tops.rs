@@ -1,12 +1,14 @@
 //! Reads the first rows of many boards, for snapshots.
 
 use super::rows::{ShardRow, merge, take_rows};
-use super::{Others, call, ranked};
+use super::{Others, call};
 use crate::deployment::Deployment;
-use crate::profiles::complete_authors;
+use crate::profiles::{read_visible, to_json};
 use crate::redis::Command;
-use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
+use activity_rank_core::board::snapshot::{StoredRow, Top};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
 use activity_rank_core::config::Config;
+use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
 
 /// Rows of one call: as many as Upstash is known to accept as arguments of a command in a script.
@@ -72,7 +74,7 @@ pub async fn read_tops(
     deployment: &Deployment,
     boards: &[BoardId],
     members: u32,
-) -> Result<Vec<BoardSlice>, Error> {
+) -> Result<Vec<StoredTop>, Error> {
     let config = &deployment.config;
     let portions = Portions::new(config, members);
     let mut parts = Vec::new();
@@ -107,16 +109,82 @@ pub async fn read_tops(
         }
     }
     let mut parts = parts.into_iter();
-    let mut slices = Vec::new();
+    let mut tops = Vec::new();
     for board in boards {
         let parts = parts.by_ref().take(config.shards as usize).collect();
-        slices.push(merged(board, parts, members as usize));
+        tops.push(merged(board, parts, members as usize));
     }
     if config.shards > 1 {
-        let contents = slices.iter_mut().flat_map(BoardSlice::contents);
-        complete_authors(deployment, contents.collect()).await?;
+        complete_authors(deployment, &mut tops).await?;
     }
-    Ok(slices)
+    Ok(tops)
+}
+
+/// Reads the profiles of the authors of targets, who may be on other shards, and removes authors whom boards hide.
+async fn complete_authors(deployment: &Deployment, tops: &mut [StoredTop]) -> Result<(), Error> {
+    let of_content = tops
+        .iter_mut()
+        .filter(|top| top.board.kind == BoardKind::Content);
+    let mut rows: Vec<&mut ShardRow> = of_content.flat_map(|top| &mut top.rows).collect();
+    rows.retain(|row| row.target().is_some_and(|(_, author)| !author.is_empty()));
+    let authors: Vec<String> = rows
+        .iter()
+        .filter_map(|row| Some(row.target()?.1.to_owned()))
+        .collect();
+    let ids: Vec<&str> = authors.iter().map(String::as_str).collect();
+    let visible = read_visible(deployment, &ids).await?;
+    for (row, visible) in rows.into_iter().zip(visible) {
+        row.author = visible.map(|profile| profile.as_ref().map(to_json).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// The first rows of a board as the store has them.
+pub struct StoredTop {
+    board: BoardId,
+    total: u64,
+    rows: Vec<ShardRow>,
+}
+
+impl Top for StoredTop {
+    fn board(&self) -> &BoardId {
+        &self.board
+    }
+
+    fn total(&self) -> u64 {
+        self.total
+    }
+
+    fn rows(&self) -> impl Iterator<Item = StoredRow<'_>> {
+        self.rows.iter().map(|row| {
+            let stored = StoredRow {
+                id: &row.user,
+                score: row.score,
+                subject: row.profile.as_deref().unwrap_or_default(),
+                author: None,
+            };
+            match self.board.kind {
+                BoardKind::Members | BoardKind::Authors => stored,
+                BoardKind::Content => {
+                    let (subject, author) = row.target().unwrap_or(("{}", ""));
+                    let author = Some(author).filter(|author| !author.is_empty());
+                    StoredRow {
+                        id: id_of_member(&row.user),
+                        subject,
+                        author: author.zip(row.author.as_deref()),
+                        ..stored
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl ShardRow {
+    /// Returns the JSON of a registered target and the id of its author, empty for none.
+    fn target(&self) -> Option<(&str, &str)> {
+        StoredTarget::json_and_author(self.profile.as_deref()?)
+    }
 }
 
 impl Part {
@@ -139,14 +207,15 @@ impl Part {
 
 /// Returns the users who occur more than once: hardly ever any.
 fn repeated(rows: &[ShardRow]) -> Vec<String> {
-    let mut users: Vec<String> = rows.iter().map(|row| row.user.clone()).collect();
+    let mut users: Vec<&str> = rows.iter().map(|row| row.user.as_str()).collect();
     users.sort_unstable();
     let pairs = users.windows(2).filter(|pair| pair.first() == pair.last());
-    pairs.filter_map(|pair| pair.first().cloned()).collect()
+    let repeated = pairs.filter_map(|pair| pair.first().copied());
+    repeated.map(str::to_owned).collect()
 }
 
 /// Merges the parts of a board: as many rows as are known to be its first ones.
-fn merged(board: &BoardId, parts: Vec<Part>, members: usize) -> BoardSlice {
+fn merged(board: &BoardId, parts: Vec<Part>, members: usize) -> StoredTop {
     let kind = board.kind;
     let total = parts.iter().map(|part| part.total).sum();
     let mut lowest: Option<ShardRow> = None;
@@ -180,17 +249,16 @@ fn merged(board: &BoardId, parts: Vec<Part>, members: usize) -> BoardSlice {
             .as_ref()
             .is_none_or(|lowest| row.rank_key(kind) >= lowest.rank_key(kind))
     });
-    BoardSlice {
+    StoredTop {
+        board: board.clone(),
         total,
-        rows: ranked(rows, 0, kind),
-        ..BoardSlice::default()
+        rows,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use activity_rank_core::board::BoardKind;
     use activity_rank_core::calendar::{Date, Period};
     use proptest::prelude::*;
 
@@ -215,8 +283,8 @@ mod tests {
             date: Date::parse("2026-11-20").unwrap(),
             group: None,
         };
-        let slice = merged(&board, parts, members);
-        slice.rows.iter().map(|row| row.score.0).collect()
+        let top = merged(&board, parts, members);
+        top.rows().map(|row| row.score).collect()
     }
 
     proptest! {

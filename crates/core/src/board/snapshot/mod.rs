@@ -4,7 +4,7 @@ mod state;
 mod value;
 
 pub use state::{State, ValueState};
-pub use value::{content_of, decode, encode};
+pub use value::{StoredRow, Top, answer, content_of, encode};
 
 use super::{BoardId, BoardKind};
 use crate::calendar::{Date, Period};
