@@ -31,8 +31,8 @@ const RENEWAL: i64 = 12 * HOUR;
 /// erases a user invalidates the snapshots only after its change of the store.
 const MARGIN: i64 = 60_000;
 
-/// Milliseconds by which values of groups are read later than those of all users, where a run cannot read every value.
-const GROUPS_LATER: i64 = HOUR;
+/// Milliseconds for which a value of groups is not read again: 20 boards take 80 commands.
+const GROUPS_INTERVAL: i64 = HOUR;
 
 /// Milliseconds for which a choice of groups holds: a day, and an hour while there is room for more.
 const FULL_CHOICE: i64 = 24 * HOUR;
@@ -74,6 +74,10 @@ pub async fn run(
     budget: &Budget,
 ) -> Result<(), Error> {
     let (config, now) = (&deployment.config, clock::now());
+    let stored = match progress.first() {
+        Some(first) if config.bound.journal => first.snapshots.clone(),
+        Some(_) | None => progress::read_snapshots(deployment).await?,
+    };
     let mut job = Job {
         deployment,
         snapshots,
@@ -81,62 +85,39 @@ pub async fn run(
         id: deployment_id(config),
         now,
         today: deployment.calendar.date_at(now),
-        state: match progress.first() {
-            Some(first) if config.bound.journal => State::parse(&first.snapshots),
-            Some(_) | None => State::parse(&progress::read_snapshots(deployment).await?),
-        },
+        source: None,
+        state: State::parse(&stored),
     };
     let mut plan = job.plan();
-    let source = source(progress, &plan, config.snapshot_members);
-    job.state
-        .values
-        .resize(plan.values.len(), ValueState::default());
-    let is_current = |value: &ValueState| {
-        let same = source.is_some_and(|(source, changed)| {
-            value.source == source && value.read - changed >= MARGIN
-        });
-        same && now.0 - value.made < RENEWAL
-    };
-    if job.state.values.iter().all(is_current) {
+    job.source = source(progress, &plan, config.snapshot_members);
+    if job.state.values.iter().all(|value| job.is_current(value)) {
         return Ok(());
     }
     if job.choose_groups(plan.calendar_values).await? {
         plan = job.plan();
-        job.state
-            .values
-            .resize(plan.values.len(), ValueState::default());
     }
-    let mut due: Vec<(i64, usize)> = Vec::new();
-    for (number, value) in job.state.values.iter().enumerate() {
-        if !is_current(value) {
-            let is_of_groups = number >= plan.calendar_values;
-            due.push((
-                value.read + if is_of_groups { GROUPS_LATER } else { 0 },
-                number,
-            ));
-        }
-    }
-    let source = source.map_or(0, |(source, _)| source);
     let mut result = Ok(());
     for index in 0..VALUES_PER_RUN {
-        let Some(first) = due.iter().min().copied() else {
+        let Some(number) = job.next(plan.calendar_values) else {
             break;
         };
-        due.retain(|other| *other != first);
         let boards = plan
             .values
-            .get(first.1)
+            .get(number)
             .map(Vec::as_slice)
             .unwrap_or_default();
         if index > 0 && !budget.allows(cost_of(deployment, boards)) {
             break;
         }
-        result = job.save(first.1, boards, source).await;
+        result = job.save(number, boards).await;
         if result.is_err() {
             break;
         }
     }
-    progress::record_snapshots(deployment, &job.state.render()).await?;
+    let state = job.state.render();
+    if state != stored {
+        progress::record_snapshots(deployment, &state).await?;
+    }
     result
 }
 
@@ -167,12 +148,40 @@ struct Job<'a> {
     id: String,
     now: Instant,
     today: Date,
+    /// See [`source`].
+    source: Option<(i64, i64)>,
     state: State,
 }
 
 impl Job<'_> {
-    fn plan(&self) -> Plan {
-        Plan::new(&self.deployment.config, self.today, &self.state.groups)
+    /// Returns the plan of the chosen groups, and adds what is new in it to the state.
+    fn plan(&mut self) -> Plan {
+        let plan = Plan::new(&self.deployment.config, self.today, &self.state.groups);
+        let count = plan.values.len();
+        self.state.values.resize(count, ValueState::default());
+        plan
+    }
+
+    /// Returns whether a value has the last change and does not expire soon.
+    fn is_current(&self, value: &ValueState) -> bool {
+        let is_same = |(source, changed)| value.source == source && value.read - changed >= MARGIN;
+        self.source.is_some_and(is_same) && self.now.0 - value.made < RENEWAL
+    }
+
+    /// Returns the number of the value to read next: of those that are not current the one that was read longest ago,
+    /// of groups an interval later. Returns `None` if this run has read them all.
+    fn next(&self, calendar_values: usize) -> Option<usize> {
+        let values = self.state.values.iter().enumerate();
+        let unread = values.filter(|(_, value)| value.read != self.now.0);
+        let outdated = unread.filter(|(_, value)| !self.is_current(value));
+        let due = outdated.filter_map(|(number, value)| {
+            let again = value.read + GROUPS_INTERVAL;
+            match number < calendar_values {
+                true => Some((value.read, number)),
+                false => (again <= self.now.0).then_some((again, number)),
+            }
+        });
+        due.min().map(|(_, number)| number)
     }
 
     /// Chooses the groups again if it is time, and publishes the choice for readers. Returns whether it has changed:
@@ -205,7 +214,7 @@ impl Job<'_> {
     }
 
     /// Reads the boards of a value, and writes it if they have changed, if it expires or if a user was hidden since.
-    async fn save(&mut self, number: usize, boards: &[BoardId], source: i64) -> Result<(), Error> {
+    async fn save(&mut self, number: usize, boards: &[BoardId]) -> Result<(), Error> {
         let members = self.deployment.config.snapshot_members;
         let tops = read_tops(self.deployment, boards, members).await?;
         let value = encode(self.now, &tops);
@@ -231,7 +240,7 @@ impl Job<'_> {
             known.content = content;
         }
         known.read = self.now.0;
-        known.source = source;
+        known.source = self.source.map_or(0, |(source, _)| source);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Meter;
 use crate::stack::{Stack, succeeded, worker_builder};
+use activity_rank_core::board::snapshot::State;
 use serde::Serialize;
 use test_support::{Api, CronCost, Value, Wrangler, json};
 
@@ -232,38 +233,42 @@ impl Runs {
         rows[0]["count"].as_f64().unwrap_or(0.0)
     }
 
-    /// Dates the last snapshot a minute ahead: one made within a minute after a change is repeated.
+    /// Dates the snapshots a minute ahead: one made within a minute after a change is repeated.
     fn settle(&mut self) -> Result<(), String> {
-        self.rewrite("snapshot", |made, rest| format!("{} {rest}", made + 60_000))
+        self.rewrite("snapshots", |text| {
+            let mut state = State::parse(text);
+            for value in &mut state.values {
+                value.read += 60_000;
+            }
+            state.render()
+        })
     }
 
     /// Dates the last pass of the archive back by a day.
     fn date_back(&mut self) -> Result<(), String> {
-        self.rewrite("archive", |late, rest| {
-            let began = rest.split(' ').next().and_then(|began| began.parse().ok());
-            format!("{late} {} 0", began.unwrap_or(0) - DAY * 1000)
+        self.rewrite("archive", |text| {
+            let mut parts = text.split(' ');
+            let late = parts.next().unwrap_or_default();
+            let began: i64 = parts
+                .next()
+                .and_then(|began| began.parse().ok())
+                .unwrap_or(0);
+            format!("{late} {} 0", began - DAY * 1000)
         })
     }
 
-    /// Rewrites a field that begins with a number, if it exists.
-    fn rewrite(
-        &mut self,
-        field: &str,
-        change: impl FnOnce(i64, &str) -> String,
-    ) -> Result<(), String> {
+    /// Rewrites a field, if it exists.
+    fn rewrite(&mut self, field: &str, change: impl FnOnce(&str) -> String) -> Result<(), String> {
         let mut get = redis::cmd("HGET");
         let get = get.arg(&self.progress).arg(field);
         let text: Option<String> = get
             .query(&mut self.meter.redis)
             .map_err(|e| e.to_string())?;
-        let parts = text.as_deref().and_then(|text| text.split_once(' '));
-        let Some((number, rest)) = parts else {
+        let Some(text) = text else {
             return Ok(());
         };
-        let number = number.parse().map_err(|_| format!("{field}: {number}"))?;
-        let text = change(number, rest);
         let mut set = redis::cmd("HSET");
-        let set = set.arg(&self.progress).arg(field).arg(text);
+        let set = set.arg(&self.progress).arg(field).arg(change(&text));
         set.exec(&mut self.meter.redis).map_err(|e| e.to_string())
     }
 }
