@@ -168,8 +168,8 @@ impl Job<'_> {
         self.source.is_some_and(is_same) && self.now.0 - value.made < RENEWAL
     }
 
-    /// Returns the number of the value to read next: of those that are not current the one that was read longest ago,
-    /// of groups an interval later. Returns `None` if this run has read them all.
+    /// Returns the number of the value to read next: the outdated one that was read longest ago, of groups an interval
+    /// later. Returns `None` if this run has read them all.
     fn next(&self, calendar_values: usize) -> Option<usize> {
         let values = self.state.values.iter().enumerate();
         let unread = values.filter(|(_, value)| value.read != self.now.0);

@@ -2,6 +2,7 @@
 
 mod activity;
 mod array;
+mod digest;
 mod health;
 mod journal;
 pub mod live;
@@ -74,6 +75,8 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::AuditLog => moderation::audit_log(context).await,
         Route::Journal => journal::get(context).await,
         Route::Stats => stats::get(context).await,
+        Route::Digest(week) => digest::get(context, &week).await,
+        Route::Feed(format) => digest::feed(context, format).await,
         Route::Health | Route::OpenApi => pages::openapi(app, request).await,
         Route::Home => pages::page(app, request, "index.html").await,
         Route::Docs => pages::page(app, request, "docs.html").await,

@@ -1,6 +1,7 @@
 //! The routes: paths and methods.
 
 use activity_rank_core::board::BoardKind;
+use activity_rank_core::digest::FeedFormat;
 use activity_rank_core::error::Error;
 use percent_encoding::percent_decode_str;
 
@@ -58,6 +59,11 @@ pub enum Route {
     Journal,
     /// `/v1/stats`
     Stats,
+    /// `/v1/digest/{week}`
+    Digest(String),
+    /// `/v1/feed.atom`
+    /// `/v1/feed.json`
+    Feed(FeedFormat),
     /// `/healthz`
     Health,
     /// `/openapi.json`
@@ -114,6 +120,9 @@ impl Route {
             ["v1", "moderation"] => Self::AuditLog,
             ["v1", "journal"] => Self::Journal,
             ["v1", "stats"] => Self::Stats,
+            ["v1", "digest", week] => Self::Digest(week.to_owned()),
+            ["v1", "feed.atom"] => Self::Feed(FeedFormat::Atom),
+            ["v1", "feed.json"] => Self::Feed(FeedFormat::Json),
             _ => return Err(Error::NotFound("No route has this path.".to_owned())),
         })
     }
@@ -174,6 +183,8 @@ impl Route {
             Self::AuditLog => ("/v1/moderation", READ, false),
             Self::Journal => ("/v1/journal", READ, false),
             Self::Stats => ("/v1/stats", READ, false),
+            Self::Digest(_) => ("/v1/digest/{week}", READ, true),
+            Self::Feed(format) => (format.path(), READ, true),
             Self::Health => ("/healthz", READ, true),
             Self::OpenApi => ("/openapi.json", READ, false),
             Self::Home => ("/", READ, false),

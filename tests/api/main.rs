@@ -15,6 +15,7 @@
 // Routes.
 mod activity;
 mod content;
+mod digest;
 mod healthz;
 mod journal;
 mod live;

@@ -10,7 +10,7 @@
 //! 4. [`score`]: points and order of arrival packed into one exact number.
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
 //! 6. [`profile`], [`history`] and [`moderation`]: what is known and shown about one user.
-//! 7. [`stats`]: the numbers of the site.
+//! 7. [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
 //! 8. [`token`] and [`caller`]: who sends a request, and what that caller may do.
 //! 9. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
 //!    that the others share.
@@ -23,6 +23,7 @@ pub mod calendar;
 pub mod caller;
 pub mod config;
 pub mod content;
+pub mod digest;
 pub mod error;
 pub mod history;
 pub mod id;

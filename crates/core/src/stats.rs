@@ -64,12 +64,12 @@ struct DayView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     active: Option<u64>,
     #[serde(flatten)]
-    sums: Option<DaySums<'a>>,
+    sums: Option<SumsView<'a>>,
 }
 
-/// The numbers of a day from the journal.
+/// The numbers of some days from the journal.
 #[derive(Debug, Serialize)]
-struct DaySums<'a> {
+pub struct SumsView<'a> {
     new: i64,
     activities: i64,
     points: Points,
@@ -147,7 +147,8 @@ impl StatsRequest {
             let date = self.to.plus(-back).to_string();
             DayView {
                 active: active.next(),
-                sums: sums.map(|sums| DaySums::new(sums, &date, config.layout.decimals)),
+                sums: sums
+                    .map(|sums| SumsView::of_days(sums, (&date, &date), config.layout.decimals)),
                 date,
             }
         });
@@ -169,26 +170,40 @@ impl StatsRequest {
     }
 }
 
-impl<'a> DaySums<'a> {
-    /// Adds up the sums of a day.
-    fn new(sums: &'a Sums, date: &str, decimals: u32) -> Self {
+impl<'a> SumsView<'a> {
+    /// Adds up the sums from a first day to a last one.
+    #[must_use]
+    pub fn of_days(sums: &'a Sums, (first, last): (&str, &str), decimals: u32) -> Self {
         let points = |steps| Points { steps, decimals };
-        let (mut new, mut activities, mut steps, mut actions) = (0, 0, 0, Vec::new());
-        let start = sums.rows.partition_point(|sum| sum.date.as_str() < date);
+        let (mut new, mut activities, mut steps) = (0, 0, 0);
+        let mut actions: Vec<(&str, ActionView)> = Vec::new();
+        let start = sums.rows.partition_point(|sum| sum.date.as_str() < first);
         let rows = sums.rows.iter().skip(start);
-        for sum in rows.take_while(|sum| sum.date == date) {
+        for sum in rows.take_while(|sum| sum.date.as_str() <= last) {
             steps += sum.steps;
             if sum.action.is_empty() {
-                new = sum.count;
-            } else if sum.count > 0 {
-                let total = ActionView {
-                    count: sum.count,
-                    points: points(sum.steps),
-                };
-                actions.push((sum.action.as_str(), total));
-                if sum.action != ADJUST {
-                    activities += sum.count;
+                new += sum.count;
+                continue;
+            }
+            let index = actions.partition_point(|(name, _)| *name < sum.action.as_str());
+            match actions.get_mut(index) {
+                Some((name, total)) if *name == sum.action => {
+                    total.count += sum.count;
+                    total.points.steps += sum.steps;
                 }
+                Some(_) | None => {
+                    let total = ActionView {
+                        count: sum.count,
+                        points: points(sum.steps),
+                    };
+                    actions.insert(index, (&sum.action, total));
+                }
+            }
+        }
+        actions.retain(|(_, total)| total.count > 0);
+        for (name, total) in &actions {
+            if *name != ADJUST {
+                activities += total.count;
             }
         }
         Self {

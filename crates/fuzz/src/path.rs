@@ -11,6 +11,7 @@ use activity_rank_core::board::{
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::content::ListRequest;
+use activity_rank_core::digest::{DigestRequest, FeedRequest};
 use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::moderation::AuditRequest;
@@ -119,6 +120,8 @@ fn check_route(path: &str, query: &str) {
         Route::AuditLog => "/v1/moderation".to_owned(),
         Route::Journal => "/v1/journal".to_owned(),
         Route::Stats => "/v1/stats".to_owned(),
+        Route::Digest(week) => format!("/v1/digest/{}", encoded(week)),
+        Route::Feed(format) => format.path().to_owned(),
     };
     assert_eq!(Route::parse(&rendered), Ok(route.clone()), "{path:?}");
     // An encoded slash does not separate segments.
@@ -152,6 +155,15 @@ fn check_route(path: &str, query: &str) {
             assert!(page.is_err() || is_id(user), "{user:?}");
         }
         Route::Stats => check_stats(query),
+        Route::Digest(week) => check_digest(week, query),
+        Route::Feed(format) => {
+            let feed = FeedRequest::parse(*format, query, &CONFIG, today());
+            assert_documented_error("", feed.as_ref().err());
+            assert!(
+                feed.is_err() || query.trim_matches('&').is_empty(),
+                "{query:?}"
+            );
+        }
         Route::Standings(user) => check_standings(user, query),
         Route::UserTargets(user) => check_list(user, query),
         // The page has no query, so its query is used for a board.
@@ -389,6 +401,16 @@ fn check_audit_log(query: &str) {
             (1..=100).contains(&limit.parse::<u32>().expect("a number")),
             "{query:?}"
         );
+    }
+}
+
+/// Asserts that the week has begun, and that the normal form has the same meaning.
+fn check_digest(week: &str, query: &str) {
+    let digest = DigestRequest::parse(week, query, &CONFIG, today());
+    assert_documented_error("", digest.as_ref().err());
+    if let Ok(digest) = digest {
+        assert!(digest.first <= today(), "{week:?}");
+        assert_eq!(digest.normal_form(), format!("/v1/digest/{week}"));
     }
 }
 

@@ -235,6 +235,9 @@ fn unknown_parameters() -> Vec<Case> {
             "is unknown; expected one of groups, friends, movement",
         ),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
+        ("/v1/digest/2026-W01?date=2026-01-01", "date", NO_PARAMETERS),
+        ("/v1/feed.atom?limit=1", "limit", NO_PARAMETERS),
+        ("/v1/feed.json?limit=1", "limit", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),
         ("/openapi.json?pretty=1", "pretty", NO_PARAMETERS),
         ("/?period=day", "period", NO_PARAMETERS),
@@ -266,6 +269,10 @@ fn path_segments() -> Vec<Case> {
     }
     cases.push(case("/v1/ranking/hour/users/42", "period", PERIOD));
     cases.push(case("/v1/ranking/hour/users?ids=42", "period", PERIOD));
+    let week = "must be a week such as 2026-W47";
+    for id in ["2026-11-20", "2026-W54", "2026", "week"] {
+        cases.push(case(&format!("/v1/digest/{id}"), "week", week));
+    }
     let users = [
         "4%202", "%C3%A9", "a%2Fb", "a,b", "42%0A", "%00", "%FF", "a%23b", "%7B42%7D",
     ];

@@ -80,11 +80,17 @@ impl PageRequest {
     /// Returns the request for the first `limit` rows of the same board, with or without movement.
     #[must_use]
     pub fn first(&self, limit: u32, movement: bool) -> Self {
+        Self::of(self.board.clone(), limit, movement)
+    }
+
+    /// Returns the request for the first `limit` rows of a board, with or without movement.
+    #[must_use]
+    pub fn of(board: BoardId, limit: u32, movement: bool) -> Self {
         Self {
-            board: self.board.clone(),
+            movement: movement && board.period != Period::All,
+            board,
             limit,
             offset: 0,
-            movement: movement && self.board.period != Period::All,
         }
     }
 

@@ -18,10 +18,13 @@ impl CachedResponse {
         (now.0 - self.made.0).max(0) / 1000
     }
 
-    /// Returns the body with the fields `stale` and `as_of` added; a body that has an `as_of` keeps it.
+    /// Returns the body with the fields `stale` and `as_of` added; a body that has an `as_of` keeps it, and one that
+    /// is not a JSON object stays as it is.
     #[must_use]
     pub fn stale(&self) -> String {
-        let fields = self.body.strip_suffix('}').unwrap_or_default();
+        let Some(fields) = self.body.strip_suffix('}') else {
+            return self.body.clone();
+        };
         // Texts within the body have escaped quotation marks.
         if fields.contains(",\"as_of\":") {
             return format!("{fields},\"stale\":true}}");
@@ -47,6 +50,11 @@ mod tests {
             ..cached.clone()
         };
         assert_eq!(dated.stale(), r#"{"days":[],"as_of":null,"stale":true}"#);
+        let feed = CachedResponse {
+            body: "<feed></feed>".to_owned(),
+            ..cached.clone()
+        };
+        assert_eq!(feed.stale(), feed.body);
         assert_eq!(cached.age(Instant(1_795_132_861_999)), 61);
     }
 }

@@ -1,12 +1,12 @@
-//! Reads the first rows of many boards, for snapshots.
+//! Reads the first rows of many boards, for snapshots and feeds.
 
 use super::rows::{ShardRow, merge, take_rows};
-use super::{Others, call};
+use super::{Others, call, ranked};
 use crate::deployment::Deployment;
 use crate::profiles::{read_visible, to_json};
 use crate::redis::Command;
 use activity_rank_core::board::snapshot::{StoredRow, Top};
-use activity_rank_core::board::{BoardId, BoardKind, BoardQuery};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
@@ -144,6 +144,18 @@ pub struct StoredTop {
     board: BoardId,
     total: u64,
     rows: Vec<ShardRow>,
+}
+
+impl StoredTop {
+    /// Returns the rows with their ranks.
+    #[must_use]
+    pub fn slice(self) -> BoardSlice {
+        BoardSlice {
+            total: self.total,
+            rows: ranked(self.rows, 0, self.board.kind),
+            ..BoardSlice::default()
+        }
+    }
 }
 
 impl Top for StoredTop {

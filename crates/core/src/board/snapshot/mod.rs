@@ -19,7 +19,8 @@ const ROWS_PER_VALUE: u32 = 50_000;
 /// A group and the name of a period, whose current board is in the snapshots.
 pub type GroupPeriod = (String, String);
 
-/// The boards of the snapshots, divided by the values that contain them: those of all users, then those of groups.
+/// The boards of the snapshots, divided by the values that contain them: first the boards of all users, then the boards
+/// of groups.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The boards of each value.

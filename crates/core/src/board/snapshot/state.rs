@@ -1,9 +1,9 @@
-//! What the job that writes snapshots remembers.
+//! The state of the job that writes snapshots.
 
 use super::{GroupPeriod, parse_groups, render_groups};
 use std::fmt::Write;
 
-/// What the job that writes snapshots remembers.
+/// The state of the job that writes snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// The groups with boards in the snapshots.
@@ -16,7 +16,7 @@ pub struct State {
     pub values: Vec<ValueState>,
 }
 
-/// What the job remembers of a value.
+/// The state of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValueState {
     /// When the boards of the stored value were read, Unix ms.

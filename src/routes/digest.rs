@@ -1,0 +1,56 @@
+//! `GET /v1/digest/{week}`, `GET /v1/feed.atom` and `GET /v1/feed.json`.
+
+use super::ranking::BoardReader;
+use crate::app::RequestContext;
+use crate::journal::sums;
+use crate::middleware::response_cache::cached;
+use crate::response::Response;
+use activity_rank_core::board::{BoardRequest, CLOSED_MAX_AGE};
+use activity_rank_core::digest::{DigestRequest, FeedFormat, FeedRequest};
+use activity_rank_core::error::Error;
+use activity_rank_store::boards::read_tops;
+
+/// The digest of a week, cached like a closed board.
+pub async fn get(context: RequestContext<'_>, week: &str) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = DigestRequest::parse(week, query, config, context.today())?;
+    let (form, read) = (request.normal_form(), read(context, &request));
+    cached(context, &form, CLOSED_MAX_AGE, Box::pin(read), None).await
+}
+
+/// Reads the boards of a week, and the sums of the journal where everyone may read them.
+async fn read(context: RequestContext<'_>, request: &DigestRequest) -> Result<String, Error> {
+    let config = &context.deployment.config;
+    let mut slices = Vec::new();
+    for page in &request.pages {
+        slices.push(BoardReader::new(context, page).read().await?);
+    }
+    let sums = match &context.app.bindings.journal {
+        Some(journal) if config.public_stats => {
+            let days = (request.first.to_string(), request.last().to_string());
+            Some(sums::read(journal, config, days).await?)
+        }
+        Some(_) | None => None,
+    };
+    let period = request.pages.first().map(|page| {
+        let board = page.board();
+        board.period_view(&context.deployment.calendar, context.request.now)
+    });
+    let body = period.map(|period| request.render(&slices, sums.as_ref(), &period, config));
+    Ok(body.unwrap_or_default())
+}
+
+/// The winners of past weeks as a feed, cached like a closed board.
+pub async fn feed(context: RequestContext<'_>, format: FeedFormat) -> Result<Response, Error> {
+    let (deployment, query) = (context.deployment, &context.request.query);
+    let config = &deployment.config;
+    let request = FeedRequest::parse(format, query, config, context.today())?;
+    let read = async {
+        let tops = read_tops(deployment, &request.boards, FeedRequest::ROWS).await?;
+        let slices: Vec<_> = tops.into_iter().map(|top| top.slice()).collect();
+        let origin = &context.request.origin;
+        Ok(request.render(&slices, origin, &deployment.calendar, config))
+    };
+    let response = cached(context, format.path(), CLOSED_MAX_AGE, Box::pin(read), None).await?;
+    Ok(response.with("content-type", format.media_type()))
+}
