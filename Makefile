@@ -134,6 +134,7 @@ bench: build ## compare the Worker with JavaScript: ROUNDS=5 SECONDS=2 ONLY=ours
 cost: build ## count the Redis commands of each kind of request and of cron, and write the tables of docs/costs.md
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench cost
+	@target/release/bench routes
 
 growth: build ## latency by the size of boards and the number of shards: MOST=10000000 ROUNDS=5; takes 10 GB
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench

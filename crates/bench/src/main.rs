@@ -41,10 +41,11 @@ async fn main() -> ExitCode {
         "cost" => cost::run().await,
         "gateway" => gateway::run().await,
         "growth" => growth::run().await,
+        "routes" => cost::routes::run().await,
         "memory" => memory::run().map_err(|error| error.to_string()),
         "moderation" => moderation::run().await,
         _ => Err(format!(
-            "unknown command {command}: use cost, gateway, growth, memory, moderation, or none for all contenders"
+            "unknown command {command}: use cost, gateway, growth, memory, moderation, routes, or none for all contenders"
         )),
     };
     match result {

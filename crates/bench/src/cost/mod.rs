@@ -10,6 +10,7 @@
 mod cron;
 mod month;
 mod prices;
+pub mod routes;
 
 use crate::report::{add_row, table};
 use crate::stack::{Stack, succeeded, worker_builder};
@@ -88,21 +89,21 @@ pub async fn run() -> Result<(), String> {
     }
     let tables = month::tables(&meter.costs, &crons);
     println!("{tables}");
-    write_tables(&tables)?;
+    write_between((BEGIN, END), &tables)?;
     let figures = (&meter.costs, &crons);
     let json = serde_json::to_string_pretty(&figures).map_err(|error| error.to_string())?;
     let file = crate::options::file("JSON", "target/cost.json");
     std::fs::write(&file, json).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Replaces the tables between the markers of `docs/costs.md`.
-fn write_tables(tables: &str) -> Result<(), String> {
+/// Replaces the tables between two markers of `docs/costs.md`.
+fn write_between((begin, end): (&str, &str), tables: &str) -> Result<(), String> {
     let file = test_support::root().join("docs/costs.md");
     let failure = |error: std::io::Error| format!("{}: {error}", file.display());
     let page = std::fs::read_to_string(&file).map_err(failure)?;
-    let (before, rest) = page.split_once(BEGIN).ok_or("docs/costs.md: no begin")?;
-    let (_, after) = rest.split_once(END).ok_or("docs/costs.md: no end")?;
-    let page = format!("{before}{BEGIN}\n\n{tables}{END}{after}");
+    let (before, rest) = page.split_once(begin).ok_or("docs/costs.md: no begin")?;
+    let (_, after) = rest.split_once(end).ok_or("docs/costs.md: no end")?;
+    let page = format!("{before}{begin}\n\n{tables}{end}{after}");
     std::fs::write(&file, page).map_err(failure)
 }
 
