@@ -39,7 +39,8 @@ struct PeriodStandings {
 #[derive(Debug, Deserialize)]
 struct BoardStanding {
     rank: Option<u64>,
-    score: Number,
+    /// `None` if the service does not know it at present.
+    score: Option<Number>,
     total: u64,
     next: Option<Next>,
 }
@@ -112,7 +113,10 @@ fn row(standing: &BoardStanding, board: String, friends: Option<&Friends>) -> [S
     });
     [
         number(standing.rank),
-        standing.score.to_string(),
+        standing
+            .score
+            .as_ref()
+            .map_or("?".to_owned(), Number::to_string),
         board,
         standing.total.to_string(),
         friends.unwrap_or_default(),
@@ -135,13 +139,16 @@ mod tests {
                 "all":{"id":"all","author":{"rank":1,"score":2.5,"total":4,"percentile":100,"next":null}},
                 "day":{"id":"2026-11-20","rank":3,"score":12,"total":1234,"percentile":99.8,
                     "next":{"rank":2,"score":15,"points":4},"friends":{"position":2,"total":8},
-                    "groups":{"eu":{"rank":null,"score":0,"total":0,"percentile":null,"next":null}}}}}"#,
+                    "groups":{"eu":{"rank":null,"score":0,"total":0,"percentile":null,"next":null}}},
+                "week":{"id":"2026-W47","rank":null,"score":null,"total":9000,"percentile":null,"next":null,
+                    "reason":"not-in-snapshot"}}}"#,
         )?;
         assert_eq!(
             text(&standings),
             "Ada (42)\n\n rank  score  board               members  friends  next\n    \
              3     12  day 2026-11-20      1234     2 of 8   4 points to rank 2 (score 15)\n    \
              -      0  day 2026-11-20, eu  0\n    \
+             -      ?  week 2026-W47       9000\n    \
              1    2.5  all, authors        4"
         );
         Ok(())

@@ -17,7 +17,8 @@ struct Standing {
     period: BoardPeriod,
     user: User,
     rank: Option<u64>,
-    score: Number,
+    /// `None` if the service does not know it at present.
+    score: Option<Number>,
     total: u64,
     percentile: Option<Number>,
     next: Option<Next>,
@@ -64,6 +65,11 @@ fn text(standing: &Standing) -> String {
         ..
     } = standing;
     let header = format!("{period} · {}", count(*total, "member"));
+    let Some(score) = score else {
+        return format!(
+            "{header}\n{user} is not among the members known while the store is unavailable"
+        );
+    };
     let Some(rank) = standing.rank else {
         return format!("{header}\n{user} is not on this board");
     };
@@ -131,6 +137,15 @@ mod tests {
         assert_text(
             r#""user":{"id":"17"},"rank":null,"score":0,"total":9,"percentile":null,"next":null,"around":[]"#,
             " · 9 members\n17 is not on this board",
+        )
+    }
+
+    #[test]
+    fn unknown_standing_is_reported() -> Result<(), serde_json::Error> {
+        assert_text(
+            r#""user":{"id":"17"},"rank":null,"score":null,"total":9,"percentile":null,"next":null,
+               "reason":"not-in-snapshot","around":[],"stale":true,"as_of":"2026-11-20T08:00:00Z""#,
+            " · 9 members\n17 is not among the members known while the store is unavailable",
         )
     }
 }
