@@ -12,7 +12,7 @@ pub struct State {
     pub chosen: i64,
     /// When the list of groups was written, Unix ms; 0 before.
     pub listed: i64,
-    /// The values, in the order of the [`Plan`].
+    /// The values, in the order of the [`Plan`](super::Plan).
     pub values: Vec<ValueState>,
 }
 
