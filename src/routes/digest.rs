@@ -5,7 +5,8 @@ use crate::app::RequestContext;
 use crate::journal::sums;
 use crate::middleware::response_cache::cached;
 use crate::response::Response;
-use activity_rank_core::board::{BoardRequest, CLOSED_MAX_AGE};
+use activity_rank_core::board::{CLOSED_MAX_AGE, PeriodView};
+use activity_rank_core::calendar::Period;
 use activity_rank_core::digest::{DigestRequest, FeedFormat, FeedRequest};
 use activity_rank_core::error::Error;
 use activity_rank_store::boards::read_tops;
@@ -32,12 +33,9 @@ async fn read(context: RequestContext<'_>, request: &DigestRequest) -> Result<St
         }
         Some(_) | None => None,
     };
-    let period = request.pages.first().map(|page| {
-        let board = page.board();
-        board.period_view(&context.deployment.calendar, context.request.now)
-    });
-    let body = period.map(|period| request.render(&slices, sums.as_ref(), &period, config));
-    Ok(body.unwrap_or_default())
+    let (calendar, now) = (&context.deployment.calendar, context.request.now);
+    let period = PeriodView::new(Period::Week, request.first, calendar, now);
+    Ok(request.render(&slices, sums.as_ref(), &period, config))
 }
 
 /// The winners of past weeks as a feed, cached like a closed board.

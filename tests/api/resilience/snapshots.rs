@@ -1,5 +1,4 @@
-//! Snapshots of boards: how many rows, which boards of groups, when they are written, and what is served of them
-//! during an outage.
+//! Snapshots of boards: their rows and groups, when they are written, and the responses during an outage.
 
 use test_support::{
     CronCost, Fault, Forwarder, Value, WorkerBuilder, json, shard_among, shards, until,
@@ -86,7 +85,7 @@ async fn every_kind_of_board_is_served_during_an_outage() {
     }
     for board in ["ranking/day", "authors/all"] {
         paths.push(format!("/v1/{board}/users/{a}?around=2"));
-        paths.push(format!("/v1/{board}/users/nobody"));
+        paths.push(format!("/v1/{board}/users/absent"));
     }
     for target in ["%23p", "r", "absent"] {
         paths.push(format!("/v1/content/all/targets/{target}?around=1"));
@@ -94,11 +93,11 @@ async fn every_kind_of_board_is_served_during_an_outage() {
     for group in ["eu", "T:x"] {
         paths.push(format!("/v1/ranking/all?group={group}"));
         paths.push(format!(
-            "/v1/ranking/day/users?ids={c},{a},nobody&group={group}"
+            "/v1/ranking/day/users?ids={c},{a},absent&group={group}"
         ));
     }
     paths.push(format!("/v1/users/{a}/standings?groups=eu,T:x"));
-    paths.push("/v1/users/nobody/standings?groups=eu".to_owned());
+    paths.push("/v1/users/absent/standings?groups=eu".to_owned());
     assert_same_during_outage(&app, &forwarder, &paths).await;
     app.get("/v1/ranking/day?group=absent")
         .await
@@ -237,7 +236,7 @@ async fn largest_boards_of_groups_are_in_the_snapshots() {
         .collect();
     kept.extend([of("day", "g3"), of("all", "h0"), of("day", "h0")]);
     assert_same_during_outage(&app, &forwarder, &kept).await;
-    // Of the boards with one member there are too many.
+    // There are too many boards with one member.
     let mut others = vec![of("all", "g0")];
     for group in 1..=5 {
         others.extend([
@@ -320,7 +319,7 @@ async fn snapshots_of_all_boards_fit_into_the_free_plan() {
     }
     let cost = tick(&app).await;
     assert!(cost.subrequests <= 50 && cost.queries <= 50, "{cost:?}");
-    // The list of groups, the boards of all users, and those of groups.
+    // The list of groups, the boards of all users, and the boards of groups.
     assert_eq!(cost.kv_writes, 3);
     let paths = ["day", "all"].map(|period| format!("/v1/ranking/{period}?group=eu"));
     assert_same_during_outage(&app, &forwarder, &paths).await;

@@ -90,8 +90,7 @@ impl FeedRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        Query::parse(query, &[]).finish()?;
-        check_weeks(config)?;
+        check_weeks(Query::parse(query, &[]), config, today)?;
         let current = Period::Week.days(today).map_or(today, |(first, _)| first);
         let weeks = (1..=WEEKS).scan(current, |first, _| {
             *first = first.plus(-7);

@@ -4,6 +4,7 @@ mod feed;
 
 pub use feed::{FeedFormat, FeedRequest};
 
+use crate::board::snapshot::calendar_boards;
 use crate::board::{
     BoardId, BoardKind, BoardRequest, BoardSlice, EntryView, PageRequest, PeriodView,
 };
@@ -22,9 +23,6 @@ const MEMBERS: u32 = 100;
 
 /// Members listed as movers.
 const MOVERS: usize = 5;
-
-/// The boards of a digest.
-const KINDS: [BoardKind; 3] = [BoardKind::Members, BoardKind::Content, BoardKind::Authors];
 
 /// A request for the digest of a week.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +59,7 @@ impl DigestRequest {
         let first = Period::Week.first_day(week);
         let first = first.ok_or_else(|| "must be a week such as 2026-W47".to_owned());
         let first = query.check("/week", first);
-        query.finish()?;
-        check_weeks(config)?;
+        check_weeks(query, config, today)?;
         match first {
             Some(first) if first <= today => Ok(Self {
                 pages: boards(config, first).into_iter().map(page).collect(),
@@ -133,28 +130,23 @@ fn movers<'a>(page: &PageRequest, slice: &'a BoardSlice, config: &'a Config) -> 
         .collect()
 }
 
-fn check_weeks(config: &Config) -> Result<(), Error> {
-    match config.periods.contains(&Period::Week) {
-        true => Ok(()),
-        false => Err(Error::NotFound(
-            "The period week is switched off.".to_owned(),
-        )),
-    }
+/// Checks a query, and that there are boards of weeks.
+fn check_weeks(query: Query, config: &Config, today: Date) -> Result<(), Error> {
+    BoardId::parse(
+        BoardKind::Members,
+        Period::Week.name(),
+        query,
+        config,
+        today,
+    )
+    .map(|_| ())
 }
 
 /// Returns the boards of a week.
 fn boards(config: &Config, first: Date) -> Vec<BoardId> {
-    let kinds = KINDS.into_iter().filter(|kind| match kind {
-        BoardKind::Members => true,
-        BoardKind::Content | BoardKind::Authors => config.content_periods.contains(&Period::Week),
-    });
-    let board = |kind| BoardId {
-        kind,
-        period: Period::Week,
-        date: first,
-        group: None,
-    };
-    kinds.map(board).collect()
+    let mut boards = calendar_boards(config, first);
+    boards.retain(|board| board.period == Period::Week);
+    boards
 }
 
 fn page(board: BoardId) -> PageRequest {

@@ -45,12 +45,12 @@ pub async fn largest_group_boards(
     });
     let shorter = shorter.collect();
     largest.extend(sized(deployment, date, shorter).await?);
-    let names = |(_, (group, period)): Sized| (group, period.name().to_owned());
-    Ok(largest_of(largest).into_iter().map(names).collect())
+    let largest = largest_of(largest).into_iter();
+    Ok(largest.map(|(_, board)| board).collect())
 }
 
 /// A board of a group with its number of members.
-type Sized = (u64, (String, Period));
+type Sized = (u64, GroupPeriod);
 
 /// Returns the boards with the most members, in their order among equals.
 fn largest_of(mut boards: Vec<Sized>) -> Vec<Sized> {
@@ -101,7 +101,7 @@ async fn read_groups(
 async fn sized(
     deployment: &Deployment,
     date: Date,
-    boards: Vec<(String, Period)>,
+    boards: Vec<GroupPeriod>,
 ) -> Result<Vec<Sized>, Error> {
     let keys = deployment.keys(0);
     let mut replies = Vec::new();

@@ -16,8 +16,8 @@ pub const GROUP_BOARDS: usize = 20;
 /// Rows of all boards of a value, if it has several boards: 419 bytes for each.
 const ROWS_PER_VALUE: u32 = 50_000;
 
-/// A group and the name of a period, whose current board is in the snapshots.
-pub type GroupPeriod = (String, String);
+/// A group and a period, whose current board is in the snapshots.
+pub type GroupPeriod = (String, Period);
 
 /// The boards of the snapshots, divided by the values that contain them: first the boards of all users, then the boards
 /// of groups.
@@ -62,7 +62,8 @@ impl Plan {
 }
 
 /// Returns the boards of all users on a day: of members, of content, of authors.
-fn calendar_boards(config: &Config, date: Date) -> Vec<BoardId> {
+#[must_use]
+pub fn calendar_boards(config: &Config, date: Date) -> Vec<BoardId> {
     let mut boards = Vec::new();
     for (kind, periods) in [
         (BoardKind::Members, &config.periods),
@@ -80,30 +81,29 @@ fn calendar_boards(config: &Config, date: Date) -> Vec<BoardId> {
 }
 
 fn group_boards(groups: &[GroupPeriod], date: Date) -> Vec<BoardId> {
-    let board = |(group, period): &GroupPeriod| {
-        Some(BoardId {
-            kind: BoardKind::Members,
-            period: Period::parse(period)?,
-            date,
-            group: Some(group.clone()),
-        })
+    let board = |(group, period): &GroupPeriod| BoardId {
+        kind: BoardKind::Members,
+        period: *period,
+        date,
+        group: Some(group.clone()),
     };
-    groups.iter().filter_map(board).collect()
+    groups.iter().map(board).collect()
 }
 
 /// Parses a list of groups: lines of a group, a blank and a period. Other lines are ignored.
 #[must_use]
 pub fn parse_groups(text: &str) -> Vec<GroupPeriod> {
-    let owned = |(group, period): (&str, &str)| (group.to_owned(), period.to_owned());
-    text.lines()
-        .filter_map(|line| Some(owned(line.split_once(' ')?)))
-        .collect()
+    let parse = |line: &str| {
+        let (group, period) = line.split_once(' ')?;
+        Some((group.to_owned(), Period::parse(period)?))
+    };
+    text.lines().filter_map(parse).collect()
 }
 
 /// Returns a list of groups as [`parse_groups`] parses it.
 #[must_use]
 pub fn render_groups(groups: &[GroupPeriod]) -> String {
-    let line = |(group, period): &GroupPeriod| format!("{group} {period}\n");
+    let line = |(group, period): &GroupPeriod| format!("{group} {}\n", period.name());
     groups.iter().map(line).collect()
 }
 

@@ -74,12 +74,13 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Period;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn state_round_trips(
-            (chosen, listed) in any::<(i64, i64)>(), groups in prop::collection::vec(("[a-z]{1,3}", "day|all"), 0..3),
+            (chosen, listed) in any::<(i64, i64)>(), groups in prop::collection::vec(("[a-z]{1,3}", prop::sample::select(&Period::ALL)), 0..3),
             values in prop::collection::vec(any::<(i64, i64, i64, i64)>(), 0..3),
         ) {
             let value = |(made, read, source, content)| ValueState { made, read, source, content };

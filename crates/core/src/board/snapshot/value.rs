@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 20 << 20;
 /// The length of a line that precedes the rows of a board, at most.
 const MAX_LINE: usize = 160;
 
-/// A row of a board as it is stored, without blanks in its JSON.
+/// A row of a board as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRow<'a> {
     /// The id of the user or target.
