@@ -25,6 +25,7 @@ pub mod config;
 pub mod content;
 pub mod digest;
 pub mod error;
+pub mod event;
 pub mod history;
 pub mod id;
 pub mod json;

@@ -1,0 +1,266 @@
+//! `PUT /v1/events/{event}`: the definition of an event.
+
+use super::{Event, Prize, prizes};
+use crate::activity::read_groups;
+use crate::calendar::{Date, Instant};
+use crate::config::{ADJUST, Config};
+use crate::error::{Error, FieldErrors};
+use crate::id;
+use crate::profile::{check_link, optional};
+use crate::score::Layout;
+use crate::text;
+use serde_json::{Map, Value, json};
+
+/// The most days of an event.
+pub const MAX_DAYS: i64 = 366;
+
+/// The most events that run or settle at a time.
+pub const MAX_RUNNING: usize = 20;
+
+const MAX_TITLE_CHARACTERS: usize = 200;
+
+const FIELDS: [&str; 7] = ["title", "from", "to", "url", "actions", "groups", "prizes"];
+
+const INSTANT: &str =
+    "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
+
+/// What an event is: its time, and what counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The title: 1 to 200 characters.
+    pub title: String,
+    /// The first instant.
+    pub from: Instant,
+    /// The first instant after it.
+    pub to: Instant,
+    /// The `https` URL of its page.
+    pub url: Option<String>,
+    /// The actions that count with their points, in smallest steps; `None` for all by their rules.
+    pub actions: Option<Vec<(String, u64)>>,
+    /// The groups whose activity counts; empty for all activity.
+    pub groups: Vec<String>,
+    /// The prizes, by rank.
+    pub prizes: Vec<Prize>,
+}
+
+impl Event {
+    /// Parses a request body; the id comes from the path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field.
+    pub fn parse(event: &str, body: &Value, config: &Config) -> Result<Self, Error> {
+        let Value::Object(fields) = body else {
+            return Err(Error::invalid("An event is a JSON object."));
+        };
+        let mut errors = FieldErrors::default();
+        errors.reject_unknown(fields.keys(), &FIELDS);
+        let id = errors.check("/event", id::checked(event));
+        let check_title = |title: &str| text::check(title, MAX_TITLE_CHARACTERS);
+        let title = optional(fields, "title", check_title);
+        let title = title.and_then(|title| title.ok_or_else(|| "is required".to_owned()));
+        let title = errors.check("/title", title);
+        let from = errors.check("/from", read_instant(fields, "from"));
+        let to = read_instant(fields, "to").and_then(|to| check_end(from, to));
+        let to = errors.check("/to", to);
+        let url = errors.check("/url", optional(fields, "url", check_link));
+        let actions = errors.check("/actions", read_actions(fields.get("actions"), config));
+        let groups = errors.check("/groups", read_groups(fields.get("groups")));
+        let prizes = errors.check("/prizes", prizes::read(fields.get("prizes")));
+        let event = || {
+            Some(Self {
+                id: id?,
+                definition: Definition {
+                    title: title?,
+                    from: from?,
+                    to: to?,
+                    url: url?,
+                    actions: actions?,
+                    groups: groups?,
+                    prizes: prizes?,
+                },
+            })
+        };
+        errors.finish(event())
+    }
+
+    /// Returns the definition as JSON that [`Self::parse`] accepts.
+    #[must_use]
+    pub fn to_json(&self, layout: Layout) -> Value {
+        let Definition {
+            title,
+            from,
+            to,
+            url,
+            actions,
+            groups,
+            prizes,
+        } = &self.definition;
+        let mut json = json!({"title": title, "from": from.to_string(), "to": to.to_string()});
+        let fields = json.as_object_mut().into_iter();
+        for fields in fields {
+            let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+            if let Some(url) = url {
+                add("url", json!(url));
+            }
+            if let Some(actions) = actions {
+                let points = |steps: u64| crate::score::Points::new(steps, layout.decimals);
+                let named = actions.iter();
+                let named = named.map(|(name, steps)| (name.clone(), json!(points(*steps))));
+                add("actions", Value::Object(named.collect()));
+            }
+            if !groups.is_empty() {
+                add("groups", json!(groups));
+            }
+            if !prizes.is_empty() {
+                add("prizes", json!(prizes));
+            }
+        }
+        json
+    }
+}
+
+fn read_instant(fields: &Map<String, Value>, name: &str) -> Result<Instant, String> {
+    let text = fields.get(name).and_then(Value::as_str);
+    text.and_then(Instant::parse)
+        .ok_or_else(|| INSTANT.to_owned())
+}
+
+fn check_end(from: Option<Instant>, to: Instant) -> Result<Instant, String> {
+    match from {
+        Some(from) if to <= from => Err("must be after from".to_owned()),
+        Some(from) if to.0 - from.0 > MAX_DAYS * Date::MILLIS => {
+            Err(format!("must be at most {MAX_DAYS} days after from"))
+        }
+        Some(_) | None => Ok(to),
+    }
+}
+
+/// Parses the actions that count and their points.
+fn read_actions(
+    value: Option<&Value>,
+    config: &Config,
+) -> Result<Option<Vec<(String, u64)>>, String> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    let (layout, fields) = (config.layout, value.as_object());
+    let fields = fields.filter(|fields| !fields.is_empty());
+    let fields = fields.ok_or("must be an object of one action or more with their points")?;
+    let mut actions = Vec::new();
+    for (action, points) in fields {
+        if config.rules.get(action).is_none() || action == ADJUST {
+            let known: Vec<&str> = config.rules.actions().collect();
+            return Err(format!(
+                "no rule has the action '{action}'; expected {}",
+                known.join(", ")
+            ));
+        }
+        let max = layout.max_points();
+        let steps = points.as_f64().and_then(|points| layout.steps(points));
+        let steps = steps.filter(|steps| (1.0..=max as f64).contains(steps));
+        let steps = steps.ok_or_else(|| {
+            let (max, decimals) = (max / layout.unit(), layout.decimals);
+            format!("'{action}' must be more than 0 and at most {max} points, with at most {decimals} decimals")
+        })?;
+        actions.push((action.clone(), steps as u64));
+    }
+    Ok(Some(actions))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Vars;
+
+    fn config() -> Config {
+        let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
+            "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+    }
+
+    fn complete() -> Value {
+        json!({
+            "title": "Hackathon", "from": "2026-11-20T08:00:00+08:00", "to": "2026-11-22T00:00:00Z",
+            "url": "https://example.com/hackathon", "actions": {"comment": 5, "publish": 20.5},
+            "groups": ["eu"], "prizes": [{"ranks": "1", "title": "A book"}, {"ranks": "2-10", "title": "A sticker"}],
+        })
+    }
+
+    fn detail(change: impl FnOnce(&mut Value)) -> Value {
+        let mut body = complete();
+        change(&mut body);
+        let error = Event::parse("hackathon", &body, &config()).unwrap_err();
+        let problem = serde_json::to_value(error.problem()).unwrap();
+        problem["errors"].clone()
+    }
+
+    #[test]
+    fn definition_is_parsed() {
+        let event = Event::parse("hackathon", &complete(), &config()).unwrap();
+        let definition = &event.definition;
+        assert_eq!(definition.from.to_string(), "2026-11-20T00:00:00Z");
+        let actions = vec![("comment".to_owned(), 50), ("publish".to_owned(), 205)];
+        assert_eq!(definition.actions, Some(actions));
+        assert_eq!(definition.groups, ["eu"]);
+        let mut stored = complete();
+        stored["from"] = json!("2026-11-20T00:00:00Z");
+        assert_eq!(event.to_json(config().layout), stored);
+        let least =
+            json!({"title": "t", "from": "2026-11-20T00:00:00Z", "to": "2026-11-20T00:00:00.001Z"});
+        let event = Event::parse("e", &least, &config()).unwrap();
+        assert_eq!(event.to_json(config().layout), least);
+    }
+
+    #[test]
+    fn invalid_fields_are_listed() {
+        let error = |pointer: &str, detail: &str| json!([{"pointer": pointer, "detail": detail}]);
+        let actions = "must be an object of one action or more with their points";
+        for (field, value, detail_of) in [
+            ("title", json!(""), "must be 1 to 200 characters"),
+            ("title", json!(1), "must be a text"),
+            ("from", json!("2026-11-20"), INSTANT),
+            ("from", json!("2026-11-20T08:00:00"), INSTANT),
+            ("to", json!(null), INSTANT),
+            ("to", json!("2026-11-20T00:00:00Z"), "must be after from"),
+            (
+                "to",
+                json!("2027-11-21T00:00:00.001Z"),
+                "must be at most 366 days after from",
+            ),
+            (
+                "url",
+                json!("http://example.com"),
+                "must be a link that begins with https://",
+            ),
+            ("actions", json!({}), actions),
+            ("actions", json!(["like"]), actions),
+            ("groups", json!("eu"), "must be a list of group ids"),
+            (
+                "name",
+                json!("x"),
+                "is unknown; expected one of title, from, to, url, actions, groups, prizes",
+            ),
+        ] {
+            let found = detail(|body| body[field] = value.clone());
+            assert_eq!(
+                found,
+                error(&format!("/{field}"), detail_of),
+                "{field}: {value}"
+            );
+        }
+        let found = detail(|body| body["actions"] = json!({"sing": 1}));
+        assert!(
+            found[0]["detail"]
+                .as_str()
+                .unwrap()
+                .starts_with("no rule has the action 'sing'; expected ")
+        );
+        for points in [json!(0), json!(-1), json!(0.05), json!("5"), json!(1e9)] {
+            let found = detail(|body| body["actions"] = json!({"like": points}));
+            let expected =
+                "'like' must be more than 0 and at most 838860 points, with at most 1 decimals";
+            assert_eq!(found, error("/actions", expected), "{points}");
+        }
+    }
+}
