@@ -20,6 +20,7 @@ pub mod app;
 pub mod archive;
 pub mod copies;
 mod entry;
+mod events;
 pub mod jobs;
 pub mod journal;
 pub mod log;

@@ -113,6 +113,7 @@ impl Response {
             | Error::Forbidden(_)
             | Error::NotFound(_)
             | Error::AuthorConflict(_)
+            | Error::EventConflict(_)
             | Error::TooLarge(_)
             | Error::UnsupportedMediaType
             | Error::UnknownAction(_)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 27] = [
+const SCRIPTS: [(&str, &[&str]); 28] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
@@ -28,6 +28,7 @@ const SCRIPTS: [(&str, &[&str]); 27] = [
             "deliveries",
             "restore",
             "hashes",
+            "definitions",
             "count_call",
             "count_state",
             "count_write",
@@ -35,6 +36,7 @@ const SCRIPTS: [(&str, &[&str]); 27] = [
             "count",
         ],
     ),
+    ("DEFINE", &["journal", "integers", "definitions", "define"]),
     (
         "ERASE",
         &[
@@ -121,8 +123,9 @@ const SCRIPTS: [(&str, &[&str]); 27] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 11] = [
+const WRITING: [&str; 12] = [
     "COUNT",
+    "DEFINE",
     "ERASE",
     "FIRST_PROFILE",
     "MODERATE",

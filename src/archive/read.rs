@@ -79,7 +79,7 @@ pub async fn read(
                 slice.rows.clear();
                 match board.kind {
                     BoardKind::Content => slice.target = Some(Box::default()),
-                    BoardKind::Members | BoardKind::Authors => {
+                    BoardKind::Members | BoardKind::Authors | BoardKind::Event => {
                         slice.unranked.push((user.to_owned(), None));
                     }
                 }

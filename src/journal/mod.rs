@@ -48,6 +48,7 @@
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
+//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: those of the shard from then on, see `define.lua` |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
 mod page;

@@ -50,7 +50,12 @@ pub async fn open(
     let board = &request.board;
     // `wake.js` derives it from the name of the board.
     let group = board.group.as_deref().unwrap_or_default();
-    let name = format!("{}{}/{group}", kind.prefix(), board.period.letter());
+    let letter = board.period.letter().to_string();
+    let letter = match kind {
+        BoardKind::Event => "",
+        BoardKind::Members | BoardKind::Content | BoardKind::Authors => letter.as_str(),
+    };
+    let name = format!("{}{letter}/{group}", kind.prefix());
     let url = format!("{}{}", http.origin, request.live_normal_form());
     // Versions are hashes in hexadecimal digits.
     let known = http.header("last-event-id");

@@ -3,6 +3,7 @@
 mod activity;
 mod array;
 mod digest;
+mod events;
 mod health;
 mod journal;
 pub mod live;
@@ -59,7 +60,9 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::Hot => ranking::hot(context).await,
         Route::Winners(period) => ranking::winners(context, &period).await,
         Route::Live(kind, period) => live::open(context, kind, &period).await,
-        Route::Comparison(period) => ranking::comparison(context, &period).await,
+        Route::Comparison(kind, period) => ranking::comparison(context, kind, &period).await,
+        Route::Events => events::list(context).await,
+        Route::Event(event) => events::event(context, &event).await,
         Route::Standing(kind, period, id) => ranking::standing(context, kind, &period, &id).await,
         Route::Targets => targets::put_all(context).await,
         Route::Target(id) => targets::target(context, &id).await,

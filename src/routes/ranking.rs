@@ -3,13 +3,14 @@
 use crate::app::RequestContext;
 use crate::archive;
 use crate::copies;
+use crate::events;
 use crate::middleware::authentication::authenticate_counted;
 use crate::middleware::response_cache::{Copying, cached, stale};
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{
     ALL_TIME, BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, CLOSED_MAX_AGE,
-    CachedResponse, ComparisonRequest, HotRequest, PageRequest, PastBoard, PeriodView,
+    CachedResponse, ComparisonRequest, Heading, HotRequest, PageRequest, PastBoard,
     StandingRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
@@ -19,12 +20,14 @@ use activity_rank_core::profile::Profile;
 use activity_rank_store::boards::{self, Others, StoredBoard, UserRank};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{profiles, targets};
+use std::cell::RefCell;
 
 /// Reads the board of one request.
 pub struct BoardReader<'a> {
     context: RequestContext<'a>,
     request: &'a dyn BoardRequest,
-    period: PeriodView,
+    /// `None` for an event that this isolate has not read yet.
+    heading: RefCell<Option<Heading>>,
 }
 
 /// A page of a board: from the edge cache while it is fresh.
@@ -36,7 +39,7 @@ pub async fn page(
     let (config, query) = (&context.deployment.config, &context.request.query);
     let request = PageRequest::parse(kind, period, query, config, context.today())?;
     let reader = BoardReader::new(context, &request);
-    let max_age = if reader.period.closed {
+    let max_age = if reader.is_closed() {
         CLOSED_MAX_AGE
     } else {
         config.board_max_age
@@ -113,19 +116,25 @@ pub async fn standing(
 }
 
 /// A comparison of several users, or of a user and those whom they follow.
-pub async fn comparison(context: RequestContext<'_>, period: &str) -> Result<Response, Error> {
+pub async fn comparison(
+    context: RequestContext<'_>,
+    kind: BoardKind,
+    period: &str,
+) -> Result<Response, Error> {
     let (config, query) = (&context.deployment.config, &context.request.query);
     let caller = match ComparisonRequest::names_follower(query) {
         true => Some(authenticate_counted(context).await?),
         false => None,
     };
-    let request = ComparisonRequest::parse(period, query, config, context.today())?;
+    let request = ComparisonRequest::parse(kind, period, query, config, context.today())?;
     let (Some(caller), Some(user)) = (caller, &request.followed_by) else {
         return BoardReader::new(context, &request).respond().await;
     };
     caller.must_be(user, Scope::Activity)?;
     let (board, previous) = (request.board(), request.previous_board());
-    let others = BoardReader::new(context, &request).others(previous.as_ref(), &[]);
+    let reader = BoardReader::new(context, &request);
+    let others = reader.others(previous.as_ref(), &[]);
+    reader.read_heading().await?;
     let (users, stored) = boards::read_friends(context.deployment, board, user, &others).await?;
     let request = request.clone().with_users(users);
     let reader = BoardReader::new(context, &request);
@@ -137,13 +146,33 @@ impl<'a> BoardReader<'a> {
     /// Returns the reader of a request.
     #[must_use]
     pub fn new(context: RequestContext<'a>, request: &'a dyn BoardRequest) -> Self {
-        let calendar = &context.deployment.calendar;
-        let period = request.board().period_view(calendar, context.request.now);
+        let (board, calendar) = (request.board(), &context.deployment.calendar);
+        let heading = match board.event() {
+            Some(event) => events::known_heading(context, event),
+            None => {
+                let period = board.period_view(calendar, context.request.now);
+                Some(Heading::Period(period))
+            }
+        };
         Self {
             context,
             request,
-            period,
+            heading: RefCell::new(heading),
         }
+    }
+
+    /// Reads the definition of an event.
+    async fn read_heading(&self) -> Result<(), Error> {
+        if let Some(event) = self.request.board().event() {
+            let heading = events::read_heading(self.context, event).await?;
+            self.heading.replace(Some(heading));
+        }
+        Ok(())
+    }
+
+    fn is_closed(&self) -> bool {
+        let heading = self.heading.borrow();
+        heading.as_ref().is_some_and(Heading::is_closed)
     }
 
     /// Returns the board as it is now, or a copy while the store is unavailable. No cache may store
@@ -165,8 +194,11 @@ impl<'a> BoardReader<'a> {
     /// Renders the response body.
     #[must_use]
     pub fn render(&self, slice: &BoardSlice) -> String {
-        let config = &self.context.deployment.config;
-        self.request.render(slice, &self.period, config)
+        let (config, heading) = (&self.context.deployment.config, self.heading.borrow());
+        let heading = heading.as_ref();
+        heading.map_or_else(String::new, |heading| {
+            self.request.render(slice, heading, config)
+        })
     }
 
     /// Reads the board from the store; a closed board that the store does not have completely, from
@@ -176,6 +208,7 @@ impl<'a> BoardReader<'a> {
     ///
     /// As [`Deployment::run_script`].
     pub async fn read(&self) -> Result<BoardSlice, Error> {
+        self.read_heading().await?;
         let (board, query) = (self.request.board(), self.request.query());
         let previous = self.request.previous_board();
         let now = self.context.request.now;
@@ -243,7 +276,7 @@ impl<'a> BoardReader<'a> {
     ) -> Result<(BoardSlice, bool), Error> {
         let board = self.request.board();
         let archive = match &self.context.app.bindings.archive {
-            Some(archive) if self.period.closed && !stored.complete => archive,
+            Some(archive) if self.is_closed() && !stored.complete => archive,
             Some(_) | None => return Ok((stored.slice, false)),
         };
         let config = &self.context.deployment.config;
@@ -306,7 +339,10 @@ impl<'a> BoardReader<'a> {
     ///
     /// As [`copies::find`].
     pub async fn copy(&self, oldest: Instant) -> Result<Option<CachedResponse>, Error> {
-        let board = (self.request.board(), self.period.closed);
+        if self.heading.borrow().is_none() {
+            return Ok(None);
+        }
+        let board = (self.request.board(), self.is_closed());
         let query = self.request.query();
         let found = copies::find(self.context, board, &query, oldest).await?;
         match found {

@@ -10,15 +10,31 @@ use activity_rank_core::board::{BoardId, CachedResponse, Standings, StandingsReq
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_store::boards::{self, PreviousRanks};
+use activity_rank_store::deployment::MAX_CALLS;
+use activity_rank_store::events;
 
 /// The standings of a user on the boards of all current periods, or those in the snapshots while the store is
 /// unavailable.
 pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
     let caller = authenticate(context).await?;
     let (config, query) = (&context.deployment.config, &context.request.query);
-    let request = StandingsRequest::parse(user, query, config, context.today())?;
+    let parse = || {
+        let events = events::known_open(context.deployment, user, context.request.now);
+        StandingsRequest::parse(user, query, config, context.today(), events)
+    };
+    let mut request = parse()?;
     caller.must_be(&request.user, Scope::Activity)?;
-    let response = match read(context, &request).await {
+    let mut standings = read(context, &request).await;
+    for _ in 1..MAX_CALLS {
+        if !matches!(standings, Ok(None)) {
+            break;
+        }
+        request = parse()?;
+        standings = read(context, &request).await;
+    }
+    let changed = || Error::StoreUnavailable("the definitions of events keep changing".to_owned());
+    let standings = standings.and_then(|standings| standings.ok_or_else(changed));
+    let response = match standings {
         Ok(standings) => {
             let body = request.render(&standings, config);
             Response::text("application/json", body.unwrap_or_default())
@@ -28,9 +44,15 @@ pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Er
     Ok(response.with("cache-control", "no-store"))
 }
 
-/// Reads the standings from the store, and the ranks on boards that it does not have any more from the archive.
-async fn read(context: RequestContext<'_>, request: &StandingsRequest) -> Result<Standings, Error> {
-    let mut standings = boards::read_standings(context.deployment, request).await?;
+/// Reads the standings from the store, unless they need the boards of other events, and the ranks on boards that it does not have any more from the archive.
+async fn read(
+    context: RequestContext<'_>,
+    request: &StandingsRequest,
+) -> Result<Option<Standings>, Error> {
+    let standings = boards::read_standings(context.deployment, request).await?;
+    let Some(mut standings) = standings else {
+        return Ok(None);
+    };
     for (index, board) in request.previous_boards() {
         let slice = standings.slices.get(index).and_then(Option::as_ref);
         if slice.is_none_or(|slice| slice.total == 0) {
@@ -44,7 +66,7 @@ async fn read(context: RequestContext<'_>, request: &StandingsRequest) -> Result
             }
         }
     }
-    Ok(standings)
+    Ok(Some(standings))
 }
 
 /// Returns a copy of the boards that the snapshots have, as old as the oldest of them.

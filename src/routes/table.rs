@@ -16,6 +16,7 @@ pub enum Route {
     /// `/v1/ranking/{period}`
     /// `/v1/content/{period}`
     /// `/v1/authors/{period}`
+    /// `/v1/events/{event}/ranking`
     Board(BoardKind, String),
     /// `/v1/content/hot`
     Hot,
@@ -24,13 +25,20 @@ pub enum Route {
     /// `/v1/ranking/{period}/live`
     /// `/v1/content/{period}/live`
     /// `/v1/authors/{period}/live`
+    /// `/v1/events/{event}/live`
     Live(BoardKind, String),
     /// `/v1/ranking/{period}/users`
-    Comparison(String),
+    /// `/v1/events/{event}/ranking/users`
+    Comparison(BoardKind, String),
     /// `/v1/ranking/{period}/users/{user}`
     /// `/v1/content/{period}/targets/{target}`
     /// `/v1/authors/{period}/users/{user}`
+    /// `/v1/events/{event}/ranking/users/{user}`
     Standing(BoardKind, String, String),
+    /// `/v1/events`
+    Events,
+    /// `/v1/events/{event}`
+    Event(String),
     /// `/v1/targets`
     Targets,
     /// `/v1/targets/{target}`
@@ -101,7 +109,19 @@ impl Route {
                 period,
                 "live",
             ] => Self::Live(BoardKind::of_path(kind), period.to_owned()),
-            ["v1", "ranking", period, "users"] => Self::Comparison(period.to_owned()),
+            ["v1", "ranking", period, "users"] => {
+                Self::Comparison(BoardKind::Members, period.to_owned())
+            }
+            ["v1", "events"] => Self::Events,
+            ["v1", "events", event] => Self::Event(event.to_owned()),
+            ["v1", "events", event, "ranking"] => Self::Board(BoardKind::Event, event.to_owned()),
+            ["v1", "events", event, "live"] => Self::Live(BoardKind::Event, event.to_owned()),
+            ["v1", "events", event, "ranking", "users"] => {
+                Self::Comparison(BoardKind::Event, event.to_owned())
+            }
+            ["v1", "events", event, "ranking", "users", user] => {
+                Self::Standing(BoardKind::Event, event.to_owned(), user.to_owned())
+            }
             ["v1", kind @ ("ranking" | "authors"), period, "users", id]
             | ["v1", kind @ "content", period, "targets", id] => {
                 Self::Standing(BoardKind::of_path(kind), period.to_owned(), id.to_owned())
@@ -152,12 +172,22 @@ impl Route {
             Self::Board(BoardKind::Members, _) => ("/v1/ranking/{period}", READ, true),
             Self::Board(BoardKind::Content, _) => ("/v1/content/{period}", READ, true),
             Self::Board(BoardKind::Authors, _) => ("/v1/authors/{period}", READ, true),
+            Self::Board(BoardKind::Event, _) => ("/v1/events/{event}/ranking", READ, true),
             Self::Hot => ("/v1/content/hot", READ, true),
             Self::Winners(_) => ("/v1/ranking/{period}/winners", READ, true),
             Self::Live(BoardKind::Members, _) => ("/v1/ranking/{period}/live", READ, true),
             Self::Live(BoardKind::Content, _) => ("/v1/content/{period}/live", READ, true),
             Self::Live(BoardKind::Authors, _) => ("/v1/authors/{period}/live", READ, true),
-            Self::Comparison(_) => ("/v1/ranking/{period}/users", READ, true),
+            Self::Live(BoardKind::Event, _) => ("/v1/events/{event}/live", READ, true),
+            Self::Comparison(BoardKind::Event, _) => {
+                ("/v1/events/{event}/ranking/users", READ, true)
+            }
+            Self::Comparison(..) => ("/v1/ranking/{period}/users", READ, true),
+            Self::Events => ("/v1/events", READ, true),
+            Self::Event(_) => ("/v1/events/{event}", "GET, HEAD, PUT, DELETE", true),
+            Self::Standing(BoardKind::Event, ..) => {
+                ("/v1/events/{event}/ranking/users/{user}", READ, true)
+            }
             Self::Standing(BoardKind::Members, ..) => {
                 ("/v1/ranking/{period}/users/{user}", READ, true)
             }

@@ -16,6 +16,7 @@
 mod activity;
 mod content;
 mod digest;
+mod events;
 mod healthz;
 mod journal;
 mod live;

@@ -19,12 +19,17 @@ pub struct Problem {
 }
 
 /// Slug, status and title of each problem type.
-const TYPES: [(&str, u16, &str); 15] = [
+const TYPES: [(&str, u16, &str); 16] = [
     ("invalid-request", 400, "The request is invalid"),
     ("unauthenticated", 401, "Authentication failed"),
     ("forbidden", 403, "Forbidden"),
     ("not-found", 404, "Not found"),
     ("author-conflict", 409, "The target has another author"),
+    (
+        "event-conflict",
+        409,
+        "The event cannot be defined like that",
+    ),
     ("method-not-allowed", 405, "Method not allowed"),
     ("too-large", 413, "The request body is too large"),
     ("unsupported-media-type", 415, "Unsupported media type"),

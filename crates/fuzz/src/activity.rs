@@ -8,6 +8,7 @@ use activity_rank_core::calendar::{Calendar, Instant, Utc};
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{Config, Rule, Scopes, Vars};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
 use activity_rank_core::token::Member;
 use activity_rank_store::count::{Plan, Registrations};
 use activity_rank_store::redis::Pipeline;
@@ -259,7 +260,7 @@ fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
     plan.add(activity, rule, &Registrations::new());
-    let pipeline = Pipeline::new(vec![plan.call(true)]);
+    let pipeline = Pipeline::new(vec![plan.call(true, &Definitions::default())]);
     let arguments = checked_arguments(&config.prefix, &pipeline);
     let record = format!("{}:{}", activity.action, activity.target);
     assert!(

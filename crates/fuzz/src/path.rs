@@ -97,11 +97,24 @@ fn check_route(path: &str, query: &str) {
         Route::Health => "/healthz".to_owned(),
         Route::OpenApi => "/openapi.json".to_owned(),
         Route::Activity => "/v1/activity".to_owned(),
+        Route::Board(BoardKind::Event, event) => format!("/v1/events/{}/ranking", encoded(event)),
         Route::Board(kind, period) => format!("/v1/{}/{}", kind.path(), encoded(period)),
         Route::Hot => "/v1/content/hot".to_owned(),
         Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
         Route::Live(kind, period) => format!("/v1/{}/{}/live", kind.path(), encoded(period)),
-        Route::Comparison(period) => format!("/v1/ranking/{}/users", encoded(period)),
+        Route::Comparison(BoardKind::Event, event) => {
+            format!("/v1/events/{}/ranking/users", encoded(event))
+        }
+        Route::Comparison(_, period) => format!("/v1/ranking/{}/users", encoded(period)),
+        Route::Standing(BoardKind::Event, event, id) => {
+            format!(
+                "/v1/events/{}/ranking/users/{}",
+                encoded(event),
+                encoded(id)
+            )
+        }
+        Route::Events => "/v1/events".to_owned(),
+        Route::Event(event) => format!("/v1/events/{}", encoded(event)),
         Route::Standing(kind, period, id) => {
             let (path, part) = (kind.path(), part_of_ids(*kind));
             format!("/v1/{path}/{}/{part}/{}", encoded(period), encoded(id))
@@ -136,13 +149,13 @@ fn check_route(path: &str, query: &str) {
         );
     }
     match &route {
-        Route::Board(kind, period) | Route::Live(kind, period) => {
+        Route::Board(kind, period)
+        | Route::Live(kind, period)
+        | Route::Comparison(kind, period) => {
             check_board(*kind, period, "42", query);
         }
         Route::Standing(kind, period, id) => check_board(*kind, period, id, query),
-        Route::Winners(period) | Route::Comparison(period) => {
-            check_board(BoardKind::Members, period, "42", query);
-        }
+        Route::Winners(period) => check_board(BoardKind::Members, period, "42", query),
         Route::Profile(user)
         | Route::History(user)
         | Route::Moderation(user)
@@ -174,6 +187,8 @@ fn check_route(path: &str, query: &str) {
         | Route::Activity
         | Route::Profiles
         | Route::Targets
+        | Route::Events
+        | Route::Event(_)
         | Route::Hot
         | Route::Target(_)
         | Route::TargetModeration(_) => {}
@@ -231,7 +246,7 @@ fn reversed(query: &str) -> String {
 fn part_of_ids(kind: BoardKind) -> &'static str {
     match kind {
         BoardKind::Content => "targets",
-        BoardKind::Members | BoardKind::Authors => "users",
+        BoardKind::Members | BoardKind::Authors | BoardKind::Event => "users",
     }
 }
 
@@ -253,14 +268,15 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
         // The normal form, which is the cache key, has the same meaning.
         let normal = board.normal_form();
         let (_, normal_query) = normal.split_once('?').expect("a query");
-        let normal_query = format!("{normal_query}&date={}", board.board.date);
-        let reparsed = PageRequest::parse(
-            kind,
-            board.board.period.name(),
-            &normal_query,
-            config,
-            today,
-        );
+        let (name, date) = match board.board.event() {
+            Some(event) => (event, String::new()),
+            None => (
+                board.board.period.name(),
+                format!("&date={}", board.board.date),
+            ),
+        };
+        let normal_query = format!("{normal_query}{date}");
+        let reparsed = PageRequest::parse(kind, name, &normal_query, config, today);
         assert_eq!(reparsed.as_ref(), Ok(board), "{query:?}");
         assert_eq!(reparsed.map(|reparsed| reparsed.normal_form()), Ok(normal));
     }
@@ -296,7 +312,7 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
         let arguments = checked_arguments("ar", &Pipeline::new(vec![board_command(standing)]));
         assert_eq!(arguments[0][0], user);
     }
-    let comparison = ComparisonRequest::parse(period, query, config, today);
+    let comparison = ComparisonRequest::parse(kind, period, query, config, today);
     assert_documented_error(period, comparison.as_ref().err());
     if let Ok(comparison) = &comparison {
         check_board_id(comparison.board());
@@ -364,7 +380,7 @@ fn check_users(user: &str, query: &str) {
 
 /// Asserts that the standings of a user are on a limited number of boards.
 fn check_standings(user: &str, query: &str) {
-    let standings = StandingsRequest::parse(user, query, &CONFIG, today());
+    let standings = StandingsRequest::parse(user, query, &CONFIG, today(), Vec::new());
     assert_documented_error("", standings.as_ref().err());
     if let Ok(standings) = standings {
         assert!(is_id(user), "{user:?}");
@@ -376,7 +392,8 @@ fn check_standings(user: &str, query: &str) {
         let call = standings_call(&CONFIG, &standings, 0);
         let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
         assert_eq!(arguments[0][0], user);
-        let reversed = StandingsRequest::parse(user, &reversed(query), &CONFIG, today());
+        let reversed =
+            StandingsRequest::parse(user, &reversed(query), &CONFIG, today(), Vec::new());
         assert_eq!(reversed, Ok(standings));
     }
 }

@@ -4,7 +4,7 @@
 //! them. Each is applied on the shard of its receiver, in order, and then leaves the stream. A shard keeps the
 //! id of the last delivery from each other one, so a delivery is applied once, however often it is sent.
 
-use crate::count::{Delivery, Plan, UndoLog, apply};
+use crate::count::{Applied, Delivery, Plan, UndoLog, apply};
 use crate::deployment::Deployment;
 use crate::fingerprint::fingerprint;
 use crate::redis::Command;
@@ -85,7 +85,7 @@ pub async fn deliver(
             }
         }
         let mut plans = plans(deployment, now, deliveries);
-        for (outcomes, _) in apply(deployment, &mut plans, None, false).await? {
+        for Applied { outcomes, .. } in apply(deployment, &mut plans, None, false).await? {
             let failed = outcomes.into_iter().filter_map(Result::err);
             delivered.failed.extend(failed);
         }

@@ -8,6 +8,8 @@ use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
 use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of calls of a script that needs more input after its first call. Two have always
@@ -26,6 +28,8 @@ pub struct Deployment {
     pub on_change: fn(Changed<'_>),
     /// Whether every shard is known to hold this deployment's fingerprint.
     fingerprints_match: AtomicBool,
+    /// The definitions of events of each shard, as the last call that counted found them.
+    definitions: RefCell<Vec<Definitions>>,
 }
 
 /// Boards that a deployment has changed.
@@ -60,6 +64,32 @@ impl Deployment {
             store,
             on_change: |_| (),
             fingerprints_match,
+            definitions: RefCell::default(),
+        }
+    }
+
+    /// Returns the known definitions of events of a shard.
+    pub(crate) fn definitions(&self, shard: u32) -> Definitions {
+        let known = self.definitions.borrow();
+        known.get(shard as usize).cloned().unwrap_or_default()
+    }
+
+    /// Returns whether these are the known definitions of events of a shard; remembers them if not.
+    pub(crate) fn knows_definitions(&self, shard: u32, text: &str) -> bool {
+        let is_known = self.definitions(shard).text() == text;
+        if !is_known {
+            self.set_definitions(shard, text);
+        }
+        is_known
+    }
+
+    /// Remembers the definitions of events of a shard.
+    pub(crate) fn set_definitions(&self, shard: u32, text: &str) {
+        let mut known = self.definitions.borrow_mut();
+        let shards = self.config.shards as usize;
+        known.resize(shards, Definitions::default());
+        if let Some(of_shard) = known.get_mut(shard as usize) {
+            *of_shard = Definitions::new(text);
         }
     }
 

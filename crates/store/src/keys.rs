@@ -15,8 +15,10 @@
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
 //! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
 //! | `{ar:0}j` | hash | progress of the scheduled jobs | unlimited |
+//! | `{ar:0}v` | hash | on the first shard: events, event → definition | unlimited |
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
+//! | `{ar:0}bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
 //! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; marker, tab → integer | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
@@ -42,7 +44,7 @@
 //! the part that a user chose comes last.
 
 use activity_rank_core::CLOCK_TOLERANCE;
-use activity_rank_core::board::{BoardKind, board_name};
+use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Config;
 use std::fmt::Display;
@@ -79,6 +81,9 @@ impl Keys {
 
     /// Field of the hash of users that registers watched boards.
     pub const WATCHED: &str = "\t#";
+
+    /// Field of the hash of users: the definitions of events.
+    pub const DEFINITIONS: &str = "\t!";
 
     /// Precedes the record of an undo in a history.
     pub const UNDONE: char = '-';
@@ -203,6 +208,12 @@ impl Keys {
         }
     }
 
+    /// Returns the key of the events.
+    #[must_use]
+    pub fn events(&self) -> String {
+        self.key("v")
+    }
+
     /// Returns the key of the tombstones of erased users.
     #[must_use]
     pub fn tombstones(&self) -> String {
@@ -268,6 +279,12 @@ impl Keys {
     pub fn received_board(&self, kind: BoardKind, period: Period, date: Date) -> String {
         let name = board_name(period, date, None);
         self.board_named(&format!("{}{name}", kind.prefix()))
+    }
+
+    /// Returns the key of the board of an event.
+    #[must_use]
+    pub fn event_board(&self, event: &str) -> String {
+        self.board_named(&event_board_name(event))
     }
 
     /// Returns the key of the board with a name, see [`board_name`].

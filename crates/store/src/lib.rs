@@ -25,6 +25,7 @@ pub mod count;
 pub mod deliveries;
 pub mod deployment;
 pub mod erasure;
+pub mod events;
 pub mod fingerprint;
 pub mod health;
 pub mod history;

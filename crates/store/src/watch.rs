@@ -40,7 +40,9 @@ impl WatchRequests {
             check.push(scores.args(&members));
             let users = read("HMGET", &keys.users()).arg(Keys::FINGERPRINT);
             match board.kind {
-                BoardKind::Members | BoardKind::Authors => check.push(users.args(&members)),
+                BoardKind::Members | BoardKind::Authors | BoardKind::Event => {
+                    check.push(users.args(&members))
+                }
                 BoardKind::Content => {
                     check.push(users);
                     check.push(read("HMGET", &keys.register()).args(&members));

@@ -90,12 +90,13 @@ async fn chunked_body_is_read_up_to_the_size_limit() {
     assert!(app.store().snapshot() == before, "Redis was changed");
 }
 
-/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of targets, tokens,
+/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of targets, events, tokens,
 /// rate limits, configuration or outages.
 #[test]
 fn documented_problem_types_are_all_tested() {
     let elsewhere = [
         "author-conflict",
+        "event-conflict",
         "forbidden",
         "rate-limited",
         "misconfigured",

@@ -5,7 +5,7 @@ use super::activities::Activity;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Once;
 use activity_rank_store::count::{
-    BoardTargets, CallHeader, Lifetimes, Operation, Operations, Receiver, RuleSnapshot,
+    BoardTargets, CallEvents, CallHeader, Lifetimes, Operation, Operations, Receiver, RuleSnapshot,
     TimestampSource,
 };
 use activity_rank_store::keys::Keys;
@@ -63,6 +63,7 @@ pub fn write_ours(
         standings: false,
         journal_flag: "0",
         shard: None,
+        events: CallEvents::default(),
     };
     let mut counted = 0;
     for activities in activities.chunks(SCRIPT_BATCH) {

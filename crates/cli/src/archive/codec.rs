@@ -64,7 +64,9 @@ pub fn decode_key(
         Key::Users => {
             // Other fields with a tab are the fingerprint, undo logs and watched boards.
             let is_stored = |(field, _): &(String, String)| {
-                !field.starts_with(Keys::UNDO_LOG) || position_source(field).is_some()
+                !field.starts_with(Keys::UNDO_LOG)
+                    || field == Keys::DEFINITIONS
+                    || position_source(field).is_some()
             };
             let values = values.into_iter().filter(is_stored).collect();
             decode_each(values, |field, text| {
@@ -72,12 +74,19 @@ pub fn decode_key(
                     let id = text;
                     return Ok(Record::Position { shard, from, id });
                 }
+                if field == Keys::DEFINITIONS {
+                    let definitions = text;
+                    return Ok(Record::Definitions { shard, definitions });
+                }
                 match field.strip_prefix(Keys::FLAGS) {
                     Some(user) => decode_flags(user.to_owned(), text),
                     None => decode_profile(field, text),
                 }
             })?
         }
+        Key::Events => decode_each(values, |event, definition| {
+            Ok(Record::Event { event, definition })
+        })?,
         Key::Register => split_lines(values, |registrations| Record::Register {
             shard,
             registrations: OrderedMap(registrations),
@@ -421,6 +430,10 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
             let scores = scores.0.into_iter();
             let args = scores.flat_map(|(member, score)| [score_of(&member, score), member]);
             ("ZADD", args.collect())
+        }
+        Record::Event { event, definition } => ("HSET", pair(event, definition)),
+        Record::Definitions { definitions, .. } => {
+            ("HSET", pair(Keys::DEFINITIONS.to_owned(), definitions))
         }
         Record::Register { registrations, .. } => {
             let fields = registrations.0.into_iter();

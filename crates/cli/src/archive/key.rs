@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use activity_rank_core::board::BoardKind;
+use activity_rank_core::board::{BoardKind, event_board_name};
 use activity_rank_core::calendar::{Date, Period};
 use activity_rank_core::id::is_id;
 use activity_rank_store::keys::Keys;
@@ -21,8 +21,21 @@ pub struct BoardId {
     pub period: String,
     /// `2026-11-20`, `2026-W47`, `2026-11`, `2026` or `all`.
     pub id: String,
-    /// The group; `None` for the board of all users. Only members have boards of groups.
+    /// The group, or the event; `None` for the board of all users. Only members have boards of groups.
     pub group: Option<String>,
+}
+
+impl BoardId {
+    /// Returns the board of an event.
+    #[must_use]
+    pub fn of_event(event: &str) -> Self {
+        Self {
+            kind: BoardKind::Event,
+            period: "all".to_owned(),
+            id: "all".to_owned(),
+            group: Some(event.to_owned()),
+        }
+    }
 }
 
 /// A key without its tag.
@@ -52,6 +65,8 @@ pub enum Key {
     Targets(String),
     /// Deliveries to other shards.
     Deliveries,
+    /// The events, on the first shard.
+    Events,
 }
 
 impl Key {
@@ -67,6 +82,7 @@ impl Key {
             "e" => return Some(Self::Tombstones),
             "t" => return Some(Self::Register),
             "x" => return Some(Self::Deliveries),
+            "v" => return Some(Self::Events),
             _ => (),
         }
         let (kind, rest) = name.split_once(':')?;
@@ -78,6 +94,10 @@ impl Key {
             "h" => span_and_user().map(|(span, user)| Self::History(span, user)),
             "m" => is_id(rest).then(|| Self::ActiveRecords(rest.to_owned())),
             "u" => is_id(rest).then(|| Self::Targets(rest.to_owned())),
+            "bE" => {
+                let event = rest.strip_prefix(':').filter(|event| is_id(event))?;
+                Some(Self::Board(BoardId::of_event(event)))
+            }
             board => {
                 let board = board.strip_prefix('b')?;
                 let kind = BoardKind::of_board_name(board);
@@ -90,6 +110,7 @@ impl Key {
                 let group_is_valid = match kind {
                     BoardKind::Members => group.is_none_or(is_id),
                     BoardKind::Content | BoardKind::Authors => group.is_none(),
+                    BoardKind::Event => false,
                 };
                 let valid = is_period_id(period, id) && group_is_valid;
                 valid.then(|| {
@@ -128,6 +149,9 @@ impl fmt::Display for Key {
                 id,
                 group,
             }) => {
+                if let (BoardKind::Event, Some(event)) = (kind, group) {
+                    return write!(f, "b{}", event_board_name(event));
+                }
                 let letter = Period::parse(period).map_or('?', Period::letter);
                 write!(f, "b{}{letter}:{id}", kind.prefix())?;
                 match group {
@@ -140,6 +164,7 @@ impl fmt::Display for Key {
             Self::Register => f.write_str("t"),
             Self::Targets(user) => write!(f, "u:{user}"),
             Self::Deliveries => f.write_str("x"),
+            Self::Events => f.write_str("v"),
         }
     }
 }
@@ -240,6 +265,8 @@ mod tests {
             "ba:all:eu",
             "bTd:2026-11-20",
             "bAa:all",
+            "bE::a:b",
+            "v",
             "t",
             "u:a:b",
             "x",
@@ -265,6 +292,9 @@ mod tests {
             "bTd:2026-11-20:eu",
             "bTAa:all",
             "bXa:all",
+            "bEa:all",
+            "bE:",
+            "bE::",
             "bx:2026-11-20",
             "bdd:2026-11-20",
             "bd:2026-11",

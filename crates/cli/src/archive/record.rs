@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::content::{id_of_member, member, member_of_stub};
+use activity_rank_core::event::Event;
 use activity_rank_core::score::Layout;
 use activity_rank_core::shard;
 use jiff::Timestamp;
@@ -212,6 +213,14 @@ pub enum Record {
         from: u32,
         id: String,
     },
+    /// An event: its definition as the Worker stores it.
+    Event { event: String, definition: String },
+    /// The definitions of the events that are not final, as the counting script reads them.
+    Definitions {
+        #[serde(default, skip_serializing_if = "is_zero")]
+        shard: u32,
+        definitions: String,
+    },
     /// The last line: number of lines before it.
     End { lines: u64 },
 }
@@ -224,6 +233,8 @@ pub enum Subject {
     Content,
     /// Users, by the points that their targets and they themselves receive.
     Authors,
+    /// Users, by the points of what they do in the event that `group` names.
+    Event,
 }
 
 impl Subject {
@@ -234,6 +245,7 @@ impl Subject {
             BoardKind::Members => None,
             BoardKind::Content => Some(Self::Content),
             BoardKind::Authors => Some(Self::Authors),
+            BoardKind::Event => Some(Self::Event),
         }
     }
 
@@ -244,6 +256,7 @@ impl Subject {
             None => BoardKind::Members,
             Some(Self::Content) => BoardKind::Content,
             Some(Self::Authors) => BoardKind::Authors,
+            Some(Self::Event) => BoardKind::Event,
         }
     }
 }
@@ -330,7 +343,9 @@ impl Record {
             Self::Profile { .. }
             | Self::Flags { .. }
             | Self::TargetFlags { .. }
+            | Self::Definitions { .. }
             | Self::Position { .. } => Key::Users,
+            Self::Event { .. } => Key::Events,
             Self::Subjects { .. }
             | Self::Subject { .. }
             | Self::TargetSubject { .. }
@@ -389,6 +404,8 @@ impl Record {
             | Self::Targets { .. }
             | Self::Delivery { .. }
             | Self::Position { .. }
+            | Self::Event { .. }
+            | Self::Definitions { .. }
             | Self::End { .. } => None,
         }
     }
@@ -416,8 +433,9 @@ impl Record {
             | Self::Register { shard, .. }
             | Self::Delivery { shard, .. }
             | Self::Position { shard, .. }
+            | Self::Definitions { shard, .. }
             | Self::Board { shard, .. } => *shard,
-            Self::Export { .. } | Self::End { .. } => 0,
+            Self::Export { .. } | Self::Event { .. } | Self::End { .. } => 0,
         }
     }
 
@@ -517,6 +535,11 @@ impl Record {
             {
                 return Err(format!("invalid entry id '{id}'"));
             }
+            Self::Event { event, definition }
+                if !is_id(event) || Event::from_stored(event, definition).is_none() =>
+            {
+                return Err(format!("invalid event '{event}'"));
+            }
             Self::Erased { hash, .. } if !is_sha1(hash) => {
                 return Err(format!("'{hash}' is not a SHA-1 in hex"));
             }
@@ -530,6 +553,8 @@ impl Record {
             | Self::Audit { .. }
             | Self::Delivery { .. }
             | Self::Position { .. }
+            | Self::Event { .. }
+            | Self::Definitions { .. }
             | Self::Erased { .. }
             | Self::History { .. }
             | Self::ActiveRecords { .. }
@@ -591,7 +616,9 @@ impl Record {
                 let members = members.filter(|member| *member != COUNTER);
                 match Subject::kind(*of) {
                     BoardKind::Content => ("target", Box::new(members.map(id_of_member))),
-                    BoardKind::Members | BoardKind::Authors => ("user", Box::new(members)),
+                    BoardKind::Members | BoardKind::Authors | BoardKind::Event => {
+                        ("user", Box::new(members))
+                    }
                 }
             }
             Self::Subject { user, .. } => ("user", Box::new([user.as_str()].into_iter())),
@@ -622,7 +649,7 @@ fn is_score(kind: BoardKind, member: &str, score: i64, layout: Layout) -> bool {
     // Scores of hidden users and targets are negated.
     let score = score.abs();
     match kind {
-        BoardKind::Members => is_id(member) && (orders..EXACT).contains(&score),
+        BoardKind::Members | BoardKind::Event => is_id(member) && (orders..EXACT).contains(&score),
         BoardKind::Content => is_member(member) && (1..EXACT).contains(&score),
         BoardKind::Authors => is_id(member) && (1..EXACT).contains(&score),
     }
@@ -674,6 +701,9 @@ mod tests {
             r##"{"kind":"targets","user":"9","targets":{"#3.17 post-7":4,"post-8":5}}"##,
             r#"{"kind":"delivery","shard":1,"id":"1795132800000-0","fields":[["do","receive"]]}"#,
             r#"{"kind":"position","shard":1,"from":3,"id":"1795132800000-0"}"#,
+            r#"{"kind":"board","of":"event","period":"all","id":"all","group":"hackathon","scores":{"42":3221225469}}"#,
+            r#"{"kind":"event","event":"hackathon","definition":"{\"final_at\":\"2026-11-22T03:00:00Z\",\"from\":\"2026-11-20T00:00:00Z\",\"to\":\"2026-11-22T00:00:00Z\"}"}"#,
+            r#"{"kind":"definitions","shard":1,"definitions":"7\nhackathon 1 2 3 4 - -"}"#,
             r#"{"kind":"end","lines":4}"#,
             r#"{"kind":"export","version":2,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":0,"timezone":"UTC"}"#,
             r#"{"kind":"export","version":2,"prefix":"ar","instant":"2026-11-20T08:00:00Z","shards":1,"decimals":4,"timezone":"UTC","order_bits":20}"#,
@@ -815,6 +845,14 @@ mod tests {
             ),
             (
                 r#"{"kind":"board","of":"content","period":"all","id":"all","group":"eu","scores":{"a":5}}"#,
+                "invalid user, group, date or period",
+            ),
+            (
+                r#"{"kind":"event","event":"hackathon","definition":"{}"}"#,
+                "invalid event 'hackathon'",
+            ),
+            (
+                r#"{"kind":"board","of":"event","period":"day","id":"2026-11-20","group":"e","scores":{}}"#,
                 "invalid user, group, date or period",
             ),
             (

@@ -6,8 +6,10 @@ use std::time::Duration;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Once;
 use activity_rank_core::content::{id_of_member, member_of_stub};
+use activity_rank_core::event::Definitions;
 use activity_rank_core::shard;
 use activity_rank_store::count::{BoardTargets, RuleSnapshot, TimestampSource};
+use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 
 use super::retention::Retention;
@@ -169,6 +171,13 @@ pub enum Change {
     Erase {
         hash: String,
     },
+    Event {
+        event: String,
+        /// The definition; empty after a deletion.
+        json: String,
+        /// All definitions of the shard afterwards.
+        definitions: Definitions,
+    },
 }
 
 /// A counted activity, an undo or an adjustment.
@@ -252,6 +261,7 @@ impl Entry {
                 ("", target.as_str())
             }
             Change::Erase { hash } => (hash.as_str(), ""),
+            Change::Event { event, .. } => (event.as_str(), Keys::DEFINITIONS),
         };
         [user, target].into_iter().filter(|name| !name.is_empty())
     }
@@ -277,9 +287,10 @@ impl Entry {
             | Change::List { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
-            Change::Stub { .. } | Change::ModerateTarget { .. } | Change::Erase { .. } => {
-                return Ok(());
-            }
+            Change::Stub { .. }
+            | Change::ModerateTarget { .. }
+            | Change::Erase { .. }
+            | Change::Event { .. } => return Ok(()),
         };
         let home = shard::of(id, shards);
         if home == shard {
@@ -325,6 +336,8 @@ struct JsonEntry {
     name: String,
     stub: String,
     verb: String,
+    event: String,
+    definitions: String,
 }
 
 impl JsonEntry {
@@ -379,6 +392,11 @@ impl JsonEntry {
             },
             "erase" => Change::Erase {
                 hash: self.hash.clone(),
+            },
+            "event" => Change::Event {
+                event: self.event.clone(),
+                json: self.json.clone(),
+                definitions: Definitions::new(&self.definitions),
             },
             other => return Err(invalid_field("did", other)),
         })

@@ -11,7 +11,10 @@
 use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
-use activity_rank_store::count::{CallHeader, Delivery, Operation, Operations, Receiver};
+use activity_rank_core::event::Definitions;
+use activity_rank_store::count::{
+    CallEvents, CallHeader, Delivery, Operation, Operations, Receiver,
+};
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
 use serde_json::Value;
@@ -52,6 +55,8 @@ pub enum ScriptCall {
         then: i64,
         /// For each operation its user, or an empty string if it gives no points.
         users: Vec<String>,
+        /// The events that were open.
+        events: CallEvents,
     },
     /// A script that changes all boards of a user or target.
     AllBoards {
@@ -160,7 +165,10 @@ impl Step {
     pub fn encode(&self, context: &CallContext) -> EncodedCall {
         match &self.call {
             ScriptCall::Count {
-                operations, then, ..
+                operations,
+                then,
+                events,
+                ..
             } => {
                 let (keys, args) = operations.call(&CallHeader {
                     keys: context.keys.clone(),
@@ -171,6 +179,7 @@ impl Step {
                     standings: false,
                     journal_flag: NOT_JOURNALED,
                     shard: None,
+                    events: events.clone(),
                 });
                 let script = "count";
                 EncodedCall { script, keys, args }
@@ -321,6 +330,8 @@ pub struct Planner {
     registrations: u64,
     /// Archived boards as the shadow lists them for the next call; `None` if unknown.
     archived: Option<Vec<String>>,
+    /// The definitions of events at the current entry.
+    definitions: Definitions,
     open: Option<OpenCall>,
     steps: Vec<Step>,
 }
@@ -333,6 +344,7 @@ struct OpenCall {
     entries: u64,
     operations: Operations,
     users: Vec<String>,
+    events: CallEvents,
 }
 
 impl Planner {
@@ -348,6 +360,7 @@ impl Planner {
             users: NewUsers::default(),
             registrations: 0,
             archived: None,
+            definitions: Definitions::default(),
             open: None,
             steps: Vec::new(),
         }
@@ -376,6 +389,7 @@ impl Planner {
             Change::List { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
+            Change::Event { definitions, .. } => self.definitions = definitions.clone(),
             Change::Stub { .. } | Change::ModerateTarget { .. } | Change::Erase { .. } => {}
         }
     }
@@ -393,6 +407,11 @@ impl Planner {
                 instant,
             } => return self.list(number, &user, listed, instant),
             Change::Stub { name, stub, .. } => return self.set_stub(number, name, stub),
+            Change::Event {
+                event,
+                json,
+                definitions,
+            } => return self.define(number, event, json, definitions),
             Change::Moderate {
                 user,
                 hidden,
@@ -565,6 +584,30 @@ impl Planner {
         self.complete_with(entry, vec![command]);
     }
 
+    /// Changes an event. The calls after it count by the new definitions.
+    fn define(&mut self, entry: u64, event: String, json: String, definitions: Definitions) {
+        self.close();
+        let (events, board) = (self.keys.events(), self.keys.event_board(&event));
+        let field = vec![Keys::DEFINITIONS.to_owned(), definitions.text().to_owned()];
+        let mut commands = Vec::new();
+        let expiry = definitions.events().find(|counted| counted.id == event);
+        if json.is_empty() {
+            commands.push(Step::command("UNLINK", board, Vec::new()));
+        } else if let Some(counted) = expiry {
+            let expiry = vec![counted.expiry.to_string()];
+            commands.push(Step::command("EXPIREAT", board, expiry));
+        }
+        if self.shard == 0 {
+            commands.push(match json.is_empty() {
+                true => Step::command("HDEL", events, vec![event]),
+                false => Step::command("HSET", events, vec![event, json]),
+            });
+        }
+        commands.push(Step::command("HSET", self.keys.users(), field));
+        self.definitions = definitions;
+        self.complete_with(entry, commands);
+    }
+
     /// Records the number of a registration, if this shard has given it.
     fn keep_number(&mut self, number: &str) {
         let (shard, count) = number.split_once('.').unwrap_or(("", number));
@@ -588,7 +631,9 @@ impl Planner {
             .as_ref()
             .is_some_and(|open| open.hour == hour && open.entries < MAX_ENTRIES);
         let archived_changes = self.archived.as_ref() != Some(&archived);
-        if !has_room || !expired.is_empty() || archived_changes {
+        let events = CallEvents::new(&self.definitions, Instant(then));
+        let counts_elsewhere = self.open.as_ref().is_some_and(|open| open.events != events);
+        if !has_room || !expired.is_empty() || archived_changes || counts_elsewhere {
             self.close();
         }
         for key in expired {
@@ -613,6 +658,7 @@ impl Planner {
             entries: 0,
             operations: Operations::default(),
             users: Vec::new(),
+            events,
         });
         open.entry = entry;
         open.entries += 1;
@@ -633,6 +679,7 @@ impl Planner {
                 operations: open.operations,
                 then: open.then,
                 users: open.users,
+                events: open.events,
             },
         });
     }

@@ -271,6 +271,7 @@ impl Applier {
                 | Change::Target(_)
                 | Change::List { .. }
                 | Change::Stub { .. }
+                | Change::Event { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. } => self.planner.add(entry),
             }

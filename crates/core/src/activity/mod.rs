@@ -5,7 +5,7 @@ mod outcome;
 mod read;
 
 pub use order::date_in_order;
-pub use outcome::{Counted, Outcome, StandingView};
+pub use outcome::{Counted, EventStandingView, Outcome, StandingView};
 pub use read::{Activity, ActivityReader, read_at, read_groups, read_undo};
 
 use crate::config::Rule;

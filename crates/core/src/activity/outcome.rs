@@ -87,6 +87,18 @@ pub struct Counted {
     /// By period; absent from items of an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standings: Option<Object<&'static str, StandingView>>,
+    /// By event, for those in which the activity counts by its instant; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Object<String, EventStandingView>>,
+}
+
+/// The user's standing on the board of an event.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventStandingView {
+    /// The score; zero for a user who is not on the board.
+    pub score: Points,
+    /// The rank from 1; `None` for a user who is not on the board.
+    pub rank: Option<u64>,
 }
 
 /// The user's standing on the board of one period.
@@ -120,6 +132,7 @@ impl Counted {
                 _ => None,
             },
             standings: None,
+            events: None,
         }
     }
 
@@ -132,6 +145,7 @@ impl Counted {
             points: Points { steps: 0, decimals },
             level_up: None,
             standings: None,
+            events: None,
         }
     }
 }

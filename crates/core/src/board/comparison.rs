@@ -1,9 +1,7 @@
 //! `GET /v1/ranking/{period}/users?ids=` or `?followed_by=`: several users and their order among themselves.
 
 use super::standing::NOT_IN_SNAPSHOT;
-use super::{
-    BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, PeriodView, UserView, to_json,
-};
+use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, Heading, UserView, to_json};
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
@@ -26,7 +24,8 @@ pub struct ComparisonRequest {
 
 #[derive(Debug, Serialize)]
 struct View<'a> {
-    period: &'a PeriodView,
+    #[serde(flatten)]
+    heading: &'a Heading,
     total: u64,
     entries: Vec<Entry<'a>>,
 }
@@ -57,8 +56,15 @@ impl ComparisonRequest {
     /// # Errors
     ///
     /// As [`BoardId::parse`].
-    pub fn parse(period: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["ids", FOLLOWED_BY, "date", "group", "movement"]);
+    pub fn parse(
+        kind: BoardKind,
+        period: &str,
+        query: &str,
+        config: &Config,
+        today: Date,
+    ) -> Result<Self, Error> {
+        let known = kind.parameters(&["ids", FOLLOWED_BY, "date", "group", "movement"]);
+        let mut query = Query::parse(query, &known);
         let followed_by = query.get(FOLLOWED_BY).map(str::to_owned);
         let followed_by = followed_by.map(|user| {
             let user = match query.get("ids") {
@@ -73,7 +79,7 @@ impl ComparisonRequest {
         };
         Ok(Self {
             movement: BoardId::movement(&mut query, period),
-            board: BoardId::parse(BoardKind::Members, period, query, config, today)?,
+            board: BoardId::parse(kind, period, query, config, today)?,
             users,
             followed_by,
         })
@@ -100,7 +106,7 @@ impl BoardRequest for ComparisonRequest {
     }
 
     /// Renders the users by rank, then those without a rank in the order requested.
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
+    fn render(&self, slice: &BoardSlice, heading: &Heading, config: &Config) -> String {
         let layout = config.layout;
         let level = |user: &str| slice.level(user, &config.levels);
         let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -134,7 +140,7 @@ impl BoardRequest for ComparisonRequest {
             entry.position = entry.rank.map(|_| position);
         }
         to_json(&View {
-            period,
+            heading,
             total: slice.total,
             entries,
         })

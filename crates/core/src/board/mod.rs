@@ -22,13 +22,14 @@ pub use slice::{BoardQuery, BoardSlice, Content, Row};
 pub use stale::CachedResponse;
 pub use standing::StandingRequest;
 pub use standings::{Friends, Standings, StandingsRequest};
-pub use view::{EntryView, PeriodView, UserView};
+pub use view::{EntryView, Heading, PeriodView, UserView};
 pub use winners::{PastBoard, WINNERS, WinnersRequest};
 
 use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
 use crate::content;
 use crate::error::Error;
+use crate::id;
 use crate::query::Query;
 use crate::score::{Layout, Points, Score};
 use serde::Serialize;
@@ -48,6 +49,8 @@ pub enum BoardKind {
     Content,
     /// Users, by the points that their targets and they themselves receive.
     Authors,
+    /// Users, by the points of what they do in an event.
+    Event,
 }
 
 impl BoardKind {
@@ -58,6 +61,7 @@ impl BoardKind {
             Self::Members => "",
             Self::Content => "T",
             Self::Authors => "A",
+            Self::Event => "E",
         }
     }
 
@@ -66,7 +70,7 @@ impl BoardKind {
     #[must_use]
     pub fn is_plain(self) -> bool {
         match self {
-            Self::Members => false,
+            Self::Members | Self::Event => false,
             Self::Content | Self::Authors => true,
         }
     }
@@ -81,13 +85,14 @@ impl BoardKind {
         Points::new(steps, layout.decimals)
     }
 
-    /// Removes the query parameters `group` and `movement`, the last ones of a route, where boards have no
-    /// groups.
-    fn parameters<'a>(self, all: &'a [&'a str]) -> &'a [&'a str] {
-        match self {
-            Self::Members => all,
-            Self::Content | Self::Authors => all.split_at(all.len().saturating_sub(2)).0,
-        }
+    /// Removes the query parameters `group` and `movement` where boards have no groups, and `date` for events.
+    fn parameters<'a>(self, all: &[&'a str]) -> Vec<&'a str> {
+        let is_known = |name: &&str| match self {
+            Self::Members => true,
+            Self::Content | Self::Authors => !["group", "movement"].contains(name),
+            Self::Event => !["date", "group", "movement"].contains(name),
+        };
+        all.iter().copied().filter(is_known).collect()
     }
 
     /// Returns the member of its boards for an id.
@@ -95,14 +100,14 @@ impl BoardKind {
     pub fn member(self, id: &str) -> String {
         match self {
             Self::Content => content::member(id),
-            Self::Members | Self::Authors => id.to_owned(),
+            Self::Members | Self::Authors | Self::Event => id.to_owned(),
         }
     }
 
     /// Returns the kind of the board with a name, see [`BoardId::name`].
     #[must_use]
     pub fn of_board_name(name: &str) -> Self {
-        let mut kinds = [Self::Content, Self::Authors].into_iter();
+        let mut kinds = [Self::Content, Self::Authors, Self::Event].into_iter();
         let found = kinds.find(|kind| name.starts_with(kind.prefix()));
         found.unwrap_or(Self::Members)
     }
@@ -113,6 +118,7 @@ impl BoardKind {
         match part {
             "content" => Self::Content,
             "authors" => Self::Authors,
+            "events" => Self::Event,
             _ => Self::Members,
         }
     }
@@ -124,25 +130,26 @@ impl BoardKind {
             Self::Members => "ranking",
             Self::Content => "content",
             Self::Authors => "authors",
+            Self::Event => "events",
         }
     }
 }
 
-/// The board of one period instance, of all users or of a group.
+/// The board of one period instance, of all users or of a group; or that of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardId {
     /// The subject.
     pub kind: BoardKind,
-    /// The kind of period.
+    /// The kind of period; all time for an event.
     pub period: Period,
     /// Any day of the period instance.
     pub date: Date,
-    /// The group whose activity the board ranks; `None` for the board of all users.
+    /// The group whose activity the board ranks, or the event; `None` for the board of all users.
     pub group: Option<String>,
 }
 
 impl BoardId {
-    /// Parses the period of a path and the query parameters `date` and, for members, `group`.
+    /// Parses the period or event of a path and the query parameters `date` and, for members, `group`.
     ///
     /// # Errors
     ///
@@ -155,13 +162,18 @@ impl BoardId {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
+        if kind == BoardKind::Event {
+            let event = query.check("/event", id::checked(period));
+            query.finish()?;
+            return Ok(Self::of_event(event.unwrap_or_default()));
+        }
         let (date, group) = (query.date(today), query.group());
         let names = Period::ALL.map(Period::name).join(", ");
         let known = Period::parse(period).ok_or_else(|| format!("must be one of {names}"));
         let known = query.check("/period", known);
         query.finish()?;
         let periods = match kind {
-            BoardKind::Members => &config.periods,
+            BoardKind::Members | BoardKind::Event => &config.periods,
             BoardKind::Content | BoardKind::Authors => &config.content_periods,
         };
         if periods.is_empty() {
@@ -182,13 +194,35 @@ impl BoardId {
 
     /// Returns the name that identifies the board within a deployment: `d:2026-11-20`, or
     /// `d:2026-11-20:eu` for the group `eu`; boards of content and of authors begin with a capital letter,
-    /// `Td:2026-11-20` and `Ad:2026-11-20`.
+    /// `Td:2026-11-20` and `Ad:2026-11-20`; the board of an event is `E::hackathon`.
     ///
     /// Redis keys, the archive and snapshots contain it.
     #[must_use]
     pub fn name(&self) -> String {
+        if let (BoardKind::Event, Some(event)) = (self.kind, &self.group) {
+            return event_board_name(event);
+        }
         let name = board_name(self.period, self.date, self.group.as_deref());
         format!("{}{name}", self.kind.prefix())
+    }
+
+    /// Returns the board of an event.
+    #[must_use]
+    pub fn of_event(event: String) -> Self {
+        Self {
+            kind: BoardKind::Event,
+            period: Period::All,
+            date: Date::of_local_millis(0),
+            group: Some(event),
+        }
+    }
+
+    /// Returns the event, if the board is that of one.
+    #[must_use]
+    pub fn event(&self) -> Option<&str> {
+        self.group
+            .as_deref()
+            .filter(|_| self.kind == BoardKind::Event)
     }
 
     /// Returns the board of the period before, with the same subject and group; `None` for all time.
@@ -210,6 +244,9 @@ impl BoardId {
     /// Returns the path of a request's normal form.
     fn path(&self) -> String {
         let (kind, name) = (self.kind.path(), self.period.name());
+        if let Some(event) = self.event() {
+            return format!("/v1/{kind}/{event}/ranking");
+        }
         format!("/v1/{kind}/{name}/{}", self.period.id(self.date))
     }
 
@@ -220,7 +257,7 @@ impl BoardId {
 
     /// Returns the last query parameter of a request's normal form: the group, if there is one.
     fn group_parameter(&self) -> String {
-        let group = self.group.as_ref();
+        let group = self.group.as_ref().filter(|_| self.event().is_none());
         group
             .map(|group| format!("&group={group}"))
             .unwrap_or_default()
@@ -235,6 +272,12 @@ pub fn board_name(period: Period, date: Date, group: Option<&str>) -> String {
         Some(group) => format!("{letter}:{id}:{group}"),
         None => format!("{letter}:{id}"),
     }
+}
+
+/// Returns the name of the board of an event; see [`BoardId::name`].
+#[must_use]
+pub fn event_board_name(event: &str) -> String {
+    format!("{}::{event}", BoardKind::Event.prefix())
 }
 
 /// Parses a board name into its period, the period's first day and the group (empty for all users).
@@ -279,7 +322,7 @@ pub trait BoardRequest {
     }
 
     /// Renders the response body from the data that answers [`Self::query`].
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String;
+    fn render(&self, slice: &BoardSlice, heading: &Heading, config: &Config) -> String;
 }
 
 fn to_json(view: &impl Serialize) -> String {

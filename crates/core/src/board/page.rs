@@ -1,7 +1,7 @@
 //! `GET /v1/ranking/{period}`, `/v1/content/{period}` and `/v1/authors/{period}`: a page of a board.
 
 use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice};
-use super::{EntryView, PeriodView, to_json};
+use super::{EntryView, Heading, to_json};
 use crate::calendar::{Date, Period};
 use crate::config::Config;
 use crate::error::Error;
@@ -24,7 +24,8 @@ pub struct PageRequest {
 
 #[derive(Debug, Serialize)]
 struct View<'a> {
-    period: &'a PeriodView,
+    #[serde(flatten)]
+    heading: &'a Heading,
     total: u64,
     entries: Vec<EntryView<'a>>,
 }
@@ -42,7 +43,7 @@ impl PageRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let known = kind.parameters(&["limit", "offset", "date", "group", "movement"]);
+        let known = &kind.parameters(&["limit", "offset", "date", "group", "movement"]);
         let mut query = Query::parse(query, known);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         let offset = query.integer("offset", 0..=MAX_OFFSET, 0);
@@ -66,7 +67,7 @@ impl PageRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let known = kind.parameters(&["limit", "group", "movement"]);
+        let known = &kind.parameters(&["limit", "group", "movement"]);
         let mut query = Query::parse(query, known);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         Ok(Self {
@@ -115,6 +116,9 @@ impl PageRequest {
         let (period, group) = (self.board.period.name(), self.board.group_parameter());
         let (kind, limit) = (self.board.kind.path(), self.limit);
         let movement = self.movement_parameter();
+        if let Some(event) = self.board.event() {
+            return format!("/v1/{kind}/{event}/live?limit={limit}");
+        }
         format!("/v1/{kind}/{period}/live?limit={limit}{movement}{group}")
     }
 
@@ -140,10 +144,10 @@ impl BoardRequest for PageRequest {
     }
 
     /// Renders at most `limit` rows: the slice may answer a request for more.
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
+    fn render(&self, slice: &BoardSlice, heading: &Heading, config: &Config) -> String {
         let rows = slice.rows.iter().take(self.limit as usize);
         to_json(&View {
-            period,
+            heading,
             total: slice.total,
             entries: rows.map(|row| self.entry(slice, row, config)).collect(),
         })

@@ -2,7 +2,7 @@
 
 use super::view::subject;
 use super::{BoardId, BoardKind, BoardQuery, BoardRequest, BoardSlice, Content};
-use super::{EntryView, PeriodView, Row, UserView, to_json};
+use super::{EntryView, Heading, Row, UserView, to_json};
 use crate::calendar::Date;
 use crate::config::Config;
 use crate::content::{TargetView, checked_id};
@@ -22,7 +22,8 @@ pub struct StandingRequest {
 
 #[derive(Debug, Serialize)]
 struct View<'a> {
-    period: &'a PeriodView,
+    #[serde(flatten)]
+    heading: &'a Heading,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<UserView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,11 +101,11 @@ impl StandingRequest {
     ) -> Result<Self, Error> {
         let mut query = Query::parse(
             query,
-            kind.parameters(&["around", "date", "group", "movement"]),
+            &kind.parameters(&["around", "date", "group", "movement"]),
         );
         let user = match kind {
             BoardKind::Content => query.check("/target", checked_id(user)).unwrap_or_default(),
-            BoardKind::Members | BoardKind::Authors => query.user(user),
+            BoardKind::Members | BoardKind::Authors | BoardKind::Event => query.user(user),
         };
         let around = query.integer("around", 0..=25, 0);
         Ok(Self {
@@ -137,7 +138,7 @@ impl BoardRequest for StandingRequest {
         self.movement
     }
 
-    fn render(&self, slice: &BoardSlice, period: &PeriodView, config: &Config) -> String {
+    fn render(&self, slice: &BoardSlice, heading: &Heading, config: &Config) -> String {
         let layout = config.layout;
         let kind = self.board.kind;
         let (row, content) = match slice.row_of(&self.user) {
@@ -150,7 +151,7 @@ impl BoardRequest for StandingRequest {
         };
         let nothing = Content::default();
         let content = match kind {
-            BoardKind::Members | BoardKind::Authors => None,
+            BoardKind::Members | BoardKind::Authors | BoardKind::Event => None,
             BoardKind::Content => content.or(Some(&nothing)),
         };
         let (user, target, author) = subject(&self.user, profile, content);
@@ -162,7 +163,7 @@ impl BoardRequest for StandingRequest {
             rank.is_some_and(|rank| self.is_around(other, rank))
         });
         to_json(&View {
-            period,
+            heading,
             user: user.map(|user| user.with_level(level)),
             target,
             author,

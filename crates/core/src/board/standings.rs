@@ -16,8 +16,8 @@ use serde::Serialize;
 pub struct StandingsRequest {
     /// The user.
     pub user: String,
-    /// The boards of all users by period, then of each group, then the boards of authors; with movement followed
-    /// by the boards of the periods before.
+    /// The boards of all users by period, then of each group, then the boards of authors and of events; with movement
+    /// followed by the boards of the periods before.
     pub boards: Vec<BoardId>,
     /// The number of current boards.
     current: usize,
@@ -52,6 +52,8 @@ struct View<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_level: Option<NextLevel<'a>>,
     standings: Object<&'static str, PeriodStandings<'a>>,
+    #[serde(skip_serializing_if = "is_empty")]
+    events: Object<&'a str, BoardStanding>,
 }
 
 /// The standings on the boards of one period.
@@ -73,12 +75,18 @@ fn is_empty(groups: &Object<&str, BoardStanding>) -> bool {
 }
 
 impl StandingsRequest {
-    /// Parses the request.
+    /// Parses the request. `events` are those that run or settle.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] for an invalid path or query.
-    pub fn parse(user: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
+    pub fn parse(
+        user: &str,
+        query: &str,
+        config: &Config,
+        today: Date,
+        events: Vec<String>,
+    ) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["groups", "friends", "movement"]);
         let (user, groups) = (query.user(user), query.groups());
         let (friends, movement) = (query.flag("friends"), query.flag("movement"));
@@ -97,6 +105,7 @@ impl StandingsRequest {
             add(BoardKind::Members, &config.periods, Some(group));
         }
         add(BoardKind::Authors, &config.content_periods, None);
+        boards.extend(events.into_iter().map(BoardId::of_event));
         let current = boards.len();
         if movement {
             let members = boards.iter().filter(|board| !board.kind.is_plain());
@@ -151,11 +160,17 @@ impl StandingsRequest {
     #[must_use]
     pub fn render(&self, standings: &Standings, config: &Config) -> Option<String> {
         let mut views: Vec<(&str, PeriodStandings<'_>)> = Vec::new();
+        let mut events = Vec::new();
         let mut friends = standings.friends.iter();
         let current = self.boards.iter().take(self.current);
         for (board, slice) in current.zip(&standings.slices) {
             let friends = friends.next();
             let Some(slice) = slice else { continue };
+            if let Some(event) = board.event() {
+                let standing = BoardStanding::new(board.kind, &self.user, slice, config.layout);
+                events.push((event, standing));
+                continue;
+            }
             let name = board.period.name();
             let index = views.iter().position(|(known, _)| *known == name);
             let index = index.unwrap_or_else(|| {
@@ -176,6 +191,7 @@ impl StandingsRequest {
                 user: UserView::new(&self.user, standings.profile.as_ref()).with_level(level),
                 next_level: all_time.and_then(|steps| NextLevel::above(steps, config)),
                 standings: Object(views),
+                events: Object(events),
             })
         })
     }
@@ -215,7 +231,9 @@ impl<'a> PeriodStandings<'a> {
         match (board.kind, &board.group) {
             (BoardKind::Members, None) => self.standing = Some(standing),
             (BoardKind::Members, Some(group)) => self.groups.0.push((group, standing)),
-            (BoardKind::Authors | BoardKind::Content, _) => self.author = Some(standing),
+            (BoardKind::Authors | BoardKind::Content | BoardKind::Event, _) => {
+                self.author = Some(standing)
+            }
         }
     }
 }

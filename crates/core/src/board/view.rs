@@ -7,6 +7,7 @@ use crate::content::TargetView;
 use crate::profile::Profile;
 use crate::score::{Layout, Points};
 use serde::Serialize;
+use serde_json::Value;
 
 /// A period instance in a response.
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +34,27 @@ impl PeriodView {
             end: bounds.map(|(_, end)| end.to_string()),
             timezone: calendar.name().to_owned(),
             closed: bounds.is_some_and(|(_, end)| end <= now),
+        }
+    }
+}
+
+/// What a board is about, in a response: the field `period` or `event`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Heading {
+    /// A period instance.
+    Period(PeriodView),
+    /// An event, as [`crate::event::Event::view`] returns it.
+    Event(Value),
+}
+
+impl Heading {
+    /// Returns whether the board does not change any more, but for late activity.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Self::Period(period) => period.closed,
+            Self::Event(event) => event.get("state").and_then(Value::as_str) == Some("final"),
         }
     }
 }

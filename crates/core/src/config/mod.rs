@@ -61,6 +61,8 @@ pub struct Config {
     pub public_stats: bool,
     /// The rows of each board in the snapshots: 1 to 100,000.
     pub snapshot_members: u32,
+    /// The time after the end of an event in which late activity counts, in milliseconds: up to 30 days.
+    pub settling: i64,
     /// The prefix of every key.
     pub prefix: String,
     /// The optional bindings.
@@ -82,6 +84,8 @@ pub struct Keep {
     pub year: u64,
     /// Active records, from the user's last counted activity.
     pub marks: u64,
+    /// Boards of an event, from the instant at which it is final.
+    pub event: u64,
 }
 
 const DAY_SECONDS: u64 = 86_400;
@@ -105,6 +109,12 @@ impl Keep {
     #[must_use]
     pub fn records_seconds(&self) -> u64 {
         (self.marks + 1) * DAY_SECONDS
+    }
+
+    /// Returns the lifetime of an event's board in seconds, from the instant at which it is final.
+    #[must_use]
+    pub fn event_seconds(&self) -> u64 {
+        self.event * DAY_SECONDS
     }
 }
 
@@ -145,6 +155,8 @@ impl Config {
             snapshot_members: vars
                 .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
                 .unwrap_or(1000),
+            settling: i64::from(vars.integer("SETTLE_MINUTES", 0..=43_200)?.unwrap_or(180))
+                * 60_000,
             prefix: prefix(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
@@ -229,6 +241,7 @@ fn keep(vars: &Vars) -> Result<Keep, Error> {
         month: 366,
         year: 731,
         marks: 400,
+        event: 366,
     };
     for (name, value) in vars.table(NAME)?.unwrap_or_default() {
         let days = value
@@ -243,8 +256,9 @@ fn keep(vars: &Vars) -> Result<Keep, Error> {
             "month" => keep.month = days,
             "year" => keep.year = days,
             "marks" => keep.marks = days,
+            "event" => keep.event = days,
             _ => {
-                let remedy = format!("'{name}' is none of day, week, month, year, marks");
+                let remedy = format!("'{name}' is none of day, week, month, year, marks, event");
                 return Err(Error::Misconfigured(NAME, remedy));
             }
         }

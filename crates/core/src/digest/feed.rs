@@ -154,7 +154,7 @@ impl Item {
     /// Adds the first rows of a board.
     fn add(&mut self, kind: BoardKind, rows: &[Row], config: &Config) {
         let heading = match kind {
-            BoardKind::Members => "",
+            BoardKind::Members | BoardKind::Event => "",
             BoardKind::Content => "<h2>Content</h2>",
             BoardKind::Authors => "<h2>Authors</h2>",
         };

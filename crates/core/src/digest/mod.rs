@@ -152,7 +152,9 @@ fn boards(config: &Config, first: Date) -> Vec<BoardId> {
 fn page(board: BoardId) -> PageRequest {
     match board.kind {
         BoardKind::Members => PageRequest::of(board, MEMBERS, true),
-        BoardKind::Content | BoardKind::Authors => PageRequest::of(board, WINNERS, false),
+        BoardKind::Content | BoardKind::Authors | BoardKind::Event => {
+            PageRequest::of(board, WINNERS, false)
+        }
     }
 }
 

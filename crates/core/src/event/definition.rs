@@ -1,21 +1,18 @@
 //! `PUT /v1/events/{event}`: the definition of an event.
 
-use super::{Event, Prize, prizes};
+use super::{Event, prizes};
 use crate::activity::read_groups;
 use crate::calendar::{Date, Instant};
 use crate::config::{ADJUST, Config};
 use crate::error::{Error, FieldErrors};
 use crate::id;
 use crate::profile::{check_link, optional};
-use crate::score::Layout;
+use crate::score::Points;
 use crate::text;
 use serde_json::{Map, Value, json};
 
 /// The most days of an event.
-pub const MAX_DAYS: i64 = 366;
-
-/// The most events that run or settle at a time.
-pub const MAX_RUNNING: usize = 20;
+const MAX_DAYS: i64 = 366;
 
 const MAX_TITLE_CHARACTERS: usize = 200;
 
@@ -23,25 +20,6 @@ const FIELDS: [&str; 7] = ["title", "from", "to", "url", "actions", "groups", "p
 
 const INSTANT: &str =
     "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
-
-/// What an event is: its time, and what counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// The title: 1 to 200 characters.
-    pub title: String,
-    /// The first instant.
-    pub from: Instant,
-    /// The first instant after it.
-    pub to: Instant,
-    /// The `https` URL of its page.
-    pub url: Option<String>,
-    /// The actions that count with their points, in smallest steps; `None` for all by their rules.
-    pub actions: Option<Vec<(String, u64)>>,
-    /// The groups whose activity counts; empty for all activity.
-    pub groups: Vec<String>,
-    /// The prizes, by rank.
-    pub prizes: Vec<Prize>,
-}
 
 impl Event {
     /// Parses a request body; the id comes from the path.
@@ -68,46 +46,19 @@ impl Event {
         let groups = errors.check("/groups", read_groups(fields.get("groups")));
         let prizes = errors.check("/prizes", prizes::read(fields.get("prizes")));
         let event = || {
-            Some(Self {
-                id: id?,
-                definition: Definition {
-                    title: title?,
-                    from: from?,
-                    to: to?,
-                    url: url?,
-                    actions: actions?,
-                    groups: groups?,
-                    prizes: prizes?,
-                },
-            })
-        };
-        errors.finish(event())
-    }
-
-    /// Returns the definition as JSON that [`Self::parse`] accepts.
-    #[must_use]
-    pub fn to_json(&self, layout: Layout) -> Value {
-        let Definition {
-            title,
-            from,
-            to,
-            url,
-            actions,
-            groups,
-            prizes,
-        } = &self.definition;
-        let mut json = json!({"title": title, "from": from.to_string(), "to": to.to_string()});
-        let fields = json.as_object_mut().into_iter();
-        for fields in fields {
+            let (title, from, to) = (title?, from?, to?);
+            let (url, actions, groups, prizes) = (url?, actions?, groups?, prizes?);
+            let final_at = Instant(to.0 + config.settling);
+            let mut json = json!({
+                "title": title, "from": from.to_string(), "to": to.to_string(), "final_at": final_at.to_string(),
+            });
+            let mut fields = std::mem::take(json.as_object_mut()?);
             let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
             if let Some(url) = url {
                 add("url", json!(url));
             }
             if let Some(actions) = actions {
-                let points = |steps: u64| crate::score::Points::new(steps, layout.decimals);
-                let named = actions.iter();
-                let named = named.map(|(name, steps)| (name.clone(), json!(points(*steps))));
-                add("actions", Value::Object(named.collect()));
+                add("actions", Value::Object(actions));
             }
             if !groups.is_empty() {
                 add("groups", json!(groups));
@@ -115,8 +66,15 @@ impl Event {
             if !prizes.is_empty() {
                 add("prizes", json!(prizes));
             }
-        }
-        json
+            Some(Self {
+                id: id?,
+                from,
+                to,
+                final_at,
+                fields,
+            })
+        };
+        errors.finish(event())
     }
 }
 
@@ -140,14 +98,14 @@ fn check_end(from: Option<Instant>, to: Instant) -> Result<Instant, String> {
 fn read_actions(
     value: Option<&Value>,
     config: &Config,
-) -> Result<Option<Vec<(String, u64)>>, String> {
+) -> Result<Option<Map<String, Value>>, String> {
     let Some(value) = value else {
         return Ok(None);
     };
     let (layout, fields) = (config.layout, value.as_object());
     let fields = fields.filter(|fields| !fields.is_empty());
     let fields = fields.ok_or("must be an object of one action or more with their points")?;
-    let mut actions = Vec::new();
+    let mut actions = Map::new();
     for (action, points) in fields {
         if config.rules.get(action).is_none() || action == ADJUST {
             let known: Vec<&str> = config.rules.actions().collect();
@@ -163,7 +121,8 @@ fn read_actions(
             let (max, decimals) = (max / layout.unit(), layout.decimals);
             format!("'{action}' must be more than 0 and at most {max} points, with at most {decimals} decimals")
         })?;
-        actions.push((action.clone(), steps as u64));
+        let points = Points::new(steps as u64, layout.decimals);
+        actions.insert(action.clone(), json!(points));
     }
     Ok(Some(actions))
 }
@@ -198,18 +157,16 @@ mod tests {
     #[test]
     fn definition_is_parsed() {
         let event = Event::parse("hackathon", &complete(), &config()).unwrap();
-        let definition = &event.definition;
-        assert_eq!(definition.from.to_string(), "2026-11-20T00:00:00Z");
-        let actions = vec![("comment".to_owned(), 50), ("publish".to_owned(), 205)];
-        assert_eq!(definition.actions, Some(actions));
-        assert_eq!(definition.groups, ["eu"]);
+        assert_eq!(event.from.to_string(), "2026-11-20T00:00:00Z");
         let mut stored = complete();
         stored["from"] = json!("2026-11-20T00:00:00Z");
-        assert_eq!(event.to_json(config().layout), stored);
-        let least =
+        stored["final_at"] = json!("2026-11-22T03:00:00Z");
+        assert_eq!(Value::Object(event.fields), stored);
+        let mut least =
             json!({"title": "t", "from": "2026-11-20T00:00:00Z", "to": "2026-11-20T00:00:00.001Z"});
         let event = Event::parse("e", &least, &config()).unwrap();
-        assert_eq!(event.to_json(config().layout), least);
+        least["final_at"] = json!("2026-11-20T03:00:00.001Z");
+        assert_eq!(Value::Object(event.fields), least);
     }
 
     #[test]

@@ -4,15 +4,22 @@
 //! late activity still counts. Then it is final.
 
 mod definition;
+mod definitions;
+mod list;
 mod prizes;
 
-pub use definition::{Definition, MAX_DAYS, MAX_RUNNING};
-pub use prizes::Prize;
+pub use definitions::{CountedEvent, Definitions, MAX_RUNNING};
+pub use list::render_list;
 
 use crate::calendar::Instant;
-use crate::object::Object;
-use crate::score::{Layout, Points};
+use crate::error::Error;
+use crate::id;
+use crate::json;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The most events of a deployment.
+pub const MAX_EVENTS: u64 = 1000;
 
 /// What an event does at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -33,91 +40,99 @@ pub enum State {
 pub struct Event {
     /// Its id.
     pub id: String,
-    /// Its definition.
-    pub definition: Definition,
-}
-
-/// An event in a response.
-#[derive(Debug, Serialize)]
-pub struct EventView<'a> {
-    id: &'a str,
-    state: State,
-    title: &'a str,
-    from: String,
-    to: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    actions: Option<Object<&'a str, Points>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    groups: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    prizes: &'a [Prize],
+    /// The first instant.
+    pub from: Instant,
+    /// The first instant after it.
+    pub to: Instant,
+    /// The instant from which nothing counts any more.
+    pub final_at: Instant,
+    /// Its definition as requests and responses contain it, with `final_at`.
+    fields: Map<String, Value>,
 }
 
 impl Event {
-    /// Returns the state at an instant; `settling` is the time after the end in which late activity counts, in ms.
+    /// Parses the event of a path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`].
+    pub fn checked_id(event: &str) -> Result<String, Error> {
+        id::checked(event).map_err(|detail| Error::field("/event", detail))
+    }
+
+    /// Parses a stored event; `None` if the text is not one.
     #[must_use]
-    pub fn state(&self, now: Instant, settling: i64) -> State {
-        let Definition { from, to, .. } = &self.definition;
-        if now < *from {
+    pub fn from_stored(id: &str, text: &str) -> Option<Self> {
+        let Ok(Value::Object(fields)) = json::read(text.as_bytes()) else {
+            return None;
+        };
+        let instant = |name: &str| Instant::parse(fields.get(name)?.as_str()?);
+        Some(Self {
+            id: id.to_owned(),
+            from: instant("from")?,
+            to: instant("to")?,
+            final_at: instant("final_at")?,
+            fields,
+        })
+    }
+
+    /// Returns the text that [`Self::from_stored`] parses.
+    #[must_use]
+    pub fn stored(&self) -> String {
+        serde_json::to_string(&self.fields).unwrap_or_default()
+    }
+
+    /// Returns the state at an instant.
+    #[must_use]
+    pub fn state(&self, now: Instant) -> State {
+        if now < self.from {
             State::Coming
-        } else if now < *to {
+        } else if now < self.to {
             State::Running
-        } else if now.0 < to.0 + settling {
+        } else if now < self.final_at {
             State::Settling
         } else {
             State::Final
         }
     }
 
-    /// Returns the points, in smallest steps, that an activity of this instant gives in the event; `None` if it does not
-    /// count there. `points` are those of its rule.
+    /// Returns why the definition cannot take the place of another one without a recount; `None` if it can.
+    ///
+    /// Before the start everything may change, later the end while it lies ahead, and what does not count: title, URL
+    /// and prizes.
     #[must_use]
-    pub fn points(&self, at: Instant, action: &str, groups: &[String], points: u64) -> Option<u64> {
-        let Definition {
-            from,
-            to,
-            actions,
-            groups: counted,
-            ..
-        } = &self.definition;
-        let is_of_groups = counted.is_empty() || groups.iter().any(|group| counted.contains(group));
-        if at < *from || at >= *to || !is_of_groups {
-            return None;
-        }
-        match actions {
-            None => Some(points),
-            Some(actions) => {
-                let mut actions = actions.iter();
-                actions
-                    .find(|(name, _)| name == action)
-                    .map(|(_, points)| *points)
+    pub fn refusal(&self, before: Option<&Self>, now: Instant) -> Option<&'static str> {
+        let counting = |event: &Self| {
+            let part = |name: &str| event.fields.get(name).cloned();
+            (event.from, part("actions"), part("groups"))
+        };
+        match before {
+            Some(before) if before.state(now) == State::Final => {
+                Some("The event is final: its definition does not change any more.")
+            }
+            Some(before) if before.from <= now => {
+                let moved = self.to != before.to && (before.to <= now || self.to <= now);
+                if counting(self) != counting(before) || moved {
+                    Some(
+                        "The event has begun: only title, url, prizes and an end that lies ahead can change.",
+                    )
+                } else {
+                    None
+                }
+            }
+            Some(_) | None => {
+                (self.from <= now).then_some("An event begins in the future: from has passed.")
             }
         }
     }
 
     /// Returns the event as responses show it.
     #[must_use]
-    pub fn view(&self, now: Instant, settling: i64, layout: Layout) -> EventView<'_> {
-        let definition = &self.definition;
-        let actions = definition.actions.as_ref().map(|actions| {
-            let actions = actions.iter();
-            let views =
-                actions.map(|(name, steps)| (name.as_str(), Points::new(*steps, layout.decimals)));
-            Object(views.collect())
-        });
-        EventView {
-            id: &self.id,
-            state: self.state(now, settling),
-            title: &definition.title,
-            from: definition.from.to_string(),
-            to: definition.to.to_string(),
-            url: definition.url.as_deref(),
-            actions,
-            groups: &definition.groups,
-            prizes: &definition.prizes,
-        }
+    pub fn view(&self, now: Instant) -> Value {
+        let mut fields = self.fields.clone();
+        fields.insert("id".to_owned(), json!(self.id));
+        fields.insert("state".to_owned(), json!(self.state(now)));
+        Value::Object(fields)
     }
 }
 
@@ -127,29 +142,18 @@ mod tests {
 
     const HOUR: i64 = 3_600_000;
 
-    fn event(actions: Option<&[(&str, u64)]>, groups: &[&str]) -> Event {
-        Event {
-            id: "hackathon".to_owned(),
-            definition: Definition {
-                title: "Hackathon".to_owned(),
-                from: Instant(10 * HOUR),
-                to: Instant(20 * HOUR),
-                url: None,
-                actions: actions.map(|actions| {
-                    let owned = actions
-                        .iter()
-                        .map(|(name, steps)| ((*name).to_owned(), *steps));
-                    owned.collect()
-                }),
-                groups: groups.iter().map(|group| (*group).to_owned()).collect(),
-                prizes: Vec::new(),
-            },
-        }
+    fn event(change: impl FnOnce(&mut Value)) -> Event {
+        let mut fields = json!({
+            "title": "Hackathon", "from": Instant(10 * HOUR).to_string(), "to": Instant(20 * HOUR).to_string(),
+            "final_at": Instant(23 * HOUR).to_string(), "groups": ["eu"],
+        });
+        change(&mut fields);
+        Event::from_stored("hackathon", &fields.to_string()).unwrap()
     }
 
     #[test]
     fn states_begin_to_the_millisecond() {
-        let event = event(None, &[]);
+        let event = event(|_| ());
         for (now, state) in [
             (10 * HOUR - 1, State::Coming),
             (10 * HOUR, State::Running),
@@ -158,29 +162,53 @@ mod tests {
             (23 * HOUR - 1, State::Settling),
             (23 * HOUR, State::Final),
         ] {
-            assert_eq!(event.state(Instant(now), 3 * HOUR), state, "{now}");
+            assert_eq!(event.state(Instant(now)), state, "{now}");
         }
     }
 
     #[test]
-    fn activity_counts_by_instant_action_and_group() {
-        let groups = |names: &[&str]| -> Vec<String> {
-            names.iter().map(|name| (*name).to_owned()).collect()
-        };
-        let all = event(None, &[]);
-        let some = event(Some(&[("comment", 5)]), &["eu", "us"]);
-        for (event, at, action, of, points) in [
-            (&all, 10 * HOUR, "like", groups(&[]), Some(2)),
-            (&all, 20 * HOUR - 1, "like", groups(&["eu"]), Some(2)),
-            (&all, 10 * HOUR - 1, "like", groups(&[]), None),
-            (&all, 20 * HOUR, "like", groups(&[]), None),
-            (&some, 10 * HOUR, "comment", groups(&["us"]), Some(5)),
-            (&some, 10 * HOUR, "comment", groups(&["asia"]), None),
-            (&some, 10 * HOUR, "comment", groups(&[]), None),
-            (&some, 10 * HOUR, "like", groups(&["eu"]), None),
+    fn changes_after_the_start_are_refused() {
+        let before = event(|_| ());
+        let to = |hour: i64| event(|fields| fields["to"] = json!(Instant(hour * HOUR).to_string()));
+        let titled = event(|fields| fields["title"] = json!("New"));
+        let other_groups = event(|fields| fields["groups"] = json!(["us"]));
+        let begun = Some(
+            "The event has begun: only title, url, prizes and an end that lies ahead can change.",
+        );
+        for (hour, after, refusal) in [
+            (9, &other_groups, None),
+            (9, &to(30), None),
+            (10, &other_groups, begun),
+            (10, &titled, None),
+            (15, &to(16), None),
+            (15, &to(30), None),
+            (15, &to(15), begun),
+            (20, &to(30), begun),
+            (22, &titled, None),
+            (
+                23,
+                &titled,
+                Some("The event is final: its definition does not change any more."),
+            ),
         ] {
-            let found = event.points(Instant(at), action, &of, 2);
-            assert_eq!(found, points, "{at} {action} {of:?}");
+            let now = Instant(hour * HOUR);
+            assert_eq!(after.refusal(Some(&before), now), refusal, "{hour}");
         }
+        let passed = Some("An event begins in the future: from has passed.");
+        assert_eq!(before.refusal(None, Instant(10 * HOUR)), passed);
+        assert_eq!(before.refusal(None, Instant(10 * HOUR - 1)), None);
+    }
+
+    #[test]
+    fn other_texts_are_no_event() {
+        for text in ["", "[]", "{}", r#"{"from":"x","to":"y","final_at":"z"}"#] {
+            assert_eq!(Event::from_stored("e", text), None, "{text}");
+        }
+        let event = event(|_| ());
+        let again = Event::from_stored("hackathon", &event.stored());
+        assert_eq!(again.as_ref(), Some(&event));
+        let view = event.view(Instant(0));
+        assert_eq!(view["state"], "coming");
+        assert_eq!(view["id"], "hackathon");
     }
 }

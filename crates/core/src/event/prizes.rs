@@ -10,19 +10,11 @@ const MAX_TITLE_CHARACTERS: usize = 200;
 
 /// A prize for some ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Prize {
+pub(super) struct Prize {
     /// The ranks: `1`, or a range such as `2-10`.
     ranks: String,
     /// The title: 1 to 200 characters.
-    pub title: String,
-}
-
-impl Prize {
-    /// Returns the first and the last rank.
-    #[must_use]
-    pub fn ranks(&self) -> Option<(u32, u32)> {
-        range(&self.ranks)
-    }
+    title: String,
 }
 
 /// Parses ranks without leading zeros.
@@ -82,8 +74,6 @@ mod tests {
             {"ranks": "1000", "title": "The last"},
         ]);
         let read = read(Some(&prizes)).unwrap();
-        let ranks: Vec<_> = read.iter().filter_map(Prize::ranks).collect();
-        assert_eq!(ranks, [(1, 1), (2, 10), (1000, 1000)]);
         assert_eq!(serde_json::to_value(&read).unwrap(), prizes);
     }
 

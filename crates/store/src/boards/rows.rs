@@ -39,7 +39,7 @@ impl ShardRow {
             content: None,
         };
         match kind {
-            BoardKind::Members | BoardKind::Authors => Row {
+            BoardKind::Members | BoardKind::Authors | BoardKind::Event => Row {
                 profile: self.profile.as_deref().and_then(Profile::from_json),
                 user: self.user,
                 ..row

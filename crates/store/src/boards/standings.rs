@@ -27,7 +27,8 @@ struct BoardStanding {
 }
 
 /// Reads the standings of a user, and the next users above. With several shards, a second request reads the other
-/// shards, for all boards together.
+/// shards, for all boards together. Returns `None` if the definitions of events have changed: the request has other
+/// boards then.
 ///
 /// # Errors
 ///
@@ -35,7 +36,7 @@ struct BoardStanding {
 pub async fn read_standings(
     deployment: &Deployment,
     request: &StandingsRequest,
-) -> Result<Standings, Error> {
+) -> Result<Option<Standings>, Error> {
     let config = &deployment.config;
     let own_shard = config.shard_of(&request.user);
     let calls = (0..config.shards).map(|shard| standings_call(config, request, shard));
@@ -50,6 +51,10 @@ pub async fn read_standings(
         standings.push(BoardStanding::new(board.kind, total));
     }
     let own = replies.get(own_shard as usize).unwrap_or(&Reply::Nil);
+    let definitions = own.list()?.get(4).map(Reply::optional_text).transpose()?;
+    if !deployment.knows_definitions(own_shard, definitions.flatten().unwrap_or_default()) {
+        return Ok(None);
+    }
     result.profile = decode_profile(own.at(1)?)?;
     for (standing, reply) in standings.iter_mut().zip(own.at(2)?.list()?) {
         standing.add_own(own_shard, reply)?;
@@ -63,7 +68,7 @@ pub async fn read_standings(
         .into_iter()
         .map(|standing| Some(standing.slice(&request.user)));
     result.slices = slices.collect();
-    Ok(result)
+    Ok(Some(result))
 }
 
 /// Returns the call that reads the standings of the user on their shard, and the totals of another shard.

@@ -176,7 +176,7 @@ impl Top for StoredTop {
                 author: None,
             };
             match self.board.kind {
-                BoardKind::Members | BoardKind::Authors => stored,
+                BoardKind::Members | BoardKind::Authors | BoardKind::Event => stored,
                 BoardKind::Content => {
                     let (subject, author) = row.target().unwrap_or(("{}", ""));
                     let author = Some(author).filter(|author| !author.is_empty());

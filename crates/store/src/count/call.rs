@@ -7,6 +7,7 @@ use crate::keys::Keys;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Keep, Once};
+use activity_rank_core::event::Definitions;
 
 /// The arguments of a call before its lists.
 pub struct CallHeader {
@@ -26,6 +27,29 @@ pub struct CallHeader {
     pub journal_flag: &'static str,
     /// The shard, if there are several.
     pub shard: Option<u32>,
+    /// The events.
+    pub events: CallEvents,
+}
+
+/// The events that the operations of a call may count in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallEvents {
+    /// The number of the definitions, or an empty text.
+    pub number: String,
+    /// The events whose boards the call may change.
+    pub open: Vec<String>,
+}
+
+impl CallEvents {
+    /// Returns the events of definitions that are open at an instant.
+    #[must_use]
+    pub fn new(definitions: &Definitions, now: Instant) -> Self {
+        let open = definitions.events().filter(|event| event.is_open(now));
+        Self {
+            number: definitions.number().to_owned(),
+            open: open.map(|event| event.id.to_owned()).collect(),
+        }
+    }
 }
 
 /// Lifetimes in seconds.
@@ -89,6 +113,7 @@ impl Operations {
                 .map(|shard| shard.to_string())
                 .unwrap_or_default(),
         );
+        call.arg(&header.events.number);
         call.list(&self.rules, ScriptCall::rule);
         call.list(&self.targets, ScriptCall::targets);
         call.arg(self.users.len());
@@ -102,6 +127,7 @@ impl Operations {
         call.list(&self.operations, ScriptCall::operation);
         call.list(self.reason.as_slice(), ScriptCall::audit);
         call.list(&self.deliveries, ScriptCall::delivery);
+        call.list(&header.events.open, ScriptCall::event);
         (call.keys, call.arguments)
     }
 }
@@ -246,6 +272,12 @@ impl ScriptCall<'_> {
         let list = delivery.user().filter(|_| !delivery.listed.is_empty());
         let list = list.map_or(0, |user| self.key(self.header.keys.targets_of(user)));
         self.arg(list);
+    }
+
+    fn event(&mut self, event: &String) {
+        let board = self.key(self.header.keys.event_board(event));
+        self.arg(event);
+        self.arg(board);
     }
 
     fn audit(&mut self, reason: &String) {

@@ -11,7 +11,7 @@ mod plan;
 mod record;
 mod reply;
 
-pub use call::{CallHeader, Lifetimes};
+pub use call::{CallEvents, CallHeader, Lifetimes};
 pub use delivery::Delivery;
 pub use operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
 pub use plan::{Plan, Registrations};
@@ -23,8 +23,10 @@ use crate::deployment::{Changed, Deployment, MAX_CALLS};
 use crate::fingerprint::fingerprint;
 use crate::redis::{Command, Reply};
 use crate::targets;
-use activity_rank_core::activity::{Counted, Outcome, RuledActivity, StandingView};
-use activity_rank_core::board::board_name;
+use activity_rank_core::activity::{
+    Counted, EventStandingView, Outcome, RuledActivity, StandingView,
+};
+use activity_rank_core::board::{board_name, event_board_name};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Adjustment;
@@ -32,8 +34,16 @@ use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};
 
-/// The outcomes of a plan's operations, and the standings of the first one's user.
-type Applied = (Vec<Result<Outcome, Error>>, Vec<ShardStanding>);
+/// What a call returned.
+#[derive(Default)]
+pub(crate) struct Applied {
+    /// The outcomes of the operations.
+    pub outcomes: Vec<Result<Outcome, Error>>,
+    /// The standings of the first operation's user by period.
+    standings: Vec<ShardStanding>,
+    /// The standings of the same user by event.
+    events: Vec<(String, ShardStanding)>,
+}
 
 /// Counts one activity, with or without the user's standings afterwards. The request also runs `also`,
 /// another command for the same user.
@@ -100,8 +110,8 @@ pub async fn count_all(
     let applied = apply(deployment, &mut plans, also, false).await?;
     let mut outcomes: Vec<Option<Result<Outcome, Error>>> = Vec::new();
     outcomes.resize_with(ruled.len(), || None);
-    for ((_, indexes), (of_shard, _)) in shards.iter().zip(applied) {
-        for (index, outcome) in indexes.iter().zip(of_shard) {
+    for ((_, indexes), of_shard) in shards.iter().zip(applied) {
+        for (index, outcome) in indexes.iter().zip(of_shard.outcomes) {
             if let Some(slot) = outcomes.get_mut(*index) {
                 *slot = Some(outcome);
             }
@@ -132,7 +142,11 @@ async fn apply_one(
     let mut plans = [plan];
     let mut applied = apply(deployment, &mut plans, also, with_standings).await?;
     let [plan] = &plans;
-    let (outcomes, mut standings) = applied.pop().unwrap_or_default();
+    let Applied {
+        outcomes,
+        mut standings,
+        events,
+    } = applied.pop().unwrap_or_default();
     let outcome = outcomes.into_iter().next();
     let outcome = outcome.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
     let mut counted = Counted::new(outcome, &deployment.config);
@@ -140,18 +154,35 @@ async fn apply_one(
     let Some(BoardTargets { date, periods, .. }) = targets.filter(|_| with_standings) else {
         return Ok(counted);
     };
+    standings.extend(events.iter().map(|(_, standing)| *standing));
     if deployment.config.shards > 1 {
         let boards = periods
             .iter()
             .map(|period| board_name(*period, *date, None));
-        let boards: Vec<String> = boards.collect();
+        let of_events = events.iter().map(|(event, _)| event_board_name(event));
+        let boards: Vec<String> = boards.chain(of_events).collect();
         rank_standings(deployment, plan.shard, &mut standings, &boards).await?;
     }
-    let views = periods.iter().zip(&standings).map(|(period, standing)| {
+    let score = |standing: &ShardStanding| {
         let steps = standing.score.map_or(0, |score| layout.points(score));
+        Points::new(steps, layout.decimals)
+    };
+    let of_events =
+        events
+            .iter()
+            .zip(standings.iter().skip(periods.len()))
+            .map(|((event, _), standing)| {
+                let view = EventStandingView {
+                    score: score(standing),
+                    rank: standing.rank,
+                };
+                (event.clone(), view)
+            });
+    counted.events = (!events.is_empty()).then(|| Object(of_events.collect()));
+    let views = periods.iter().zip(&standings).map(|(period, standing)| {
         let view = StandingView {
             id: period.id(*date),
-            score: Points::new(steps, layout.decimals),
+            score: score(standing),
             rank: standing.rank,
         };
         (period.name(), view)
@@ -222,7 +253,11 @@ pub(crate) async fn apply(
     for _ in 0..MAX_CALLS {
         let pending = plans.iter().zip(&applied);
         let pending = pending.filter(|(_, applied)| applied.is_none());
-        let calls: Vec<Command> = pending.map(|(plan, _)| plan.call(standings)).collect();
+        let calls = pending.map(|(plan, _)| {
+            let definitions = deployment.definitions(plan.shard);
+            plan.call(standings, &definitions)
+        });
+        let calls: Vec<Command> = calls.collect();
         if calls.is_empty() {
             break;
         }
@@ -242,6 +277,7 @@ pub(crate) async fn apply(
                     outcomes,
                     standings,
                     watched,
+                    events,
                 } => {
                     if !watched.is_empty() {
                         (deployment.on_change)(Changed::Boards(&watched));
@@ -249,7 +285,14 @@ pub(crate) async fn apply(
                     if plan.sends(&outcomes) {
                         deployment.report_deliveries(plan.shard);
                     }
-                    *applied = Some((outcomes, standings));
+                    *applied = Some(Applied {
+                        outcomes,
+                        standings,
+                        events,
+                    });
+                }
+                CountReply::Redefined(definitions) => {
+                    deployment.set_definitions(plan.shard, &definitions);
                 }
                 CountReply::MissingTargets(records) => {
                     for (number, record) in records {

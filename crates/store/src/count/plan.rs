@@ -1,6 +1,6 @@
 //! The call that counts activities of one shard.
 
-use super::call::{CallHeader, Lifetimes};
+use super::call::{CallEvents, CallHeader, Lifetimes};
 use super::operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
 use super::record::BoardTargets;
 use crate::deployment::Deployment;
@@ -13,6 +13,7 @@ use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::{ADJUST, Config, Once, Rule};
 use activity_rank_core::content::{StoredTarget, checked_id};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
@@ -163,7 +164,7 @@ impl<'a> Plan<'a> {
 
     /// Returns the script call, with or without the standings of the first operation's user.
     #[must_use]
-    pub fn call(&self, standings: bool) -> Command {
+    pub fn call(&self, standings: bool, definitions: &Definitions) -> Command {
         let (keys, arguments) = self.operations.call(&CallHeader {
             keys: Keys::of_shard(self.config, self.shard),
             fingerprint: fingerprint(self.config),
@@ -173,6 +174,7 @@ impl<'a> Plan<'a> {
             standings,
             journal_flag: self.config.bound.journal_flag(),
             shard: (self.config.shards > 1).then_some(self.shard),
+            events: CallEvents::new(definitions, self.now),
         });
         Command::script(&COUNT, &keys).args(arguments)
     }

@@ -31,7 +31,11 @@ pub enum CountReply {
         standings: Vec<ShardStanding>,
         /// The names of the watched boards that changed, between spaces.
         watched: String,
+        /// The standings of the same user in the events in which the first operation counts by its instant.
+        events: Vec<(String, ShardStanding)>,
     },
+    /// Nothing changed: the shard has these definitions of events.
+    Redefined(String),
     /// Nothing changed: these undos, numbered from 1, also need the boards that their records name.
     MissingTargets(Vec<(u64, String)>),
     /// Nothing changed: these users have undo logs of earlier calls.
@@ -105,12 +109,26 @@ impl CountReply {
             }
             None => String::new(),
         };
+        let mut events = Vec::new();
+        match reply.list()?.get(5) {
+            Some(Reply::Text(definitions)) => return Ok(Self::Redefined(definitions.clone())),
+            Some(standings) => {
+                for standing in standings.list()?.chunks(3) {
+                    let [event, standing @ ..] = standing else {
+                        continue;
+                    };
+                    events.push((event.text()?.to_owned(), decode_standing(standing)?));
+                }
+            }
+            None => {}
+        }
         let outcomes = reply.at(2)?.list()?.iter().map(decode_outcome);
         let standings = reply.at(3)?.list()?.chunks(2).map(decode_standing);
         Ok(Self::Applied {
             outcomes: outcomes.collect::<Result<_, _>>()?,
             standings: standings.collect::<Result<_, _>>()?,
             watched,
+            events,
         })
     }
 }

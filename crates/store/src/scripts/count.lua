@@ -18,7 +18,8 @@
 --         6 string: of boards by period, s: 'd2678400 w7862400 a0'; 0 for unlimited
 --         7 '1' to return standings                     8 '1' to write changes to the outbox
 --         9 integer: this shard, if there are several, or ''
---         10.. seven lists, each preceded by its length; they refer to items of earlier lists by number
+--         10 integer: number of the definitions of events that the caller knows, or ''
+--         11.. eight lists, each preceded by its length; they refer to items of earlier lists by number
 --         rules       action; once: 'd' per day or 's' while it stands; points; daily cap or 0;
 --                     cooldown in ms or 0; points that the target and its author receive; '1' if it counts
 --                     for the author of the target. Points are integers in smallest steps.
@@ -47,8 +48,9 @@
 --                     for an entry of the journal; receiver ('t' or 'u'); points; letters of periods; targets;
 --                     number; authorship; author; target in the list; instant in it; instant of the active
 --                     record; key of the author's list of targets, or 0
+--         events      event; key of its board. Activity counts in these by their definitions, see define.lua.
 --
--- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil }
+-- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil, events or nil }
 --         missing    { operation, active record } for each undo of a record with other targets than
 --                    those of the call. Nothing was changed: send the call again with these targets.
 --         results    { outcome, points } for each operation, points signed; for an activity that counted also
@@ -64,6 +66,10 @@
 --                    changed: run recover.lua for each, and send the call again.
 --         watched    in the place of unfinished: the names of the boards that changed and are watched
 --                    (watch.lua), between spaces
+--         events     event, score (packed) or nil and rank or nil of the same user, for each event in which the
+--                    first operation counts by its instant; left out with ARGV[7] = '0'
+--         { stored fingerprint, {}, {}, {}, '', definitions } if they have another number than ARGV[10]: nothing
+--                    was changed
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 --
 -- State   Score: points * ORDERS + (ORDERS - 1 - order), so of equal points the earlier order ranks higher.
@@ -97,9 +103,9 @@
 --
 -- Example EVALSHA sha 12 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}t {ar:0}x {ar:0}bd:2026-11-20
 --         {ar:0}ba:all {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
---         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0 ''  1 like s 2 0 0 2 0
+--         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0 '' ''  1 like s 2 0 0 2 0
 --         1 2026-11-20 20777 da '' 8 '' 0  1 42 10 670 2 11 12  1 1 20777 11
---         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0 ''  0  0
+--         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0 ''  0  0  0
 
 -- Sets the active record of an operation and deletes its undo records. `received` ends the record.
 local function set_active_record(operation, changed, amounts, received)
@@ -169,6 +175,17 @@ local function check_streams()
   end
 end
 
+-- Reads boards, and returns whether points would exceed the maximum of one.
+local function overflows(boards, user, amounts)
+  read_boards(boards, user)
+  for i, board in ipairs(boards) do
+    if points_on(board, user) + (amounts[i] or amounts[1]) > MAX_POINTS then
+      return true
+    end
+  end
+  return false
+end
+
 local function count(operation)
   local rule, targets, day, user = operation.rule, operation.targets, operation.day, operation.day.user
   local receipt = find_receipt(operation)
@@ -204,11 +221,9 @@ local function count(operation)
     return { 'daily-cap', 0 }
   end
   local boards = boards_of(targets, targets.periods, targets.groups)
-  read_boards(boards, user)
-  for _, board in ipairs(boards) do
-    if points_on(board, user) + rule.points > MAX_POINTS then
-      return { 'score-overflow', 0 }
-    end
+  local in_events, of_events = events_of(math.max(operation.at, changed), rule.action, targets.groups, rule.points)
+  if overflows(boards, user, { rule.points }) or overflows(in_events, user, of_events) then
+    return { 'score-overflow', 0 }
   end
 
   local receive = prepare_receipt(operation, receipt)
@@ -224,6 +239,7 @@ local function count(operation)
     set(user.records, cooldown_field, digits(math.max(operation.at, last)))
   end
   local applied = add_points(boards, user, { rule.points })
+  add_points(in_events, user, of_events)
   set_history(day, rule.action, times + 1, earned + rule.points)
   protect_user(operation, true)
   add_to_journal('count', operation, targets, boards, applied, received)
@@ -265,6 +281,21 @@ local function adjust(operation)
   return { 'counted', effect }
 end
 
+-- Takes points back from boards that have been read. Returns the amounts that were added.
+local function remove_points(boards, user, amounts)
+  local applied = {}
+  for i, board in ipairs(boards) do
+    local amount, points = amounts[i] or amounts[1], points_on(board, user)
+    -- An expired board is not written again, and a user without points has none to lose.
+    local writes = not board.new and (points > 0 and amount > 0 or amount < 0)
+    applied[i] = writes and math.max(0, points - amount) - points or 0
+    if writes then
+      set_points(board, user, points + applied[i])
+    end
+  end
+  return applied
+end
+
 local function refuse_own_target()
   return { 'own-target', 0 }
 end
@@ -285,6 +316,8 @@ local function undo(operation)
   local boards, day, targets = find_targets(record, operation)
   local amounts = record.amounts
   read_boards(boards, user)
+  local in_events, of_events = events_of(record.changed, operation.rule.action, record.groups, amounts[1])
+  read_boards(in_events, user)
   local take_back = record.received and prepare_return(operation, record, targets)
   for i, board in ipairs(boards) do
     if points_on(board, user) - (amounts[i] or amounts[1]) > MAX_POINTS then
@@ -297,16 +330,8 @@ local function undo(operation)
   -- Every check has passed; the other changes begin.
   set(user.records, operation.field, false)
   set(user.histories[1], UNDONE .. operation.field, digits(changed))
-  local applied = {}
-  for i, board in ipairs(boards) do
-    local amount, points = amounts[i] or amounts[1], points_on(board, user)
-    -- An expired board is not written again, and a user without points has none to lose.
-    local writes = not board.new and (points > 0 and amount > 0 or amount < 0)
-    applied[i] = writes and math.max(0, points - amount) - points or 0
-    if writes then
-      set_points(board, user, points + applied[i])
-    end
-  end
+  local applied = remove_points(boards, user, amounts)
+  remove_points(in_events, user, of_events)
   if take_back then
     take_back()
   end
@@ -322,7 +347,9 @@ local verbs = { ['do'] = count, old = count, own = refuse_own_target, adjust = a
 local function decide(operation)
   -- The standings of the reply are part of what is read before the first write.
   if ARGV[7] == '1' then
-    read_boards(boards_of(operation.targets, operation.targets.periods, {}), operation.day.user)
+    local targets, rule = operation.targets, operation.rule
+    read_boards(boards_of(targets, targets.periods, {}), operation.day.user)
+    read_boards(events_of(operation.at, rule.action, targets.groups, rule.points), operation.day.user)
   end
   if operation.day.user.frozen and not audit then
     return { 'frozen', 0 }
@@ -363,7 +390,7 @@ if #missing > 0 then
   return { ARGV[1], missing, {}, {} }
 end
 if #participants > known_participants then
-  local _, _, logs = read_participants(known_participants + 1)
+  local logs = read_participants(known_participants + 1)
   if #logs > 0 then
     return { ARGV[1], {}, {}, {}, logs }
   end
@@ -385,13 +412,26 @@ elseif not applied then
   end
 end
 
-local standings = {}
+local standings, of_events = {}, {}
 if ARGV[7] == '1' and results[1][1] ~= 'failed' then
-  local targets, user = operations[1].targets, operations[1].day.user
-  for i, board in ipairs(boards_of(targets, targets.periods, {})) do
+  local operation = operations[1]
+  local targets, rule, user = operation.targets, operation.rule, operation.day.user
+  -- Returns the score and the rank on a board, each false if there is none.
+  local function standing(board)
     local score = math.abs(board.scores[user.id])
-    standings[2 * i - 1] = score > 0 and score
-    standings[2 * i] = score > 0 and not user.hidden and redis.call('ZREVRANK', board.key, user.id)
+    return score > 0 and score, score > 0 and not user.hidden and redis.call('ZREVRANK', board.key, user.id)
+  end
+  for i, board in ipairs(boards_of(targets, targets.periods, {})) do
+    standings[2 * i - 1], standings[2 * i] = standing(board)
+  end
+  local _, _, counting = events_of(operation.at, rule.action, targets.groups, rule.points)
+  for i, event in ipairs(counting) do
+    of_events[3 * i - 2] = event.id
+    of_events[3 * i - 1], of_events[3 * i] = standing(event.board)
   end
 end
-return { ARGV[1], {}, results, standings, #changed_boards > 0 and table.concat(changed_boards, ' ') or nil }
+local changed = table.concat(changed_boards, ' ')
+if #of_events > 0 then
+  return { ARGV[1], {}, results, standings, changed, of_events }
+end
+return { ARGV[1], {}, results, standings, changed ~= '' and changed or nil }

@@ -20,7 +20,7 @@ end
 -- The number of this shard, if there are several: what others receive is delivered to their shards.
 local shard = ARGV[9] ~= '' and ARGV[9] or nil
 
-local cursor = 9
+local cursor = 10
 -- Takes some arguments.
 local function take(width)
   cursor = cursor + width
@@ -147,6 +147,12 @@ local delivered = take_list(14, function(from, id, verb, receiver, points, perio
   }
 end)
 
+-- The keys of the boards of events.
+local event_keys = {}
+take_list(2, function(event, key)
+  event_keys[event] = KEYS[tonumber(key)]
+end)
+
 -- Returns the registration of a target, or nil.
 local function read_target(target)
   local text = get(register, target.id)
@@ -168,29 +174,31 @@ for i, operation in ipairs(operations) do
   end
 end
 
--- Reads the flags and undo logs of participants from one on. Returns the fingerprint, the watched boards,
--- and the undo logs of earlier calls.
+-- Reads the flags and undo logs of participants from one on. Returns the undo logs of earlier calls, the
+-- fingerprint, the watched boards and the definitions of events.
 local function read_participants(first)
-  local fields, logs = { FINGERPRINT, WATCHED }, {}
+  local fields, logs = { FINGERPRINT, WATCHED, DEFINITIONS }, {}
   for i = first, #participants do
     fields[#fields + 1] = FLAGS .. participants[i].field
     fields[#fields + 1] = UNDO_LOG .. participants[i].field
   end
   local values = redis.call('HMGET', KEYS[1], unpack(fields))
   for i = first, #participants do
-    local one, flags, log = participants[i], values[2 * (i - first) + 3] or '', values[2 * (i - first) + 4]
+    local one, flags, log = participants[i], values[2 * (i - first) + 4] or '', values[2 * (i - first) + 5]
     one.hidden, one.frozen = is_hidden(flags), string.find(flags, 'f') ~= nil
     -- A log that is empty is complete.
     if log and log ~= '' then
       logs[#logs + 1] = { one.field, log }
     end
   end
-  return values[1], values[2], logs
+  return logs, values[1], values[2], values[3]
 end
-local stored_fingerprint, watched, unfinished_logs = read_participants(1)
+local unfinished_logs, stored_fingerprint, watched, definitions = read_participants(1)
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
   return { stored_fingerprint }
 elseif #unfinished_logs > 0 then
   return { ARGV[1], {}, {}, {}, unfinished_logs }
+elseif definitions_number(definitions) ~= ARGV[10] then
+  return { ARGV[1], {}, {}, {}, '', definitions or '' }
 end
 local known_participants = #participants

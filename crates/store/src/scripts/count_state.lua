@@ -116,6 +116,7 @@ local function read_board(board)
 end
 
 local function read_boards(some, one)
+  want_scores(some, one)
   for _, board in ipairs(some) do
     if not board.scores then
       read_board(board)
@@ -124,6 +125,51 @@ local function read_boards(some, one)
       board.scores[one.id] = tonumber(redis.call('ZSCORE', board.key, one.id) or 0)
     end
   end
+end
+
+-- The events whose boards the call has, in the order of their definitions.
+local events = {}
+for id, rest in string.gmatch(definitions or '', '\n(%S+) ([^\n]+)') do
+  if event_keys[id] then
+    local from, to, expiry, actions, groups = string.match(rest, '^(%S+) (%S+) %S+ (%S+) (%S+) (%S+)$')
+    local board = board_at(event_keys[id], '', false, false)
+    board.lifetime = math.max(1, tonumber(expiry) - math.floor(now / 1000))
+    local event = { id = id, from = tonumber(from), to = tonumber(to), board = board }
+    if actions ~= '-' then
+      event.actions = {}
+      for action, points in string.gmatch(actions, '([^=,]+)=(%d+)') do
+        event.actions[action] = tonumber(points)
+      end
+    end
+    event.groups = groups ~= '-' and split(groups)
+    events[#events + 1] = event
+  end
+end
+
+-- Returns whether an event counts the activity of one of these groups.
+local function counts_group(event, groups)
+  for _, group in ipairs(event.groups or {}) do
+    for _, other in ipairs(groups) do
+      if group == other then
+        return true
+      end
+    end
+  end
+  return not event.groups
+end
+
+-- Returns the boards of the events in which an activity of an instant counts, its points on each, and the events.
+-- `points` are those of its rule.
+local function events_of(at, action, groups, points)
+  local found, amounts, counting = {}, {}, {}
+  for _, event in ipairs(action ~= ADJUST and events or {}) do
+    local amount = not event.actions and points or event.actions and event.actions[action]
+    if amount and event.from <= at and at < event.to and counts_group(event, groups) then
+      local n = #found + 1
+      found[n], amounts[n], counting[n] = event.board, amount, event
+    end
+  end
+  return found, amounts, counting
 end
 
 -- Returns the points of a participant on a board that has been read.
@@ -339,6 +385,9 @@ for _, operation in ipairs(operations) do
   end
   local targets, receiver = operation.targets, not shard and operation.receiver
   want_scores(boards_of(targets, targets.periods, targets.groups), user)
+  if operation.verb ~= 'undo' then
+    want_scores(events_of(operation.at, rule.action, targets.groups, rule.points), user)
+  end
   local author = receiver
   if receiver and receiver.is_target then
     local registered = read_target(receiver)

@@ -4,7 +4,8 @@
 --         last, with ARGV[2] above 0: active records of the user (hash)
 -- ARGV    1 string: user, or '' for totals alone
 --         2 integer: number of boards, from the first on, on which the user is compared with their friends
--- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings, friends }
+-- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings, friends, definitions }
+--         definitions  of events, or nil
 --         friends    the users whom the user follows, see follows.lua
 --         standings  for each board { total, rank, score, score above, member above, friends, friends above }
 --                    total  visible users, or nil if the board does not exist
@@ -44,5 +45,5 @@ for i = 2, compared > 0 and #KEYS - 1 or #KEYS do
   end
   standings[i - 1] = standing
 end
-local values = redis.call('HMGET', KEYS[1], FINGERPRINT, user)
-return { values[1], values[2], standings, follows }
+local fingerprint, profile, definitions = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, user, DEFINITIONS))
+return { fingerprint, profile, standings, follows, definitions }

@@ -6,11 +6,12 @@
 -- '\t' .. user   undo log of a call: restore.lua
 -- '\t#'          watched boards: watch.lua
 -- '\t#3'         id of the last delivery from shard 3: count_receive.lua
+-- '\t!'          definitions of the events that are not final: define.lua
 --
 -- Flags and undo logs are those of a participant: a user, or a target as a tab and its member. No user id contains
 -- a tab, '!' or '#'.
 
-local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED = '\t', '!', '\t', '\t#'
+local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED, DEFINITIONS = '\t', '!', '\t', '\t#', '\t!'
 
 -- Registration of a target: 'number;instant;authorship;author;JSON': its number, from 1, after the shard and a dot
 -- if there are several; its instant, Unix ms; how many authors it has had; author, or nothing; what boards show.

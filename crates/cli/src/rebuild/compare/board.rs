@@ -60,7 +60,7 @@ pub fn compare(kind: BoardKind, layout: Layout, live: &Scores, shadow: &Scores) 
             tied_users: Vec::new(),
         });
     }
-    let has_order = |members: &Vec<&str>| kind == BoardKind::Members && members.len() > 1;
+    let has_order = |members: &Vec<&str>| !kind.is_plain() && members.len() > 1;
     for members in equal.into_values().filter(has_order) {
         compare_order(&members, live, shadow, &mut rows);
     }

@@ -31,6 +31,7 @@ pub enum Kind {
     Tombstone,
     Target,
     ListedTarget,
+    Event,
 }
 
 impl Kind {
@@ -49,6 +50,7 @@ impl Kind {
             Self::Tombstone => "tombstone",
             Self::Target => "target",
             Self::ListedTarget => "listed target",
+            Self::Event => "event",
         }
     }
 
@@ -63,6 +65,7 @@ impl Kind {
             Key::Tombstones => Some(Self::Tombstone),
             Key::Register => Some(Self::Target),
             Key::Targets(_) => Some(Self::ListedTarget),
+            Key::Events => Some(Self::Event),
             Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Deliveries => None,
         }
     }
@@ -74,6 +77,7 @@ impl Kind {
             (Self::History, Some(HistoryField::DailyRecord(_))) => Self::DailyRecord,
             (Self::History, Some(HistoryField::UndoRecord(_))) => Self::UndoRecord,
             (Self::Profile, _) if field.starts_with(Keys::FLAGS) => Self::Flag,
+            (Self::Profile, _) if field == Keys::DEFINITIONS => Self::Event,
             (kind, _) => kind,
         }
     }
@@ -104,7 +108,7 @@ impl Difference {
     pub fn participant(&self) -> &str {
         let key_part = |count: usize| self.key.splitn(count, ':').nth(count - 1);
         match self.kind {
-            Kind::Board | Kind::Profile | Kind::Tombstone => &self.field,
+            Kind::Board | Kind::Profile | Kind::Tombstone | Kind::Event => &self.field,
             Kind::Flag => {
                 let participant = self.field.strip_prefix(Keys::FLAGS).unwrap_or_default();
                 participant.trim_start_matches('\t')
@@ -149,11 +153,13 @@ impl fmt::Display for Difference {
                     BoardKind::Members => Ok(()),
                     BoardKind::Content => f.write_str("of content "),
                     BoardKind::Authors => f.write_str("of authors "),
+                    BoardKind::Event => f.write_str("of an event, "),
                 }?;
-                write!(f, "{} {}", board.period, board.id)?;
-                match board.group {
-                    Some(group) => write!(f, " of {group}, "),
-                    None => f.write_str(", "),
+                let (period, id) = (&board.period, &board.id);
+                match (board.kind, board.group) {
+                    (BoardKind::Event, event) => write!(f, "{}, ", event.unwrap_or_default()),
+                    (_, Some(group)) => write!(f, "{period} {id} of {group}, "),
+                    (_, None) => write!(f, "{period} {id}, "),
                 }?;
             }
             Some(Key::History(span, user)) => {
@@ -185,6 +191,7 @@ impl fmt::Display for Difference {
                 write!(f, "of {user}, ")?;
             }
             Some(Key::Targets(user)) => write!(f, "of {user}, ")?,
+            Some(Key::Users) if field == Keys::DEFINITIONS => field = "definitions",
             Some(Key::Users) => field = self.participant(),
             Some(
                 Key::Index
@@ -193,6 +200,7 @@ impl fmt::Display for Difference {
                 | Key::AuditDetails
                 | Key::Tombstones
                 | Key::Register
+                | Key::Events
                 | Key::Deliveries,
             )
             | None => {}

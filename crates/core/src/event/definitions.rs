@@ -1,0 +1,215 @@
+//! The definitions of events as the counting script reads them.
+//!
+//! A field of the hash of users of each shard holds them: a number that grows with every change, then a line for each
+//! event that is not final: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
+//! its first instant, the first instant after it and the instant from which it is final, Unix ms; the expiry of its
+//! board, Unix s; the actions that count with their points in smallest steps, and the groups whose activity counts, `-`
+//! for all.
+
+use super::Event;
+use crate::CLOCK_TOLERANCE;
+use crate::calendar::Instant;
+use crate::config::Config;
+use serde_json::Value;
+
+/// The most events that run at a time.
+pub const MAX_RUNNING: usize = 20;
+
+/// The definitions of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definitions {
+    text: String,
+}
+
+/// An event that activity may count in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedEvent<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The first instant.
+    pub from: Instant,
+    /// The first instant after it.
+    pub to: Instant,
+    /// The instant from which nothing counts any more.
+    pub final_at: Instant,
+    /// The expiry of its board, Unix s.
+    pub expiry: i64,
+    line: &'a str,
+}
+
+impl CountedEvent<'_> {
+    /// Returns whether an activity or an undo that arrives at this instant can change the event's board.
+    #[must_use]
+    pub fn is_open(&self, now: Instant) -> bool {
+        self.from.0 <= now.0 + CLOCK_TOLERANCE && now < self.final_at
+    }
+}
+
+impl Definitions {
+    /// Returns the definitions of a field's text; an empty text stands for none.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let text = text.to_owned();
+        Self { text }
+    }
+
+    /// Returns the text of the field.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the number, or an empty text.
+    #[must_use]
+    pub fn number(&self) -> &str {
+        self.text
+            .split_once('\n')
+            .map_or(self.text.as_str(), |(number, _)| number)
+    }
+
+    /// Returns the events in the order of their definitions.
+    pub fn events(&self) -> impl Iterator<Item = CountedEvent<'_>> {
+        self.text.split('\n').skip(1).filter_map(|line| {
+            let mut words = line.split(' ');
+            let id = words.next()?;
+            let mut number = || words.next()?.parse().ok();
+            Some(CountedEvent {
+                id,
+                from: Instant(number()?),
+                to: Instant(number()?),
+                final_at: Instant(number()?),
+                expiry: number()?,
+                line,
+            })
+        })
+    }
+
+    /// Returns the definitions after a change of one event at an instant: with its new definition, or without it. Final
+    /// events are left out.
+    #[must_use]
+    pub fn changed(&self, id: &str, event: Option<&Event>, config: &Config, now: Instant) -> Self {
+        let last = self.number().parse().unwrap_or(0);
+        let mut text = now.0.max(last + 1).to_string();
+        for other in self.events() {
+            if other.id != id && now < other.final_at {
+                text = format!("{text}\n{}", other.line);
+            }
+        }
+        if let Some(event) = event {
+            text = format!("{text}\n{}", event.line(config));
+        }
+        Self { text }
+    }
+
+    /// Returns the most events that run at one instant.
+    #[must_use]
+    pub fn most_running(&self) -> usize {
+        let running = |at: Instant| {
+            let events = self.events();
+            events
+                .filter(|event| event.from <= at && at < event.to)
+                .count()
+        };
+        let most = self.events().map(|event| running(event.from));
+        most.max().unwrap_or(0)
+    }
+}
+
+impl Event {
+    /// Returns the line of the event.
+    fn line(&self, config: &Config) -> String {
+        let list = |name: &str, text: &dyn Fn(&str, &Value) -> Option<String>| {
+            let items = match self.fields.get(name) {
+                Some(Value::Object(items)) => items
+                    .iter()
+                    .filter_map(|(name, item)| text(name, item))
+                    .collect(),
+                Some(Value::Array(items)) => {
+                    items.iter().filter_map(|item| text("", item)).collect()
+                }
+                _ => vec!["-".to_owned()],
+            };
+            items.join(",")
+        };
+        let action = |name: &str, points: &Value| {
+            let steps = config.layout.steps(points.as_f64()?)?;
+            Some(format!("{name}={steps}"))
+        };
+        let actions = list("actions", &action);
+        let groups = list("groups", &|_, group| Some(group.as_str()?.to_owned()));
+        let kept = i64::try_from(config.keep.event_seconds()).unwrap_or(i64::MAX / 1000);
+        let expiry = self.final_at.0.div_euclid(1000) + kept;
+        let (from, to, final_at) = (self.from.0, self.to.0, self.final_at.0);
+        format!(
+            "{} {from} {to} {final_at} {expiry} {actions} {groups}",
+            self.id
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Vars;
+    use serde_json::json;
+
+    fn config() -> Config {
+        let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
+            "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+    }
+
+    fn event(id: &str, hours: [i64; 2], more: &Value) -> Event {
+        let instant = |hour: i64| Instant(1_795_132_800_000 + hour * 3_600_000);
+        let [from, to] = hours.map(instant);
+        let mut body = json!({"title": id, "from": from.to_string(), "to": to.to_string()});
+        let fields = body.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        Event::parse(id, &body, &config()).unwrap()
+    }
+
+    #[test]
+    fn definitions_have_a_line_for_each_open_event() {
+        let config = config();
+        let more = json!({"actions": {"comment": 0.5, "publish": 20}, "groups": ["eu", "us"]});
+        let one = event("one", [0, 48], &more);
+        let two = event("two", [1, 2], &json!({}));
+        let now = Instant(1_795_132_800_000);
+        let first = Definitions::default().changed("one", Some(&one), &config, now);
+        let second = first.changed("two", Some(&two), &config, now);
+        let line =
+            "one 1795132800000 1795305600000 1795316400000 1826938800 comment=5,publish=200 eu,us";
+        assert_eq!(first.text(), format!("1795132800000\n{line}"));
+        assert_eq!(
+            second.text(),
+            format!(
+                "1795132800001\n{line}\ntwo 1795136400000 1795140000000 1795150800000 1826773200 - -"
+            )
+        );
+        assert_eq!(second.number(), "1795132800001");
+        assert_eq!(
+            (first.most_running(), second.most_running()),
+            (1, 2),
+            "they overlap"
+        );
+        let after = second.changed("one", None, &config, Instant(1_795_150_800_000));
+        assert_eq!(after.text(), "1795150800000", "the other event is final");
+        assert_eq!(after.events().count(), 0);
+        let ids: Vec<&str> = second.events().map(|event| event.id).collect();
+        assert_eq!(ids, ["one", "two"]);
+    }
+
+    #[test]
+    fn event_is_open_until_it_is_final() {
+        let definitions = Definitions::new("7\none 100000 200000 300000 400 - -");
+        let event = definitions.events().next().unwrap();
+        for (now, open) in [
+            (39_999, false),
+            (40_000, true),
+            (299_999, true),
+            (300_000, false),
+        ] {
+            assert_eq!(event.is_open(Instant(now)), open, "{now}");
+        }
+    }
+}

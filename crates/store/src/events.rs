@@ -1,0 +1,187 @@
+//! `define.lua`: the events of a deployment.
+//!
+//! The first shard holds the events, and every shard the definitions that its counting script reads.
+
+use crate::deployment::{Deployment, MAX_CALLS};
+use crate::fingerprint::fingerprint;
+use crate::keys::Keys;
+use crate::redis::{Command, StoreError};
+use crate::scripts::DEFINE;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_RUNNING};
+
+/// Reads an event.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read(deployment: &Deployment, id: &str) -> Result<Option<Event>, Error> {
+    let keys = deployment.keys(0);
+    let command = Command::new("HGET").arg(&keys.events()).arg(id);
+    let reply = deployment.run_command(&keys, command).await?;
+    let text = reply.optional_text()?;
+    Ok(text.and_then(|text| Event::from_stored(id, text)))
+}
+
+/// Reads all events.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_all(deployment: &Deployment) -> Result<Vec<Event>, Error> {
+    let keys = deployment.keys(0);
+    let command = Command::new("HGETALL").arg(&keys.events());
+    let reply = deployment.run_command(&keys, command).await?;
+    let mut events = Vec::new();
+    for field in reply.list()?.chunks(2) {
+        if let [id, text] = field {
+            events.extend(Event::from_stored(id.text()?, text.text()?));
+        }
+    }
+    Ok(events)
+}
+
+/// Returns the events that run or settle at an instant, as the last call on the shard of a user found them.
+#[must_use]
+pub fn known_open(deployment: &Deployment, user: &str, now: Instant) -> Vec<String> {
+    let definitions = deployment.definitions(deployment.config.shard_of(user));
+    let events = definitions.events();
+    let open = events.filter(|event| event.from <= now && now < event.final_at);
+    open.map(|event| event.id.to_owned()).collect()
+}
+
+fn read_definitions_command(keys: &Keys) -> Command {
+    let command = Command::new("HGET").arg(&keys.users());
+    command.arg(Keys::DEFINITIONS)
+}
+
+/// Defines an event: at first, or again with a changed definition.
+///
+/// # Errors
+///
+/// [`Error::EventConflict`] for a change that is not allowed any more, or one event too many; and those of
+/// [`Deployment::run_script`].
+pub async fn define(deployment: &Deployment, event: &Event, now: Instant) -> Result<(), Error> {
+    change(deployment, &event.id, Some(event), now).await
+}
+
+/// Deletes an event and its board.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn delete(deployment: &Deployment, id: &str, now: Instant) -> Result<(), Error> {
+    change(deployment, id, None, now).await
+}
+
+/// Changes an event on the first shard, then brings the others up to date. If that fails, the same change again does it.
+async fn change(
+    deployment: &Deployment,
+    id: &str,
+    event: Option<&Event>,
+    now: Instant,
+) -> Result<(), Error> {
+    deployment.claim().await?;
+    let (config, keys) = (&deployment.config, deployment.keys(0));
+    for _ in 0..MAX_CALLS {
+        let commands = vec![
+            read_definitions_command(&keys),
+            Command::new("HGET").arg(&keys.events()).arg(id),
+            Command::new("HLEN").arg(&keys.events()),
+        ];
+        let replies = deployment.run_commands(&keys, commands).await?;
+        let [known, stored, count] = replies.as_slice() else {
+            return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
+        };
+        let known = Definitions::new(known.optional_text()?.unwrap_or_default());
+        let stored = stored.optional_text()?;
+        let before = stored.and_then(|text| Event::from_stored(id, text));
+        let changed = known.changed(id, event, config, now);
+        if let Some(event) = event {
+            check(event, before.as_ref(), count.unsigned()?, &changed, now)?;
+        }
+        let define = Define {
+            config,
+            id,
+            event,
+            changed: &changed,
+            now,
+        };
+        let call = define.call(0, known.number());
+        if deployment.run_script(call).await?.at(1).is_err() {
+            // Another call has changed the definitions meanwhile.
+            continue;
+        }
+        let others = 1..config.shards;
+        let others = others.map(|shard| define.call(shard, "*")).collect();
+        if config.shards > 1 {
+            deployment.run_scripts(others).await?;
+        }
+        return Ok(());
+    }
+    Err(Error::StoreUnavailable(
+        "the definitions changed between every two calls".to_owned(),
+    ))
+}
+
+fn check(
+    event: &Event,
+    before: Option<&Event>,
+    count: u64,
+    changed: &Definitions,
+    now: Instant,
+) -> Result<(), Error> {
+    let conflict = |detail: &str| Err(Error::EventConflict(detail.to_owned()));
+    if let Some(refusal) = event.refusal(before, now) {
+        return conflict(refusal);
+    }
+    if before.is_none() && count >= MAX_EVENTS {
+        return conflict(&format!("There are {MAX_EVENTS} events: delete one first."));
+    }
+    match changed.most_running() > MAX_RUNNING {
+        true => conflict(&format!("At most {MAX_RUNNING} events run at a time.")),
+        false => Ok(()),
+    }
+}
+
+/// A change of an event.
+struct Define<'a> {
+    config: &'a Config,
+    id: &'a str,
+    event: Option<&'a Event>,
+    changed: &'a Definitions,
+    now: Instant,
+}
+
+impl Define<'_> {
+    /// Returns the call for a shard whose definitions have this number.
+    fn call(&self, shard: u32, number: &str) -> Command {
+        let keys = Keys::of_shard(self.config, shard);
+        let mut all = vec![
+            keys.users(),
+            keys.outbox(),
+            keys.index(),
+            keys.event_board(self.id),
+        ];
+        if shard == 0 {
+            all.push(keys.events());
+        }
+        let mut events = self.changed.events();
+        let counted = events.find(|counted| counted.id == self.id);
+        let expiry = counted.map_or(0, |counted| counted.expiry);
+        let json = self.event.map(Event::stored).unwrap_or_default();
+        let arguments = [
+            fingerprint(self.config),
+            self.now.0.to_string(),
+            self.config.bound.journal_flag().to_owned(),
+            number.to_owned(),
+            self.changed.text().to_owned(),
+            self.id.to_owned(),
+            json,
+            expiry.to_string(),
+        ];
+        Command::script(&DEFINE, &all).args(arguments)
+    }
+}

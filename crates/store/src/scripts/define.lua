@@ -1,0 +1,77 @@
+-- Defines, changes or deletes an event on a shard.
+--
+-- KEYS    1 users (hash)   2 outbox of the journal (stream)   3 index   4 board of the event (sorted set)
+--         5 events (hash: event -> definition, JSON); on the first shard only
+-- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
+--         3 '1' to write the change to the outbox
+--         4 string: number of the definitions that the caller has read, '' for none; '*' to bring a shard up to
+--         date, whose definitions may already be newer
+--         5 string: all definitions, see below         6 string: event
+--         7 string: its definition, JSON; '' to delete the event with its board
+--         8 integer: expiry of its board, Unix s
+-- Returns { schema fingerprint, stored definitions or '' }
+--         { schema fingerprint } if they have another number than ARGV[4]: nothing was changed
+--         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
+-- State   Definitions are a number that grows with each change, then a line for each event that is not final:
+--         'hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5,publish=20 eu,us': event; first
+--         instant, first instant after it, and instant from which it is final, Unix ms; expiry of its board,
+--         Unix s; actions that count with their points in smallest steps, and groups; '-' for all.
+-- Example EVALSHA sha 5 {ar:0}p {ar:0}o {ar:0}i {ar:0}bE::hackathon {ar:0}v
+--         'v3 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
+
+local outbox, number = ARGV[3] == '1' and KEYS[2] or nil, ARGV[4]
+local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+end
+local event, json, events = ARGV[6], ARGV[7], KEYS[5]
+local known = definitions_number(former)
+local is_newer = tonumber(definitions_number(ARGV[5])) > tonumber(known ~= '' and known or 0)
+if number ~= known and (number ~= '*' or not is_newer and json ~= '') then
+  return { ARGV[1] }
+end
+local definitions = is_newer and ARGV[5] or former
+check_outbox(outbox)
+local former_json = events and redis.call('HGET', events, event)
+
+-- Sets a field, or deletes it.
+local function set(key, field, value)
+  if value then
+    redis.call('HSET', key, field, value)
+  else
+    redis.call('HDEL', key, field)
+  end
+end
+
+-- If the store refuses one of the writes, those before it are undone.
+local id
+local ok, failure = pcall(function()
+  id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions)
+  if not stored_fingerprint then
+    redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
+  end
+  redis.call('HSET', KEYS[1], DEFINITIONS, definitions)
+  if events then
+    set(events, event, json ~= '' and json)
+  end
+end)
+if not ok then
+  pcall(function()
+    if id then
+      redis.call('XDEL', outbox, id)
+    end
+    set(KEYS[1], DEFINITIONS, former)
+    if events then
+      set(events, event, former_json)
+    end
+  end)
+  error(failure, 0)
+end
+local index, board, expiry = KEYS[3], KEYS[4], ARGV[8]
+if json == '' then
+  redis.call('UNLINK', board)
+  redis.call('ZREM', index, board)
+elseif redis.call('EXPIREAT', board, expiry) == 1 then
+  redis.call('ZADD', index, 'GT', digits(expiry + 86400), board)
+end
+return { ARGV[1], former or '' }

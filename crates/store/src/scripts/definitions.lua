@@ -1,0 +1,4 @@
+-- Returns the number of the definitions of events, or '' without any.
+local function definitions_number(definitions)
+  return string.match(definitions or '', '^%d*')
+end

@@ -1,0 +1,61 @@
+//! `/v1/events/…`: the events; `ranking.rs` and `live.rs` serve their boards.
+
+use crate::app::RequestContext;
+use crate::events;
+use crate::middleware::authentication::authenticate;
+use crate::middleware::response_cache::cached;
+use crate::response::Response;
+use activity_rank_core::config::Scope;
+use activity_rank_core::error::Error;
+use activity_rank_core::event::{Event, render_list};
+use activity_rank_store::events as store;
+
+/// All events, cached like an open board.
+pub async fn list(context: RequestContext<'_>) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    let read = async {
+        let events = store::read_all(context.deployment).await?;
+        Ok(render_list(&events, context.request.now))
+    };
+    let max_age = context.deployment.config.board_max_age;
+    cached(context, "/v1/events", max_age, Box::pin(read), None).await
+}
+
+/// `GET`, `PUT` and `DELETE` of one event.
+pub async fn event(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    match context.request.method.as_str() {
+        "PUT" => put(context, id).await,
+        "DELETE" => delete(context, id).await,
+        _ => get(context, id).await,
+    }
+}
+
+async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    let id = Event::checked_id(id)?;
+    let event = store::read(context.deployment, &id).await?;
+    let event = event.ok_or_else(|| events::unknown(&id))?;
+    Ok(Response::json(&event.view(context.request.now)))
+}
+
+async fn put(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    let body = context.request.body()?;
+    let caller = authenticate(context).await?;
+    context.request.reject_parameters()?;
+    let (deployment, now) = (context.deployment, context.request.now);
+    let event = Event::parse(id, &body.json()?, &deployment.config)?;
+    caller.must_be_service(Scope::Admin)?;
+    store::define(deployment, &event, now).await?;
+    events::forget(&event.id);
+    Ok(Response::json(&event.view(now)))
+}
+
+async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    let caller = authenticate(context).await?;
+    context.request.reject_parameters()?;
+    let id = Event::checked_id(id)?;
+    caller.must_be_service(Scope::Admin)?;
+    store::delete(context.deployment, &id, context.request.now).await?;
+    events::forget(&id);
+    Ok(Response::no_content())
+}

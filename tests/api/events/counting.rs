@@ -1,0 +1,113 @@
+//! Which activity counts in an event, and for how many points.
+
+use test_support::{Value, json};
+
+use super::{Event, start};
+use crate::bodies::{activity, dated, like, undo, with};
+
+/// Boundaries are exact to the millisecond.
+#[tokio::test]
+async fn activity_counts_by_its_instant() {
+    let app = start();
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    let first = json!({"hackathon": {"score": 2, "rank": 1}});
+    let both = json!({"hackathon": {"score": 4, "rank": 1}});
+    for (target, at, events) in [
+        ("before", event.at(-1), Value::Null),
+        ("first", event.at(0), first),
+        ("last", event.after(-1), both.clone()),
+        ("after", event.after(0), Value::Null),
+    ] {
+        let body = app.outcome(dated(like("a", target), at), "counted").await;
+        assert_eq!(body["events"], events, "{target}");
+    }
+    event.assert_rows(&app, &[("a", 4)]).await;
+    let body = app
+        .outcome(dated(like("a", "first"), event.at(5)), "duplicate")
+        .await;
+    assert_eq!(body["events"], both);
+    for (target, score) in [("before", 4), ("first", 2), ("after", 2), ("last", 0)] {
+        let undone = dated(undo(like("a", target)), event.after(1));
+        app.outcome(undone, "undone").await;
+        let rows: &[(&str, u32)] = if score > 0 { &[("a", score)] } else { &[] };
+        event.assert_rows(&app, rows).await;
+    }
+}
+
+#[tokio::test]
+async fn event_has_actions_and_groups() {
+    let app = start();
+    let event = Event::new("hackathon")
+        .with(json!({"actions": {"comment": 5, "visit": 7}, "groups": ["eu", "us"]}));
+    event.put(&app).await;
+    let all = Event::new("all");
+    all.put(&app).await;
+    let send = async |action: &str, target: &str, groups: Value| {
+        let body = with(activity("a", action, target), json!({"groups": groups}));
+        app.outcome(dated(body, event.at(5_000)), "counted").await["events"].clone()
+    };
+    let standing = |score: u32| json!({"score": score, "rank": 1});
+    assert_eq!(
+        send("comment", "1", json!([])).await,
+        json!({"all": standing(3)})
+    );
+    assert_eq!(
+        send("comment", "2", json!(["asia"])).await,
+        json!({"all": standing(6)})
+    );
+    let both = json!({"hackathon": standing(5), "all": standing(9)});
+    assert_eq!(send("comment", "3", json!(["asia", "us"])).await, both);
+    assert_eq!(
+        send("like", "3", json!(["eu"])).await,
+        json!({"all": standing(11)})
+    );
+    let both = json!({"hackathon": standing(12), "all": standing(12)});
+    assert_eq!(send("visit", "/", json!(["eu"])).await, both);
+    for target in ["1", "2", "3"] {
+        app.outcome(
+            dated(undo(activity("a", "comment", target)), event.after(0)),
+            "undone",
+        )
+        .await;
+    }
+    event.assert_rows(&app, &[("a", 7)]).await;
+    all.assert_rows(&app, &[("a", 3)]).await;
+}
+
+/// A change of the definitions is noticed by the next activity of each Worker.
+#[tokio::test]
+async fn changed_definition_counts_at_once() {
+    let app = start();
+    let other = crate::app::TestApp::with(|worker| worker.var("PREFIX", app.prefix()));
+    let event = Event::new("hackathon");
+    let standing = async |app: &crate::client::Client, target: &str| {
+        app.outcome(dated(like("a", target), event.at(0)), "counted")
+            .await["events"]
+            .clone()
+    };
+    assert_eq!(standing(&other, "0").await, Value::Null);
+    event.put(&app).await;
+    let counted = |score: u32| json!({"hackathon": {"score": score, "rank": 1}});
+    assert_eq!(standing(&other, "1").await, counted(2));
+    let more = with(event.body(), json!({"actions": {"like": 9}}));
+    app.put(&event.path(), &more).await.assert_status(200);
+    assert_eq!(standing(&other, "2").await, counted(11));
+    app.delete(&event.path()).await.assert_status(204);
+    assert_eq!(standing(&other, "3").await, Value::Null);
+}
+
+#[tokio::test]
+async fn array_counts_in_events_without_standings() {
+    let app = start();
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    let likes = ["a", "b", "a"].into_iter().zip(0..);
+    let likes: Vec<Value> = likes
+        .map(|(user, n)| dated(like(user, &n.to_string()), event.at(n)))
+        .collect();
+    let counted = json!({"outcome": "counted", "points": 2});
+    let results = json!({"results": [counted, counted, counted]});
+    app.assert_activity(json!(likes), results).await;
+    event.assert_rows(&app, &[("a", 4), ("b", 2)]).await;
+}

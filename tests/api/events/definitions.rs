@@ -1,0 +1,141 @@
+//! `PUT`, `GET` and `DELETE` of events.
+
+use test_support::{Value, json};
+
+use super::{Event, start};
+use crate::bodies::{dated, like, with};
+use crate::problem::{Problem, problem};
+
+fn conflict(detail: &str) -> Value {
+    Problem::new("event-conflict", detail).body()
+}
+
+#[tokio::test]
+async fn event_is_defined_changed_and_deleted() {
+    let app = start();
+    let event = Event::new("hackathon");
+    let missing = problem("not-found", "There is no event hackathon.");
+    app.get(&event.path()).await.assert(404, missing.clone());
+    app.get(&event.ranking()).await.assert(404, missing.clone());
+    app.assert_get("/v1/events", json!({"events": []})).await;
+    let response = app.put(&event.path(), &event.body()).await;
+    response.assert(200, event.view("coming"));
+    app.assert_get(&event.path(), event.view("coming")).await;
+    let changed = Event::between("hackathon", 10_000, 50_000).with(json!({
+        "title": "New", "url": "https://example.com/", "actions": {"like": 5, "publish": 20}, "groups": ["eu"],
+        "prizes": [{"ranks": "1", "title": "A book"}, {"ranks": "2-10", "title": "A sticker"}],
+    }));
+    let response = app.put(&changed.path(), &changed.body()).await;
+    response.assert(200, changed.view("coming"));
+    let list = json!({"events": [changed.view("coming")]});
+    app.assert_get("/v1/events", list).await;
+    for _ in 0..2 {
+        let response = app.delete(&event.path()).await;
+        response.assert_status(204);
+    }
+    app.get(&event.path()).await.assert(404, missing);
+    app.assert_get("/v1/events", json!({"events": []})).await;
+}
+
+#[tokio::test]
+async fn deleted_event_starts_empty_when_defined_again() {
+    let app = start();
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    app.outcome(dated(like("a", "1"), event.at(0)), "counted")
+        .await;
+    event.assert_rows(&app, &[("a", 2)]).await;
+    app.delete(&event.path()).await.assert_status(204);
+    app.outcome(dated(like("a", "2"), event.at(0)), "counted")
+        .await;
+    event.put(&app).await;
+    event.assert_rows(&app, &[]).await;
+    app.outcome(dated(like("a", "3"), event.at(0)), "counted")
+        .await;
+    event.assert_rows(&app, &[("a", 2)]).await;
+}
+
+#[tokio::test]
+async fn event_begins_in_the_future() {
+    let app = start();
+    let event = Event::between("hackathon", -2_000, 60_000);
+    let response = app.put(&event.path(), &event.body()).await;
+    let detail = "An event begins in the future: from has passed.";
+    response.assert(409, conflict(detail));
+    app.assert_get("/v1/events", json!({"events": []})).await;
+}
+
+#[tokio::test]
+async fn begun_event_keeps_its_rules() {
+    let app = start();
+    let event = Event::between("hackathon", 1_000, 60_000).with(json!({"groups": ["eu"]}));
+    event.put(&app).await;
+    event.wait_for(&app, "running").await;
+    let detail =
+        "The event has begun: only title, url, prizes and an end that lies ahead can change.";
+    for change in [
+        json!({"groups": ["us"]}),
+        json!({"actions": {"like": 1}}),
+        json!({"from": event.at(1)}),
+        json!({"to": event.at(1)}),
+    ] {
+        let response = app.put(&event.path(), &with(event.body(), change)).await;
+        response.assert(409, conflict(detail));
+    }
+    app.assert_get(&event.path(), event.view("running")).await;
+    let later = json!({"title": "New", "to": event.after(60_000), "prizes": [{"ranks": "1", "title": "A book"}]});
+    let response = app.put(&event.path(), &with(event.body(), later)).await;
+    response.assert_status(200);
+    assert_eq!(response.body["title"], "New");
+}
+
+#[tokio::test]
+async fn final_event_does_not_change() {
+    let app = crate::app::TestApp::with(|worker| {
+        worker.var("BOARD_MAX_AGE", "0").var("SETTLE_MINUTES", "0")
+    });
+    let event = Event::between("hackathon", 1_000, 2_000);
+    event.put(&app).await;
+    app.outcome(dated(like("a", "1"), event.at(0)), "counted")
+        .await;
+    event.wait_for(&app, "final").await;
+    let response = app
+        .put(&event.path(), &with(event.body(), json!({"title": "New"})))
+        .await;
+    let detail = "The event is final: its definition does not change any more.";
+    response.assert(409, conflict(detail));
+    let body = app
+        .outcome(dated(like("a", "2"), event.at(0)), "counted")
+        .await;
+    assert_eq!(body["events"], Value::Null);
+    app.outcome(
+        json!({"user": "a", "action": "like", "target": "1", "undo": true}),
+        "undone",
+    )
+    .await;
+    event.assert_rows(&app, &[("a", 2)]).await;
+    app.delete(&event.path()).await.assert_status(204);
+}
+
+#[tokio::test]
+async fn twenty_events_run_at_a_time() {
+    let app = start();
+    let body = Event::new("e").body();
+    for number in 0..20 {
+        let response = app.put(&format!("/v1/events/e{number}"), &body).await;
+        response.assert_status(200);
+    }
+    let response = app.put("/v1/events/e20", &body).await;
+    response.assert(409, conflict("At most 20 events run at a time."));
+    let other = Event::between("later", 40_000, 50_000);
+    app.put(&other.path(), &other.body())
+        .await
+        .assert_status(200);
+    let counted = app
+        .outcome(dated(like("a", "1"), Event::new("e").at(10_000)), "counted")
+        .await;
+    assert_eq!(
+        counted["events"].as_object().map(serde_json::Map::len),
+        Some(20)
+    );
+}
