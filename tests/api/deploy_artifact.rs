@@ -144,7 +144,10 @@ fn protected_requests() -> Vec<(Method, String, &'static str)> {
             let path = match path {
                 // Comparisons of given ids are public.
                 "/v1/ranking/{period}/users" => "/v1/ranking/day/users?followed_by=42".to_owned(),
-                path => path.replace("{user}", "42"),
+                "/v1/events/{event}/ranking/users" => {
+                    "/v1/events/e/ranking/users?followed_by=42".to_owned()
+                }
+                path => path.replace("{user}", "42").replace("{event}", "e"),
             };
             requests.push((method, path, body));
         }

@@ -28,6 +28,8 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
     let ada = json!({"name": "Ada"});
     let profiles = json!([{"id": "42", "name": "Ada"}, {}]);
     let (state, adjustments) = ("/v1/users/42/moderation", "/v1/users/42/adjustments");
+    let (from, to) = ("9000-01-01T00:00:00Z", "9000-01-02T00:00:00Z");
+    let event = json!({"title": "Hackathon", "from": from, "to": to});
     let adjustment = json!({"id": "1", "points": 5, "reason": "A test"});
     vec![
         (Scope::Activity, Method::POST, "/v1/activity", like.clone()),
@@ -49,6 +51,8 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
         (Scope::Admin, Method::POST, adjustments, adjustment),
         (Scope::Admin, Method::GET, "/v1/moderation", Value::Null),
         (Scope::Admin, Method::DELETE, "/v1/users/42", Value::Null),
+        (Scope::Admin, Method::PUT, "/v1/events/e", event),
+        (Scope::Admin, Method::DELETE, "/v1/events/e", Value::Null),
     ]
 }
 

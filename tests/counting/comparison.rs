@@ -5,8 +5,8 @@ use crate::sign::{SECRET, claims, hs256};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{
-    BoardId, Calendar, Content, InstantRange, Model, Outcome, Rule, Store, Target, board_key,
-    content_board_key, now, rfc3339,
+    BoardId, Calendar, Content, Event, InstantRange, Model, Outcome, Rule, Store, Target,
+    board_key, content_board_key, event_board, now, rfc3339,
 };
 use test_support::{Api, Value, Worker, json, redis, shards, until};
 
@@ -23,6 +23,8 @@ pub struct Setup {
     pub rules: Value,
     /// The periods with boards of content and of authors.
     pub content_periods: &'static [&'static str],
+    /// Whether there are events.
+    pub events: bool,
 }
 
 impl Setup {
@@ -39,6 +41,7 @@ impl Setup {
             order_bits: 30,
             rules,
             content_periods: &[],
+            events: false,
         }
     }
 
@@ -86,6 +89,7 @@ impl Comparison {
             .json("RULES", setup.rules.clone())
             .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", &setup.content_periods.join(","))
+            .var("SETTLE_MINUTES", "0")
             .cron()
             .start();
         let mut model = Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules());
@@ -117,16 +121,17 @@ impl Comparison {
             Request::Adjust(adjustment, steps) => return self.adjust(adjustment, *steps).await,
             Request::Target(target, change) => return self.change_target(target, change).await,
             Request::Standings(user) => {
-                self.avoid_midnight().await;
+                self.avoid_boundaries().await;
                 return self.compare_standings(user).await;
             }
+            Request::Event(id, event) => return self.change_event(id, event.as_ref()).await,
             Request::One(_) | Request::Array(_) | Request::ByMember(..) => {}
         }
         let caller = match request {
             Request::ByMember(user, _) => self.api.with_key(&hs256(&claims(user.as_str()))),
             _ => self.api.clone(),
         };
-        self.avoid_midnight().await;
+        self.avoid_boundaries().await;
         let first = now() - SLACK;
         let response = caller.post("/v1/activity", &request.json()).await;
         let now = since(first);
@@ -138,6 +143,7 @@ impl Comparison {
                 Item::Activity(activity) => {
                     let date = self.model.calendar.date(activity.at.unwrap_or(now.first));
                     touched.extend(self.model.boards_of(date, &activity.groups));
+                    touched.extend(self.model.events.keys().map(|id| event_board(id)));
                     if let Some(record) = self.model.active.get(&activity.dedup_key()) {
                         touched.extend(self.model.boards_of(record.date, &record.groups));
                     }
@@ -175,6 +181,50 @@ impl Comparison {
         self.model.erase(user, erased);
         if self.model.content.is_some() {
             wait_for(Some(erased.last)).await;
+        }
+        self.compare_all_boards().await
+    }
+
+    async fn change_event(&mut self, id: &str, event: Option<&Event>) -> Result<(), String> {
+        let path = format!("/v1/events/{}", encoded(id));
+        self.avoid_boundaries().await;
+        let first = now() - SLACK;
+        let (response, status) = match event {
+            None => {
+                let response = self.api.delete(&path).await;
+                self.model.delete_event(id);
+                (response, 204)
+            }
+            Some(event) => {
+                let instants = json!({ "from": rfc3339(event.from), "to": rfc3339(event.to) });
+                let mut body = json!({ "title": "An event", "groups": event.groups });
+                for field in ["from", "to"] {
+                    body[field] = instants[field].clone();
+                }
+                if let Some(actions) = &event.actions {
+                    let points = actions.iter();
+                    let points =
+                        points.map(|(name, steps)| (name.clone(), self.points(*steps as i64)));
+                    body["actions"] = points.collect();
+                }
+                let response = self.api.put(&path, &body).await;
+                match self.model.define(id, event.clone(), since(first)) {
+                    true => (response, 200),
+                    false => (response, 409),
+                }
+            }
+        };
+        *self
+            .outcome_counts
+            .entry(if status == 409 {
+                "refused-event"
+            } else {
+                "event"
+            })
+            .or_default() += 1;
+        if response.status != status {
+            let (found, text) = (response.status, response.text);
+            return Err(format!("{path} {event:?}: {found}, not {status}: {text}"));
         }
         self.compare_all_boards().await
     }
@@ -230,7 +280,7 @@ impl Comparison {
     }
 
     async fn adjust(&mut self, adjustment: &Activity, steps: i64) -> Result<(), String> {
-        self.avoid_midnight().await;
+        self.avoid_boundaries().await;
         let first = now() - SLACK;
         let path = format!("/v1/users/{}/adjustments", adjustment.user);
         let mut body = json!({ "id": adjustment.target, "reason": "A test" });
@@ -285,6 +335,13 @@ impl Comparison {
                     let score = self.points(steps as i64);
                     body["standings"][board.0] =
                         json!({ "id": board.1, "score": score, "rank": rank });
+                }
+                let at = activity.at.map_or(now, InstantRange::exact);
+                let (action, groups) = (&activity.action, &activity.groups);
+                for (board, _) in self.model.events_of(at, action, groups, 1, now) {
+                    let (steps, rank) = self.model.standing(&board, &activity.user);
+                    let score = self.points(steps as i64);
+                    body["events"][board.1] = json!({ "score": score, "rank": rank });
                 }
                 (200, body)
             }
@@ -377,12 +434,18 @@ impl Comparison {
         Ok(())
     }
 
-    /// Waits if midnight is near, because the day of the Worker's clock reading would be unknown.
-    async fn avoid_midnight(&self) {
+    /// Waits if midnight or a boundary of an event is near, because it would be unknown on which side the Worker's
+    /// clock reading is.
+    async fn avoid_boundaries(&self) {
         let calendar = &self.model.calendar;
-        until("the next day", async || {
+        let events = self.model.events.values();
+        let boundaries: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
+        until("an instant far from boundaries", async || {
             let now = now();
-            (calendar.date(now - 500) == calendar.date(now + 5_000)).then_some(())
+            let near = now - 100..now + 2_000;
+            let is_far = !boundaries.iter().any(|boundary| near.contains(boundary));
+            let same_day = calendar.date(now - 500) == calendar.date(now + 5_000);
+            (is_far && same_day).then_some(())
         })
         .await;
     }

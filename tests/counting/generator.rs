@@ -6,10 +6,10 @@ use fastrand::Rng;
 use jiff::civil::date;
 use jiff::{Timestamp, ToSpan};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use test_support::reference::Activity;
-use test_support::reference::{Calendar, Content, InstantRange, Model, rfc3339};
+use test_support::reference::{Calendar, Content, Event, InstantRange, Model, rfc3339};
 use test_support::{Value, json};
 
 const SECOND: i64 = 1_000;
@@ -20,6 +20,7 @@ pub const USERS: [&str; 9] = [
     "1", "42", "ada", "Ada", "a:b", "a|b", "u@x.org", "-", "x_.y",
 ];
 pub const GROUPS: [&str; 5] = ["eu", "eu:x", "EU", "1", "a|b"];
+const EVENTS: [&str; 4] = ["hackathon", "a:b", "E", "2026"];
 const TARGETS: [&str; 6] = ["post-7", "a,b", "~like", "#", "ü ☃", "like:post-7"];
 const PATHS: [&str; 14] = [
     "/",
@@ -71,6 +72,8 @@ pub enum Request {
     Target(String, TargetChange),
     /// Reads all standings of a user, and the standings of their friends.
     Standings(String),
+    /// Defines an event, or deletes it.
+    Event(String, Option<Event>),
 }
 
 /// A change of a target.
@@ -91,7 +94,7 @@ impl Request {
             Self::One(item) => std::slice::from_ref(item),
             Self::Array(items) | Self::ByMember(_, items) => items,
             Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
-            Self::Target(..) | Self::Standings(_) => &[],
+            Self::Target(..) | Self::Standings(_) | Self::Event(..) => &[],
         }
     }
 
@@ -101,6 +104,7 @@ impl Request {
             Self::Array(items) | Self::ByMember(_, items) => items.iter().map(Item::json).collect(),
             Self::Erase(user) => json!({ "DELETE": user }),
             Self::Standings(user) => json!({ "GET": user }),
+            Self::Event(id, event) => json!({ "event": id, "definition": format!("{event:?}") }),
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
@@ -128,6 +132,8 @@ pub struct Generator {
     boundaries: Vec<i64>,
     actions: Vec<String>,
     sent: Vec<Activity>,
+    /// Whether it defines events.
+    pub with_events: bool,
 }
 
 impl Generator {
@@ -139,6 +145,7 @@ impl Generator {
             boundaries,
             actions,
             sent: Vec::new(),
+            with_events: false,
         }
     }
 
@@ -153,6 +160,9 @@ impl Generator {
             if !received_at(&user, model).any(|at| soon.contains(&at.first)) {
                 return Request::Erase(user);
             }
+        }
+        if self.with_events && self.random.u8(..80) == 0 {
+            return self.event(model, now);
         }
         if self.random.u8(..60) == 0 {
             let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
@@ -215,7 +225,7 @@ impl Generator {
             // An exact repetition.
             0 if known > 0 => {
                 let activity = self.sent[self.random.usize(..known)].clone();
-                return Item::Activity(avoid_unknown_order(activity, model));
+                return Item::Activity(avoid_unknown_order(activity, model, now));
             }
             // A repetition or an undo, at the same or another instant.
             1..6 if known > 0 => {
@@ -234,7 +244,7 @@ impl Generator {
             }
             _ => self.activity(model, now),
         };
-        let activity = avoid_unknown_order(activity, model);
+        let activity = avoid_unknown_order(activity, model, now);
         self.sent.push(activity.clone());
         Item::Activity(activity)
     }
@@ -325,7 +335,57 @@ impl Generator {
             on: None,
             author: None,
         };
-        Request::Adjust(avoid_unknown_order(activity, model), steps)
+        Request::Adjust(avoid_unknown_order(activity, model, now), steps)
+    }
+
+    /// Returns a new event, a change of one or its deletion.
+    fn event(&mut self, model: &Model, now: i64) -> Request {
+        let id = EVENTS[self.random.usize(..EVENTS.len())].to_owned();
+        let known = model.events.get(&id);
+        let is_final = known.is_some_and(|event| event.final_at <= now);
+        if is_final || known.is_some() && self.random.u8(..8) == 0 {
+            return Request::Event(id, None);
+        }
+        let random = &mut self.random;
+        let from = now + random.i64(4 * SECOND..15 * SECOND);
+        let to = from + [1, SECOND, 5 * SECOND, 40 * SECOND, 40 * SECOND][random.usize(..5)];
+        let actions = (random.u8(..3) == 0).then(|| {
+            let mut some = BTreeMap::from([("like".to_owned(), 3)]);
+            for action in &self.actions {
+                if random.bool() {
+                    some.insert(action.clone(), random.u64(1..9));
+                }
+            }
+            some
+        });
+        let groups = match random.u8(..3) {
+            0 => vec!["eu".to_owned(), "EU".to_owned()],
+            _ => Vec::new(),
+        };
+        let event = Event {
+            from,
+            to,
+            final_at: to,
+            actions,
+            groups,
+        };
+        Request::Event(
+            id,
+            Some(match known {
+                // Another end, and perhaps another rule.
+                Some(known) => Event {
+                    actions: match self.random.u8(..4) {
+                        0 => event.actions,
+                        _ => known.actions.clone(),
+                    },
+                    from: known.from,
+                    to: to.max(known.from + 1),
+                    final_at: to.max(known.from + 1),
+                    groups: known.groups.clone(),
+                },
+                None => event,
+            }),
+        )
     }
 
     fn groups(&mut self) -> Vec<String> {
@@ -346,6 +406,17 @@ impl Generator {
                 let ahead = now + random.i64(10 * SECOND..50 * SECOND);
                 let calendar = &model.calendar;
                 (calendar.date(ahead) == calendar.date(now)).then_some(ahead)
+            }
+            // A boundary of an event, also ahead.
+            7 if !model.events.is_empty() => {
+                let event = random.usize(..model.events.len());
+                let event = model.events.values().nth(event)?;
+                let boundary = if random.bool() { event.from } else { event.to };
+                let at = boundary + random.i64(-1..2);
+                let is_soon = at < now + 50 * SECOND && (at - now).abs() > 5 * SECOND;
+                let calendar = &model.calendar;
+                let today = calendar.date(at) == calendar.date(now);
+                (is_soon && today).then_some(at)
             }
             _ => {
                 let boundary = self.boundaries[random.usize(..self.boundaries.len())];
@@ -372,8 +443,12 @@ impl Generator {
 }
 
 /// Moves `at` before the last change of the record if the test knows that change only as a range
-/// around `at`.
-fn avoid_unknown_order(mut activity: Activity, model: &Model) -> Activity {
+/// around `at`, also one of the same request.
+fn avoid_unknown_order(mut activity: Activity, model: &Model, now: i64) -> Activity {
+    let soon = now - SECOND..now + 5 * SECOND;
+    if activity.at.is_some_and(|at| soon.contains(&at)) {
+        activity.at = Some(now - 10 * SECOND);
+    }
     let changed = model.last_change(&activity.dedup_key());
     let erased = model.content.iter().flat_map(|content| &content.erased);
     let mut ranges: Vec<InstantRange> = erased.map(|(_, at)| *at).chain(changed).collect();

@@ -25,6 +25,7 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
     let seed = variable("SEED", 1);
     let mut comparison = Comparison::start(&setup);
     let mut random = Generator::new(seed * 5 + index, &comparison.model, now());
+    random.with_events = setup.events;
     let mut sent = Vec::new();
     for step in 1..=steps {
         let request = random.request(&comparison.model, now());
@@ -109,7 +110,10 @@ async fn random_activities_match_model_on_three_periods() {
     // The maximum score has room for two of these, not for three.
     let rules = json!({ "jackpot": { "points": 4_000_000 } });
     let periods = &["day", "week", "all"];
-    let setup = Setup::new("Asia/Shanghai", periods, 0, rules);
+    let setup = Setup {
+        events: true,
+        ..Setup::new("Asia/Shanghai", periods, 0, rules)
+    };
     run_random_activities(1, setup, &["score-overflow"]).await;
 }
 
@@ -132,7 +136,10 @@ async fn random_activities_match_model_with_decimals() {
         "visit": { "points": 0.1 },
         "share": { "points": 12_000.01, "cooldown": 3600 },
     });
-    let setup = Setup::new("Europe/Berlin", ALL, 2, rules);
+    let setup = Setup {
+        events: true,
+        ..Setup::new("Europe/Berlin", ALL, 2, rules)
+    };
     run_random_activities(3, setup, &["daily-cap", "cooldown"]).await;
 }
 
@@ -154,6 +161,7 @@ async fn random_activities_match_model_with_large_points() {
 async fn random_activities_match_model_with_content() {
     let setup = Setup {
         content_periods: &["day", "week", "all"],
+        events: true,
         ..Setup::new("UTC", ALL, 0, json!({ "visit": { "received": 1 } }))
     };
     run_random_activities(5, setup, &["daily-cap"]).await;

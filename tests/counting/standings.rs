@@ -2,7 +2,7 @@
 
 use crate::comparison::Comparison;
 use crate::generator::GROUPS;
-use test_support::reference::{Subject, now, period_id};
+use test_support::reference::{Subject, event_board, now, period_id};
 use test_support::{Value, json};
 
 impl Comparison {
@@ -14,7 +14,13 @@ impl Comparison {
             "/v1/users/{user}/standings?friends=true&groups={}",
             groups.join(",")
         );
-        let body = json!({ "user": { "id": user }, "standings": self.all_standings(user, groups) });
+        let mut body =
+            json!({ "user": { "id": user }, "standings": self.all_standings(user, groups) });
+        let events = self.model.events.iter();
+        for (id, _) in events.filter(|(_, event)| (event.from..event.final_at).contains(&now())) {
+            let [ranking, _] = self.model.ranking(&event_board(id));
+            body["events"][id] = self.standing(&ranking, user, |_| 1);
+        }
         self.compare_body(&path, body).await?;
         let period = self.model.periods[0];
         let path = format!("/v1/ranking/{period}/users?followed_by={user}");

@@ -4,7 +4,7 @@ use test_support::{Value, json};
 
 use super::{Event, start};
 use crate::bodies::{dated, like, with};
-use crate::problem::{Problem, problem};
+use crate::problem::{ID, Problem, problem};
 
 fn conflict(detail: &str) -> Value {
     Problem::new("event-conflict", detail).body()
@@ -138,4 +138,35 @@ async fn twenty_events_run_at_a_time() {
         counted["events"].as_object().map(serde_json::Map::len),
         Some(20)
     );
+}
+
+#[tokio::test]
+async fn invalid_definition_changes_nothing() {
+    let app = start();
+    let instant = "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
+    let body = json!({"title": "", "from": "2026-11-20", "actions": {"sing": 1}, "rules": {}});
+    let response = app.put("/v1/events/a%20b", &body).await;
+    response.assert_status(400);
+    let error = |pointer: &str, detail: &str| json!({"pointer": pointer, "detail": detail});
+    let actions =
+        "no rule has the action 'sing'; expected bookmark, comment, follow, like, publish, visit";
+    let errors = json!([
+        error(
+            "/rules",
+            "is unknown; expected one of title, from, to, url, actions, groups, prizes"
+        ),
+        error("/event", ID),
+        error("/title", "must be 1 to 200 characters"),
+        error("/from", instant),
+        error("/to", instant),
+        error("/actions", actions),
+    ]);
+    assert_eq!(response.body["errors"], errors);
+    let list = app.put("/v1/events/e", &json!([])).await;
+    list.assert(
+        400,
+        problem("invalid-request", "An event is a JSON object."),
+    );
+    app.assert_get("/v1/events", json!({"events": []})).await;
+    assert_eq!(app.store().keys().len(), 0);
 }

@@ -14,6 +14,7 @@ const TABLE: &str = r#"
     ORDER_BITS                ["15", 31, "all"]            must be an integer from 16 to 30
     PUBLIC_STATS              ["yes", 1]                   must be true or false
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000
+    SETTLE_MINUTES            ["-1", 43201]                must be an integer from 0 to 43200
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600
     STORE_TIMEOUT_MS          ["0", 30001]                 must be an integer from 1 to 30000
     CRON_BUDGET               ["49", 1001]                 must be an integer from 50 to 1000
@@ -27,7 +28,7 @@ const TABLE: &str = r#"
     KEEP_DAYS                 ["31"]                       must be a table
     KEEP_DAYS                 [{"day":0}]                  'day' must be an integer from 1 to 36500
     KEEP_DAYS                 [{"week":"7"}]               'week' must be an integer from 1 to 36500
-    KEEP_DAYS                 [{"decade":7}]               'decade' is none of day, week, month, year, marks
+    KEEP_DAYS                 [{"decade":7}]               'decade' is none of day, week, month, year, marks, event
     SERVICE_KEYS              ["one,admin:one"]            number 2 is a key that is there already
     SERVICE_KEYS              [[1]]                        must be a list of texts
     SERVICE_KEYS              [{"a":"b"}]                  must be a text

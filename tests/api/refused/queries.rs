@@ -234,6 +234,28 @@ fn unknown_parameters() -> Vec<Case> {
             "group",
             "is unknown; expected one of groups, friends, movement",
         ),
+        (
+            "/v1/events/e/ranking?date=2026-11-20",
+            "date",
+            "is unknown; expected one of limit, offset",
+        ),
+        (
+            "/v1/events/e/ranking/users/42?movement=true",
+            "movement",
+            "is unknown; expected one of around",
+        ),
+        (
+            "/v1/events/e/ranking/users?ids=42&group=eu",
+            "group",
+            "is unknown; expected one of ids, followed_by",
+        ),
+        (
+            "/v1/events/e/live?offset=1",
+            "offset",
+            "is unknown; expected one of limit",
+        ),
+        ("/v1/events?state=final", "state", NO_PARAMETERS),
+        ("/v1/events/e?limit=1", "limit", NO_PARAMETERS),
         ("/v1/users/42?days=1", "days", NO_PARAMETERS),
         ("/v1/digest/2026-W01?date=2026-01-01", "date", NO_PARAMETERS),
         ("/v1/feed.atom?limit=1", "limit", NO_PARAMETERS),
@@ -272,6 +294,15 @@ fn path_segments() -> Vec<Case> {
     let week = "must be a week such as 2026-W47";
     for id in ["2026-11-20", "2026-W54", "2026", "week"] {
         cases.push(case(&format!("/v1/digest/{id}"), "week", week));
+    }
+    for path in [
+        "",
+        "/ranking",
+        "/ranking/users/42",
+        "/ranking/users?ids=42",
+        "/live",
+    ] {
+        cases.push(case(&format!("/v1/events/a%20b{path}"), "event", ID));
     }
     let users = [
         "4%202", "%C3%A9", "a%2Fb", "a,b", "42%0A", "%00", "%FF", "a%23b", "%7B42%7D",

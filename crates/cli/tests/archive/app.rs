@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json};
+use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json, until};
 
 /// Number of users of a board that is too large for one page.
 pub const MANY: usize = 700;
@@ -59,8 +59,9 @@ impl TestApp {
         response
     }
 
-    /// Creates ties, group boards, old days, undone, hidden, frozen and adjusted users, and long keys.
+    /// Creates ties, group boards, events, old days, undone, hidden, frozen and adjusted users, and long keys.
     pub async fn fill(&self) {
+        self.count_in_events().await;
         for days_ago in [0, 12, 3000] {
             for user in ["ada", "bob", "cyd", "dan", "eve", "fay", "gus", "gone"] {
                 self.send(like(user, &format!("p{days_ago}"), days_ago))
@@ -93,6 +94,58 @@ impl TestApp {
             }
         }
         self.moderate().await;
+    }
+
+    /// Defines events, changes and deletes some, and counts activity in those that are left. They run afterwards.
+    async fn count_in_events(&self) {
+        let from = Timestamp::now() + 1.second();
+        let at = |seconds: i64| (from + seconds.seconds()).to_string();
+        let event = json!({"title": "Season", "from": at(0), "to": at(86_400)});
+        let contest = json!({"title": "Contest", "from": at(5), "to": at(30), "groups": ["eu"],
+            "actions": {"like": 1.25, "visit": 7}});
+        for (id, body) in [
+            ("season", &event),
+            ("again", &event),
+            ("deleted", &event),
+            ("a:b", &contest),
+        ] {
+            let path = format!("/v1/events/{id}");
+            self.api.put(&path, body).await.assert_status(200);
+        }
+        let send = async |user: &str, action: &str, target: &str, seconds: i64| {
+            self.send(json!({"user": user, "action": action, "target": target, "at": at(seconds), "groups": ["eu"]}))
+                .await;
+        };
+        for (user, seconds) in [
+            ("ada", 1),
+            ("bob", 7),
+            ("cyd", 29),
+            ("dan", 30),
+            ("gone", 8),
+            ("eve", 9),
+        ] {
+            send(user, "like", "event", seconds).await;
+        }
+        send("cyd", "visit", "/event", 10).await;
+        self.send(
+            json!({"user": "bob", "action": "like", "target": "event", "undo": true, "at": at(31)}),
+        )
+        .await;
+        for id in ["again", "deleted"] {
+            let path = format!("/v1/events/{id}");
+            self.api.delete(&path).await.assert_status(204);
+        }
+        send("ada", "like", "event-2", 10).await;
+        self.api
+            .put("/v1/events/again", &event)
+            .await
+            .assert_status(200);
+        send("fay", "like", "event", 11).await;
+        let runs = async || {
+            let season = self.api.get("/v1/events/season").await;
+            (season.body["state"] == "running").then_some(())
+        };
+        until("the events have begun", runs).await;
     }
 
     async fn moderate(&self) {

@@ -51,7 +51,7 @@ local function settle(board)
   -- The order counter shows that the board has changed, as after any other change of a score.
   local counter = readable and tonumber(table.remove(scores, 1) or 0)
   local function next_text()
-    counter = next_counter(counter, kind ~= '')
+    counter = next_counter(counter, kind == 'T' or kind == 'A')
     return counter_text(counter)
   end
   -- A key of another type is no board.

@@ -172,7 +172,8 @@ impl InstantRange {
     }
 
     /// Returns the range of the later of two instants.
-    pub(super) fn later(self, other: Self) -> Self {
+    #[must_use]
+    pub fn later(self, other: Self) -> Self {
         Self {
             first: self.first.max(other.first),
             last: self.last.max(other.last),

@@ -4,6 +4,7 @@
 mod activity;
 mod calendar;
 mod content;
+mod event;
 mod model;
 mod store;
 
@@ -12,5 +13,6 @@ pub use calendar::{Calendar, PERIODS, bounds, noon_zone, now, period_id, rfc3339
 pub use content::{
     Content, ContentBoard, ContentBoardId, Received, Subject, Target, content_board_key,
 };
-pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key};
+pub use event::Event;
+pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key, event_board};
 pub use store::{Store, StoredRecord, history_key, record_name, span_of};

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use super::activity::{Activity, DedupKey, InstantRange, Rule};
 use super::calendar::{Calendar, PERIODS, period_id};
 use super::content::{Content, Received};
+use super::event::Event;
 use crate::sharding::shard_of;
 
 /// The number of days for which daily records are kept, today included.
@@ -99,6 +100,8 @@ pub struct Model {
     pub frozen: BTreeSet<String>,
     /// Boards of content and of authors, if there are any.
     pub content: Option<Content>,
+    /// The events by id.
+    pub events: BTreeMap<String, Event>,
 }
 
 impl Model {
@@ -123,7 +126,42 @@ impl Model {
             hidden: BTreeSet::new(),
             frozen: BTreeSet::new(),
             content: None,
+            events: BTreeMap::new(),
         }
+    }
+
+    /// Defines an event. Returns whether that is allowed.
+    pub fn define(&mut self, id: &str, event: Event, now: InstantRange) -> bool {
+        let allowed = event.may_replace(self.events.get(id), now);
+        if allowed {
+            self.events.insert(id.to_owned(), event);
+        }
+        allowed
+    }
+
+    /// Deletes an event and its board.
+    pub fn delete_event(&mut self, id: &str) {
+        self.events.remove(id);
+        self.boards.remove(&event_board(id));
+    }
+
+    /// Returns the boards of the events in which an activity of an instant counts, with its points on each.
+    #[must_use]
+    pub fn events_of(
+        &self,
+        at: InstantRange,
+        action: &str,
+        groups: &[String],
+        points: u64,
+        now: InstantRange,
+    ) -> Vec<(BoardId, u64)> {
+        let events = self.events.iter();
+        let open = events.filter(|(_, event)| !event.is_final(now));
+        let counting = open.filter_map(|(id, event)| {
+            let points = event.points(at, action, groups, points)?;
+            Some((event_board(id), points))
+        });
+        counting.collect()
     }
 
     /// Applies one activity.
@@ -198,6 +236,23 @@ impl Model {
         {
             return Outcome::Refused("score-overflow");
         }
+        let instant = match changed {
+            Some(changed) if !rule.daily => changed.later(at),
+            _ => at,
+        };
+        let in_events = self.events_of(
+            instant,
+            &activity.action,
+            &activity.groups,
+            rule.points,
+            now,
+        );
+        if in_events
+            .iter()
+            .any(|(board, points)| self.points(board, user) + points > self.max_points)
+        {
+            return Outcome::Refused("score-overflow");
+        }
 
         let received = self.content.as_mut().zip(receivers);
         let received = received.and_then(|(content, receivers)| {
@@ -225,6 +280,10 @@ impl Model {
         for id in boards {
             let board = self.boards.entry(id).or_insert_with(|| Board::new(date));
             board.set(user, board.points(user) + rule.points);
+        }
+        for (id, points) in in_events {
+            let board = self.boards.entry(id).or_insert_with(|| Board::new(date));
+            board.set(user, board.points(user) + points);
         }
         let day = self.histories.entry((date, user.clone())).or_default();
         let (count, points) = day.entry(activity.action.clone()).or_default();
@@ -259,6 +318,17 @@ impl Model {
             let points = board.points(user);
             if (points > 0 && *amount > 0) || *amount < 0 {
                 board.set(user, (points as i64 - amount).max(0) as u64);
+            }
+        }
+        let given = record.amounts[0].unsigned_abs();
+        let (changed, groups) = (record.changed, &record.groups);
+        for (id, points) in self.events_of(changed, &activity.action, groups, given, now) {
+            let Some(board) = self.boards.get_mut(&id) else {
+                continue;
+            };
+            let before = board.points(user);
+            if before > 0 {
+                board.set(user, before.saturating_sub(points));
             }
         }
         if let (Some(content), Some(received)) = (&mut self.content, &record.received) {
@@ -460,7 +530,13 @@ fn largest_change(amounts: &[i64]) -> i64 {
     amounts.iter().fold(0, larger)
 }
 
-/// A board: period, id of the period instance, and the group unless it is a global board.
+/// Returns the board of an event.
+#[must_use]
+pub fn event_board(id: &str) -> BoardId {
+    ("event", id.to_owned(), None)
+}
+
+/// A board: period, id of the period instance, and the group unless it is a global board; or `event` and its id.
 pub type BoardId = (&'static str, String, Option<String>);
 
 /// Returns the key of a board, without the hash tag.
@@ -470,6 +546,9 @@ pub type BoardId = (&'static str, String, Option<String>);
 /// Panics when the period does not exist.
 #[must_use]
 pub fn board_key((period, id, group): &BoardId) -> String {
+    if *period == "event" {
+        return format!("bE::{id}");
+    }
     let (_, letter) = PERIODS
         .iter()
         .find(|(name, _)| name == period)
