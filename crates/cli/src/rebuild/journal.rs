@@ -11,6 +11,7 @@ use activity_rank_store::count::{BoardTargets, RuleSnapshot, TimestampSource};
 use serde::Deserialize;
 
 use super::retention::Retention;
+use super::rules::RecountRules;
 use crate::archive::fingerprint::Fingerprint;
 use crate::args::ServiceArgs;
 use crate::client::Client;
@@ -169,6 +170,8 @@ pub enum Change {
     Erase {
         hash: String,
     },
+    /// A recount of all entries before, by these rules.
+    Rules(RecountRules),
 }
 
 /// A counted activity, an undo or an adjustment.
@@ -197,6 +200,8 @@ pub struct Receipt {
     pub target: String,
     pub user: String,
     pub points: i64,
+    /// The action, and the instant of the record of the activity; `None` if the entry does not say.
+    pub activity: Option<(String, Instant)>,
     pub boards: BoardTargets,
     /// Positions, from 1, of the boards that were skipped because they were archived: those of the target, then those
     /// of the author.
@@ -252,6 +257,7 @@ impl Entry {
                 ("", target.as_str())
             }
             Change::Erase { hash } => (hash.as_str(), ""),
+            Change::Rules(_) => ("", ""),
         };
         [user, target].into_iter().filter(|name| !name.is_empty())
     }
@@ -277,9 +283,10 @@ impl Entry {
             | Change::List { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
-            Change::Stub { .. } | Change::ModerateTarget { .. } | Change::Erase { .. } => {
-                return Ok(());
-            }
+            Change::Stub { .. }
+            | Change::ModerateTarget { .. }
+            | Change::Erase { .. }
+            | Change::Rules(_) => return Ok(()),
         };
         let home = shard::of(id, shards);
         if home == shard {
@@ -325,6 +332,8 @@ struct JsonEntry {
     name: String,
     stub: String,
     verb: String,
+    changed: String,
+    rules: String,
 }
 
 impl JsonEntry {
@@ -380,6 +389,10 @@ impl JsonEntry {
             "erase" => Change::Erase {
                 hash: self.hash.clone(),
             },
+            "rules" => {
+                let rules = serde_json::from_str(&self.rules);
+                Change::Rules(rules.map_err(|_| invalid_field("rules", &self.rules))?)
+            }
             other => return Err(invalid_field("did", other)),
         })
     }
@@ -430,6 +443,13 @@ impl JsonEntry {
             target: self.target.clone(),
             user: self.user.clone(),
             points: parse_number("points", &self.points)?,
+            activity: match self.changed.as_str() {
+                "" => None,
+                changed => {
+                    let changed = Instant(parse_number("changed", changed)?);
+                    Some((self.action.clone(), changed))
+                }
+            },
             boards: BoardTargets::of_content(self.decode_date()?, self.decode_periods()?),
             skipped: self.decode_skipped()?,
         })

@@ -46,7 +46,7 @@
 --         deliveries  shard, or '' for an entry of the journal; id; verb: those of count_receive.lua, or 'add'
 --                     for an entry of the journal; receiver ('t' or 'u'); points; letters of periods; targets;
 --                     number; authorship; author; target in the list; instant in it; instant of the active
---                     record; key of the author's list of targets, or 0
+--                     record; action; key of the author's list of targets, or 0
 --
 -- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil }
 --         missing    { operation, active record } for each undo of a record with other targets than
