@@ -35,6 +35,7 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         return interruptible(preview(service, args, read)).await;
     }
     confirm(args)?;
+    let start = Instant::now();
     let purpose = |fingerprint: &Fingerprint| read(fingerprint).map(Purpose::Recount);
     let mut rules = None;
     let open = Session::open(service, &args.store, args.fresh, |fingerprint| {
@@ -47,16 +48,21 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         session.check_unlocked()?;
         let (comparison, _) = interruptible(compare(&session, None)).await?;
         if print_data_loss(&session, &comparison)? {
-            Screen::print_error(NOTHING_CHANGED);
-            return Ok(ExitCode::from(DIFFERENT));
+            return reject(&mut session).await;
         }
         session.restart(Purpose::Recount(rules)).await?;
     }
-    run_session(&session, false).await
+    run_session(&session, false, start).await
 }
 
-const NOTHING_CHANGED: &str =
-    "nothing was changed: the store has values that the journal lacks; run rebuild first";
+/// Ends a run that would lose data.
+async fn reject(session: &mut Session) -> Result<ExitCode, Failure> {
+    session.drop_shadows().await?;
+    Screen::print_error(
+        "nothing was changed: the store has values that the journal lacks; run rebuild first",
+    );
+    Ok(ExitCode::from(DIFFERENT))
+}
 
 /// Asks for the prefix of the deployment, unless `--yes` is set.
 fn confirm(args: &RecountArgs) -> Result<(), Failure> {
@@ -135,9 +141,7 @@ async fn preview(
     session.check_unlocked()?;
     let (comparison, (before, last)) = compare(&session, Some(&boards)).await?;
     if print_data_loss(&session, &comparison)? {
-        session.drop_shadows().await?;
-        Screen::print_error(NOTHING_CHANGED);
-        return Ok(ExitCode::from(DIFFERENT));
+        return reject(&mut session).await;
     }
     session.restart(Purpose::Preview).await?;
     session.rules = Some(rules);

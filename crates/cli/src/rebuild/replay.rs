@@ -352,6 +352,10 @@ impl Applier {
                         step.complete_change(context)
                     }
                     Some(_) if !logs.is_empty() => Ok(()),
+                    Some(_) if reply.to_string().contains("\"score-overflow\"") => Err(
+                        "a score would exceed its maximum: the rules give too many points"
+                            .to_owned(),
+                    ),
                     Some(_) | None => Err(format!("unexpected script reply {reply}")),
                 };
                 supplied.map_err(|error| replay_failed(self.state.entry, &error))?;

@@ -30,18 +30,22 @@ const MAX_PRINTED: usize = 20;
 pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
     let purpose = |_: &Fingerprint| Ok(Purpose::Rebuild);
     let session = Session::open(service, &args.store, args.fresh, purpose).await?;
-    run_session(&session, args.discard).await
+    run_session(&session, args.discard, Instant::now()).await
 }
 
-/// Rebuilds or recounts the shards of a session. `discard` accepts the loss of data.
+/// Rebuilds or recounts the shards of a session that began at `start`. `discard` accepts the loss of data.
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub async fn run_session(session: &Session, discard: bool) -> Result<ExitCode, Failure> {
+pub async fn run_session(
+    session: &Session,
+    discard: bool,
+    start: Instant,
+) -> Result<ExitCode, Failure> {
     let rebuild = Rebuild {
         session,
-        start: Instant::now(),
+        start,
         discard,
         locked: Cell::new(None),
     };

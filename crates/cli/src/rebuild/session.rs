@@ -71,7 +71,7 @@ impl Session {
             // The earlier run may have been started with more shards.
             drop_all((0..MAX_SHARDS).map(shard), &fingerprint).await?;
         }
-        let mut is_started = false;
+        let (mut is_started, mut phases) = (false, Vec::new());
         for index in 0..shards {
             let shard = shard(index);
             check_started_fingerprint(&shard, &fingerprint).await?;
@@ -81,14 +81,23 @@ impl Session {
                 state.drop_shadow(&shard).await?;
                 stored = None;
             }
+            phases.push(State::stored_phase(&shard).await?);
             is_started |= stored == Some(purpose.stored());
         }
         if !is_started && matches!(purpose, Purpose::Recount(_)) {
             purpose = Purpose::Rebuild;
         }
+        // All shards have a state before the first one is swapped: an earlier run has completed if some have none.
+        let is_complete = |phase: &Option<Phase>| matches!(phase, None | Some(Phase::Done));
+        let is_complete = phases.contains(&Some(Phase::Done)) && phases.iter().all(is_complete);
         let mut owned = Vec::new();
-        for shard in (0..shards).map(shard) {
-            if State::stored_phase(&shard).await? == Some(Phase::Drop) {
+        for (shard, phase) in (0..shards).map(shard).zip(phases) {
+            if is_complete && phase.is_none() {
+                let state = State::done(&fingerprint, &purpose);
+                owned.push(OwnedShard { shard, state });
+                continue;
+            }
+            if phase == Some(Phase::Drop) {
                 let mut state = State::acquire(&shard, &fingerprint, &purpose).await?;
                 state.drop_shadow(&shard).await?;
             }

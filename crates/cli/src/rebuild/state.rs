@@ -201,6 +201,18 @@ impl State {
         })
     }
 
+    /// Returns the state of a shard whose stored one a completed run has deleted.
+    #[must_use]
+    pub fn done(fingerprint: &str, purpose: &Purpose) -> Self {
+        Self {
+            owner: String::new(),
+            phase: Phase::Done,
+            entry: 0,
+            fingerprint: fingerprint.to_owned(),
+            purpose: purpose.stored(),
+        }
+    }
+
     /// Moves to another phase. `keeps_audit_log` is stored on the way to [`Phase::Delete`].
     ///
     /// # Errors
