@@ -17,7 +17,7 @@ use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
 
-/// What a recount cannot know.
+/// The limits of a recount.
 pub const LIMITS: &str = "What caps and cooldowns refused at the time is not in the journal and stays refused. \
     What gave others nothing at the time still gives them nothing.";
 

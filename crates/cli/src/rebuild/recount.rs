@@ -64,7 +64,7 @@ async fn reject(session: &mut Session) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(DIFFERENT))
 }
 
-/// Asks for the prefix of the deployment, unless `--yes` is set.
+/// Reads the prefix of the deployment as a confirmation, unless `--yes` is set.
 fn confirm(args: &RecountArgs) -> Result<(), Failure> {
     if args.yes {
         return Ok(());

@@ -19,11 +19,11 @@ use crate::failure::Failure;
 
 const RULES: &str = "RULES";
 
-/// What each action gives, by the instant from which its rule applies.
+/// The points of each action, by the instant from which its rule applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecountRules(BTreeMap<String, Vec<(Option<i64>, Given)>>);
 
-/// What an activity gives, in smallest steps.
+/// The points of an activity, in smallest steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     /// The points of the user.

@@ -171,7 +171,7 @@ impl<'a> Rebuild<'a> {
         Ok(None)
     }
 
-    /// Returns whether the points of the shadow are not those of the live data.
+    /// Returns whether the shadow has other points than the live data.
     fn is_recount(&self) -> bool {
         self.session.rules.is_some()
     }
@@ -248,7 +248,7 @@ impl<'a> Rebuild<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`Screen::print`].
+/// As [`Screen::print`].
 pub fn print_data_loss(session: &Session, comparison: &Comparison) -> Result<bool, Failure> {
     let excess = &comparison.findings.excess;
     if excess.is_empty() {

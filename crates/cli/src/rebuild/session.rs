@@ -24,7 +24,7 @@ pub struct Session {
     pub has_entries: bool,
     /// The shards in order.
     pub shards: Vec<OwnedShard>,
-    /// What the shadows are for.
+    /// The purpose of the shadows.
     pub purpose: Purpose,
     /// The rules by which the journal is counted again.
     pub rules: Option<RecountRules>,

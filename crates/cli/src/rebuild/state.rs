@@ -120,11 +120,11 @@ pub struct State {
     pub entry: u64,
     /// Schema fingerprint that the rebuild was started for.
     pub fingerprint: String,
-    /// What the rebuild was started for, as [`Purpose::stored`] returns it.
+    /// The purpose of the rebuild, as [`Purpose::stored`] returns it.
     pub purpose: String,
 }
 
-/// What the shadow of a run is for. It is stored: no run continues the shadow of another purpose.
+/// The purpose of the shadow of a run. It is stored: no run continues the shadow of another purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A rebuild, or a comparison with the live data.

@@ -178,7 +178,7 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     assert_eq!(recounts(&app).await, shards() as usize);
     assert_verified(&app)?;
 
-    // What follows counts by the rules of the service; an undo takes back what the recount gave.
+    // Later activity counts by the rules of the service; an undo takes back the points of the recount.
     let wave = json!({"user": "new", "action": "comment", "target": "c"});
     assert_eq!(app.send(wave).await.body["points"], 3);
     let undone = json!({"user": "bob", "action": "like", "target": "p12", "undo": true});
@@ -226,7 +226,7 @@ impl JournalApp {
     }
 }
 
-/// Likes before and after, of which one is undone before the recount and one after it.
+/// One like is undone before the recount, others after it.
 #[tokio::test(flavor = "multi_thread")]
 async fn targets_and_authors_are_recounted() -> TestResult {
     let app = JournalApp::start(with_content);
