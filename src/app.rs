@@ -196,7 +196,7 @@ fn config(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Config, Error> {
             snapshots: is_bound(env, "SNAPSHOTS"),
             live: is_bound(env, "LIVE"),
         },
-        ..Config::parse(vars)?
+        ..Config::parse(vars, time_zone::named)?
     };
     config.store_timeout = config.store_timeout.max(min_timeout);
     Ok(config)

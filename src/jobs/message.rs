@@ -132,7 +132,8 @@ mod tests {
 
     fn rules(rules: Value) -> Rules {
         let vars = [("RULES".to_owned(), rules)];
-        Rules::parse(&Vars::new(Map::from_iter(vars)), Layout::DEFAULT).unwrap()
+        let vars = Vars::new(Map::from_iter(vars));
+        Rules::parse(&vars, Layout::DEFAULT, &|_| Ok(NOW)).unwrap()
     }
 
     fn activity(action: &str, target: &str) -> Activity {

@@ -39,6 +39,7 @@
 //! | `kinds`, `date` | the boards: letters of periods, day |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, first of the boards of content, if there is a target, and then of those of authors |
 //! | `listed` | the target of the author, or its stub, where `target` is empty; empty for a follow |
+//! | `action`, `changed` | the action of the activity, and the instant of its record, Unix ms. Old entries lack them |
 //!
 //! | `did` | fields |
 //! |---|---|
@@ -49,6 +50,7 @@
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: those of the shard from then on, see `define.lua` |
+//! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
 mod page;

@@ -64,7 +64,7 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
     // An empty array has no item that would be refused.
     caller.must_have(Scope::Activity)?;
     let mut items: Vec<_> = items.iter().map(parse).collect();
-    date_in_order(&mut items);
+    date_in_order(&mut items, &config.rules);
     let error = match count_all(deployment, &items, profile, now).await {
         Ok(counted) => return Ok(Response::json(&Results::new(counted))),
         Err(error) => error,

@@ -49,22 +49,51 @@ impl Setup {
         Calendar::new(self.timezone)
     }
 
-    /// Returns the default and the configured rules.
-    pub fn rules(&self) -> BTreeMap<String, Rule> {
+    /// Returns an empty model with the default and the configured rules.
+    pub fn model(&self) -> Model {
         let steps = |points: f64| (points * 10f64.powi(self.decimals as i32)).round() as u64;
-        let mut rules = Rule::defaults(steps(1.0));
-        for (action, changes) in self.rules.as_object().unwrap() {
-            let rule = rules
-                .entry(action.clone())
-                .or_insert(Rule::new(0, changes["once"] == "day"));
+        let defaults = Rule::defaults(steps(1.0));
+        let mut model = Model::new(self.calendar(), self.periods.to_vec(), defaults);
+        let change = |rule: &mut Rule, changes: &Value| {
             let number = |field: &str| changes[field].as_f64();
             rule.points = number("points").map_or(rule.points, steps);
-            rule.daily_cap = number("daily_cap").map(steps);
+            rule.daily_cap = number("daily_cap").map(steps).or(rule.daily_cap);
             rule.member_cap = number("member_cap").map(steps).or(rule.member_cap);
-            rule.cooldown = changes["cooldown"].as_i64().map(|seconds| seconds * 1000);
+            let cooldown = changes["cooldown"].as_i64().map(|seconds| seconds * 1000);
+            rule.cooldown = cooldown.or(rule.cooldown);
+            rule.others_only = changes["own"]
+                .as_bool()
+                .map_or(rule.others_only, |own| !own);
             rule.received = number("received").map_or(rule.received, steps);
+        };
+        for (action, changes) in self.rules.as_object().unwrap() {
+            let (first, later) = match changes.as_array() {
+                Some(list) => list.split_first().expect("a rule"),
+                None => (changes, &[][..]),
+            };
+            let is_daily = first["once"] == "day";
+            let rule = model.rules.entry(action.clone());
+            let rule = rule.or_insert(Rule::new(0, is_daily));
+            change(rule, first);
+            let mut rule = rule.clone();
+            let dated = later.iter().map(|changes| {
+                change(&mut rule, changes);
+                (
+                    self.start_of(changes["from"].as_str().unwrap()),
+                    rule.clone(),
+                )
+            });
+            model.later_rules.insert(action.clone(), dated.collect());
         }
-        rules
+        model
+    }
+
+    /// Returns the instant from which a rule applies.
+    fn start_of(&self, from: &str) -> i64 {
+        match from.parse::<jiff::Timestamp>() {
+            Ok(instant) => instant.as_millisecond(),
+            Err(_) => self.calendar().start(from.parse().expect("a day")),
+        }
     }
 }
 
@@ -92,7 +121,7 @@ impl Comparison {
             .var("SETTLE_MINUTES", "0")
             .cron()
             .start();
-        let mut model = Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules());
+        let mut model = setup.model();
         model.max_points = (1 << (53 - setup.order_bits)) - 1;
         let mut store = Store::new(redis(), worker.prefix());
         store.order_bits = setup.order_bits;
@@ -434,21 +463,30 @@ impl Comparison {
         Ok(())
     }
 
-    /// Waits if midnight or a boundary of an event is near, because it would be unknown on which side the Worker's
-    /// clock reading is.
+    /// Waits if midnight, a later rule or a boundary of an event is near, because it would be unknown on which side the
+    /// Worker's clock reading is.
     async fn avoid_boundaries(&self) {
         let calendar = &self.model.calendar;
+        let later: Vec<i64> = later_rules(&self.model).collect();
         let events = self.model.events.values();
-        let boundaries: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
+        let of_events: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
         until("an instant far from boundaries", async || {
             let now = now();
-            let near = now - 100..now + 2_000;
-            let is_far = !boundaries.iter().any(|boundary| near.contains(boundary));
-            let same_day = calendar.date(now - 500) == calendar.date(now + 5_000);
-            (is_far && same_day).then_some(())
+            let near = now - 500..now + 5_000;
+            let near_event = now - 100..now + 2_000;
+            let is_near = later.iter().any(|from| near.contains(from))
+                || of_events.iter().any(|instant| near_event.contains(instant));
+            let is_new_day = calendar.date(near.start) != calendar.date(near.end);
+            (!is_new_day && !is_near).then_some(())
         })
         .await;
     }
+}
+
+/// Returns the instants from which later rules apply.
+pub fn later_rules(model: &Model) -> impl Iterator<Item = i64> {
+    let rules = model.later_rules.values().flatten();
+    rules.map(|(from, _)| *from)
 }
 
 /// Returns a text as a segment of a path.

@@ -1,6 +1,6 @@
 //! Random requests with many collisions: few users, few targets, and instants around boundaries.
 
-use crate::comparison::SLACK;
+use crate::comparison::{SLACK, later_rules};
 use crate::requests::{act, at, in_groups, like, undo};
 use fastrand::Rng;
 use jiff::civil::date;
@@ -139,7 +139,8 @@ pub struct Generator {
 impl Generator {
     pub fn new(seed: u64, model: &Model, now: i64) -> Self {
         let actions = model.rules.keys().cloned().collect();
-        let boundaries = boundaries(&model.calendar, now);
+        let mut boundaries = boundaries(&model.calendar, now);
+        boundaries.extend(later_rules(model));
         Self {
             random: Rng::with_seed(seed),
             boundaries,

@@ -5,8 +5,9 @@
 use crate::comparison::{Comparison, Setup};
 use crate::generator::{Generator, Request, USERS};
 use crate::variable;
+use jiff::{Timestamp, ToSpan};
 use test_support::json;
-use test_support::reference::now;
+use test_support::reference::{Calendar, now, rfc3339};
 
 const ALL: &[&str] = &["day", "week", "month", "year", "all"];
 /// The number of steps between comparisons of the complete state.
@@ -180,6 +181,40 @@ async fn random_decimals_match_model_with_content() {
         ..Setup::new("Europe/Berlin", &["week", "all"], 2, rules)
     };
     run_random_activities(6, setup, &["cooldown"]).await;
+}
+
+/// The rules change by day and by instant: at changes of the clock that skip or repeat midnight, yesterday, and while
+/// the test sends activities.
+#[tokio::test]
+async fn random_activities_match_model_with_dated_rules() {
+    let calendar = Calendar::new("America/Santiago");
+    let second = |seconds: i64| rfc3339(now() + seconds * 1000);
+    let before = Timestamp::from_millisecond(now()).unwrap();
+    let changes = calendar.zone.preceding(before).take(3);
+    let changes: Vec<Timestamp> = changes.map(|change| change.timestamp()).collect();
+    let day = |at: Timestamp| calendar.date(at.as_millisecond()).to_string();
+    let yesterday = day(before - 24.hours());
+    let rules = json!({
+        "like": [
+            { "daily_cap": 5 },
+            { "from": day(changes[2]), "points": 3, "received": 1 },
+            { "from": changes[1].to_string(), "points": 1, "daily_cap": 8 },
+            { "from": day(changes[0]), "points": 4, "member_cap": 12, "received": 0 },
+            { "from": second(15), "points": 5, "cooldown": 1, "daily_cap": 20, "received": 6 },
+        ],
+        "visit": [
+            { "daily_cap": 4 },
+            { "from": yesterday, "points": 3, "daily_cap": 7 },
+            { "from": second(25), "points": 2, "received": 1 },
+        ],
+        "follow": [{}, { "from": yesterday, "own": true, "points": 1 }],
+        "comment": [{}, { "from": changes[0].to_string(), "cooldown": 3600, "received": 7 }],
+    });
+    let setup = Setup {
+        content_periods: &["week", "all"],
+        ..Setup::new("America/Santiago", ALL, 0, rules)
+    };
+    run_random_activities(8, setup, &["daily-cap", "cooldown"]).await;
 }
 
 #[tokio::test]

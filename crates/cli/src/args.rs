@@ -2,6 +2,7 @@
 
 mod archive;
 mod rebuild;
+mod recount;
 mod token;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -11,6 +12,7 @@ use crate::key::Key;
 
 pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
 pub use rebuild::{RebuildArgs, VerifyArgs};
+pub use recount::RecountArgs;
 pub use token::TokenArgs;
 
 /// Import activity into an activity-rank service, print its boards, and export or rebuild its data
@@ -69,6 +71,8 @@ pub enum Command {
     Rebuild(RebuildArgs),
     /// Compare the store with the journal
     Verify(VerifyArgs),
+    /// Count the journal again by other rules
+    Recount(RecountArgs),
 }
 
 /// Options of `import`.

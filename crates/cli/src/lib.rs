@@ -82,6 +82,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Restore(args) => archive::restore::run(args).await,
         Command::Rebuild(args) => rebuild::run::run(service, args).await,
         Command::Verify(args) => rebuild::verify::run(service, args).await,
+        Command::Recount(args) => rebuild::recount::run(service, args).await,
     };
     match result {
         Ok(code) => code,

@@ -218,6 +218,7 @@ impl<'a> SumsView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Utc;
     use crate::config::Vars;
     use serde_json::json;
 
@@ -228,7 +229,7 @@ mod tests {
     fn config(periods: &str) -> Config {
         let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
             "UPSTASH_REDIS_REST_TOKEN": "token", "PERIODS": periods});
-        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
     }
 
     fn parse(query: &str) -> Result<String, Error> {

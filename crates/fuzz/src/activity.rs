@@ -39,13 +39,18 @@ static CONFIGS: LazyLock<[Config; 2]> = LazyLock::new(|| {
         "visit": {"once": "standing", "undo": true, "by": "service"},
         "like": {"once": "day", "undo": false, "points": 0.5, "daily_cap": 2.5},
         "a": {"points": 1, "cooldown": 60},
+        "follow": [{"points": 1}, {"from": "2026-11-20", "own": true}, {"from": "2026-11-20T08:00:00Z", "points": 3}],
     });
     let vars = |prefix: &str, rules: Value| {
         let vars = json!({
             "UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
             "POINT_DECIMALS": 2, "PREFIX": prefix, "RULES": rules,
         });
-        Config::parse(&Vars::new(vars.as_object().expect("a table").clone())).expect("valid")
+        Config::parse(
+            &Vars::new(vars.as_object().expect("a table").clone()),
+            Utc::named,
+        )
+        .expect("valid")
     };
     [vars("ar", json!({})), vars("a:r.0", rules)]
 });
@@ -148,7 +153,8 @@ fn user_id(user: &Value) -> Option<String> {
 /// Checks the result of a service's request.
 fn check_service(item: &Value, outcome: &Result<(Activity, Rule), Error>, config: &Config) {
     let action = item["action"].as_str().unwrap_or_default();
-    let rule = config.rules.get(action);
+    let at = item["at"].as_str().and_then(Instant::parse).unwrap_or(NOW);
+    let rule = config.rules.get(action, at);
     match outcome {
         Ok((activity, found)) => {
             assert_eq!(Some(found), rule);

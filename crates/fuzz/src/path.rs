@@ -8,7 +8,7 @@ use activity_rank_core::board::{
     BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
     StandingsRequest, WinnersRequest,
 };
-use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::calendar::{Date, Instant, Period, Utc};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::content::ListRequest;
 use activity_rank_core::digest::{DigestRequest, FeedRequest};
@@ -36,7 +36,11 @@ const NOW: Instant = Instant(1_795_161_600_000);
 static CONFIG: LazyLock<Config> = LazyLock::new(|| {
     let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
         "PERIODS": "day,month,all"});
-    Config::parse(&Vars::new(vars.as_object().expect("a table").clone())).expect("valid")
+    Config::parse(
+        &Vars::new(vars.as_object().expect("a table").clone()),
+        Utc::named,
+    )
+    .expect("valid")
 });
 
 /// Parses any text as a path with a query, both as the URL of a request and as the target of a visit.

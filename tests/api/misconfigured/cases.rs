@@ -43,8 +43,17 @@ const TABLE: &str = r#"
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table
-    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, cooldown, own, received
+    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, cooldown, own, received, from
     RULES                     [{"answer":{}}]              answer.points is required for a new action
+    RULES                     [{"like":{"from":"2026-11-20"}}]  like.from: only a list has rules with dates
+    RULES                     [{"like":[]}]                like must be a table or a list of tables
+    RULES                     [{"like":[2]}]               like number 1 must be a table
+    RULES                     [{"answer":[{}]}]            answer number 1.points is required for a new action
+    RULES                     [{"like":[{"from":"2026-11-20"}]}]  like number 1.from: the first rule applies to all time before
+    RULES                     [{"like":[{},{"points":0.5}]}]  like number 2.points is finer than POINT_DECIMALS = 0 allows
+    RULES                     [{"like":[{},{}]}, {"like":[{},{"from":7}]}, {"like":[{},{"from":"2026-02-30"}]}, {"like":[{},{"from":"2026-11-20T08:00:00"}]}]  like number 2.from must be a day such as 2026-11-20, or an RFC 3339 date and time
+    RULES                     [{"like":[{},{"from":"2026-11-20"},{"from":"2026-11-20"}]}, {"like":[{},{"from":"2026-11-20"},{"from":"2026-11-20T01:00:00+01:00"}]}]  like number 3.from must be later than that of the rule before
+    RULES                     [{"like":[{},{"from":"2026-11-20","undo":false}]}, {"like":[{},{"from":"2026-11-20","by":"service"}]}, {"like":[{},{"from":"2026-11-20","once":"day"}]}]  like number 2: once, undo and by must be the same in all rules of an action
 "#;
 
 /// Parses the rows of [`TABLE`].

@@ -4,6 +4,7 @@ mod cases;
 
 use std::collections::HashSet;
 
+use activity_rank_core::calendar::Utc;
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::error::Error;
 use test_support::{Method, SERVICE_KEY, Value, WorkerBuilder, json};
@@ -80,7 +81,10 @@ fn config_reports_every_invalid_variable() {
         let mut vars =
             json!({"UPSTASH_REDIS_REST_URL": "http://x", "UPSTASH_REDIS_REST_TOKEN": "x"});
         vars[name] = value.clone();
-        let config = Config::parse(&Vars::new(vars.as_object().expect("a table").clone()));
+        let config = Config::parse(
+            &Vars::new(vars.as_object().expect("a table").clone()),
+            Utc::named,
+        );
         assert_eq!(
             config.err(),
             Some(Error::Misconfigured(name, detail)),

@@ -34,7 +34,8 @@ impl App {
         let forwarder = Forwarder::to(&gateway().url());
         let vars = json!({"UPSTASH_REDIS_REST_URL": forwarder.url(), "PREFIX": prefix,
             "UPSTASH_REDIS_REST_TOKEN": TOKEN});
-        let mut config = Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap();
+        let mut config =
+            Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap();
         config.bound = Bound {
             journal: true,
             ..Bound::default()

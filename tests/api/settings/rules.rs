@@ -127,6 +127,72 @@ async fn array_items_are_capped_individually() {
         .await;
 }
 
+/// In Santiago 2026-09-06 has no midnight: the clock changes from 23:59:59 to 01:00. 2026-04-04 is 25 hours long.
+#[tokio::test]
+async fn rule_applies_from_its_instant() {
+    let like = json!([
+        {"points": 1},
+        {"from": "2026-04-05", "points": 2},
+        {"from": "2026-09-06", "points": 3},
+        {"from": "2026-09-06T02:00:00.5-03:00", "points": 4},
+    ]);
+    let app = TestApp::with(|worker| {
+        let worker = worker.json("RULES", json!({ "like": like }));
+        worker.var("TIMEZONE", "America/Santiago")
+    });
+    for (at, points) in [
+        ("2020-01-01T00:00:00Z", 1),
+        // 23:59:59.999, for the second time.
+        ("2026-04-05T03:59:59.999Z", 1),
+        ("2026-04-05T04:00:00Z", 2),
+        ("2026-09-06T03:59:59.999Z", 2),
+        ("2026-09-06T04:00:00Z", 3),
+        ("2026-09-06T05:00:00.499Z", 3),
+        ("2026-09-06T05:00:00.500Z", 4),
+        ("2026-09-06T05:00:00.501Z", 4),
+    ] {
+        let counted = app.outcome(act_at("like", at, at), "counted").await;
+        assert_eq!(counted["points"], points, "{at}");
+        let undone = app.outcome(undo("like", at), "undone").await;
+        assert_eq!(undone["points"], -points, "{at}");
+    }
+}
+
+/// A cap and a cooldown hold while their rule applies, and count what earlier rules gave on the day.
+#[tokio::test]
+async fn limits_belong_to_the_rule_of_the_instant() {
+    let (day, hour) = (60 * 60 * 24, 60 * 60);
+    let like = json!([
+        {"daily_cap": 4},
+        {"from": ago(2 * hour), "points": 3, "daily_cap": 7},
+        {"from": ago(hour), "cooldown": 600, "own": true, "daily_cap": 20},
+    ]);
+    let app = with_rules(json!({ "like": like }));
+    for (target, at, expected) in [
+        ("a", 2 * hour + 3, "counted"),
+        ("b", 2 * hour + 2, "counted"),
+        ("c", 2 * hour + 1, "capped"),
+        ("c", 2 * hour, "counted"),
+        ("d", 2 * hour - 1, "capped"),
+        ("42", day + 2 * hour, "capped"),
+    ] {
+        app.outcome(act_at("like", target, &ago(at)), expected)
+            .await;
+    }
+    let other = |target: &str, at| dated(activity("7", "like", target), ago(at));
+    for (target, at, expected) in [
+        ("a", hour + 1, "counted"),
+        ("b", hour, "counted"),
+        ("7", hour - 599, "capped"),
+    ] {
+        app.outcome(other(target, at), expected).await;
+    }
+    let own = activity("8", "like", "8");
+    app.outcome(dated(own.clone(), ago(hour + 1)), "capped")
+        .await;
+    app.outcome(dated(own, ago(hour)), "counted").await;
+}
+
 /// The user has the largest score on the all-time board, but not on the boards of today.
 #[tokio::test]
 async fn score_overflow_changes_nothing() {

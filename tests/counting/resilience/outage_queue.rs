@@ -116,7 +116,7 @@ async fn outage_activity_is_counted_after_recovery() {
         .queued(100)
         .start_wrangler();
     let api = worker.api();
-    let mut model = Model::new(setup.calendar(), setup.periods.to_vec(), setup.rules());
+    let mut model = setup.model();
     let mut random = Rng::with_seed(20);
     let yesterday = now() - 86_400_000;
 

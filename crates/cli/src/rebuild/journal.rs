@@ -13,6 +13,7 @@ use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 
 use super::retention::Retention;
+use super::rules::RecountRules;
 use crate::archive::fingerprint::Fingerprint;
 use crate::args::ServiceArgs;
 use crate::client::Client;
@@ -178,6 +179,8 @@ pub enum Change {
         /// All definitions of the shard afterwards.
         definitions: Definitions,
     },
+    /// A recount of all entries before, by these rules.
+    Rules(RecountRules),
 }
 
 /// A counted activity, an undo or an adjustment.
@@ -206,6 +209,8 @@ pub struct Receipt {
     pub target: String,
     pub user: String,
     pub points: i64,
+    /// The action, and the instant of the record of the activity; `None` if the entry does not say.
+    pub activity: Option<(String, Instant)>,
     pub boards: BoardTargets,
     /// Positions, from 1, of the boards that were skipped because they were archived: those of the target, then those
     /// of the author.
@@ -262,6 +267,7 @@ impl Entry {
             }
             Change::Erase { hash } => (hash.as_str(), ""),
             Change::Event { event, .. } => (event.as_str(), Keys::DEFINITIONS),
+            Change::Rules(_) => ("", ""),
         };
         [user, target].into_iter().filter(|name| !name.is_empty())
     }
@@ -290,7 +296,8 @@ impl Entry {
             Change::Stub { .. }
             | Change::ModerateTarget { .. }
             | Change::Erase { .. }
-            | Change::Event { .. } => return Ok(()),
+            | Change::Event { .. }
+            | Change::Rules(_) => return Ok(()),
         };
         let home = shard::of(id, shards);
         if home == shard {
@@ -338,6 +345,8 @@ struct JsonEntry {
     verb: String,
     event: String,
     definitions: String,
+    changed: String,
+    rules: String,
 }
 
 impl JsonEntry {
@@ -398,6 +407,10 @@ impl JsonEntry {
                 json: self.json.clone(),
                 definitions: Definitions::new(&self.definitions),
             },
+            "rules" => {
+                let rules = serde_json::from_str(&self.rules);
+                Change::Rules(rules.map_err(|_| invalid_field("rules", &self.rules))?)
+            }
             other => return Err(invalid_field("did", other)),
         })
     }
@@ -448,6 +461,13 @@ impl JsonEntry {
             target: self.target.clone(),
             user: self.user.clone(),
             points: parse_number("points", &self.points)?,
+            activity: match self.changed.as_str() {
+                "" => None,
+                changed => {
+                    let changed = Instant(parse_number("changed", changed)?);
+                    Some((self.action.clone(), changed))
+                }
+            },
             boards: BoardTargets::of_content(self.decode_date()?, self.decode_periods()?),
             skipped: self.decode_skipped()?,
         })

@@ -1,4 +1,4 @@
-//! Rebuild of a deployment's data from its journal: `rebuild` and `verify`.
+//! Rebuild of a deployment's data from its journal: `rebuild`, `verify` and `recount`.
 //!
 //! Each shard goes through these phases. Its state is stored beside the data, so an interrupted run
 //! can be resumed.
@@ -11,7 +11,8 @@
 //! swap      delete keys without a shadow, rename shadows, unlock writes
 //! ```
 //!
-//! - [`run`], [`verify`]: the commands. [`session`]: what they have in common.
+//! - [`run`], [`verify`], [`recount`]: the commands. [`session`]: what they have in common.
+//! - [`rules`]: the rules of recounts. [`preview`]: who would move.
 //! - [`state`]: a shard, its shadow and its phase.
 //! - [`journal`]: reads the journal of the service.
 //! - [`plan`]: turns entries into script calls. [`retention`], [`expiry`]: lifetimes of the data, and
@@ -24,8 +25,11 @@ pub mod compare;
 pub mod expiry;
 pub mod journal;
 pub mod plan;
+pub mod preview;
+pub mod recount;
 pub mod replay;
 pub mod retention;
+pub mod rules;
 pub mod run;
 pub mod session;
 pub mod state;

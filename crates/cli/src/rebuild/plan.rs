@@ -22,6 +22,7 @@ use serde_json::Value;
 use super::expiry::{ChangedBoards, ExpiryTracker};
 use super::journal::{Activity, Change, Entry, Receipt, Registration, Verb};
 use super::retention::Retention;
+use super::rules::Recounts;
 use crate::archive::store::sha1_hex;
 
 /// Entries in one call: it blocks Redis for some milliseconds.
@@ -322,6 +323,8 @@ pub struct Planner {
     keys: Keys,
     /// Lifetimes of stored data.
     pub retention: Retention,
+    /// The recounts of the shard.
+    pub recounts: Recounts,
     shard: u32,
     shards: u32,
     expiries: ExpiryTracker,
@@ -354,6 +357,7 @@ impl Planner {
         Self {
             keys,
             retention,
+            recounts: Recounts::default(),
             shard,
             shards,
             expiries: ExpiryTracker::default(),
@@ -390,7 +394,10 @@ impl Planner {
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
             Change::Event { definitions, .. } => self.definitions = definitions.clone(),
-            Change::Stub { .. } | Change::ModerateTarget { .. } | Change::Erase { .. } => {}
+            Change::Stub { .. }
+            | Change::ModerateTarget { .. }
+            | Change::Erase { .. }
+            | Change::Rules(_) => {}
         }
     }
 
@@ -427,6 +434,11 @@ impl Planner {
             }
             Change::Profile { user, json, hidden } => {
                 (AllBoardsScript::Profile { json, hidden }, user)
+            }
+            // It holds for the entries before, and changes nothing itself.
+            Change::Rules(_) => {
+                let step = Step::command("EXISTS", self.keys.users(), Vec::new());
+                return self.complete_with(number, vec![step]);
             }
             Change::ModerateTarget { .. } | Change::Erase { .. } => return,
         };
@@ -478,7 +490,16 @@ impl Planner {
         std::mem::take(&mut self.steps)
     }
 
-    fn count(&mut self, entry: u64, then: i64, activity: Activity) {
+    fn count(&mut self, entry: u64, then: i64, mut activity: Activity) {
+        let (action, at) = (&activity.rule.action, activity.at);
+        if activity.verb == Verb::Count
+            && let Some(given) = self.recounts.given(entry, action, at)
+        {
+            activity.rule.points = given.points;
+            activity.received = activity
+                .received
+                .map(|received| recount_received(&received, given.received));
+        }
         let expired = self
             .expiries
             .expired_before(&activity, then, &self.retention, &self.keys);
@@ -517,7 +538,12 @@ impl Planner {
         }
     }
 
-    fn receive(&mut self, entry: u64, then: i64, receipt: Receipt) {
+    fn receive(&mut self, entry: u64, then: i64, mut receipt: Receipt) {
+        if let Some((action, at)) = &receipt.activity
+            && let Some(given) = self.recounts.given(entry, action, *at)
+        {
+            receipt.points = receipt.points.signum() * given.received;
+        }
         let boards = ChangedBoards::of_receipt(&receipt);
         let expired = self
             .expiries
@@ -527,7 +553,7 @@ impl Planner {
         let from = Some(self.shard);
         let open = self.open_call(entry, then, expired, archived);
         for (side, letter, one) in [(0, 't', &receipt.target), (1, 'u', &receipt.user)] {
-            if !one.is_empty() {
+            if !one.is_empty() && receipt.points != 0 {
                 open.operations.deliver(Delivery {
                     from,
                     id: format!("{entry}-{side}"),
@@ -691,6 +717,15 @@ impl Planner {
             let key = self.keys.user_hashes();
             self.steps.push(Step::command("HSET", key, new));
         }
+    }
+}
+
+/// Returns the end of an active record with other points; empty if there are none.
+fn recount_received(received: &str, points: i64) -> String {
+    let rest = received.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    match received.is_empty() || points == 0 {
+        true => String::new(),
+        false => format!("{points}{rest}"),
     }
 }
 

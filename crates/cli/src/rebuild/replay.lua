@@ -21,17 +21,17 @@ scripts.run = function(keys, args)
   return { '', {} }
 end
 
-local owner, position = unpack(redis.call('HMGET', KEYS[1], 'owner', 'entry'))
+local owner, position, rules = unpack(redis.call('HMGET', KEYS[1], 'owner', 'entry', 'rules'))
 if owner ~= ARGV[1] then
   return { false, 0 }
 elseif position ~= ARGV[2] then
   return { position, 0 }
 end
 
--- Returns the first failed operation of a call. It has changed nothing.
+-- Returns the first failed operation of a call. It has changed nothing. The points of a recount may be too many.
 local function failure(results)
   for _, result in ipairs(results) do
-    if result[1] == 'failed' then
+    if result[1] == 'failed' or result[1] == 'score-overflow' and rules and rules ~= '' then
       return result
     end
   end

@@ -62,11 +62,13 @@ pub struct Replay {
     applier: Applier,
     fingerprint: String,
     start: Instant,
+    /// The number of the last entry to apply.
+    pub last: u64,
 }
 
 impl Replay {
-    /// Continues at the stored position. Reads the applied part of the journal again for its expiries
-    /// and users.
+    /// Continues at the stored position. Reads the journal first, for its recounts, and the applied part again for
+    /// its expiries and users.
     ///
     /// # Errors
     ///
@@ -87,14 +89,24 @@ impl Replay {
                 changed: HashSet::new(),
             },
             start: Instant::now(),
+            last: u64::MAX,
         };
-        let mut next = Some(0);
-        while let Some(after) = next.filter(|next| *next < applied) {
-            let page = replay.page(shard, after).await?;
-            let applied = page.entries.iter().filter(|entry| entry.number <= applied);
-            applied.for_each(|entry| replay.applier.planner.skip(entry));
+        let (planner, mut next) = (&mut replay.applier.planner, Some(0));
+        while let Some(after) = next {
+            let page = read_page(&replay.journal, shard, &replay.fingerprint, after).await?;
+            for entry in page.entries {
+                if entry.number <= applied {
+                    planner.skip(&entry);
+                }
+                if let Change::Rules(rules) = entry.change {
+                    planner.recounts.0.push((entry.number, rules));
+                }
+            }
             next = page.next;
         }
+        let rules = session.rules.clone();
+        let of_run = rules.map(|rules| (u64::MAX, rules));
+        planner.recounts.0.extend(of_run);
         Ok(replay)
     }
 
@@ -139,7 +151,8 @@ impl Replay {
         self.applier.changed.clear();
         let mut page = self.page(shard, self.applier.state.entry).await?;
         loop {
-            let (entries, next) = (std::mem::take(&mut page.entries), page.next);
+            let (mut entries, next) = (std::mem::take(&mut page.entries), page.next);
+            entries.retain(|entry| entry.number <= self.last);
             let until = entries.last().map(|entry| entry.applied_at);
             let Some(next) = next else {
                 self.applier.apply(shard, entries).await?;
@@ -273,7 +286,8 @@ impl Applier {
                 | Change::Stub { .. }
                 | Change::Event { .. }
                 | Change::Moderate { .. }
-                | Change::Profile { .. } => self.planner.add(entry),
+                | Change::Profile { .. }
+                | Change::Rules(_) => self.planner.add(entry),
             }
         }
         self.flush(shard, &context).await
@@ -339,6 +353,10 @@ impl Applier {
                         step.complete_change(context)
                     }
                     Some(_) if !logs.is_empty() => Ok(()),
+                    Some(_) if reply.to_string().contains("\"score-overflow\"") => Err(
+                        "a score would exceed its maximum: the rules give too many points"
+                            .to_owned(),
+                    ),
                     Some(_) | None => Err(format!("unexpected script reply {reply}")),
                 };
                 supplied.map_err(|error| replay_failed(self.state.entry, &error))?;

@@ -8,10 +8,12 @@ use activity_rank_store::redis::Command;
 use tokio::time::Instant;
 
 use super::compare::{Comparison, audit};
+use super::preview::LIMITS;
 use super::replay::{Replay, format_throughput};
 use super::session::{OwnedShard, Session};
-use super::state::{Phase, Shard};
+use super::state::{Phase, Purpose, Shard};
 use super::swap::swap;
+use crate::archive::fingerprint::Fingerprint;
 use crate::args::{RebuildArgs, ServiceArgs};
 use crate::count::count;
 use crate::failure::{DIFFERENT, Failure};
@@ -26,11 +28,25 @@ const MAX_PRINTED: usize = 20;
 ///
 /// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
 pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
-    let session = Session::open(service, &args.store, args.fresh).await?;
+    let purpose = |_: &Fingerprint| Ok(Purpose::Rebuild);
+    let session = Session::open(service, &args.store, args.fresh, purpose).await?;
+    run_session(&session, args.discard, Instant::now()).await
+}
+
+/// Rebuilds or recounts the shards of a session that began at `start`. `discard` accepts the loss of data.
+///
+/// # Errors
+///
+/// As [`run`].
+pub async fn run_session(
+    session: &Session,
+    discard: bool,
+    start: Instant,
+) -> Result<ExitCode, Failure> {
     let rebuild = Rebuild {
-        session: &session,
-        start: Instant::now(),
-        discard: args.discard,
+        session,
+        start,
+        discard,
         locked: Cell::new(None),
     };
     let done = tokio::select! {
@@ -83,6 +99,8 @@ impl<'a> Rebuild<'a> {
             swap(&owned.shard, &mut state, self.session.has_entries).await?;
             summary.rebuilt_before += 1;
         }
+        self.locked.set(None);
+        self.session.check_purpose()?;
         for owned in shards_in(&[Phase::Locked]) {
             self.locked.set(Some(owned));
             let mut replay = Replay::resume(self.session, owned).await?;
@@ -94,7 +112,10 @@ impl<'a> Rebuild<'a> {
         let (mut comparison, mut replays) = (Comparison::default(), Vec::new());
         for owned in shards_in(&[Phase::Replay]) {
             let mut replay = Replay::resume(self.session, owned).await?;
-            comparison.compare_live(&owned.shard, &mut replay).await?;
+            match self.is_recount() {
+                true => replay.approach_end(&owned.shard).await?,
+                false => comparison.compare_live(&owned.shard, &mut replay).await?,
+            }
             replays.push((owned, replay));
         }
         if let Some(code) = self.reject_data_loss(&comparison, &summary)? {
@@ -131,7 +152,9 @@ impl<'a> Rebuild<'a> {
         let locked_at = Instant::now();
         while !replay.catch_up(shard).await?.is_empty() || has_outbox_entries(shard).await? {}
         summary.entries += replay.entries();
-        summary.comparison.compare_locked(shard).await?;
+        if !self.is_recount() {
+            summary.comparison.compare_locked(shard).await?;
+        }
         if let Some(code) = self.reject_data_loss(&summary.comparison, summary)? {
             let state = replay.state();
             state.transition(shard, Phase::Replay, false).await?;
@@ -148,9 +171,18 @@ impl<'a> Rebuild<'a> {
         Ok(None)
     }
 
+    /// Returns whether the shadow has other points than the live data.
+    fn is_recount(&self) -> bool {
+        self.session.rules.is_some()
+    }
+
     fn report(&self, summary: &Summary) -> String {
+        let (name, done) = match self.is_recount() {
+            true => ("recount", "recounted"),
+            false => ("rebuild", "rebuilt"),
+        };
         if summary.rebuilt == 0 {
-            return "completed an interrupted rebuild".to_owned();
+            return format!("completed an interrupted {name}");
         }
         let seconds = summary.longest_lock.as_secs_f64();
         let lock = match self.session.shards.len() {
@@ -158,11 +190,14 @@ impl<'a> Rebuild<'a> {
             _ => format!("writes of a shard were locked for at most {seconds:.1} s"),
         };
         let throughput = format_throughput(summary.entries, self.start);
-        let differences = summary.comparison.report();
-        let mut report = format!("{differences}\nrebuilt from {throughput}; {lock}");
+        let result = match self.is_recount() {
+            true => LIMITS.to_owned(),
+            false => summary.comparison.report(),
+        };
+        let mut report = format!("{result}\n{done} from {throughput}; {lock}");
         if summary.rebuilt_before > 0 {
             let shards = count(summary.rebuilt_before, "shard");
-            report.push_str(&format!("\n{shards} rebuilt before the interruption"));
+            report.push_str(&format!("\n{shards} {done} before the interruption"));
         }
         report
     }
@@ -174,16 +209,10 @@ impl<'a> Rebuild<'a> {
         comparison: &Comparison,
         summary: &Summary,
     ) -> Result<Option<ExitCode>, Failure> {
-        let excess = &comparison.findings.excess;
-        if excess.is_empty() || self.discard {
+        if self.discard || !print_data_loss(self.session, comparison)? {
             return Ok(None);
         }
-        self.session.finish_progress();
-        Screen::print(&comparison.report())?;
-        Screen::print("The store has values that the journal lacks. A rebuild would delete:")?;
-        for difference in excess.iter().take(MAX_PRINTED) {
-            Screen::print(&difference.to_string())?;
-        }
+        let excess = &comparison.findings.excess;
         let changed = match summary.rebuilt + summary.rebuilt_before {
             0 => "nothing was changed".to_owned(),
             rebuilt => format!(
@@ -213,6 +242,25 @@ impl<'a> Rebuild<'a> {
             false => "run it again to resume",
         });
     }
+}
+
+/// Prints the values that a rebuild would delete. Returns whether there are any.
+///
+/// # Errors
+///
+/// As [`Screen::print`].
+pub fn print_data_loss(session: &Session, comparison: &Comparison) -> Result<bool, Failure> {
+    let excess = &comparison.findings.excess;
+    if excess.is_empty() {
+        return Ok(false);
+    }
+    session.finish_progress();
+    Screen::print(&comparison.report())?;
+    Screen::print("The store has values that the journal lacks. A rebuild would delete:")?;
+    for difference in excess.iter().take(MAX_PRINTED) {
+        Screen::print(&difference.to_string())?;
+    }
+    Ok(true)
 }
 
 /// Returns whether changes wait in the outbox that are not in the journal yet.

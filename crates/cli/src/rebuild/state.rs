@@ -8,6 +8,7 @@ use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
 
+use super::rules::RecountRules;
 use crate::archive::fingerprint::{REBUILDING, reject_pending_changes};
 use crate::archive::store::{Cursor, Store, script};
 use crate::failure::Failure;
@@ -119,6 +120,40 @@ pub struct State {
     pub entry: u64,
     /// Schema fingerprint that the rebuild was started for.
     pub fingerprint: String,
+    /// The purpose of the rebuild, as [`Purpose::stored`] returns it.
+    pub purpose: String,
+}
+
+/// The purpose of the shadow of a run. It is stored: no run continues the shadow of another purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A rebuild, or a comparison with the live data.
+    Rebuild,
+    /// The preview of a recount.
+    Preview,
+    /// A recount by these rules.
+    Recount(RecountRules),
+}
+
+impl Purpose {
+    /// Returns the stored text.
+    #[must_use]
+    pub fn stored(&self) -> String {
+        match self {
+            Self::Rebuild => String::new(),
+            Self::Preview => "preview".to_owned(),
+            Self::Recount(rules) => serde_json::to_string(rules).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the rules of a recount.
+    #[must_use]
+    pub fn rules(&self) -> Option<&RecountRules> {
+        match self {
+            Self::Recount(rules) => Some(rules),
+            Self::Rebuild | Self::Preview => None,
+        }
+    }
 }
 
 impl State {
@@ -132,16 +167,29 @@ impl State {
         phase.map(|phase| Phase::parse(&phase)).transpose()
     }
 
+    /// Returns the stored purpose, or `None` if there is no rebuild.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Store`] if the store does not respond.
+    pub async fn stored_purpose(shard: &Shard) -> Result<Option<String>, Failure> {
+        stored_field(shard, "rules").await
+    }
+
     /// Takes ownership of an unfinished rebuild, or starts one.
     ///
     /// # Errors
     ///
     /// [`Failure::Store`] if the store does not respond.
-    pub async fn acquire(shard: &Shard, fingerprint: &str) -> Result<Self, Failure> {
+    pub async fn acquire(
+        shard: &Shard,
+        fingerprint: &str,
+        purpose: &Purpose,
+    ) -> Result<Self, Failure> {
         let owner = format!("{:016x}", RandomState::new().hash_one(shard.started_at));
         let keys = [shard.keys.rebuild()];
-        let command = Command::script(&BEGIN, &keys).args([&owner, fingerprint]);
-        let (phase, entry, fingerprint): (String, String, String) =
+        let command = Command::script(&BEGIN, &keys).args([&owner, fingerprint, &purpose.stored()]);
+        let (phase, entry, fingerprint, purpose): (String, String, String, String) =
             shard.store.run(command).await?;
         let invalid = || Failure::Store(format!("invalid rebuild state: entry '{entry}'"));
         Ok(Self {
@@ -149,7 +197,20 @@ impl State {
             phase: Phase::parse(&phase)?,
             entry: entry.parse().map_err(|_| invalid())?,
             fingerprint,
+            purpose,
         })
+    }
+
+    /// Returns the state of a shard whose stored one a completed run has deleted.
+    #[must_use]
+    pub fn done(fingerprint: &str, purpose: &Purpose) -> Self {
+        Self {
+            owner: String::new(),
+            phase: Phase::Done,
+            entry: 0,
+            fingerprint: fingerprint.to_owned(),
+            purpose: purpose.stored(),
+        }
     }
 
     /// Moves to another phase. `keeps_audit_log` is stored on the way to [`Phase::Delete`].
@@ -169,10 +230,13 @@ impl State {
             keys.users(),
             keys.index(),
             shard.shadow.users(),
+            keys.outbox(),
         ];
+        let now = shard.store.now().await?;
         let command = Command::script(&TRANSITION, &keys)
             .args([&self.owner, self.phase.name(), to.name()])
-            .number(u8::from(keeps_audit_log));
+            .number(u8::from(keeps_audit_log))
+            .arg(&now.to_string());
         let (phase, stored): (Option<String>, Option<String>) = shard.store.run(command).await?;
         match phase {
             Some(phase) if phase == to.name() => {

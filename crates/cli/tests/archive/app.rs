@@ -98,7 +98,7 @@ impl TestApp {
 
     /// Defines events, changes and deletes some, and counts activity in those that are left. They run afterwards.
     async fn count_in_events(&self) {
-        let from = Timestamp::now() + 1.second();
+        let from = Timestamp::now() + 3.seconds();
         let at = |seconds: i64| (from + seconds.seconds()).to_string();
         let event = json!({"title": "Season", "from": at(0), "to": at(86_400)});
         let contest = json!({"title": "Contest", "from": at(5), "to": at(30), "groups": ["eu"],

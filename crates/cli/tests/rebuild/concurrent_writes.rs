@@ -11,6 +11,7 @@ use crate::app::{day, noon};
 use crate::cli::{assert_verified, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
+use crate::recount::RulesFile;
 
 /// Targets of likes that were not undone, by user.
 type Likes = BTreeMap<String, BTreeSet<String>>;
@@ -117,6 +118,56 @@ async fn writes_during_rebuild_count_exactly_once() -> TestResult {
         }
     }
     assert!(queued > 0, "no activity was queued\n{output}");
+    assert_verified(&app)?;
+    Ok(())
+}
+
+/// A recount after the last writer gives each like its points, so each has counted exactly once.
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_during_recount_count_exactly_once() -> TestResult {
+    let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
+    app.fill().await;
+    Random::new(3).send_activities(&app.api, 1500).await;
+    let rules = Arc::new(RulesFile::new(&json!({"like": {"points": 5}}))?);
+    let done = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..2)
+        .map(|writer| {
+            let (app, done) = (app.clone(), done.clone());
+            tokio::spawn(async move { write_until(&app, writer, Likes::new(), &done).await })
+        })
+        .collect();
+    let recount = {
+        let (app, rules) = (app.clone(), rules.clone());
+        move || {
+            rules.apply(&app)?;
+            assert_verified(&app)?;
+            rules.apply(&app)
+        }
+    };
+    let output = tokio::task::spawn_blocking(recount).await??;
+    done.store(true, Ordering::Relaxed);
+    let (mut queued, mut all) = (0, Likes::new());
+    for writer in writers {
+        let (likes, queued_by_writer) = writer.await?;
+        queued += queued_by_writer;
+        for (user, active) in likes {
+            let path = format!("/v1/users/{user}/activity");
+            until(&format!("{} likes of {user}", active.len()), async || {
+                let history = app.api.get(&path).await;
+                let count = &history.body["days"][0]["actions"]["like"]["count"];
+                (count.as_u64().unwrap_or(0) == active.len() as u64).then_some(())
+            })
+            .await;
+            all.insert(user, active);
+        }
+    }
+    assert!(queued > 0, "no activity was queued\n{output}");
+    assert_verified(&app)?;
+    rules.apply(&app)?;
+    for (user, active) in all {
+        let points = 5 * active.len() as u64;
+        assert_eq!(score(&app, &user).await, Some(points), "{user}");
+    }
     assert_verified(&app)?;
     Ok(())
 }

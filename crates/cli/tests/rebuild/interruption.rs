@@ -12,6 +12,7 @@ use crate::cli::{assert_verified, command_at, finish, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::random::Random;
+use crate::recount::{RulesFile, dated_rules, recounts};
 use crate::stored::redis_command;
 
 /// Phases, and the number of first requests of each in which a run is killed.
@@ -37,7 +38,7 @@ async fn rebuild_survives_kill_in_every_phase() -> TestResult {
     for round in 0..rounds() {
         app.lose_data().await?;
         let mut runs = 0;
-        while !run_and_kill(&app, &forwarder, &mut random)? {
+        while !run_and_kill(&app, &forwarder, &mut random, &["rebuild"])? {
             for phase in phases(&app)? {
                 *seen.entry(phase).or_default() += 1;
             }
@@ -51,6 +52,57 @@ async fn rebuild_survives_kill_in_every_phase() -> TestResult {
         assert!(seen.contains_key(phase), "not killed in {phase}: {seen:?}");
     }
     assert_verified(&app)?;
+    Ok(())
+}
+
+/// Each recount is the one of the other rules. It is in the journal once, however often it was killed.
+#[tokio::test(flavor = "multi_thread")]
+async fn recount_survives_kill_in_every_phase() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.fill().await;
+    let mut random = Random::new(5);
+    random.send_activities(&app.api, 1500).await;
+    let rules = [
+        dated_rules(),
+        json!({"like": {"points": 3}, "wave": {"points": 8}}),
+    ];
+    let [first, second] = rules.map(|rules| RulesFile::new(&rules));
+    let (first, second) = (first?, second?);
+    first.apply(&app)?;
+    let by_first = Observed::read(&app).await?;
+    second.apply(&app)?;
+    let by_second = Observed::read(&app).await?;
+    let forwarder = Forwarder::to(&app.store());
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for round in 0..rounds() {
+        let (rules, expected) = match round % 2 {
+            0 => (&first, &by_first),
+            _ => (&second, &by_second),
+        };
+        let (args, mut runs) = (rules.args(&["--apply", "--yes"]), 0);
+        while !run_and_kill(&app, &forwarder, &mut random, &args)? {
+            for phase in phases(&app)? {
+                *seen.entry(phase).or_default() += 1;
+            }
+            runs += 1;
+            assert!(runs < MAX_RUNS, "the recount never completes");
+        }
+        Observed::read(&app).await?.assert_same(expected);
+        assert_eq!(recounts(&app).await, (round + 3) * shards() as usize);
+        println!("round {round}: killed {runs} times, {seen:?}");
+    }
+    for (phase, _) in PHASES {
+        assert!(seen.contains_key(phase), "not killed in {phase}: {seen:?}");
+    }
+    assert_verified(&app)?;
+    app.lose_data().await?;
+    rebuild(&app, &[])?;
+    let last = if rounds().is_multiple_of(2) {
+        by_second
+    } else {
+        by_first
+    };
+    Observed::read(&app).await?.assert_same(&last);
     Ok(())
 }
 
@@ -71,6 +123,7 @@ fn run_and_kill(
     app: &JournalApp,
     forwarder: &Forwarder,
     random: &mut Random,
+    args: &[&str],
 ) -> Result<bool, Box<dyn std::error::Error>> {
     let (phase, max_requests) = PHASES[random.below(4) as usize];
     let mut in_phase = phase == "replay";
@@ -97,7 +150,7 @@ fn run_and_kill(
             Fault::HangBefore
         })
     });
-    let mut child = command_at(app, &forwarder.url(), &["rebuild"]).spawn()?;
+    let mut child = command_at(app, &forwarder.url(), args).spawn()?;
     loop {
         if is_reached.try_recv().is_ok() {
             if after {

@@ -1,4 +1,4 @@
-//! `rebuild` and `verify`, run against the built Worker in wrangler, its journal, the gateway and one
+//! `rebuild`, `verify` and `recount`, run against the built Worker in wrangler, its journal, the gateway and one
 //! Redis per test.
 #![allow(
     clippy::indexing_slicing,
@@ -17,6 +17,7 @@ mod journal_app;
 mod observed;
 mod order_bits;
 mod random;
+mod recount;
 #[path = "../run/refusals.rs"]
 mod refusals;
 mod refused_writes;

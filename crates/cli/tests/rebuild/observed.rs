@@ -97,7 +97,7 @@ fn normalize_audit_log(body: &mut Value) {
 /// Removes everything that depends on the order of ties between shards: it is decided by order
 /// numbers, and a rebuild reassigns them without the erased users. The order inside a shard is
 /// compared by the stored values.
-fn without_order_of_ties(responses: Vec<(String, Value)>) -> Vec<(String, Value)> {
+pub fn without_order_of_ties(responses: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let mut boards: BTreeMap<String, (Value, Vec<Value>)> = BTreeMap::new();
     for (path, mut body) in responses {
         let is_board = path.starts_with("/v1/ranking");

@@ -9,6 +9,7 @@ use crate::app::like;
 use crate::cli::{assert_verified, command_at, finish, rebuild, run, verify};
 use crate::journal_app::JournalApp;
 use crate::observed::{sorted_values, without_repeat};
+use crate::recount::{RulesFile, recounts};
 use crate::refusals::{Refusals, assert_refused, refuse};
 use crate::stored::{StoredData, StoredValue};
 
@@ -156,6 +157,57 @@ async fn rebuild_resumes_after_refused_write() -> TestResult {
     }
     println!("{} rebuilds failed", refusals.failed);
     assert!(refusals.failed > 40, "{}", refusals.failed);
+    Ok(())
+}
+
+/// Requests from the lock of a recount to its end.
+const LAST_REQUESTS: usize = 7;
+
+/// Refuses writes from the lock on: before, a recount is a rebuild. The journal has each completed recount once: the
+/// id of its entry is chosen when the swap begins.
+#[tokio::test(flavor = "multi_thread")]
+async fn recount_resumes_after_refused_write() -> TestResult {
+    let app = JournalApp::start(|worker| worker.json("SHARDS", json!(1)));
+    for user in ["ada", "bob"] {
+        app.send(like(user, "x", 0)).await;
+    }
+    let rules = RulesFile::new(&json!({"like": {"points": 5}}))?;
+    let drained = async || {
+        app.api.get("/v1/journal").await.assert_status(200);
+        let mut data = app.data()?;
+        // Whether the entry of the recount was drained before the end of the swap.
+        data.retain(|key, _| rest(key) != "j");
+        redis::RedisResult::Ok(data)
+    };
+    rules.apply(&app)?;
+    let expected = drained().await?;
+    let forwarder = Forwarder::to(&app.store());
+    let args = rules.args(&["--apply", "--yes"]);
+    let never = Refusals::after(usize::MAX);
+    let calls = never.next().map(|refused| refuse(&forwarder, refused));
+    let undisturbed = finish(command_at(&app, &forwarder.url(), &args))?;
+    assert_eq!(undisturbed.code, Some(0), "{undisturbed:?}");
+    let calls = calls.map_or(0, |calls| calls.load(Ordering::Relaxed));
+    let (mut refusals, mut completed) = (Refusals::after(calls.saturating_sub(LAST_REQUESTS)), 2);
+    while let Some(refused) = refusals.next() {
+        let context = format!("{refused:?}");
+        let calls = refuse(&forwarder, refused);
+        let refused = finish(command_at(&app, &forwarder.url(), &args))?;
+        forwarder.heal();
+        let has_failed = refused.code != Some(0);
+        refusals.record(has_failed, calls.load(Ordering::Relaxed));
+        if has_failed {
+            assert_refused(&refused, &context);
+            let resumed = run(&app, &args)?;
+            assert_eq!(resumed.code, Some(0), "{context}: {resumed:?}");
+        }
+        completed += 1;
+        assert_same(&drained().await?, &expected, &context);
+        assert_eq!(recounts(&app).await, completed, "{context}");
+    }
+    println!("{} recounts failed", refusals.failed);
+    assert!(refusals.failed > 10, "{}", refusals.failed);
+    assert_verified(&app)?;
     Ok(())
 }
 

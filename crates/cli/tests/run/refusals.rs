@@ -33,8 +33,13 @@ pub struct Refusals {
 
 impl Refusals {
     pub fn new() -> Self {
+        Self::after(0)
+    }
+
+    /// Leaves out the first requests.
+    pub fn after(call: usize) -> Self {
         let first = Refused {
-            call: 0,
+            call,
             writes: Refusal::Only(1),
             and_later: false,
         };

@@ -1,20 +1,21 @@
 //! The instants of an array's items.
 
 use super::RuledActivity;
+use crate::config::Rules;
 use crate::error::Error;
 
 /// Dates an activity and its undo in one array a millisecond apart; the last item is dated now.
 ///
 /// The counting script applies the items of an array in order, regardless of their instants. If the
 /// response is lost, the array may be counted again from the queue, where instants decide. An
-/// activity must then be older than the undo after it.
-pub fn date_in_order(items: &mut [Result<RuledActivity, Error>]) {
+/// activity must then be older than the undo after it. It counts by the rule of its new instant.
+pub fn date_in_order(items: &mut [Result<RuledActivity, Error>], rules: &Rules) {
     if !items.iter().flatten().any(|(activity, _)| activity.undo) {
         return;
     }
     for index in (0..items.len()).rev() {
         let (before, after) = items.split_at_mut(index + 1);
-        let Some(Ok((item, _))) = before.last_mut() else {
+        let Some(Ok((item, rule))) = before.last_mut() else {
             continue;
         };
         let next = after.iter().flatten().map(|(next, _)| next).find(|next| {
@@ -23,6 +24,9 @@ pub fn date_in_order(items: &mut [Result<RuledActivity, Error>]) {
         });
         if let Some(next) = next.filter(|_| !item.dated) {
             item.at.0 = next.at.0 - i64::from(next.undo != item.undo);
+            if let Some(dated) = rules.get(&item.action, item.at) {
+                *rule = *dated;
+            }
         }
     }
 }
@@ -32,7 +36,9 @@ mod tests {
     use super::*;
     use crate::activity::Activity;
     use crate::calendar::Instant;
-    use crate::config::{Once, Rule};
+    use crate::config::{Once, Rule, Vars};
+    use crate::score::Layout;
+    use serde_json::{Value, json};
 
     const RULE: Rule = Rule {
         points: 2,
@@ -64,8 +70,24 @@ mod tests {
     }
 
     fn instants(mut items: Vec<Result<RuledActivity, Error>>) -> Vec<i64> {
-        date_in_order(&mut items);
+        date_in_order(&mut items, &rules(json!({})));
         items.iter().flatten().map(|(item, _)| item.at.0).collect()
+    }
+
+    fn rules(rules: Value) -> Rules {
+        let vars = Vars::new([("RULES".to_owned(), rules)].into_iter().collect());
+        Rules::parse(&vars, Layout::DEFAULT, &|_| Ok(Instant(0))).unwrap()
+    }
+
+    /// An item and its undo on both sides of the instant from which a rule applies.
+    #[test]
+    fn earlier_item_counts_by_rule_of_its_instant() {
+        let dated = json!([{}, {"from": "1970-01-01T00:00:01Z", "points": 9}]);
+        let rules = rules(json!({ "like": dated }));
+        let mut items = [false, true].map(|undo| item("a", undo, None));
+        date_in_order(&mut items, &rules);
+        let points = items.map(|item| item.unwrap().1.points);
+        assert_eq!(points, [2, 2]);
     }
 
     #[test]

@@ -98,7 +98,8 @@ impl ActivityReader<'_> {
     }
 
     fn rule(&self, activity: &Activity) -> Result<Rule, Error> {
-        self.rules.get(&activity.action).copied().ok_or_else(|| {
+        let rule = self.rules.get(&activity.action, activity.at);
+        rule.copied().ok_or_else(|| {
             let known: Vec<&str> = self.rules.actions().collect();
             Error::UnknownAction(format!("must be one of {}", known.join(", ")))
         })

@@ -12,6 +12,7 @@ pub use date::Date;
 pub use instant::Instant;
 pub use period::Period;
 
+use crate::error::Error;
 use std::cell::RefCell;
 
 /// The UTC offsets of a time zone, supplied by the platform.
@@ -22,6 +23,20 @@ pub trait Zone {
 
 /// UTC, the default time zone.
 pub struct Utc;
+
+impl Utc {
+    /// Returns UTC by its name, where no other zone is known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] for any other name.
+    pub fn named(name: &str) -> Result<Box<dyn Zone>, Error> {
+        match name {
+            "UTC" => Ok(Box::new(Self)),
+            _ => Err(Error::Misconfigured("TIMEZONE", "must be UTC".to_owned())),
+        }
+    }
+}
 
 impl Zone for Utc {
     fn offset(&self, _at: Instant) -> i64 {

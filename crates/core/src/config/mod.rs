@@ -12,13 +12,13 @@ mod vars;
 pub use bound::Bound;
 pub use levels::{Level, Levels};
 pub use origins::Origins;
-pub use rules::{ADJUST, Once, Rule, Rules};
+pub use rules::{ADJUST, Once, Rule, Rules, StartOf};
 pub use scopes::{Scope, Scopes};
 pub use service_keys::ServiceKeys;
 pub use tokens::Tokens;
 pub use vars::Vars;
 
-use crate::calendar::Period;
+use crate::calendar::{Calendar, Period, Zone};
 use crate::error::Error;
 use crate::score::Layout;
 use crate::shard;
@@ -119,12 +119,15 @@ impl Keep {
 }
 
 impl Config {
-    /// Parses and validates every variable.
+    /// Parses and validates every variable. `zone` returns the time zone with a name, for dates in `RULES`.
     ///
     /// # Errors
     ///
     /// [`Error::Misconfigured`] names the first variable that is missing or invalid.
-    pub fn parse(vars: &Vars) -> Result<Self, Error> {
+    pub fn parse(
+        vars: &Vars,
+        zone: impl Fn(&str) -> Result<Box<dyn Zone>, Error>,
+    ) -> Result<Self, Error> {
         let order_bits = vars.integer("ORDER_BITS", Layout::ORDER_BITS)?;
         let layout = Layout {
             order_bits: order_bits.unwrap_or(Layout::DEFAULT.order_bits),
@@ -133,6 +136,9 @@ impl Config {
                 .unwrap_or(0),
         };
         let periods = periods(vars)?;
+        let timezone = vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned());
+        let start_of = |date| Ok(Calendar::new(&timezone, zone(&timezone)?).start_of(date));
+        let rules = Rules::parse(vars, layout, &start_of)?;
         Ok(Self {
             store_url: store_url(vars)?,
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
@@ -143,11 +149,11 @@ impl Config {
             service_keys: ServiceKeys::parse(vars)?,
             tokens: Tokens::parse(vars)?,
             allowed_origins: Origins::parse(vars)?,
-            timezone: vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned()),
+            timezone,
             levels: Levels::parse(vars, &periods, layout)?,
             periods,
             content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
-            rules: Rules::parse(vars, layout)?,
+            rules,
             layout,
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),

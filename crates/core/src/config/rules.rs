@@ -1,6 +1,7 @@
 //! `RULES`: the points of each action, how often it counts, and whether it can be undone.
 
 use super::Vars;
+use crate::calendar::{Date, Instant};
 use crate::error::Error;
 use crate::score::Layout;
 use serde_json::{Map, Value};
@@ -56,43 +57,76 @@ impl Rule {
 
 /// The rules by action, in alphabetical order.
 #[derive(Clone, Debug)]
-pub struct Rules(Vec<(String, Rule)>);
+pub struct Rules(Vec<ActionRules>);
+
+/// The rules of one action.
+#[derive(Clone, Debug)]
+struct ActionRules {
+    action: String,
+    first: Rule,
+    /// Later rules, and the instant from which each applies, ascending.
+    later: Vec<(Instant, Rule)>,
+}
+
+/// Returns the first instant of a day in the time zone of the deployment.
+pub type StartOf<'a> = &'a dyn Fn(Date) -> Result<Instant, Error>;
 
 impl Rules {
     /// Parses the variable `RULES`, which changes and extends the default rules.
     ///
     /// # Errors
     ///
-    /// [`Error::Misconfigured`] names the invalid action and field.
-    pub fn parse(vars: &Vars, layout: Layout) -> Result<Self, Error> {
+    /// [`Error::Misconfigured`] names the invalid action and field; also that of `start_of`.
+    pub fn parse(vars: &Vars, layout: Layout, start_of: StartOf<'_>) -> Result<Self, Error> {
         let mut rules = Self(Vec::new());
         for (action, rule) in defaults(layout) {
-            rules.set(action, rule);
+            rules.set(action, rule, Vec::new());
         }
-        for (action, changes) in vars.table(NAME)?.unwrap_or_default() {
-            let rule = parse_rule(&action, rules.get(&action).copied(), &changes, layout)?;
-            rules.set(&action, rule);
+        for (action, value) in vars.table(NAME)?.unwrap_or_default() {
+            let known = rules.of(&action).map(|known| known.first);
+            let (first, later) = parse_action(&action, known, &value, layout, start_of)?;
+            rules.set(&action, first, later);
         }
         Ok(rules)
     }
 
-    /// Returns the rule of an action.
+    /// Returns the rule of an action at an instant.
     #[must_use]
-    pub fn get(&self, action: &str) -> Option<&Rule> {
-        let rule = self.0.iter().find(|(known, _)| known == action);
-        rule.map(|(_, rule)| rule)
+    pub fn get(&self, action: &str, at: Instant) -> Option<&Rule> {
+        let ActionRules { first, later, .. } = self.of(action)?;
+        let current = later.iter().rev().find(|(from, _)| *from <= at);
+        Some(current.map_or(first, |(_, rule)| rule))
+    }
+
+    /// Returns the rules of an action, each with the instant from which it applies; `None` for the first one.
+    pub fn dated(&self, action: &str) -> impl Iterator<Item = (Option<Instant>, &Rule)> {
+        self.of(action).into_iter().flat_map(|rules| {
+            let later = rules.later.iter().map(|(from, rule)| (Some(*from), rule));
+            [(None, &rules.first)].into_iter().chain(later)
+        })
     }
 
     /// Returns the actions that have a rule, in alphabetical order.
     pub fn actions(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(action, _)| action.as_str())
+        self.0.iter().map(|rules| rules.action.as_str())
     }
 
-    fn set(&mut self, action: &str, rule: Rule) {
-        let index = self.0.partition_point(|(known, _)| known.as_str() < action);
+    fn of(&self, action: &str) -> Option<&ActionRules> {
+        self.0.iter().find(|rules| rules.action == action)
+    }
+
+    fn set(&mut self, action: &str, first: Rule, later: Vec<(Instant, Rule)>) {
+        let index = self
+            .0
+            .partition_point(|known| known.action.as_str() < action);
+        let rules = ActionRules {
+            action: action.to_owned(),
+            first,
+            later,
+        };
         match self.0.get_mut(index) {
-            Some((known, existing)) if known == action => *existing = rule,
-            Some(_) | None => self.0.insert(index, (action.to_owned(), rule)),
+            Some(known) if known.action == action => *known = rules,
+            Some(_) | None => self.0.insert(index, rules),
         }
     }
 }
@@ -139,12 +173,14 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
     ]
 }
 
-fn parse_rule(
+/// Parses the rule of an action, or a list of rules. Each changes the one before it; the first one changes `base`.
+fn parse_action(
     action: &str,
     base: Option<Rule>,
-    changes: &Value,
+    value: &Value,
     layout: Layout,
-) -> Result<Rule, Error> {
+    start_of: StartOf<'_>,
+) -> Result<(Rule, Vec<(Instant, Rule)>), Error> {
     let error = |remedy: &str| Error::Misconfigured(NAME, format!("{action}{remedy}"));
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
     if action.is_empty() || action.len() > 32 || !action.chars().all(allowed) {
@@ -155,6 +191,57 @@ fn parse_rule(
             " is what moderators do; name the action something else",
         ));
     }
+    let Value::Array(values) = value else {
+        let first = parse_rule(action, base, value, layout)?;
+        return match value.get("from") {
+            Some(_) => Err(error(".from: only a list has rules with dates")),
+            None => Ok((first, Vec::new())),
+        };
+    };
+    let (mut first, mut later) = (None::<Rule>, Vec::<(Instant, Rule)>::new());
+    for (number, value) in (1..).zip(values) {
+        let name = format!("{action} number {number}");
+        let error = |remedy: &str| Error::Misconfigured(NAME, format!("{name}{remedy}"));
+        let before = later.last().map(|(_, rule)| *rule).or(first);
+        let rule = parse_rule(&name, before.or(base), value, layout)?;
+        let from = value.get("from");
+        let Some(before) = before else {
+            if from.is_some() {
+                return Err(error(".from: the first rule applies to all time before"));
+            }
+            first = Some(rule);
+            continue;
+        };
+        let from = from.and_then(Value::as_str).unwrap_or_default();
+        let from = match Date::parse(from) {
+            Some(date) => start_of(date)?,
+            None => Instant::parse(from).ok_or_else(|| {
+                error(".from must be a day such as 2026-11-20, or an RFC 3339 date and time")
+            })?,
+        };
+        if later.last().is_some_and(|(last, _)| *last >= from) {
+            return Err(error(".from must be later than that of the rule before"));
+        }
+        let kept = |rule: &Rule| (rule.once, rule.undo, rule.service_only);
+        if kept(&before) != kept(&rule) {
+            return Err(error(
+                ": once, undo and by must be the same in all rules of an action",
+            ));
+        }
+        later.push((from, rule));
+    }
+    let first = first.ok_or_else(|| error(" must be a table or a list of tables"))?;
+    Ok((first, later))
+}
+
+/// Parses one rule. Errors begin with `name`.
+fn parse_rule(
+    name: &str,
+    base: Option<Rule>,
+    changes: &Value,
+    layout: Layout,
+) -> Result<Rule, Error> {
+    let error = |remedy: &str| Error::Misconfigured(NAME, format!("{name}{remedy}"));
     let Value::Object(changes) = changes else {
         return Err(error(" must be a table"));
     };
@@ -168,6 +255,7 @@ fn parse_rule(
         "cooldown",
         "own",
         "received",
+        "from",
     ];
     if let Some(unknown) = changes
         .keys()

@@ -107,7 +107,7 @@ fn read_actions(
     let fields = fields.ok_or("must be an object of one action or more with their points")?;
     let mut actions = Map::new();
     for (action, points) in fields {
-        if config.rules.get(action).is_none() || action == ADJUST {
+        if action == ADJUST || !config.rules.actions().any(|known| known == action) {
             let known: Vec<&str> = config.rules.actions().collect();
             return Err(format!(
                 "no rule has the action '{action}'; expected {}",
@@ -130,12 +130,13 @@ fn read_actions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Utc;
     use crate::config::Vars;
 
     fn config() -> Config {
         let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
             "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
-        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
     }
 
     fn complete() -> Value {

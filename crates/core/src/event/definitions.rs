@@ -150,13 +150,14 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Utc;
     use crate::config::Vars;
     use serde_json::json;
 
     fn config() -> Config {
         let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
             "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
-        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
     }
 
     fn event(id: &str, hours: [i64; 2], more: &Value) -> Event {

@@ -269,6 +269,7 @@ impl ScriptCall<'_> {
         self.arg(&delivery.listed);
         self.arg(&delivery.instant);
         self.arg(&delivery.at);
+        self.arg(&delivery.action);
         let list = delivery.user().filter(|_| !delivery.listed.is_empty());
         let list = list.map_or(0, |user| self.key(self.header.keys.targets_of(user)));
         self.arg(list);

@@ -35,6 +35,8 @@ pub struct Delivery {
     pub instant: String,
     /// The instant of the activity in Unix ms.
     pub at: String,
+    /// The action of the activity.
+    pub action: String,
 }
 
 impl Delivery {
@@ -64,6 +66,7 @@ impl Delivery {
             listed: owned("listed"),
             instant: owned("instant"),
             at: owned("at"),
+            action: owned("action"),
         })
     }
 

@@ -47,7 +47,7 @@
 --         deliveries  shard, or '' for an entry of the journal; id; verb: those of count_receive.lua, or 'add'
 --                     for an entry of the journal; receiver ('t' or 'u'); points; letters of periods; targets;
 --                     number; authorship; author; target in the list; instant in it; instant of the active
---                     record; key of the author's list of targets, or 0
+--                     record; action; key of the author's list of targets, or 0
 --         events      event; key of its board. Activity counts in these by their definitions, see define.lua.
 --
 -- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil, events or nil }

@@ -133,8 +133,8 @@ end)
 local audit = take_list(4, function(log, subjects, instant, reason)
   return { log = KEYS[tonumber(log)], subjects = KEYS[tonumber(subjects)], now = instant, reason = reason }
 end)[1]
-local delivered = take_list(14, function(from, id, verb, receiver, points, periods, targets, ...)
-  local number, authorship, author, listed, instant, at, list = ...
+local delivered = take_list(15, function(from, id, verb, receiver, points, periods, targets, ...)
+  local number, authorship, author, listed, instant, at, action, list = ...
   local member = string.sub(receiver, 2)
   local one = string.sub(receiver, 1, 1) == 't' and target_at(member) or participant(member, member)
   if one.is_target then
@@ -143,7 +143,8 @@ local delivered = take_list(14, function(from, id, verb, receiver, points, perio
   return {
     from = from, id = id, verb = verb, one = one, points = tonumber(points), periods = periods,
     targets = all_targets[tonumber(targets)], number = number, authorship = authorship, author = author,
-    listed = listed, instant = instant, at = tonumber(at), list = KEYS[tonumber(list)],
+    listed = listed, instant = instant, at = tonumber(at), action = action,
+    list = KEYS[tonumber(list)],
   }
 end)
 

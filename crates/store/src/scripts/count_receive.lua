@@ -14,6 +14,7 @@
 --   listed   in the author's list: the target, or a stub
 --   instant  in the list, or '' for a target that leaves it
 --   at       instant of the active record
+--   action   of the activity
 --   log      participant: while its undo log exists, the delivery is not complete; or ''
 --
 -- Stub: the field '#number member' of the register, 'number;authorship;author'. Either the registration with that
@@ -114,8 +115,9 @@ local function change_received(some, one, points)
   end
 end
 
--- Changes what a target and an author have received on boards that have been read: { points, periods, date, and
--- listed: the target in the author's list, if the target itself is not known or on another shard }.
+-- Changes what a target and an author have received on boards that have been read: { points, periods, date, action,
+-- at: the instant of the active record, and listed: the target in the author's list, if the target itself is not
+-- known or on another shard }.
 local function apply_receipt(receipt, target, of_target, author, of_author)
   local skipped = skipped_boards(joined(of_target, of_author))
   change_received(of_target, target, receipt.points)
@@ -123,7 +125,8 @@ local function apply_receipt(receipt, target, of_target, author, of_author)
   local one = target or author
   append(outbox, one, target and 'target' or 'user', one.id, 'did', 'receive', 'now', ARGV[2],
     'user', author and author.id or '', 'target', target and target.id or '', 'points', digits(receipt.points),
-    'kinds', receipt.periods, 'date', receipt.date, 'skipped', skipped, 'listed', receipt.listed or '')
+    'kinds', receipt.periods, 'date', receipt.date, 'skipped', skipped, 'listed', receipt.listed or '',
+    'action', receipt.action, 'changed', digits(receipt.at))
 end
 
 -- Returns who may receive points for an operation: { target, author, number, authorship, registered }, each nil
@@ -170,6 +173,7 @@ local function send_receipt(operation, receipt, at)
   send(operation.day.user, 'receive', (receiver.is_target and 't' or 'u') .. receiver.id, {
     points = rule.received, periods = operation.targets.content, date = operation.targets.date,
     number = receipt.number, authorship = receipt.authorship, author = author and author.id, at = at,
+    action = rule.action,
   })
   return rule.received > 0 and format_received(operation, receipt) or ''
 end
@@ -197,7 +201,7 @@ local function prepare_receipt(operation, receipt)
   if rule.received > 0 then
     of_target, of_author = read_received_boards(targets, targets.content, target, receipt.author)
   end
-  return function()
+  return function(at)
     local registered = receipt.registered
     if registered and registered.is_changed then
       registered.number = registered.number or new_number()
@@ -209,7 +213,9 @@ local function prepare_receipt(operation, receipt)
     if #of_target + #of_author == 0 then
       return ''
     end
-    local change = { points = rule.received, periods = targets.content, date = targets.date }
+    local change = {
+      points = rule.received, periods = targets.content, date = targets.date, action = rule.action, at = at,
+    }
     apply_receipt(change, target, of_target, receipt.author, of_author)
     return format_received(operation, receipt)
   end
@@ -232,13 +238,16 @@ end
 -- have it. What it needs has been read.
 local function prepare_return(operation, record, targets)
   local received = record.received
-  local change = { points = -received.points, periods = received.periods, date = targets.date }
+  local change = {
+    points = -received.points, periods = received.periods, date = targets.date, action = operation.rule.action,
+    at = record.changed,
+  }
   if operation.received then
     return function() end
   elseif shard then
     local is_target = received.number ~= ''
     local id = received.on or target_of(operation.record, operation.rule.action, is_target)
-    change.number, change.authorship, change.at = received.number, received.authorship, record.changed
+    change.number, change.authorship = received.number, received.authorship
     return function()
       send(operation.day.user, 'receive', (is_target and 't' or 'u') .. id, change)
     end
@@ -280,14 +289,17 @@ local function deliver_to_target(delivery)
     register_delivered(delivery)
   end
   local found, author, listed = receivers_of(target, delivery.number, delivery.authorship)
-  local change = { points = delivery.points, periods = delivery.periods, date = delivery.targets.date }
+  local change = {
+    points = delivery.points, periods = delivery.periods, date = delivery.targets.date, action = delivery.action,
+    at = delivery.at,
+  }
   if delivery.points == 0 then
     return
   elseif found then
     apply_receipt(change, target, of_target, nil, {})
   end
   if author then
-    change.at, change.listed = delivery.at, listed
+    change.listed = listed
     send(target, 'receive', 'u' .. author, change)
   end
 end
@@ -313,6 +325,7 @@ local function deliver_to_user(delivery)
     local _, of_author = read_received_boards(delivery.targets, delivery.periods, nil, user)
     local change = {
       points = delivery.points, periods = delivery.periods, date = delivery.targets.date, listed = delivery.listed,
+      action = delivery.action, at = delivery.at,
     }
     apply_receipt(change, nil, {}, user, of_author)
   end

@@ -5,5 +5,6 @@ local function delivery_fields(verb, now, to, delivery)
   return 'do', verb, 'now', now, 'to', to, 'points', digits(delivery.points or 0),
     'periods', delivery.periods or '', 'date', delivery.date or '', 'number', delivery.number or '',
     'authorship', delivery.authorship or '', 'author', delivery.author or '', 'listed', delivery.listed or '',
-    'instant', delivery.instant or '', 'at', digits(delivery.at), 'log', delivery.log or ''
+    'instant', delivery.instant or '', 'at', digits(delivery.at), 'action', delivery.action or '',
+    'log', delivery.log or ''
 end

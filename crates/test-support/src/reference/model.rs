@@ -80,8 +80,10 @@ pub struct Model {
     pub periods: Vec<&'static str>,
     /// The maximum score of a board in smallest steps.
     pub max_points: u64,
-    /// The rules by action.
+    /// The rules by action: the first one of each.
     pub rules: BTreeMap<String, Rule>,
+    /// Later rules by action, and the instant from which each applies in Unix milliseconds, ascending.
+    pub later_rules: BTreeMap<String, Vec<(i64, Rule)>>,
     /// All boards with at least one change.
     pub boards: BTreeMap<BoardId, Board>,
     /// Active records.
@@ -117,6 +119,7 @@ impl Model {
             periods,
             max_points: (1 << 23) - 1,
             rules,
+            later_rules: BTreeMap::new(),
             boards: BTreeMap::new(),
             active: BTreeMap::new(),
             undone: BTreeMap::new(),
@@ -166,7 +169,8 @@ impl Model {
 
     /// Applies one activity.
     pub fn apply(&mut self, activity: &Activity, now: InstantRange) -> Outcome {
-        let Some(rule) = self.rules.get(&activity.action).cloned() else {
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let Some(rule) = self.rule(&activity.action, at).cloned() else {
             return Outcome::Refused("unknown-action");
         };
         match (activity.undo, rule.undo) {
@@ -176,6 +180,17 @@ impl Model {
             (true, true) => self.undo(activity, now),
             (false, _) => self.count(activity, &rule, now),
         }
+    }
+
+    /// Returns the rule of an action at an instant.
+    fn rule(&self, action: &str, at: InstantRange) -> Option<&Rule> {
+        let mut current = self.rules.get(action)?;
+        for (from, rule) in self.later_rules.get(action).into_iter().flatten() {
+            if !at.is_before(InstantRange::exact(*from)) {
+                current = rule;
+            }
+        }
+        Some(current)
     }
 
     fn count(&mut self, activity: &Activity, rule: &Rule, now: InstantRange) -> Outcome {

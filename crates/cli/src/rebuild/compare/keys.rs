@@ -260,6 +260,18 @@ async fn compare_pages(
     Ok(())
 }
 
+/// Reads the scores of a board, given by its name, from a key.
+///
+/// # Errors
+///
+/// [`Failure`] if the store does not respond, or a score is invalid.
+pub async fn read_board(shard: &Shard, name: &str, key: &str) -> Result<Scores, Failure> {
+    let Some(board) = ComparedKey::parse(name) else {
+        return Ok(Scores::new());
+    };
+    decode_scores(&board, read_sorted_set(shard, key).await?)
+}
+
 /// Reads a sorted set by ZSCAN: it returns every member that is present all the time, while a range by
 /// rank may miss a member when ranks change.
 async fn read_sorted_set(shard: &Shard, name: &str) -> Result<Pairs, Failure> {

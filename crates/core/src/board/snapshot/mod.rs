@@ -110,6 +110,7 @@ pub fn render_groups(groups: &[GroupPeriod]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Utc;
     use crate::config::Vars;
     use serde_json::json;
 
@@ -118,7 +119,7 @@ mod tests {
             "UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
             "PERIODS": "day,all", "CONTENT_PERIODS": "all", "SNAPSHOT_MEMBERS": members,
         });
-        Config::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap()
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
     }
 
     fn names(members: u32) -> (Vec<String>, usize) {

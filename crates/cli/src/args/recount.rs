@@ -1,0 +1,57 @@
+//! Arguments of `recount`.
+
+use clap::{ArgGroup, Args};
+
+use super::StoreArgs;
+
+/// Options of `recount`.
+#[derive(Debug, Args)]
+#[command(after_help = RECOUNT_EXAMPLES, group = ArgGroup::new("mode").required(true))]
+pub struct RecountArgs {
+    /// Rules: a wrangler.toml, or a table of actions as TOML or JSON
+    #[arg(long, value_name = "FILE")]
+    pub rules: String,
+    /// Environment of the wrangler.toml whose rules to use [default: the top level]
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+    /// Print who would move, and change nothing
+    #[arg(long, group = "mode")]
+    pub dry_run: bool,
+    /// Replace the data by the recounted data
+    #[arg(long, group = "mode")]
+    pub apply: bool,
+    /// Apply without asking
+    #[arg(long, requires = "apply")]
+    pub yes: bool,
+    /// Board to preview, such as all, w:2026-W47, m:2026-11:GROUP, content:all or authors:d:2026-11-20; repeatable
+    /// [default: all]
+    #[arg(long = "board", value_name = "BOARD", conflicts_with = "apply")]
+    pub boards: Vec<String>,
+    /// Maximum number of moves to print for each board
+    #[arg(
+        long,
+        value_name = "MOVES",
+        default_value_t = 20,
+        conflicts_with = "apply"
+    )]
+    pub limit: usize,
+    /// Print the preview as JSON
+    #[arg(long, conflicts_with = "apply")]
+    pub json: bool,
+    /// Discard the progress of an earlier run and start over
+    #[arg(long)]
+    pub fresh: bool,
+    /// Store and prefix of the deployment.
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+const RECOUNT_EXAMPLES: &str = "\
+Replays the journal with the points of other rules, from its beginning: each activity counts by the rule of its
+instant. The default rules are included, as in the variable RULES. Actions without a rule keep their points. Change
+the rules of the service first: it counts new activity by its own.
+
+Examples:
+  activity-rank recount --rules wrangler.toml --dry-run
+  activity-rank recount --rules new.toml --dry-run --board all --board w:2026-W47 --limit 50
+  activity-rank recount --rules wrangler.toml --environment production --apply";

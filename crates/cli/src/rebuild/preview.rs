@@ -1,0 +1,309 @@
+//! The preview of a recount: who would move on which boards, and by how much.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use activity_rank_core::board::BoardKind;
+use activity_rank_core::calendar::Period;
+use activity_rank_core::content::id_of_member;
+use activity_rank_core::score::{Layout, Points, Score};
+use serde::Serialize;
+
+use super::compare::keys::read_board;
+use super::state::Shard;
+use crate::archive::key::{BoardId, Key};
+use crate::board::format_table;
+use crate::count::count;
+use crate::failure::Failure;
+use crate::printable::printable;
+
+/// The limits of a recount.
+pub const LIMITS: &str = "What caps and cooldowns refused at the time is not in the journal and stays refused. \
+    What gave others nothing at the time still gives them nothing.";
+
+/// A board of a preview.
+#[derive(Clone, Debug)]
+pub struct PreviewedBoard {
+    /// The name, as given.
+    name: String,
+    /// The key without its tag.
+    key: String,
+    kind: BoardKind,
+}
+
+impl PreviewedBoard {
+    /// Parses a name such as `all`, `w:2026-W47:eu` or `content:m:2026-11`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] for any other name.
+    pub fn parse(name: &str) -> Result<Self, Failure> {
+        let (kind, rest) = match name.split_once(':') {
+            Some(("content", rest)) => (BoardKind::Content, rest),
+            Some(("authors", rest)) => (BoardKind::Authors, rest),
+            Some(_) | None => (BoardKind::Members, name),
+        };
+        let letter = Period::All.letter();
+        let group = rest.strip_prefix("all");
+        let all_time = group.map(|group| format!("{letter}:all{group}"));
+        let rest = all_time.as_deref().unwrap_or(rest);
+        let key = format!("b{}{rest}", kind.prefix());
+        match Key::parse(&key) {
+            Some(Key::Board(BoardId { .. })) => Ok(Self {
+                name: name.to_owned(),
+                key,
+                kind,
+            }),
+            Some(_) | None => Err(Failure::Usage(format!(
+                "'{}' is not a board such as all, d:2026-11-20, w:2026-W47, m:2026-11, y:2026, w:2026-W47:GROUP, \
+                 content:all or authors:w:2026-W47",
+                printable(name)
+            ))),
+        }
+    }
+}
+
+/// Scores of visible members of the boards, by their index, with the shard of each member.
+#[derive(Debug, Default)]
+pub struct Standings(BTreeMap<usize, Vec<(String, u64, u32)>>);
+
+impl Standings {
+    /// Adds what the shadow of a shard has.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the store does not respond, or a board has an invalid score.
+    pub async fn add(&mut self, shard: &Shard, boards: &[PreviewedBoard]) -> Result<(), Failure> {
+        for (index, board) in boards.iter().enumerate() {
+            let [_, shadow] = shard.key_pair(&board.key);
+            let members = self.0.entry(index).or_default();
+            for (member, score) in read_board(shard, &board.key, &shadow).await? {
+                if let Some(score) = u64::try_from(score).ok().filter(|score| *score > 0) {
+                    members.push((member, score, shard.store.shard));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns rank and points in steps by member.
+    fn ranked(&mut self, index: usize, board: &PreviewedBoard, layout: Layout) -> Ranked {
+        let mut members = self.0.remove(&index).unwrap_or_default();
+        members.sort_unstable_by(|(one, score, shard), (other, other_score, other_shard)| {
+            let of_shards = match board.kind.is_plain() {
+                false => shard.cmp(other_shard),
+                true => std::cmp::Ordering::Equal,
+            };
+            let by_score = other_score.cmp(score).then(of_shards);
+            by_score.then_with(|| other.cmp(one))
+        });
+        let ranks = (1..).zip(members);
+        let ranked = ranks.map(|(rank, (member, score, _))| {
+            let points = board.kind.points(Score(score), layout).steps;
+            (member, (rank, points))
+        });
+        ranked.collect()
+    }
+}
+
+/// Rank and points in steps by member.
+type Ranked = BTreeMap<String, (u64, i64)>;
+
+/// A preview.
+#[derive(Debug, Serialize)]
+pub struct Preview {
+    boards: Vec<BoardPreview>,
+    /// Number of entries of the journal.
+    pub entries: u64,
+    note: &'static str,
+}
+
+/// The moves on one board.
+#[derive(Debug, Serialize)]
+struct BoardPreview {
+    board: String,
+    /// Number of members after the recount.
+    members: usize,
+    /// Number of members whose rank or points change.
+    changed: usize,
+    /// The sum of all points.
+    points: Change<Points>,
+    /// The first moves, by the rank after the recount.
+    moves: Vec<Move>,
+}
+
+/// A member whose rank or points change.
+#[derive(Debug, Serialize)]
+struct Move {
+    /// The user, or the target of a board of content.
+    id: String,
+    rank: Change<Option<u64>>,
+    points: Change<Points>,
+}
+
+#[derive(Debug, Serialize)]
+struct Change<T> {
+    before: T,
+    after: T,
+}
+
+impl Preview {
+    /// Compares standings before and after a recount; lists at most `limit` moves of each board.
+    #[must_use]
+    pub fn new(
+        boards: &[PreviewedBoard],
+        mut before: Standings,
+        mut after: Standings,
+        layout: Layout,
+        limit: usize,
+    ) -> Self {
+        let boards = boards.iter().enumerate().map(|(index, board)| {
+            let [before, after] =
+                [&mut before, &mut after].map(|all| all.ranked(index, board, layout));
+            compare(board, &before, &after, layout.decimals, limit)
+        });
+        Self {
+            boards: boards.collect(),
+            entries: 0,
+            note: LIMITS,
+        }
+    }
+
+    /// Formats the preview as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let boards: Vec<String> = self.boards.iter().map(BoardPreview::text).collect();
+        format!("{}\n\n{}", boards.join("\n\n"), self.note)
+    }
+}
+
+fn compare(
+    board: &PreviewedBoard,
+    before: &Ranked,
+    after: &Ranked,
+    decimals: u32,
+    limit: usize,
+) -> BoardPreview {
+    let mut moves = Vec::new();
+    let gone = before.keys().filter(|member| !after.contains_key(*member));
+    for member in after.keys().chain(gone) {
+        let standing = |ranked: &Ranked| ranked.get(member).copied();
+        let (old, new) = (standing(before), standing(after));
+        if old != new {
+            moves.push((member, old, new));
+        }
+    }
+    let rank = |standing: Option<(u64, i64)>| standing.map(|(rank, _)| rank);
+    moves.sort_by_key(|(_, old, new)| {
+        let rank = rank(*new);
+        (Reverse(rank.is_some()), rank, old.map(|(rank, _)| rank))
+    });
+    let points = |steps| Points { steps, decimals };
+    let sum = |ranked: &Ranked| points(ranked.values().map(|(_, steps)| steps).sum());
+    let of = |standing: Option<(u64, i64)>| points(standing.map_or(0, |(_, steps)| steps));
+    BoardPreview {
+        board: board.name.clone(),
+        members: after.len(),
+        changed: moves.len(),
+        points: Change {
+            before: sum(before),
+            after: sum(after),
+        },
+        moves: moves
+            .into_iter()
+            .take(limit)
+            .map(|(member, old, new)| Move {
+                id: match board.kind {
+                    BoardKind::Content => id_of_member(member).to_owned(),
+                    BoardKind::Members | BoardKind::Authors => member.clone(),
+                },
+                rank: Change {
+                    before: rank(old),
+                    after: rank(new),
+                },
+                points: Change {
+                    before: of(old),
+                    after: of(new),
+                },
+            })
+            .collect(),
+    }
+}
+
+impl BoardPreview {
+    fn text(&self) -> String {
+        let number = |points: &Points| serde_json::to_string(points).unwrap_or_default();
+        let rank = |rank: Option<u64>| rank.map_or("-".to_owned(), |rank| rank.to_string());
+        let (name, points) = (printable(&self.board), &self.points);
+        let members = count(self.members.try_into().unwrap_or(u64::MAX), "member");
+        let mut text = format!(
+            "board {name}: {} of {members} change, {} → {} points",
+            self.changed,
+            number(&points.before),
+            number(&points.after)
+        );
+        if !self.moves.is_empty() {
+            let rows = self.moves.iter().map(|one| {
+                [
+                    rank(one.rank.before),
+                    rank(one.rank.after),
+                    number(&one.points.before),
+                    number(&one.points.after),
+                    printable(&one.id),
+                ]
+            });
+            let header = ["rank", "→", "points", "→", "id"];
+            text.push_str(&format!("\n\n{}", format_table(header, rows, 0..4)));
+        }
+        let more = self.changed - self.moves.len();
+        if more > 0 {
+            let moves = count(more.try_into().unwrap_or(u64::MAX), "more change");
+            text.push_str(&format!("\nand {moves}"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_boards_are_keys() {
+        for (name, key) in [
+            ("all", "ba:all"),
+            ("all:eu", "ba:all:eu"),
+            ("w:2026-W47", "bw:2026-W47"),
+            ("d:2026-11-20:a:b", "bd:2026-11-20:a:b"),
+            ("content:all", "bTa:all"),
+            ("authors:m:2026-11", "bAm:2026-11"),
+        ] {
+            let board = PreviewedBoard::parse(name).map(|board| board.key);
+            assert_eq!(board.ok().as_deref(), Some(key), "{name}");
+        }
+        for name in ["", "week", "w:2026-47", "content:all:eu", "x:all", "allx"] {
+            assert!(PreviewedBoard::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn moves_are_listed_by_new_rank() {
+        let board = PreviewedBoard::parse("all").unwrap_or_else(|failure| panic!("{failure}"));
+        let ranked = |members: &[(&str, u64, i64)]| {
+            let members = members.iter();
+            let member =
+                |(id, rank, points): &(&str, u64, i64)| ((*id).to_owned(), (*rank, *points));
+            members.map(member).collect::<Ranked>()
+        };
+        let before = ranked(&[("a", 1, 90), ("b", 2, 50), ("c", 3, 20), ("d", 4, 5)]);
+        let after = ranked(&[("b", 1, 100), ("a", 2, 90), ("c", 3, 20), ("e", 4, 5)]);
+        let preview = compare(&board, &before, &after, 1, 2);
+        let expected = "board all: 4 of 4 members change, 16.5 → 21.5 points\n\n \
+             rank  →  points   →  id\n    2  1       5  10  b\n    1  2       9   9  a\nand 2 more changes";
+        assert_eq!(preview.text(), expected);
+        assert_eq!(
+            serde_json::to_string(&preview.moves[0]).unwrap_or_default(),
+            r#"{"id":"b","rank":{"before":2,"after":1},"points":{"before":5,"after":10}}"#
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! `activity-rank recount`: a rebuild whose activities count by other rules.
+//!
+//! The data is compared with the journal first, because a rebuild would lose what the journal lacks. Then a second shadow
+//! is replayed with the rules. The swap writes them to the journal: see [`super::rules`].
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use activity_rank_core::score::Layout;
+use tokio::time::Instant;
+
+use super::compare::Comparison;
+use super::preview::{Preview, PreviewedBoard, Standings};
+use super::replay::{Replay, format_throughput};
+use super::rules::RecountRules;
+use super::run::{print_data_loss, run_session};
+use super::session::Session;
+use super::state::Purpose;
+use crate::archive::fingerprint::Fingerprint;
+use crate::args::{RecountArgs, ServiceArgs};
+use crate::failure::{DIFFERENT, Failure};
+use crate::screen::Screen;
+
+/// Previews or applies a recount.
+///
+/// # Errors
+///
+/// [`Failure`] if service or store do not respond, the data belongs to another deployment, or the file has no valid
+/// rules.
+pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, Failure> {
+    let read = |fingerprint: &Fingerprint| {
+        RecountRules::read(&args.rules, args.environment.as_deref(), fingerprint)
+    };
+    if args.dry_run {
+        return interruptible(preview(service, args, read)).await;
+    }
+    confirm(args)?;
+    let start = Instant::now();
+    let purpose = |fingerprint: &Fingerprint| read(fingerprint).map(Purpose::Recount);
+    let mut rules = None;
+    let open = Session::open(service, &args.store, args.fresh, |fingerprint| {
+        let purpose = purpose(fingerprint)?;
+        rules = purpose.rules().cloned();
+        Ok(purpose)
+    });
+    let mut session = open.await?;
+    if let (Purpose::Rebuild, Some(rules)) = (&session.purpose, rules) {
+        session.check_unlocked()?;
+        let (comparison, _) = interruptible(compare(&session, None)).await?;
+        if print_data_loss(&session, &comparison)? {
+            return reject(&mut session).await;
+        }
+        session.restart(Purpose::Recount(rules)).await?;
+    }
+    run_session(&session, false, start).await
+}
+
+/// Ends a run that would lose data.
+async fn reject(session: &mut Session) -> Result<ExitCode, Failure> {
+    session.drop_shadows().await?;
+    Screen::print_error(
+        "nothing was changed: the store has values that the journal lacks; run rebuild first",
+    );
+    Ok(ExitCode::from(DIFFERENT))
+}
+
+/// Reads the prefix of the deployment as a confirmation, unless `--yes` is set.
+fn confirm(args: &RecountArgs) -> Result<(), Failure> {
+    if args.yes {
+        return Ok(());
+    }
+    let prefix = &args.store.prefix;
+    let refused =
+        || Failure::Usage("nothing was changed: use --yes to apply without asking".to_owned());
+    if !io::stdin().is_terminal() {
+        return Err(refused());
+    }
+    let mut stderr = io::stderr().lock();
+    let _ = write!(
+        stderr,
+        "This replaces the points of {prefix} for good. Type the prefix to continue: "
+    );
+    let _ = stderr.flush();
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    match read.is_ok() && answer.trim() == prefix {
+        true => Ok(()),
+        false => Err(refused()),
+    }
+}
+
+/// Runs until the end or Ctrl-C.
+async fn interruptible<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+    }
+}
+
+/// The boards of a preview as the journal has them, and the number of the last entry on each shard.
+type Recorded = (Standings, Vec<u64>);
+
+/// Replays the journal as it is and compares the live data with it.
+async fn compare(
+    session: &Session,
+    boards: Option<&[PreviewedBoard]>,
+) -> Result<(Comparison, Recorded), Failure> {
+    let (mut comparison, mut standings, mut last) =
+        (Comparison::default(), Standings::default(), Vec::new());
+    for owned in &session.shards {
+        let mut replay = Replay::resume(session, owned).await?;
+        comparison.compare_live(&owned.shard, &mut replay).await?;
+        standings
+            .add(&owned.shard, boards.unwrap_or_default())
+            .await?;
+        last.push(replay.state().entry);
+    }
+    Ok((comparison, (standings, last)))
+}
+
+/// Prints who would move. Both shadows end with the same entry of the journal.
+async fn preview(
+    service: &ServiceArgs,
+    args: &RecountArgs,
+    read: impl Fn(&Fingerprint) -> Result<RecountRules, Failure>,
+) -> Result<ExitCode, Failure> {
+    let all_time = ["all".to_owned()];
+    let names = match args.boards.as_slice() {
+        [] => &all_time,
+        names => names,
+    };
+    let boards = names.iter().map(|name| PreviewedBoard::parse(name));
+    let boards: Vec<PreviewedBoard> = boards.collect::<Result<_, _>>()?;
+    let start = Instant::now();
+    let mut rules = RecountRules::default();
+    let open = Session::open(service, &args.store, args.fresh, |fingerprint| {
+        rules = read(fingerprint)?;
+        Ok(Purpose::Preview)
+    });
+    let mut session = open.await?;
+    session.check_unlocked()?;
+    let (comparison, (before, last)) = compare(&session, Some(&boards)).await?;
+    if print_data_loss(&session, &comparison)? {
+        return reject(&mut session).await;
+    }
+    session.restart(Purpose::Preview).await?;
+    session.rules = Some(rules);
+    let (mut after, mut entries) = (Standings::default(), 0);
+    for (owned, last) in session.shards.iter().zip(last) {
+        let mut replay = Replay::resume(&session, owned).await?;
+        replay.last = last;
+        replay.catch_up(&owned.shard).await?;
+        after.add(&owned.shard, &boards).await?;
+        entries += replay.entries();
+    }
+    session.drop_shadows().await?;
+    session.finish_progress();
+    let layout = session.shards.first().map(|owned| owned.shard.layout);
+    let mut preview = Preview::new(
+        &boards,
+        before,
+        after,
+        layout.unwrap_or(Layout::DEFAULT),
+        args.limit,
+    );
+    preview.entries = entries;
+    Screen::print(&match args.json {
+        true => serde_json::to_string(&preview).unwrap_or_default(),
+        false => format!(
+            "{}\nrecounted {}; nothing was changed",
+            preview.text(),
+            format_throughput(entries, start)
+        ),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,243 @@
+//! The rules of a recount: what an action gives at an instant.
+//!
+//! A recount is an entry of the journal, with the rules as JSON: it holds for all entries before it on the same shard.
+//! The JSON has points in smallest steps and instants, so it does not depend on default rules or a time zone.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use activity_rank_core::calendar::{Calendar, Instant, Zone};
+use activity_rank_core::config::{Rules, Vars};
+use activity_rank_core::error::Error;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::archive::fingerprint::Fingerprint;
+use crate::failure::Failure;
+
+const RULES: &str = "RULES";
+
+/// The points of each action, by the instant from which its rule applies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecountRules(BTreeMap<String, Vec<(Option<i64>, Given)>>);
+
+/// The points of an activity, in smallest steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// The points of the user.
+    pub points: i64,
+    /// The points that its target and the author of the target receive.
+    pub received: i64,
+}
+
+/// The recounts of a shard: the number of the last entry that each concerns, ascending.
+#[derive(Clone, Debug, Default)]
+pub struct Recounts(pub Vec<(u64, RecountRules)>);
+
+impl Recounts {
+    /// Returns what an activity gives; `None` if no recount has changed it. Later rules precede earlier ones.
+    #[must_use]
+    pub fn given(&self, entry: u64, action: &str, at: Instant) -> Option<Given> {
+        let later = self.0.iter().rev().filter(|(last, _)| entry <= *last);
+        later
+            .filter_map(|(_, rules)| rules.given(action, at))
+            .next()
+    }
+}
+
+impl RecountRules {
+    /// Reads the rules of a file for a deployment.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the file cannot be read, or has no valid rules.
+    pub fn read(
+        file: &str,
+        environment: Option<&str>,
+        fingerprint: &Fingerprint,
+    ) -> Result<Self, Failure> {
+        let text = fs::read_to_string(file).map_err(|cause| Failure::File {
+            name: file.to_owned(),
+            cause,
+        })?;
+        let rules = find_rules(&text, environment).and_then(|rules| parse(rules, fingerprint));
+        rules.map_err(|error| Failure::Usage(format!("{file}: {error}")))
+    }
+
+    fn given(&self, action: &str, at: Instant) -> Option<Given> {
+        let mut rules = self.0.get(action)?.iter().rev();
+        let current = rules.find(|(from, _)| from.is_none_or(|from| from <= at.0));
+        current.map(|(_, given)| *given)
+    }
+}
+
+impl From<&Rules> for RecountRules {
+    fn from(rules: &Rules) -> Self {
+        let steps = |points: u64| i64::try_from(points).unwrap_or(i64::MAX);
+        let dated = |action: &str| {
+            let dated = rules.dated(action).map(|(from, rule)| {
+                let given = Given {
+                    points: steps(rule.points),
+                    received: steps(rule.received),
+                };
+                (from.map(|from| from.0), given)
+            });
+            (action.to_owned(), dated.collect())
+        };
+        Self(rules.actions().map(dated).collect())
+    }
+}
+
+/// Returns the value of `RULES` in a text: the variable of a wrangler.toml, or the whole text.
+fn find_rules(text: &str, environment: Option<&str>) -> Result<Value, String> {
+    let table = match text.trim_start().starts_with('{') {
+        true => serde_json::from_str(text).map_err(|error| error.to_string())?,
+        false => {
+            let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+            to_json(toml::Value::Table(table))
+        }
+    };
+    let deployment = match environment {
+        Some(name) => {
+            let environment = table.get("env").and_then(|all| all.get(name));
+            environment.ok_or_else(|| format!("has no environment '{name}'"))?
+        }
+        None => &table,
+    };
+    let (vars, is_configuration) = (deployment.get("vars"), table.get("compatibility_date"));
+    if vars.is_none() && is_configuration.is_none() && environment.is_none() {
+        return Ok(table);
+    }
+    let rules = vars.and_then(|vars| vars.get(RULES)).cloned();
+    rules.ok_or_else(|| "has no [vars.RULES]".to_owned())
+}
+
+/// Converts TOML to JSON. A date of TOML becomes a text.
+fn to_json(value: toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => text.into(),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) => number.into(),
+        toml::Value::Boolean(flag) => flag.into(),
+        toml::Value::Datetime(at) => at.to_string().into(),
+        toml::Value::Array(items) => items.into_iter().map(to_json).collect(),
+        toml::Value::Table(fields) => {
+            let fields = fields.into_iter();
+            let fields = fields.map(|(name, value)| (name, to_json(value)));
+            Value::Object(fields.collect())
+        }
+    }
+}
+
+fn parse(rules: Value, fingerprint: &Fingerprint) -> Result<RecountRules, String> {
+    let zone = TimeZone::get(&fingerprint.timezone).map_err(|error| error.to_string())?;
+    let calendar = Calendar::new(&fingerprint.timezone, Box::new(JiffZone(zone)));
+    let vars = Vars::new(Map::from_iter([(RULES.to_owned(), rules)]));
+    let start_of = |date| Ok(calendar.start_of(date));
+    match Rules::parse(&vars, fingerprint.layout, &start_of) {
+        Ok(rules) => Ok(RecountRules::from(&rules)),
+        Err(Error::Misconfigured(_, remedy)) => Err(remedy),
+        Err(error) => Err(format!("{error:?}")),
+    }
+}
+
+/// A zone of the time zone database.
+struct JiffZone(TimeZone);
+
+impl Zone for JiffZone {
+    fn offset(&self, at: Instant) -> i64 {
+        let at = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::MIN);
+        i64::from(self.0.to_offset(at).seconds()) * 1000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use activity_rank_core::score::Layout;
+    use serde_json::json;
+
+    fn fingerprint() -> Fingerprint {
+        Fingerprint {
+            shards: 1,
+            layout: Layout::DEFAULT,
+            timezone: "Europe/Berlin".to_owned(),
+        }
+    }
+
+    fn read(text: &str, environment: Option<&str>) -> Result<RecountRules, String> {
+        parse(find_rules(text, environment)?, &fingerprint())
+    }
+
+    fn points(rules: &RecountRules, action: &str, at: &str) -> Option<i64> {
+        let given = rules.given(action, Instant::parse(at)?);
+        given.map(|given| given.points)
+    }
+
+    #[test]
+    fn rules_are_found_in_each_form() {
+        let table = "[[like]]\npoints = 5\n[[like]]\nfrom = 2026-11-20\npoints = 7\n";
+        let configuration = table.replace("[like]", "[vars.RULES.like]");
+        let of_environment = table.replace("[like]", "[env.production.vars.RULES.like]");
+        let json = json!({"like": [{"points": 5}, {"from": "2026-11-20", "points": 7}]});
+        let text = json!({"vars": {"RULES": json.to_string()}}).to_string();
+        for (text, environment) in [
+            (table, None),
+            (&configuration, None),
+            (&of_environment, Some("production")),
+            (&json.to_string(), None),
+            (&text, None),
+        ] {
+            let rules = read(text, environment).unwrap();
+            assert_eq!(points(&rules, "like", "2026-11-19T22:59:59.999Z"), Some(5));
+            assert_eq!(points(&rules, "like", "2026-11-19T23:00:00Z"), Some(7));
+            assert_eq!(points(&rules, "comment", "2026-11-19T23:00:00Z"), Some(3));
+            assert_eq!(points(&rules, "wave", "2026-11-19T23:00:00Z"), None);
+            let stored = serde_json::to_string(&rules).unwrap();
+            assert_eq!(
+                serde_json::from_str::<RecountRules>(&stored).unwrap(),
+                rules
+            );
+        }
+    }
+
+    #[test]
+    fn files_without_rules_are_refused() {
+        let date = "compatibility_date = \"2026-11-01\"\n";
+        for (text, environment, expected) in [
+            (date, None, "has no [vars.RULES]"),
+            ("[vars]\nPREFIX = \"ar\"", None, "has no [vars.RULES]"),
+            (date, Some("preview"), "has no environment 'preview'"),
+            (
+                "[like]\npoints = 0.5",
+                None,
+                "like.points is finer than POINT_DECIMALS = 0 allows",
+            ),
+        ] {
+            assert_eq!(read(text, environment).unwrap_err(), expected);
+        }
+    }
+
+    #[test]
+    fn later_recount_precedes_unless_it_lacks_the_action() {
+        let rules = |text: &str| serde_json::from_str(text).unwrap();
+        let recounts = Recounts(vec![
+            (
+                5,
+                rules(
+                    r#"{"like":[[null,{"points":3,"received":1}]],"wave":[[null,{"points":9,"received":0}]]}"#,
+                ),
+            ),
+            (8, rules(r#"{"like":[[null,{"points":4,"received":2}]]}"#)),
+        ]);
+        let given = |entry, action| {
+            let given = recounts.given(entry, action, Instant(0));
+            given.map(|given| (given.points, given.received))
+        };
+        assert_eq!(given(5, "like"), Some((4, 2)));
+        assert_eq!((given(5, "wave"), given(6, "wave")), (Some((9, 0)), None));
+        assert_eq!((given(8, "like"), given(9, "like")), (Some((4, 2)), None));
+    }
+}

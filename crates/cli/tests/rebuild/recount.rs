@@ -1,0 +1,394 @@
+//! `recount`: the preview, the recounted data compared with a service that had the rules from the beginning, and the
+//! commands after it.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use test_support::{Value, WorkerBuilder, json, rest, shard_of, shards, until};
+
+use crate::TestResult;
+use crate::app::{day, noon};
+use crate::cli::{assert_verified, command, finish, rebuild, run};
+use crate::journal_app::JournalApp;
+use crate::observed::{Observed, without_order_of_ties};
+use crate::random::Random;
+use crate::responses;
+use crate::run::Run;
+use crate::stored::{StoredData, redis_command};
+
+const LIMITS: &str = "What caps and cooldowns refused at the time is not in the journal and stays refused. What gave \
+    others nothing at the time still gives them nothing.";
+
+/// A file with rules.
+pub struct RulesFile {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl RulesFile {
+    pub fn new(rules: &Value) -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("rules.json");
+        fs::write(&path, rules.to_string())?;
+        Ok(Self {
+            _folder: folder,
+            path,
+        })
+    }
+
+    /// Returns the arguments of a recount by these rules.
+    pub fn args<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
+        let path = self.path.to_str().unwrap_or_default();
+        [&["recount", "--rules", path], args].concat()
+    }
+
+    /// Runs a recount.
+    #[track_caller]
+    fn run(&self, app: &JournalApp, args: &[&str]) -> io::Result<Run> {
+        run(app, &self.args(args))
+    }
+
+    /// Applies a recount and returns its output.
+    #[track_caller]
+    pub fn apply(&self, app: &JournalApp) -> io::Result<String> {
+        let run = self.run(app, &["--apply", "--yes"])?;
+        assert_eq!(run.code, Some(0), "{run:?}");
+        Ok(run.stdout)
+    }
+}
+
+/// Rules that change all points, some from a day or an instant in the middle of the activity.
+pub fn dated_rules() -> Value {
+    json!({
+        "like": [
+            {"points": 7},
+            {"from": day(20), "points": 1},
+            {"from": noon(12), "points": 4, "received": 3},
+        ],
+        "visit": {"points": 2},
+        "comment": [{"points": 1}, {"from": day(5), "points": 30, "received": 9}],
+        "publish": {"points": 3, "received": 1},
+        "wave": [{"points": 6, "cooldown": 3600}, {"from": noon(12), "points": 2}],
+    })
+}
+
+fn like(user: &str, target: &str) -> Value {
+    json!({"user": user, "action": "like", "target": target})
+}
+
+/// Returns the responses that do not depend on the instants of the test.
+async fn boards(app: &JournalApp) -> Vec<(String, Value)> {
+    let mut responses = responses::read_all(&app.without_cache()).await;
+    responses.retain(|(path, _)| path.starts_with("/v1/ranking") || path.ends_with("/activity"));
+    match shards() {
+        1 => responses,
+        _ => without_order_of_ties(responses),
+    }
+}
+
+/// Returns the number of recounts in the journal.
+pub async fn recounts(app: &JournalApp) -> usize {
+    let (mut after, mut found) = (json!(0), 0);
+    while !after.is_null() {
+        let path = format!("/v1/journal?limit=5000&after={after}");
+        let page = app.api.get(&path).await.assert_status(200).body.clone();
+        let entries = page["entries"].as_array().into_iter().flatten();
+        found += entries.filter(|entry| entry["did"] == "rules").count();
+        after = page["next"].clone();
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dry_run_lists_moves_and_changes_nothing() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    for (user, action, target) in [
+        ("ada", "like", "a"),
+        ("ada", "like", "b"),
+        ("bob", "comment", "c"),
+        ("cyd", "publish", "d"),
+    ] {
+        app.send(json!({"user": user, "action": action, "target": target}))
+            .await;
+    }
+    app.send(json!({"user": "bob", "action": "like", "target": "old", "at": noon(200), "groups": ["eu"]}))
+        .await;
+    app.api.get("/v1/journal").await.assert_status(200);
+    let before = app.data()?;
+    let rules = RulesFile::new(&json!({"like": {"points": 1}, "comment": {"points": 12}}))?;
+    let old = format!("d:{}:eu", day(200));
+    let boards = ["--dry-run", "--board", "all", "--board", old.as_str()];
+    let preview = rules.run(&app, &boards)?;
+    assert_eq!(preview.code, Some(0), "{preview:?}");
+    let expected = format!(
+        "board all: 3 of 3 members change, 19 → 25 points\n\n \
+         rank  →  points   →  id\n    2  1       5  13  bob\n    1  2      10  10  cyd\n    3  3       4   2  ada\n\n\
+         board {old}: 1 of 1 member change, 2 → 1 points\n\n \
+         rank  →  points  →  id\n    1  1       2  1  bob\n\n\
+         {LIMITS}\nrecounted 5 entries in "
+    );
+    assert!(preview.stdout.starts_with(&expected), "{}", preview.stdout);
+    assert!(preview.stdout.ends_with("; nothing was changed\n"));
+    let json = rules.run(&app, &["--dry-run", "--json", "--limit", "1"])?;
+    assert_eq!(
+        serde_json::from_str::<Value>(&json.stdout)?,
+        json!({"boards": [{"board": "all", "members": 3, "changed": 3,
+            "points": {"before": 19, "after": 25},
+            "moves": [{"id": "bob", "rank": {"before": 2, "after": 1}, "points": {"before": 5, "after": 13}}]}],
+            "entries": 5, "note": LIMITS})
+    );
+    assert_eq!(app.data()?, before);
+    assert_verified(&app)?;
+    Ok(())
+}
+
+/// The other service has the rules from the beginning, and gets the same requests: `MORE` (2,500) random activities.
+#[tokio::test(flavor = "multi_thread")]
+async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
+    let start = |rules: Option<Value>| {
+        JournalApp::start(|worker| match rules {
+            Some(rules) => worker.json("RULES", rules),
+            None => worker,
+        })
+    };
+    let (app, reference) = (start(None), start(Some(dated_rules())));
+    for app in [&app, &reference] {
+        app.fill().await;
+        let count = std::env::var("MORE")
+            .ok()
+            .and_then(|more| more.parse().ok());
+        let count = count.unwrap_or(2500);
+        Random::new(11).send_activities(&app.api, count).await;
+    }
+    let expected = boards(&reference).await;
+    let rules = RulesFile::new(&dated_rules())?;
+    let output = rules.apply(&app)?;
+    println!("{output}");
+    assert!(
+        output.starts_with(&format!("{LIMITS}\nrecounted from ")),
+        "{output}"
+    );
+    assert!(
+        output.contains("; writes were locked for ") || shards() > 1,
+        "{output}"
+    );
+    responses::assert_same(&boards(&app).await, &expected);
+    assert_eq!(recounts(&app).await, shards() as usize);
+    assert_verified(&app)?;
+
+    // Later activity counts by the rules of the service; an undo takes back the points of the recount.
+    let wave = json!({"user": "new", "action": "comment", "target": "c"});
+    assert_eq!(app.send(wave).await.body["points"], 3);
+    let undone = json!({"user": "bob", "action": "like", "target": "p12", "undo": true});
+    assert_eq!(app.send(undone).await.body["points"], -4);
+    Random::new(12).send_activities(&app.api, 300).await;
+    assert_verified(&app)?;
+    let before = Observed::read(&app).await?;
+    app.lose_data().await?;
+    rebuild(&app, &[])?;
+    Observed::read(&app).await?.assert_same(&before);
+    assert_verified(&app)?;
+
+    // A second recount leaves nothing of the first one.
+    let defaults = RulesFile::new(&json!({"wave": {"points": 1}}))?;
+    defaults.apply(&app)?;
+    rules.apply(&app)?;
+    let again = rules.run(&app, &["--dry-run"])?;
+    assert!(again.stdout.starts_with("board all: 0 of "), "{again:?}");
+    assert_verified(&app)?;
+    Ok(())
+}
+
+fn with_content(worker: WorkerBuilder) -> WorkerBuilder {
+    worker.var("CONTENT_PERIODS", "day,all")
+}
+
+impl JournalApp {
+    /// Returns the points of the target `post-7` and of its author.
+    async fn points_received(&self) -> [u64; 2] {
+        let mut redis = self.redis();
+        let streams = (0..shards()).map(|shard| format!("{{{}:{shard}}}x", self.endpoint.prefix));
+        for stream in streams {
+            until("the deliveries", async || {
+                let waiting = redis_command::<u64>(&mut redis, &["XLEN", &stream]);
+                (waiting.ok()? == 0).then_some(())
+            })
+            .await;
+        }
+        let mut score = |board: &str, member: &str| {
+            let key = format!("{{{}:{}}}{board}", self.endpoint.prefix, shard_of(member));
+            redis_command::<Option<u64>>(&mut redis, &["ZSCORE", &key, member])
+        };
+        let [target, author] = [score("bTa:all", "post-7"), score("bAa:all", "9")];
+        [target, author].map(|points| points.ok().flatten().unwrap_or(0) / 100)
+    }
+}
+
+/// One like is undone before the recount, others after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn targets_and_authors_are_recounted() -> TestResult {
+    let app = JournalApp::start(with_content);
+    let author = json!({"author": "9"});
+    let registered = app.api.put("/v1/targets/post-7", &author).await;
+    registered.assert_status(200);
+    let undo =
+        |user: &str| json!({"user": user, "action": "like", "target": "post-7", "undo": true});
+    for user in ["1", "2", "3"] {
+        app.send(like(user, "post-7")).await;
+    }
+    app.send(json!({"user": "4", "action": "like", "target": "post-7", "at": noon(3)}))
+        .await;
+    app.send(json!({"user": "5", "action": "follow", "target": "9"}))
+        .await;
+    app.send(undo("1")).await;
+    assert_eq!(app.points_received().await, [6, 8]);
+    let rules = json!({
+        "like": [{"received": 50}, {"from": day(2), "received": 5}],
+        "follow": {"received": 0},
+    });
+    let rules = RulesFile::new(&rules)?;
+    let preview = rules.run(
+        &app,
+        &[
+            "--dry-run",
+            "--board",
+            "content:all",
+            "--board",
+            "authors:all",
+        ],
+    )?;
+    for line in [
+        "board content:all: 1 of 1 member change, 6 → 60 points",
+        "board authors:all: 1 of 1 member change, 8 → 60 points",
+    ] {
+        assert!(preview.stdout.contains(line), "{preview:?}");
+    }
+    rules.apply(&app)?;
+    assert_eq!(app.points_received().await, [60, 60]);
+    assert_verified(&app)?;
+    for (user, points) in [("2", [55, 55]), ("4", [5, 5])] {
+        app.send(undo(user)).await;
+        assert_eq!(app.points_received().await, points, "{user}");
+    }
+    // The follow gives nothing any more, so there is nothing to take back.
+    let unfollow = json!({"user": "5", "action": "follow", "target": "9", "undo": true});
+    assert_eq!(app.send(unfollow).await.body["outcome"], "undone");
+    assert_eq!(app.points_received().await, [5, 5]);
+    assert_verified(&app)?;
+    app.lose_data().await?;
+    rebuild(&app, &[])?;
+    assert_eq!(app.points_received().await, [5, 5]);
+    assert_verified(&app)?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unusable_recounts_change_nothing() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.send(like("ada", "a")).await;
+    app.send(like("ada", "b")).await;
+    assert_verified(&app)?;
+    let mut before = app.data()?;
+    let refused = |rules: Value, args: &[&str], code: i32, error: &str| -> TestResult {
+        let run = RulesFile::new(&rules)?.run(&app, args)?;
+        assert_eq!(run.code, Some(code), "{run:?}");
+        assert!(run.stderr.contains(error), "{run:?}");
+        Ok(())
+    };
+    let valid = json!({"like": {"points": 3}});
+    let apply = ["--apply", "--yes"];
+    refused(
+        valid.clone(),
+        &["--apply"],
+        2,
+        "use --yes to apply without asking",
+    )?;
+    refused(valid.clone(), &[], 2, "<--dry-run|--apply>")?;
+    refused(
+        json!({"like": {"points": 0}}),
+        &apply,
+        2,
+        "like.points must be above 0",
+    )?;
+    refused(
+        valid.clone(),
+        &["--dry-run", "--board", "week"],
+        2,
+        "'week' is not a board",
+    )?;
+    assert_eq!(app.data()?, before);
+    // Both likes together exceed the limit. A failed preview leaves nothing that must be continued.
+    let jackpot = json!({"like": {"points": 80_000}});
+    refused(jackpot.clone(), &["--dry-run"], 3, "a score would exceed")?;
+    assert_verified(&app)?;
+    assert_eq!(app.data()?, before);
+    refused(jackpot, &apply, 3, "a score would exceed")?;
+    assert_eq!(
+        app.send(like("ada", "b")).await.body["outcome"],
+        "duplicate"
+    );
+    before = without_progress(app.data()?);
+    for command in ["rebuild", "verify"] {
+        let other = run(&app, &[command])?;
+        assert_eq!(other.code, Some(2), "{other:?}");
+        assert!(
+            other.stderr.contains("a recount is unfinished"),
+            "{other:?}"
+        );
+    }
+    refused(valid.clone(), &apply, 2, "a recount is unfinished")?;
+    let fresh = run(&app, &["verify", "--fresh"])?;
+    assert_eq!(fresh.code, Some(0), "{fresh:?}");
+    assert_eq!(app.data()?, before);
+
+    // A point that the journal lacks.
+    let board = app.key_of("ada", "ba:all");
+    let point = (1_u64 << 30).to_string();
+    let _: f64 = redis_command(&mut app.redis(), &["ZINCRBY", &board, &point, "ada"])?;
+    for args in [&apply[..], &["--dry-run"]] {
+        refused(
+            valid.clone(),
+            args,
+            1,
+            "the store has values that the journal lacks",
+        )?;
+    }
+    assert_eq!(recounts(&app).await, 0);
+    Ok(())
+}
+
+/// Returns the data without shadow and progress.
+fn without_progress(mut data: StoredData) -> StoredData {
+    data.retain(|key, _| !rest(key).starts_with('~') && rest(key) != "r");
+    data
+}
+
+/// The configuration of a service as `wrangler.toml`, piped to no terminal.
+#[tokio::test(flavor = "multi_thread")]
+async fn wrangler_configuration_has_the_rules() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.send(like("ada", "a")).await;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("wrangler.toml");
+    let text = "compatibility_date = \"2026-11-01\"\n[[env.production.vars.RULES.like]]\npoints = 5\n\
+        [[env.production.vars.RULES.like]]\nfrom = \"2999-01-01\"\npoints = 6\n";
+    fs::write(&path, text)?;
+    let file = path.to_str().unwrap_or_default();
+    let args = [
+        "recount",
+        "--rules",
+        file,
+        "--environment",
+        "production",
+        "--apply",
+        "--yes",
+    ];
+    let applied = finish(command(&app, &args))?;
+    assert_eq!(applied.code, Some(0), "{applied:?}");
+    let standing = app.without_cache();
+    let standing = standing.api.get("/v1/ranking/all/users/ada").await;
+    assert_eq!(standing.body["score"], 5);
+    Ok(())
+}
