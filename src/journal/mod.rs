@@ -46,7 +46,7 @@
 //! | `stub` | `now`, `target`, `name`, `stub` (empty if it is deleted): a field of the register, see `count_receive.lua`; `erased` as above |
 //! | `list` | `now`, `user` (an author), `listed` (a target or stub in the list), `instant` (empty if it leaves the list): with several shards |
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
-//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason` |
+//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
