@@ -8,6 +8,7 @@ mod scopes;
 mod service_keys;
 mod tokens;
 mod vars;
+mod webhooks;
 
 pub use bound::Bound;
 pub use levels::{Level, Levels};
@@ -17,6 +18,7 @@ pub use scopes::{Scope, Scopes};
 pub use service_keys::ServiceKeys;
 pub use tokens::Tokens;
 pub use vars::Vars;
+pub use webhooks::{Endpoint, LEVEL_REACHED, Webhooks};
 
 use crate::calendar::Period;
 use crate::error::Error;
@@ -63,6 +65,8 @@ pub struct Config {
     pub snapshot_members: u32,
     /// The prefix of every key.
     pub prefix: String,
+    /// The servers that receive messages.
+    pub webhooks: Webhooks,
     /// The optional bindings.
     pub bound: Bound,
     /// Number of shards: 1 to 64.
@@ -146,6 +150,7 @@ impl Config {
                 .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
                 .unwrap_or(1000),
             prefix: prefix(vars)?,
+            webhooks: Webhooks::parse(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
         })
