@@ -13,7 +13,7 @@
 //! 5. [`copies`] keeps the copies of boards outside of Redis in step when a user is hidden or
 //!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
 //!    period before.
-//! 6. [`jobs`] runs on a schedule or for the queue.
+//! 6. [`jobs`] runs on a schedule or for the queue. [`webhooks`] are the messages that it sends.
 //! 7. [`platform`] wraps the platform, one file for each binding. [`log`] writes log lines.
 
 pub mod app;
@@ -30,3 +30,4 @@ pub mod platform;
 pub mod request;
 pub mod response;
 pub mod routes;
+pub mod webhooks;

@@ -8,6 +8,7 @@ pub mod pending;
 pub mod replay;
 pub mod snapshots;
 pub mod sums;
+pub mod webhooks;
 
 use crate::app::{App, CronRun};
 use crate::log;
@@ -28,22 +29,31 @@ const EVERY_MINUTE: &str = "* * * * *";
 ///
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
 /// for each shard every minute, and three more every five minutes. Boards of content on several shards
-/// take one more for each shard.
+/// take one more for each shard. With webhooks, the run of every minute also sends a transaction to the
+/// database of the journal.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let Ok(run) = app.cron_run() else {
         return;
     };
     deliveries::run_all(&run.deployment).await;
-    log_failure(run_jobs(app, &run, cron == EVERY_MINUTE).await);
+    let only_minute = cron == EVERY_MINUTE;
+    let result = run_jobs(app, &run, only_minute).await;
+    let all_entries = matches!(result, Ok(true));
+    log_failure(result.map(|_| ()));
+    if only_minute {
+        run.budget.reserve(Cost::default());
+        log_failure(webhooks::run(&run, all_entries).await);
+    }
 }
 
-/// Runs the jobs of every minute, or all.
-async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Error> {
+/// Runs the jobs of every minute, or all. Returns whether the journal has every entry.
+async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<bool, Error> {
     let mut archive = run.archive.as_ref();
     let mut saved = app.bindings.snapshots.as_ref();
     let (mut later, mut of_snapshots) = (Cost::default(), Cost::default());
     if only_minute {
         (archive, saved) = (None, None);
+        later = webhooks::reserved(&run.deployment.config);
     }
     if saved.is_some() {
         of_snapshots = snapshots::cost(&run.deployment);
@@ -88,7 +98,7 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Err
             }
         } else if only_minute {
             // Every change of visibility and every erasure has an entry, which stays while it is pending.
-            return Ok(());
+            return Ok(true);
         }
     }
     run.budget.reserve(later.plus(of_sums));
@@ -104,10 +114,10 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<(), Err
         log_failure(archive::run(&run.deployment, archive, &progress, &run.budget).await);
     }
     run.budget.reserve(Cost::default());
-    match saved {
-        Some(saved) => snapshots::run(&run.deployment, saved, &progress, &run.budget).await,
-        None => Ok(()),
+    if let Some(saved) = saved {
+        snapshots::run(&run.deployment, saved, &progress, &run.budget).await?;
     }
+    Ok(drained.is_some())
 }
 
 /// Reads the progress of the jobs, or only the lengths of the outboxes. Without a journal nothing

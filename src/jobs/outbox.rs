@@ -5,6 +5,7 @@ use crate::journal;
 use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::d1::Database;
+use crate::webhooks::reads_levels;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
@@ -18,6 +19,9 @@ const MAX_CRON_BATCHES: u32 = 100;
 /// empties the rows of erased users, and a request that removes the last batch of the shard.
 const BATCH_COST: Cost = Cost::new(3, 4);
 
+/// The further cost of a batch with webhooks: a request that reads points, and three queries.
+const WEBHOOKS_COST: Cost = Cost::new(1, 3);
+
 /// The most batches of a request.
 pub const REQUEST_BATCHES: u32 = 20;
 
@@ -25,16 +29,21 @@ pub const REQUEST_BATCHES: u32 = 20;
 const MIN_ENTRIES: usize = 125;
 
 /// Returns the most batches of a run of cron. 20 batches of one shard take 41 of 50 requests, and the
-/// lengths of the outboxes one more.
+/// lengths of the outboxes one more. Webhooks about levels take one more for each batch.
 #[must_use]
 pub fn cron_batches(config: &Config) -> u32 {
-    (config.cron_budget * 2 / 5).min(MAX_CRON_BATCHES)
+    (config.cron_budget * 4 / 5 / batch_requests(config)).min(MAX_CRON_BATCHES)
+}
+
+/// Returns the requests of each batch.
+fn batch_requests(config: &Config) -> u32 {
+    2 + u32::from(reads_levels(config))
 }
 
 /// Returns the requests of a run of cron that moves the most batches of one shard.
 #[must_use]
 pub fn cron_cost(config: &Config) -> Cost {
-    Cost::new(2 * cron_batches(config) + 2, 0)
+    Cost::new(batch_requests(config) * cron_batches(config) + 2, 0)
 }
 
 /// Returns the most entries that a run of cron moves.
@@ -111,7 +120,11 @@ impl Drain<'_> {
         let settled = archive::settled_before(&self.deployment.calendar, clock::now());
         let settled = settled.to_string();
         let (mut ids, mut late, mut length) = (Vec::new(), false, BATCH);
-        let may_continue = || self.budget.is_none_or(|budget| budget.allows(BATCH_COST));
+        let cost = match self.deployment.config.webhooks.is_empty() {
+            true => BATCH_COST,
+            false => BATCH_COST.plus(WEBHOOKS_COST),
+        };
+        let may_continue = || self.budget.is_none_or(|budget| budget.allows(cost));
         let (mut kept, mut end) = (0, false);
         while !end && *batches > 0 && may_continue() {
             *batches -= 1;
@@ -125,12 +138,11 @@ impl Drain<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            let entries = batch.entries;
+            let entries = &batch.entries;
             if entries.len() <= kept {
                 return Ok(true);
             }
-            let config = &self.deployment.config;
-            ids = journal::write(self.journal, config, self.shard, &entries).await?;
+            ids = journal::write(self.journal, self.deployment, self.shard, &batch).await?;
             end = entries.len() < length && ids.len() == entries.len();
             kept = usize::from(batch.is_pending);
             late = entries.iter().any(|entry| is_late(entry, &settled));

@@ -5,7 +5,9 @@ use crate::platform::d1::{Database, Statement};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
-use activity_rank_core::point_changes::{Cause, PointChange, PointsPage, PointsRequest, Source};
+use activity_rank_core::point_changes::{
+    Cause, PointChange, PointsPage, PointsRequest, Source, steps_of_longest_period,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -28,24 +30,6 @@ impl Fields {
 
     fn integer(&self, name: &str) -> Option<i64> {
         self.text(name).parse().ok()
-    }
-
-    /// Returns the points on the board of the longest period of all users.
-    fn steps(&self) -> Option<i64> {
-        let applied = self.text("applied");
-        if applied.is_empty() {
-            let points = self.integer("points")?;
-            return Some(if self.text("did") == "undo" {
-                -points
-            } else {
-                points
-            });
-        }
-        let mut amounts = applied.split('/');
-        let first = amounts.next()?;
-        let others = self.text("kinds").len().checked_sub(2);
-        let longest = others.and_then(|index| amounts.nth(index));
-        longest.unwrap_or(first).parse().ok()
     }
 }
 
@@ -110,7 +94,8 @@ fn decode(row: &Row) -> Option<PointChange> {
             is_undone: false,
         });
     }
-    let change = PointChange::of_record(fields.text("mark"), at, fields.steps()?);
+    let steps = steps_of_longest_period(&|name| fields.text(name))?;
+    let change = PointChange::of_record(fields.text("mark"), at, steps);
     Some(PointChange {
         cause: match fields.text("did") {
             "undo" => Cause::Undo,

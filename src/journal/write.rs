@@ -7,10 +7,11 @@
 use super::sums;
 use crate::archive::deployment_id;
 use crate::platform::d1::{Database, Statement};
-use activity_rank_core::config::Config;
+use crate::webhooks::statements_of_changes;
 use activity_rank_core::error::Error;
 use activity_rank_core::object::Object;
-use activity_rank_store::outbox::OutboxEntry;
+use activity_rank_store::deployment::Deployment;
+use activity_rank_store::outbox::{self, OutboxEntry};
 use serde::Serialize;
 
 /// Approximate maximum size of the rows in one statement, in bytes: D1 accepts 2 MB.
@@ -32,23 +33,28 @@ struct Batch {
 struct Row<'a>(&'a str, &'a str, Object<&'a str, &'a str>);
 
 /// Writes the first entries of a shard's outbox, as many as fit in one statement, and returns their
-/// ids.
+/// ids. Of a shard with pending changes, the first entry may be in the journal already.
 ///
 /// # Errors
 ///
 /// [`Error::StoreUnavailable`] if the database fails; then nothing was written.
 pub async fn write(
     journal: &Database,
-    config: &Config,
+    deployment: &Deployment,
     shard: u32,
-    entries: &[OutboxEntry],
+    batch_of_outbox: &outbox::Batch,
 ) -> Result<Vec<String>, Error> {
+    let entries = &batch_of_outbox.entries;
     let batch = Batch::new(entries);
+    let config = &deployment.config;
     let mut statements = batch.statements(&deployment_id(config), shard);
     if !batch.erased.is_empty() {
         // An erasure empties only rows that are in the sums.
         statements.splice(1..1, sums::statements(config, None));
     }
+    let written = entries.get(..batch.ids.len()).unwrap_or_default();
+    let oldest = written.get(usize::from(batch_of_outbox.is_pending));
+    statements.extend(statements_of_changes(deployment, shard, written, oldest).await);
     journal.run(&statements).await?;
     Ok(batch.ids)
 }

@@ -20,6 +20,7 @@ pub mod snapshots;
 pub mod store;
 pub mod text;
 pub mod time_zone;
+pub mod webhooks;
 
 use wasm_bindgen::{JsCast, JsValue};
 use worker::js_sys::Error;

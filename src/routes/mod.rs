@@ -16,6 +16,7 @@ mod stats;
 pub mod table;
 mod targets;
 mod users;
+mod webhooks;
 
 use crate::app::{App, RequestContext};
 use crate::log;
@@ -77,6 +78,8 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::Adjustments(user) => moderation::adjust(context, &user).await,
         Route::AuditLog => moderation::audit_log(context).await,
         Route::Journal => journal::get(context).await,
+        Route::WebhookDeliveries => webhooks::list(context).await,
+        Route::WebhookRetry(id) => webhooks::retry(context, &id).await,
         Route::Stats => stats::get(context).await,
         Route::Digest(week) => digest::get(context, &week).await,
         Route::Feed(format) => digest::feed(context, format).await,

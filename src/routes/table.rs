@@ -65,6 +65,10 @@ pub enum Route {
     AuditLog,
     /// `/v1/journal`
     Journal,
+    /// `/v1/webhooks/deliveries`
+    WebhookDeliveries,
+    /// `/v1/webhooks/deliveries/{id}/retry`
+    WebhookRetry(String),
     /// `/v1/stats`
     Stats,
     /// `/v1/digest/{week}`
@@ -139,6 +143,8 @@ impl Route {
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
             ["v1", "moderation"] => Self::AuditLog,
             ["v1", "journal"] => Self::Journal,
+            ["v1", "webhooks", "deliveries"] => Self::WebhookDeliveries,
+            ["v1", "webhooks", "deliveries", id, "retry"] => Self::WebhookRetry(id.to_owned()),
             ["v1", "stats"] => Self::Stats,
             ["v1", "digest", week] => Self::Digest(week.to_owned()),
             ["v1", "feed.atom"] => Self::Feed(FeedFormat::Atom),
@@ -212,6 +218,8 @@ impl Route {
             Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),
             Self::AuditLog => ("/v1/moderation", READ, false),
             Self::Journal => ("/v1/journal", READ, false),
+            Self::WebhookDeliveries => ("/v1/webhooks/deliveries", READ, false),
+            Self::WebhookRetry(_) => ("/v1/webhooks/deliveries/{id}/retry", "POST", false),
             Self::Stats => ("/v1/stats", READ, false),
             Self::Digest(_) => ("/v1/digest/{week}", READ, true),
             Self::Feed(format) => (format.path(), READ, true),

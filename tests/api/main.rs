@@ -27,6 +27,7 @@ mod static_files;
 mod static_routes;
 mod stats;
 mod users;
+mod webhooks;
 
 // Behaviour of several routes.
 mod archive;

@@ -11,11 +11,12 @@
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
 //! 6. [`profile`], [`history`] and [`moderation`]: what is known and shown about one user.
 //! 7. [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
-//! 8. [`token`] and [`caller`]: who sends a request, and what that caller may do.
-//! 9. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
-//!    that the others share.
-//! 10. [`shard`]: the shard of a user.
-//! 11. [`error`]: every error a caller can receive, as a problem document.
+//! 8. [`webhook`]: the messages to webhooks.
+//! 9. [`token`] and [`caller`]: who sends a request, and what that caller may do.
+//! 10. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
+//!     that the others share.
+//! 11. [`shard`]: the shard of a user.
+//! 12. [`error`]: every error a caller can receive, as a problem document.
 
 pub mod activity;
 pub mod board;
@@ -40,6 +41,7 @@ pub mod shard;
 pub mod stats;
 pub mod text;
 pub mod token;
+pub mod webhook;
 
 /// Maximum size of a request body in bytes.
 pub const MAX_BODY_BYTES: usize = 256 * 1024;

@@ -124,6 +124,25 @@ impl PointChange {
     }
 }
 
+/// Returns the points by which an entry of the journal changed the board of its longest period of all users, in smallest steps.
+#[must_use]
+pub fn steps_of_longest_period<'a>(field: &dyn Fn(&str) -> &'a str) -> Option<i64> {
+    let applied = field("applied");
+    if applied.is_empty() {
+        let points: i64 = field("points").parse().ok()?;
+        return Some(if field("did") == "undo" {
+            -points
+        } else {
+            points
+        });
+    }
+    let mut amounts = applied.split('/');
+    let first = amounts.next()?;
+    let others = field("kinds").len().checked_sub(2);
+    let longest = others.and_then(|index| amounts.nth(index));
+    longest.unwrap_or(first).parse().ok()
+}
+
 impl PointsRequest {
     /// Parses the request.
     ///

@@ -1,4 +1,4 @@
-//! The assignment of users to shards.
+//! The assignment of users to shards, and hashes of texts.
 
 /// Returns the shard of a user: the 32-bit FNV-1a hash of the id, modulo the number of shards.
 ///
@@ -9,6 +9,15 @@ pub fn of(user: &str, shards: u32) -> u32 {
     // The offset basis and prime are from draft-eastlake-fnv.
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     user.bytes().fold(0x811c_9dc5, mix) % shards.max(1)
+}
+
+/// Returns the 64-bit FNV-1a hash of texts. A byte that UTF-8 never has ends each of them.
+#[must_use]
+pub fn fnv_64(texts: &[&str]) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let texts = texts.iter();
+    let bytes = texts.flat_map(|text| text.bytes().chain([0xff]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 #[cfg(test)]

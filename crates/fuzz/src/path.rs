@@ -19,6 +19,7 @@ use activity_rank_core::path::normal_form;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
 use activity_rank_core::stats::StatsRequest;
+use activity_rank_core::webhook::{DeliveriesRequest, checked_id};
 use activity_rank_store::boards::{Others, call, friends_call, standings_call, winners_call};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Pipeline};
@@ -136,6 +137,8 @@ fn check_route(path: &str, query: &str) {
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
         Route::AuditLog => "/v1/moderation".to_owned(),
         Route::Journal => "/v1/journal".to_owned(),
+        Route::WebhookDeliveries => "/v1/webhooks/deliveries".to_owned(),
+        Route::WebhookRetry(id) => format!("/v1/webhooks/deliveries/{}/retry", encoded(id)),
         Route::Stats => "/v1/stats".to_owned(),
         Route::Digest(week) => format!("/v1/digest/{}", encoded(week)),
         Route::Feed(format) => format.path().to_owned(),
@@ -171,6 +174,15 @@ fn check_route(path: &str, query: &str) {
             assert_documented_error("", page.as_ref().err());
             assert!(page.is_err() || is_id(user), "{user:?}");
         }
+        Route::WebhookDeliveries => {
+            let page = DeliveriesRequest::parse(query);
+            assert_documented_error("", page.as_ref().err());
+            assert!(page.is_err() || page.is_ok_and(|page| (1..=100).contains(&page.limit)));
+        }
+        Route::WebhookRetry(id) => assert_eq!(
+            checked_id(id).is_ok(),
+            id.len() == 36 && checked_id(id).as_ref() == Ok(id)
+        ),
         Route::Stats => check_stats(query),
         Route::Digest(week) => check_digest(week, query),
         Route::Feed(format) => {

@@ -14,7 +14,7 @@ use hyper::body::{Body, Frame, Incoming};
 use hyper::header::{CONTENT_LENGTH, HOST, LOCATION};
 use hyper::http::request::Parts;
 use hyper::http::response::Builder;
-use hyper::{Request, Response, service::service_fn};
+use hyper::{HeaderMap, Request, Response, service::service_fn};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -109,6 +109,8 @@ pub struct Recorded {
     pub path: String,
     /// The body as sent.
     pub body: Bytes,
+    /// The headers.
+    pub headers: HeaderMap,
     /// The header `Upstash-Sync-Token`.
     pub sync_token: Option<String>,
 }
@@ -295,6 +297,7 @@ async fn respond(
     let recorded = Recorded {
         path: head.uri.to_string(),
         body: body.clone(),
+        headers: head.headers.clone(),
         sync_token: head.headers.get(SYNC_TOKEN).map(|token| {
             let token = token.to_str();
             token.expect("a token in ASCII").to_owned()

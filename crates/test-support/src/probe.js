@@ -1,7 +1,7 @@
 // Wraps the Worker under test to give tests access to its queue and databases. POST /queue enqueues a
 // message, POST /sql and /sql/archive run a statement, and `X-Abort-After` aborts a request. Logs the messages that this
 // isolate acknowledges ("DONE"), those that arrive in the dead-letter queue ("DEAD"), and what each run
-// of cron sends ("CRON").
+// of cron sends ("CRON"). With the variable CHAT_SERVER, that server stands in for Discord and Slack.
 import { forward } from './aborting_caller.js'
 import rank from './rank.js'
 
@@ -43,9 +43,13 @@ function addBatch([statements], batch) {
   batch.then(addRows, () => {})
 }
 
-function countAll({ ARCHIVE, JOURNAL, SNAPSHOTS }) {
+function countAll({ ARCHIVE, JOURNAL, SNAPSHOTS, CHAT_SERVER }) {
   if (isCounting) return
   isCounting = true
+  if (CHAT_SERVER) {
+    const { fetch } = globalThis
+    globalThis.fetch = (url, init) => fetch(url.replace(/^https:..(discord|hooks.slack).com/, CHAT_SERVER), init)
+  }
   count(globalThis, 'fetch', () => {
     sent.store_requests += 1
   })

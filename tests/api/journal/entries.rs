@@ -160,9 +160,9 @@ async fn journal_lists_each_moderation_change_once() {
     };
     let adjusted = json!({"action": "adjust", "points": "-5", "mark": "adjust:x",
         "date": day(2).to_string(), "groups": "eu"});
-    let moderated = |hidden, frozen| {
+    let moderated = |hidden, frozen, changed| {
         json!({"did": "moderate", "user": peer("a"), "hidden": hidden, "frozen": frozen,
-            "reason": "Seen"})
+            "reason": "Seen", "changed": changed})
     };
     let expected = [
         entry("count", "a", "1"),
@@ -175,9 +175,9 @@ async fn journal_lists_each_moderation_change_once() {
             with(entry("undo", "a", "-"), adjusted),
             json!({"reason": "Not so", "points": "0", "applied": removed("")}),
         ),
-        moderated("1", "1"),
-        moderated("0", "0"),
-        moderated("0", "1"),
+        moderated("1", "1", "hide freeze"),
+        moderated("0", "0", "unhide unfreeze"),
+        moderated("0", "1", "freeze"),
     ];
     assert_entries(&app, &expected).await;
 }

@@ -40,6 +40,13 @@ const TABLE: &str = r#"
     LEVELS                    [{"Regular":-1}]             'Regular' must be points from 0 to 8388607
     LEVELS                    [{"Regular":0.5}]            'Regular' is finer than POINT_DECIMALS = 0 allows
     LEVELS                    [{"A":1,"B":1}]              'A' and 'B' have the same points
+    WEBHOOKS                  ["https://a.example", {"url":"https://a.example"}]  must be a list
+    WEBHOOKS                  [[], "[]"]                   must have 1 to 10 endpoints
+    WEBHOOKS                  [["https://a.example"]]      number 1 must be a table with url, secret and kinds
+    WEBHOOKS                  [[{"URL":"https://a.example"}]]  number 1 has an unknown field; expected url, secret, kinds
+    WEBHOOKS                  [[{"url":"http://a.example"}], [{"url":"https://u@a.example"}], [{}]]  number 1 must have a url that begins with https://, or http://localhost, and names no user
+    WEBHOOKS                  [[{"url":"https://a.example","secret":"whsec_c2hvcnQ="}], [{"url":"https://a.example"}]]  number 1 must have a secret: whsec_ and the base64 of 24 to 64 bytes, from: echo whsec_$(openssl rand -base64 32)
+    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, moderation.*, journal.lagging
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table

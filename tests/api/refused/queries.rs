@@ -1,5 +1,7 @@
 //! Invalid path segments and query parameters.
 
+use test_support::Method;
+
 use super::case::{Case, get};
 use crate::problem::{ID, NO_PARAMETERS, Problem, field_error, field_errors};
 
@@ -22,6 +24,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(id_lists());
     cases.extend(unknown_parameters());
     cases.extend(path_segments());
+    cases.extend(deliveries());
     cases
 }
 
@@ -32,6 +35,7 @@ fn numbers() -> Vec<Case> {
         ("/v1/ranking/day/winners", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day/users/42", "around", AROUND, ["-1", "26"]),
         ("/v1/users/42/activity", "days", DAYS, ["0", "367"]),
+        ("/v1/webhooks/deliveries", "limit", LIMIT, ["0", "101"]),
         ("/v1/journal", "after", AFTER, ["-1", "4294967296"]),
         ("/v1/journal", "limit", ENTRIES, ["0", "5001"]),
         ("/v1/journal", "shard", SHARD, ["-1", "64"]),
@@ -63,6 +67,30 @@ fn numbers() -> Vec<Case> {
         let path = format!("/v1/users/42/activity?days={value}");
         cases.push(get(&path, field_error("days", reason)));
     }
+    cases
+}
+
+/// The parameters of deliveries to webhooks.
+fn deliveries() -> Vec<Case> {
+    const PATH: &str = "/v1/webhooks/deliveries";
+    let states = "must be one of pending, delivered, failed, dropped";
+    let id = "must be the id of a delivery: msg_ and 32 hexadecimal digits";
+    let query = |name: &str, value: &str, detail| {
+        get(&format!("{PATH}?{name}={value}"), field_error(name, detail))
+    };
+    let mut cases = Vec::new();
+    for state in ["", "Pending", "pending,failed"] {
+        cases.push(query("state", state, states));
+    }
+    let upper = format!("msg_{}", "A".repeat(32));
+    for before in ["1", "msg_", &upper] {
+        cases.push(query("before", before, id));
+        let path = format!("{PATH}/{before}/retry");
+        cases.push(Case::new(Method::POST, &path, field_error("id", id)));
+    }
+    let path = format!("{PATH}/msg_{}/retry?state=failed", "0".repeat(32));
+    let unknown = field_error("state", NO_PARAMETERS);
+    cases.push(Case::new(Method::POST, &path, unknown));
     cases
 }
 

@@ -79,6 +79,14 @@ impl Levels {
         self.0.is_empty()
     }
 
+    /// Returns the points of each level in smallest steps, between commas.
+    #[must_use]
+    pub fn thresholds(&self) -> String {
+        let levels = self.0.iter();
+        let steps: Vec<String> = levels.map(|level| level.steps.to_string()).collect();
+        steps.join(",")
+    }
+
     /// Returns the level at these points, in smallest steps; `None` below the first one.
     #[must_use]
     pub fn at(&self, steps: u64) -> Option<&Level> {

@@ -8,6 +8,7 @@ mod scopes;
 mod service_keys;
 mod tokens;
 mod vars;
+mod webhooks;
 
 pub use bound::Bound;
 pub use levels::{Level, Levels};
@@ -17,6 +18,7 @@ pub use scopes::{Scope, Scopes};
 pub use service_keys::ServiceKeys;
 pub use tokens::Tokens;
 pub use vars::Vars;
+pub use webhooks::{Endpoint, LEVEL_REACHED, Webhooks};
 
 use crate::calendar::{Calendar, Period, Zone};
 use crate::error::Error;
@@ -65,6 +67,8 @@ pub struct Config {
     pub settling: i64,
     /// The prefix of every key.
     pub prefix: String,
+    /// The servers that receive messages.
+    pub webhooks: Webhooks,
     /// The optional bindings.
     pub bound: Bound,
     /// Number of shards: 1 to 64.
@@ -164,6 +168,7 @@ impl Config {
             settling: i64::from(vars.integer("SETTLE_MINUTES", 0..=43_200)?.unwrap_or(180))
                 * 60_000,
             prefix: prefix(vars)?,
+            webhooks: Webhooks::parse(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
         })

@@ -75,14 +75,20 @@ fn jwks_url(vars: &Vars) -> Result<Option<String>, Error> {
     let Some(url) = vars.text(NAME)? else {
         return Ok(None);
     };
-    let (scheme, rest) = url.split_once("://").unwrap_or_default();
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let host = authority.split(':').next().unwrap_or_default();
-    let local = ["localhost", "127.0.0.1"].contains(&host);
-    let secure = scheme == "https" || (scheme == "http" && local);
-    if !secure || host.is_empty() || authority.contains('@') {
+    if secure_authority(&url).is_none() {
         let remedy = "must begin with https://, or http://localhost, and name no user".to_owned();
         return Err(Error::Misconfigured(NAME, remedy));
     }
     Ok(Some(url))
+}
+
+/// Returns host and port of a URL with HTTPS, or with HTTP on this machine; `None` for any other URL, and for one
+/// that names a user.
+pub(super) fn secure_authority(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.split(':').next().unwrap_or_default();
+    let local = ["localhost", "127.0.0.1"].contains(&host);
+    let secure = scheme == "https" || (scheme == "http" && local);
+    (secure && !host.is_empty() && !authority.contains('@')).then_some(authority)
 }

@@ -38,6 +38,7 @@ impl Vars {
         "CRON_BUDGET",
         "PREFIX",
         "SHARDS",
+        "WEBHOOKS",
     ];
 
     /// Wraps variables by name.
@@ -128,6 +129,26 @@ impl Vars {
                 .filter(|word| !word.is_empty());
             words.map(str::to_owned).collect()
         }))
+    }
+
+    /// Returns a list, given as such or as a JSON string.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if the variable is anything else.
+    pub fn list(&self, name: &'static str) -> Result<Option<Vec<Value>>, Error> {
+        let value = match self.0.get(name) {
+            Some(Value::Array(list)) => return Ok(Some(list.clone())),
+            Some(Value::Object(_)) => None,
+            _ => match self.text(name)? {
+                None => return Ok(None),
+                Some(text) => json::read(text.as_bytes()).ok(),
+            },
+        };
+        match value {
+            Some(Value::Array(list)) => Ok(Some(list)),
+            _ => Err(Error::Misconfigured(name, "must be a list".to_owned())),
+        }
     }
 
     /// Returns a table, given as such or as a JSON string.

@@ -45,8 +45,9 @@ if #entries > 0 then
   if before.hidden ~= after.hidden and opted_out == '' then
     verb = after.hidden and 'h' or 'u'
   end
+  local changed = table.concat({ entries[1][1], entries[2] and entries[2][1] }, ' ')
   local journal_id = write_outbox(outbox, 'moderate', 'now', ARGV[2], 'user', user, 'hidden', ARGV[4],
-    'frozen', ARGV[5], 'reason', ARGV[6])
+    'frozen', ARGV[5], 'reason', ARGV[6], 'changed', changed)
   begin(user, verb, change, outbox, journal_id)
 end
 return { ARGV[1], line_of(user) and next_keys(names) or {}, redis.call('HGET', KEYS[1], user), flags }

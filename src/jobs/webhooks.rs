@@ -1,0 +1,246 @@
+//! Sends messages to webhooks, and makes those about periods that have ended.
+
+use crate::app::CronRun;
+use crate::archive;
+use crate::jobs::archive::settled_before;
+use crate::log;
+use crate::platform::budget::Cost;
+use crate::platform::{clock, webhooks as sender};
+use crate::webhooks::{self, Attempt, Due, message};
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, PeriodView, WINNERS};
+use activity_rank_core::calendar::{Calendar, Date, Instant, Period};
+use activity_rank_core::config::{Config, LEVEL_REACHED};
+use activity_rank_core::error::Error;
+use activity_rank_core::profile::Profile;
+use activity_rank_core::webhook::{data_of_level, data_of_period, render};
+use activity_rank_store::boards::read_tops;
+use activity_rank_store::profiles;
+use serde_json::{Value, json};
+
+/// The cost of a run without its messages: it claims deliveries, reads boards from Redis and the archive, profiles and
+/// points, and records the attempts. Two requests more for a store that does not know a script, and to check fingerprints.
+const OTHERS: Cost = Cost::new(8, 14);
+
+/// The part of the budget that other jobs leave: enough to send 5 messages.
+const RESERVED: Cost = Cost::new(OTHERS.requests + 5, OTHERS.queries);
+
+/// The kind of a message about a period that has ended.
+const PERIOD_CLOSED: &str = "period.closed";
+
+/// The most messages of a run.
+const MAX_MESSAGES: u32 = 100;
+
+/// A period makes a message for so many milliseconds after it has settled.
+const CLOSED_FOR: i64 = 24 * 3_600_000;
+
+/// The parts of messages that come from the store.
+struct Context<'a> {
+    boards: Vec<BoardId>,
+    /// The first rows of each board; empty if they could not be read.
+    slices: Vec<BoardSlice>,
+    users: Vec<&'a str>,
+    /// The profile and the points of all time of each user; empty if they could not be read. A user without points is
+    /// hidden or erased.
+    members: Vec<(Option<Profile>, u64)>,
+}
+
+/// Returns the part of the budget that other jobs leave for this one.
+#[must_use]
+pub fn reserved(config: &Config) -> Cost {
+    match config.webhooks.is_empty() {
+        true => Cost::default(),
+        false => RESERVED,
+    }
+}
+
+/// Sends the messages that are due, within a budget. `all_entries` is whether the journal has every entry.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; the next run continues.
+pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
+    let config = &run.deployment.config;
+    let (endpoints, now) = (config.webhooks.endpoints(), clock::now());
+    let limit = run
+        .budget
+        .unreserved_requests()
+        .saturating_sub(OTHERS.requests);
+    let Some(journal) = run
+        .journal
+        .as_ref()
+        .filter(|_| !endpoints.is_empty() && limit > 0)
+    else {
+        return Ok(());
+    };
+    let limit = limit.min(MAX_MESSAGES);
+    let of_endpoint = (limit / endpoints.len() as u32).max(1);
+    let closed = closed_periods(config, &run.deployment.calendar, now);
+    let mut statements = vec![
+        webhooks::insert(config, closed, now),
+        webhooks::delete_old(config, now),
+    ];
+    for endpoint in endpoints {
+        statements.push(webhooks::claim(
+            config,
+            &endpoint.name,
+            (of_endpoint, all_entries),
+            now,
+        ));
+    }
+    let results = journal.run(&statements).await?;
+    let mut due = webhooks::deliveries_of_claims(results.get(2..).unwrap_or_default())?;
+    // There may be more endpoints than the budget allows messages.
+    due.truncate(limit as usize);
+    if due.is_empty() {
+        return Ok(());
+    }
+    let context = Context::read(run, &due).await;
+    let (mut attempts, mut sent, mut messages) = (Vec::new(), Vec::new(), Vec::new());
+    for due in &due {
+        let endpoint = endpoints
+            .iter()
+            .find(|endpoint| endpoint.name == due.endpoint);
+        let Some(endpoint) = endpoint else { continue };
+        match context.data(run, due, now) {
+            Some(data) if data.is_empty() => attempts.push((due, Attempt::Dropped)),
+            Some(data) => {
+                let body = render(&due.kind, due.at, &data);
+                messages.push(json!([endpoint.url, endpoint.secret, due.id, body]));
+                sent.push(due);
+            }
+            // The store could not be read: the claim ends by itself.
+            None => (),
+        }
+    }
+    if !sent.is_empty() {
+        run.budget.spend(Cost::new(sent.len() as u32, 0))?;
+        let results = sender::send(&Value::Array(messages).to_string()).await;
+        for (due, result) in sent.into_iter().zip(results.split(' ')) {
+            match result.parse() {
+                Ok(status) => attempts.push((due, Attempt::Status(status))),
+                Err(_) if result == "-" => (),
+                Err(_) => attempts.push((due, Attempt::Error(result.to_owned()))),
+            }
+        }
+    }
+    if attempts.is_empty() {
+        return Ok(());
+    }
+    webhooks::record(journal, &attempts, clock::now()).await
+}
+
+/// Returns the messages about the last period of each kind, if it has settled within [`CLOSED_FOR`].
+fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> String {
+    let settled = settled_before(calendar, now);
+    let mut closed = Vec::new();
+    for period in &config.periods {
+        let Some((end, _)) = period.days(settled) else {
+            continue;
+        };
+        let Some((first, _)) = period.days(end.plus(-1)) else {
+            continue;
+        };
+        let at = calendar.start_of(end);
+        if settled_before(calendar, Instant(now.0 - CLOSED_FOR)) < end {
+            let subject = format!("{}{first}", period.letter());
+            closed.push(message(PERIOD_CLOSED, subject, at, Value::Null).into());
+        }
+    }
+    Value::Array(closed).to_string()
+}
+
+/// Returns the board that the subject of a message names.
+fn board_of(subject: &str) -> Option<BoardId> {
+    let (letter, first) = subject.split_at_checked(1)?;
+    Some(BoardId {
+        kind: BoardKind::Members,
+        period: Period::from_letter(letter.chars().next()?)?,
+        date: Date::parse(first)?,
+        group: None,
+    })
+}
+
+impl<'a> Context<'a> {
+    /// Reads the parts of deliveries that come from the store. A failure is logged.
+    async fn read(run: &CronRun, due: &'a [Due]) -> Self {
+        let mut context = Self {
+            boards: Vec::new(),
+            slices: Vec::new(),
+            users: Vec::new(),
+            members: Vec::new(),
+        };
+        for due in due {
+            if due.kind == PERIOD_CLOSED {
+                let board = board_of(&due.subject);
+                context
+                    .boards
+                    .extend(board.filter(|board| !context.boards.contains(board)));
+            } else if due.kind == LEVEL_REACHED && !context.users.contains(&due.user.as_str()) {
+                context.users.push(&due.user);
+            }
+        }
+        if !context.boards.is_empty() {
+            match read_boards(run, &context.boards).await {
+                Ok(slices) => context.slices = slices,
+                Err(error) => log::job(&error),
+            }
+        }
+        if !context.users.is_empty() {
+            match profiles::read_profiles_and_points(&run.deployment, &context.users).await {
+                Ok(members) => context.members = members,
+                Err(error) => log::job(&error),
+            }
+        }
+        context
+    }
+
+    /// Returns the data of a delivery: empty if there is nothing to send, `None` if a part of it could not be read.
+    fn data(&self, run: &CronRun, due: &Due, now: Instant) -> Option<String> {
+        let (config, calendar) = (&run.deployment.config, &run.deployment.calendar);
+        if due.kind == PERIOD_CLOSED {
+            let board = board_of(&due.subject)?;
+            let index = self.boards.iter().position(|other| *other == board)?;
+            let slice = self.slices.get(index)?;
+            let view = PeriodView::new(board.period, board.date, calendar, now);
+            return Some(data_of_period(&view, slice, config.layout));
+        }
+        if due.kind == LEVEL_REACHED {
+            let index = self.users.iter().position(|user| *user == due.user)?;
+            let (profile, points) = self.members.get(index)?;
+            let level = config.levels.at(due.data.parse().unwrap_or_default());
+            return Some(match level {
+                Some(level) if *points > 0 => data_of_level(&due.user, profile.as_ref(), level),
+                Some(_) | None => String::new(),
+            });
+        }
+        Some(due.data.clone())
+    }
+}
+
+/// Reads the first rows of boards, from the archive if Redis no longer has a board.
+async fn read_boards(run: &CronRun, boards: &[BoardId]) -> Result<Vec<BoardSlice>, Error> {
+    let deployment = &run.deployment;
+    let mut slices = Vec::new();
+    for (board, top) in boards
+        .iter()
+        .zip(read_tops(deployment, boards, WINNERS).await?)
+    {
+        let mut slice = top.slice();
+        let archive = run.archive.as_ref().filter(|_| slice.rows.is_empty());
+        if let Some(archive) = archive {
+            let query = BoardQuery::Page {
+                offset: 0,
+                limit: WINNERS,
+            };
+            let archived = archive::read(archive, &deployment.config, board, &query).await?;
+            slice = archived.map_or(slice, |(slice, _)| slice);
+            let users: Vec<&str> = slice.rows.iter().map(|row| row.user.as_str()).collect();
+            let profiles = profiles::read_profiles(deployment, &users).await?;
+            for (row, profile) in slice.rows.iter_mut().zip(profiles) {
+                row.profile = profile;
+            }
+        }
+        slices.push(slice);
+    }
+    Ok(slices)
+}

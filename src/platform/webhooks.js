@@ -1,0 +1,106 @@
+// Sends messages to webhooks, signed as the Standard Webhooks specification says.
+
+const TIMEOUT = 10_000 // milliseconds
+// Milliseconds after which no message is sent any more: the rest is due later.
+const MAX_TIME = 25_000
+// Requests at the same time. The platform allows six, and would make others wait within their timeouts.
+const PARALLEL = 5
+
+const encoder = new TextEncoder()
+
+/** @typedef {[url: string, secret: string, id: string, body: string]} Message the body of the specification */
+
+/**
+ * Sends messages, to one receiver one after another until an attempt fails. A receiver that hangs does not delay others.
+ *
+ * @param {string} text an array of messages as JSON
+ * @returns {Promise<string>} for each one the status, `timeout`, `network` or `-` if it was not sent, between spaces
+ */
+export async function sendWebhooks(text) {
+  /** @type {Message[]} */
+  const messages = JSON.parse(text)
+  const results = messages.map(() => '-')
+  const end = Date.now() + MAX_TIME
+  const urls = [...new Set(messages.map(([url]) => url))]
+  const run = async () => {
+    for (let url = urls.shift(); url; url = urls.shift()) {
+      for (const [index, message] of messages.entries()) {
+        if (message[0] !== url) continue
+        if (Date.now() > end) return
+        results[index] = await send(message)
+        if (!results[index].startsWith('2')) break
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, run))
+  return results.join(' ')
+}
+
+/** @param {Message} message */
+async function send([url, secret, id, message]) {
+  try {
+    const body = format(url, message)
+    const headers = { 'content-type': 'application/json', 'user-agent': 'activity-rank', 'webhook-id': id }
+    if (secret) Object.assign(headers, await sign(secret, id, body))
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      // Only the configured receiver may have the message.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT),
+    })
+    response.body?.cancel().catch(() => {})
+    return String(response.status)
+  } catch (error) {
+    return /** @type {Error} */ (error).name === 'TimeoutError' ? 'timeout' : 'network'
+  }
+}
+
+/**
+ * Returns the request of a message: as it is, or as a message in a channel of Discord or Slack.
+ *
+ * @param {string} url
+ * @param {string} body
+ */
+function format(url, body) {
+  if (url.startsWith('https://discord.com/api/webhooks/')) {
+    const content = sentence(JSON.parse(body), (text) => text.replace(/[!-/:-@[-`{-~]/g, '\\$&'))
+    // 4: no preview of links.
+    return JSON.stringify({ content, allowed_mentions: { parse: [] }, flags: 4 })
+  }
+  if (url.startsWith('https://hooks.slack.com/')) {
+    const quote = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    return JSON.stringify({ text: sentence(JSON.parse(body), quote), unfurl_links: false, unfurl_media: false })
+  }
+  return body
+}
+
+// Returns a message in English. `quote` escapes a text of a user, so that it has no mentions and no formatting.
+function sentence({ type, data }, quote) {
+  const { period, entries, user, target, level, points, oldest } = data
+  const name = user ? quote(user.name ?? user.id) : 'a member'
+  const subject = target ? `target ${quote(target.id)}` : user ? `member ${name}` : name
+  switch (type) {
+    case 'period.closed': {
+      const row = ({ rank, score, user }) => `\n${rank}. ${quote(user.name ?? user.id)}: ${score}`
+      return `Most active members of the ${period.kind} ${period.id}:${entries.map(row).join('')}`
+    }
+    case 'level.reached':
+      return `${name} has reached the level ${quote(level.name)}.`
+    case 'journal.lagging':
+      return `The journal is behind: changes since ${oldest} were not in it.`
+    default:
+      return `Moderation: ${subject} was ${type.split('.')[1]}${points ? ` by ${points} points` : ''}.`
+  }
+}
+
+async function sign(secret, id, body) {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const bytes = Uint8Array.from(atob(secret), (character) => character.charCodeAt(0))
+  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign'])
+  const signed = encoder.encode(`${id}.${timestamp}.${body}`)
+  const signature = String.fromCharCode(...new Uint8Array(await crypto.subtle.sign('HMAC', key, signed)))
+  return { 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${btoa(signature)}` }
+}

@@ -1,0 +1,54 @@
+//! Messages to webhooks: the table `deliveries` beside the journal.
+//!
+//! A message has a kind, an instant, and what identifies what it is about: a subject, or an entry of the journal. For each
+//! endpoint that wants its kind there is a delivery, whose id is the `webhook-id`. Inserting a message a second time has
+//! no effect. [`crate::jobs::webhooks`] sends deliveries; their bodies are made only then, because a member may have been
+//! hidden or erased since.
+//!
+//! To add a kind: list it in `crates/core/src/config/webhooks.rs`, insert its [`message`], and return its data either
+//! from the SQL of [`claim`] or in [`crate::jobs::webhooks`]. `src/platform/webhooks.js` has its text for Discord and
+//! Slack.
+
+mod changes;
+mod deliveries;
+
+pub use changes::{reads_levels, statements_of_changes};
+pub use deliveries::{
+    Attempt, Due, claim, delete_old, deliveries_of_claims, read_page, record, retry,
+};
+
+use crate::archive::deployment_id;
+use crate::platform::d1::Statement;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Config;
+use serde_json::Value;
+
+/// Milliseconds in which a delivery is attempted.
+const ATTEMPTED_FOR: i64 = 48 * 3_600_000;
+
+/// Returns a new message: its kind, a subject that is unique within the kind, when it happened, and the data that the
+/// subject does not contain. More values may follow: shard and id of the journal's entry that it is about; then a member and
+/// the level before, as `data` is the level after. Such a message is inserted only if no higher level is known.
+#[must_use]
+pub fn message(kind: &str, subject: String, at: Instant, data: Value) -> Vec<Value> {
+    vec![kind.into(), subject.into(), data, at.0.into()]
+}
+
+/// Returns the statement that inserts deliveries of new messages, a JSON array.
+#[must_use]
+pub fn insert(config: &Config, messages: String, now: Instant) -> Statement {
+    let sql = "INSERT INTO deliveries (site, id, endpoint, kind, subject, data, at, shard, entry, state, due, until) \
+        SELECT ?1, 'msg_' || lower(hex(randomblob(16))), wanted.value ->> 0, new.value ->> 0, new.value ->> 1, \
+        IFNULL(new.value ->> 2, ''), new.value ->> 3, new.value ->> 4, new.value ->> 5, 'pending', ?4, ?4 + ?5 \
+        FROM json_each(?2) AS new JOIN json_each(?3) AS wanted ON new.value ->> 0 GLOB wanted.value ->> 1 \
+        WHERE new.value ->> 6 IS NULL OR new.value ->> 2 > IFNULL((SELECT steps FROM levels WHERE site = ?1 \
+        AND member = new.value ->> 6), new.value ->> 7) ORDER BY new.key ON CONFLICT DO NOTHING";
+    let values = vec![
+        deployment_id(config).into(),
+        messages.into(),
+        config.webhooks.wanted().into(),
+        now.0.into(),
+        ATTEMPTED_FOR.into(),
+    ];
+    Statement::new(sql, values)
+}

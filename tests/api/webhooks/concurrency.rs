@@ -1,0 +1,94 @@
+//! Runs of cron at the same time, and processes that die: each message arrives, and each id is one message.
+
+use test_support::{Fault, json, until};
+
+use super::{HookApp, assert_ids_are_unique, start, start_with, take};
+
+async fn hide_all(app: &HookApp, users: u32) {
+    for user in 0..users {
+        app.moderate(&format!("u{user}"), true, false)
+            .await
+            .assert_status(200);
+    }
+}
+
+/// Runs that overlap drain the same entries, and claim different deliveries.
+#[tokio::test]
+async fn concurrent_runs_send_each_message_once() {
+    let app = start_with(|worker| worker.json("CRON_BUDGET", json!(1000)));
+    hide_all(&app, 30).await;
+    let wrangler = &app.wrangler;
+    for _ in 0..3 {
+        futures::join!(
+            wrangler.minute(),
+            wrangler.minute(),
+            wrangler.tick(),
+            wrangler.minute()
+        );
+    }
+    let messages = take(&app.receiver);
+    assert_eq!(messages.len(), 30);
+    assert_ids_are_unique(&messages);
+}
+
+/// Each attempt fails, is cut before or after the receiver has it, or succeeds.
+#[tokio::test]
+async fn every_message_arrives_at_an_unreliable_receiver() {
+    let app = start_with(|worker| worker.json("CRON_BUDGET", json!(1000)));
+    hide_all(&app, 25).await;
+    let mut random = fastrand::Rng::with_seed(17);
+    app.receiver.fail(move |_| {
+        Some(match random.u32(0..4) {
+            0 => Fault::Respond(500, String::new()),
+            1 => Fault::CutBefore,
+            _ => Fault::Respond(200, String::new()),
+        })
+    });
+    let mut messages = Vec::new();
+    for _ in 0..200 {
+        messages.extend(app.minute().await);
+        if app
+            .states("moderation.hidden")
+            .await
+            .iter()
+            .all(|state| state == "delivered")
+        {
+            break;
+        }
+        // Longer than the claim of a message that was not tried.
+        app.pass(5).await;
+    }
+    assert_ids_are_unique(&messages);
+    let mut users: Vec<_> = messages
+        .iter()
+        .map(|message| message.body["data"]["user"]["id"].to_string())
+        .collect();
+    users.sort();
+    users.dedup();
+    assert_eq!(users.len(), 25);
+    assert_eq!(app.states("moderation.hidden").await, ["delivered"; 25]);
+}
+
+/// The process dies while the receiver has the message, before the delivery is recorded.
+#[tokio::test]
+async fn message_is_sent_again_after_a_crash() {
+    let mut app = start();
+    app.receiver.fail_next(Fault::HangBefore);
+    hide_all(&app, 1).await;
+    let api = app.wrangler.api();
+    let run = tokio::spawn(async move {
+        let path = "/cdn-cgi/handler/scheduled?cron=*+*+*+*+*";
+        let _ = api.try_send(test_support::Method::GET, path, "", &[]).await;
+    });
+    let received = async || (app.receiver.count() == 1).then_some(());
+    until("the message", received).await;
+    let first = take(&app.receiver);
+    run.abort();
+    app.app.wrangler = app.app.wrangler.kill();
+    app.app = crate::app::WranglerApp::of(app.app.wrangler);
+    super::respond(&app.receiver, 200);
+    app.pass(2).await;
+    assert_eq!(app.minute().await, first);
+    app.pass(60).await;
+    assert_eq!(app.minute().await, []);
+}

@@ -1,0 +1,237 @@
+//! The kinds of messages, and members who were hidden or erased before they are sent.
+
+use test_support::{Value, json, peer, peers};
+
+use super::{HookApp, SECRET, contents, endpoint, receiver, respond, start, start_with};
+use crate::app::WranglerApp;
+use crate::bodies::{activity, dated, like, with};
+use crate::clock::{day, noon, period};
+
+/// Sends likes of yesterday: the first user has most.
+async fn fill_yesterday(app: &HookApp, users: &[String]) {
+    for (rank, user) in users.iter().enumerate() {
+        for target in rank..users.len() {
+            let like = dated(like(user, &target.to_string()), noon(1));
+            app.outcome(like, "counted").await;
+        }
+    }
+}
+
+fn of_yesterday(total: usize, entries: Value) -> (Value, Value) {
+    let data = json!({"period": period("day", day(1)), "total": total, "entries": entries});
+    (json!("period.closed"), data)
+}
+
+/// An entry of a message about a period has the fields of a board's row.
+fn entry(rank: usize, score: usize, user: &str) -> Value {
+    json!({"rank": rank, "score": score, "user": {"id": user}})
+}
+
+#[tokio::test]
+async fn closed_period_has_one_message_with_winners() {
+    let app = start();
+    let users = peers(["a", "b", "c", "d"]);
+    fill_yesterday(&app, &users).await;
+    app.put_profile(&users[1], json!({"name": "Bob"})).await;
+    let messages = app.minute().await;
+    let bob = json!({"rank": 2, "score": 6, "user": {"id": users[1], "name": "Bob"}});
+    let entries = json!([entry(1, 8, &users[0]), bob, entry(3, 4, &users[2])]);
+    assert_eq!(contents(&messages), [of_yesterday(4, entries)]);
+    assert_eq!(messages[0].body["timestamp"], period("day", day(1))["end"]);
+    for _ in 0..2 {
+        app.wrangler.tick().await;
+        assert_eq!(app.minute().await, []);
+        app.pass(60).await;
+    }
+    assert_eq!(app.states("period.closed").await, ["delivered"]);
+}
+
+/// The message was made before, and its first attempt named all of them.
+#[tokio::test]
+async fn winners_hidden_or_erased_since_are_left_out() {
+    let app = start();
+    let users = peers(["a", "b", "c", "d"]);
+    fill_yesterday(&app, &users).await;
+    respond(&app.receiver, 500);
+    let first = app.minute().await;
+    assert_eq!(first[0].body["data"]["total"], 4);
+    app.moderate(&users[0], true, false)
+        .await
+        .assert_status(200);
+    app.erase(&users[2]).await;
+    respond(&app.receiver, 200);
+    app.pass(1).await;
+    let messages = app.minute().await;
+    let entries = json!([entry(1, 6, &users[1]), entry(2, 2, &users[3])]);
+    let again = messages.iter().find(|message| message.id == first[0].id);
+    let again = again.expect("the message").clone();
+    assert_eq!(contents(&[again]), [of_yesterday(2, entries)]);
+}
+
+#[tokio::test]
+async fn empty_period_is_dropped() {
+    let app = start();
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.states("period.closed").await, ["dropped"]);
+}
+
+/// Redis has dropped the board.
+#[tokio::test]
+async fn expired_board_comes_from_the_archive() {
+    let app = start_with(|worker| worker.archive().json("SHARDS", json!(1)));
+    let users = peers(["a", "b"]);
+    fill_yesterday(&app, &users).await;
+    app.wrangler.tick().await;
+    let board = app.store().key_on(0, &format!("bd:{}", day(1)));
+    assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);
+    let entries = json!([entry(1, 4, &users[0]), entry(2, 2, &users[1])]);
+    assert_eq!(contents(&app.minute().await), [of_yesterday(2, entries)]);
+}
+
+#[tokio::test]
+async fn moderation_of_member_names_the_id_alone() {
+    let app = start();
+    let user = peer("42");
+    app.put_profile(&user, json!({"name": "Ada"})).await;
+    app.count(&user, "like", "p").await;
+    let adjustment = json!({"id": "case", "points": -5, "reason": "Bought"});
+    app.adjust(&user, &adjustment).await.assert_status(200);
+    for (hidden, frozen) in [(true, true), (true, true), (false, true), (false, false)] {
+        app.moderate(&user, hidden, frozen).await.assert_status(200);
+    }
+    let undo = json!({"id": "case", "undo": true, "reason": "Appeal"});
+    app.adjust(&user, &undo).await.assert_status(200);
+    let of = |kind: &str, reason: &str| {
+        let data = json!({"user": {"id": user}, "reason": reason});
+        (json!(format!("moderation.{kind}")), data)
+    };
+    let adjusted = |points: i64, reason: &str| {
+        let (kind, data) = of("adjusted", reason);
+        let fields = json!({"date": day(0).to_string(), "points": points});
+        (kind, with(data, fields))
+    };
+    let expected = [
+        adjusted(-5, "Bought"),
+        of("hidden", "A test"),
+        of("frozen", "A test"),
+        of("shown", "A test"),
+        of("unfrozen", "A test"),
+        // There were 2 points to take.
+        adjusted(2, "Appeal"),
+    ];
+    assert_eq!(contents(&app.minute().await), expected);
+    app.erase(&user).await;
+    let erased = (json!("moderation.erased"), json!({"user": null}));
+    assert_eq!(contents(&app.minute().await), [erased]);
+    assert_eq!(app.minute().await, []);
+}
+
+#[tokio::test]
+async fn adjustment_has_decimals() {
+    let app = start_with(|worker| worker.json("POINT_DECIMALS", json!(2)));
+    let adjustment = json!({"id": "case", "points": 12.5, "reason": "Gift"});
+    // The document describes deployments without decimals.
+    let api = app.wrangler.api();
+    let adjusted = api.post("/v1/users/42/adjustments", &adjustment).await;
+    adjusted.assert_status(200);
+    let messages = app.minute().await;
+    assert_eq!(messages[0].body["data"]["points"], json!(12.5));
+}
+
+/// A deletion of a target is no moderation.
+#[tokio::test]
+async fn moderation_of_target_names_its_id() {
+    let app = start_with(|worker| worker.var("CONTENT_PERIODS", "all"));
+    for target in ["#a", "b"] {
+        app.outcome(activity("42", "publish", target), "counted")
+            .await;
+        let path = format!("/v1/targets/{}/moderation", target.replace('#', "%23"));
+        for hidden in [true, false] {
+            let state = json!({"hidden": hidden, "reason": "A test"});
+            app.put(&path, &state).await.assert_status(200);
+        }
+    }
+    app.delete("/v1/targets/b").await.assert_status(204);
+    let of = |kind: &str, id: &str| {
+        let data = json!({"target": {"id": id}, "reason": "A test"});
+        (json!(format!("moderation.{kind}")), data)
+    };
+    let mut found = contents(&app.minute().await);
+    found.sort_by_key(|(_, data)| data.to_string());
+    let expected = [
+        of("hidden", "#a"),
+        of("shown", "#a"),
+        of("hidden", "b"),
+        of("shown", "b"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn moderation_of_member_erased_since_is_dropped() {
+    let app = start();
+    respond(&app.receiver, 500);
+    app.count("42", "like", "p").await;
+    app.moderate("42", true, false).await.assert_status(200);
+    assert_eq!(app.minute().await.len(), 1);
+    app.erase("42").await;
+    app.pass(1).await;
+    respond(&app.receiver, 200);
+    let erased = (json!("moderation.erased"), json!({"user": null}));
+    assert_eq!(contents(&app.minute().await), [erased]);
+    assert_eq!(app.states("moderation.hidden").await, ["dropped"]);
+    let rows = app
+        .wrangler
+        .sql("SELECT subject, data FROM deliveries")
+        .await;
+    assert!(!rows.to_string().contains("42\""), "{rows}");
+}
+
+#[tokio::test]
+async fn lagging_journal_has_one_message_a_day() {
+    let app = start_with(|worker| worker.json("SHARDS", json!(1)));
+    let outbox = app.store().key_on(0, "o");
+    let add = |minutes: i64| {
+        let at = jiff::Timestamp::now().as_millisecond() - minutes * 60_000;
+        let id = format!("{}-0", at / 1000 * 1000);
+        app.store()
+            .run::<String>("XADD", &[&outbox, &id, "did", "stub", "now", "1"]);
+        at / 1000
+    };
+    add(40);
+    let oldest = jiff::Timestamp::from_second(add(35)).expect("an instant");
+    let first = jiff::Timestamp::from_second(oldest.as_second() - 300).expect("an instant");
+    let messages = app.minute().await;
+    let expected = (
+        json!("journal.lagging"),
+        json!({"oldest": first.to_string()}),
+    );
+    assert_eq!(contents(&messages), [expected]);
+    add(20);
+    assert_eq!(app.minute().await, []);
+}
+
+#[tokio::test]
+async fn recent_changes_do_not_lag() {
+    let app = start();
+    app.count("42", "like", "p").await;
+    assert_eq!(app.minute().await, []);
+}
+
+#[tokio::test]
+async fn endpoints_receive_the_kinds_they_list() {
+    let (some, others) = (receiver(), receiver());
+    let app = WranglerApp::with(|worker| {
+        let endpoints = json!([
+            endpoint(&some, &["moderation.*", "journal.lagging"]),
+            endpoint(&others, &["period.closed", "level.reached"]),
+            {"url": format!("{}/all", others.url()), "secret": SECRET},
+        ]);
+        worker.journal().json("WEBHOOKS", endpoints)
+    });
+    app.moderate("42", true, false).await.assert_status(200);
+    app.wrangler.minute().await;
+    let (some, others) = (some.requests(), others.requests());
+    assert_eq!((some.len(), others.len()), (1, 1));
+    assert_eq!((&*some[0].path, &*others[0].path), ("/hook?a=b", "/all"));
+}

@@ -1,0 +1,135 @@
+//! `/v1/webhooks/deliveries`.
+
+use test_support::{Answer, Method, SERVICE_KEY, Value, json};
+
+use super::{HookApp, SECRET, start, start_with};
+use crate::app::TestApp;
+use crate::client::Client;
+use crate::problem::{field_error, problem};
+
+const PATH: &str = "/v1/webhooks/deliveries";
+const UNKNOWN: &str = "msg_00000000000000000000000000000000";
+
+async fn page(app: &HookApp, query: &str) -> (Vec<String>, Value) {
+    let page = app.read(&format!("{PATH}?{query}")).await;
+    let deliveries = page["deliveries"].as_array().expect("deliveries").iter();
+    let ids = deliveries.map(|delivery| delivery["id"].as_str().expect("an id").to_owned());
+    (ids.collect(), page["next"].clone())
+}
+
+async fn retry(app: &Client, id: &str) -> Answer {
+    app.send(Method::POST, &format!("{PATH}/{id}/retry"), "", &[])
+        .await
+}
+
+#[tokio::test]
+async fn pages_list_every_delivery_newest_first() {
+    let app = start();
+    for user in 0..5 {
+        app.moderate(&format!("u{user}"), true, false)
+            .await
+            .assert_status(200);
+    }
+    app.minute().await;
+    let (all, next) = page(&app, "limit=100").await;
+    assert_eq!((all.len(), next), (6, Value::Null));
+    let (first, next) = page(&app, "limit=4").await;
+    assert_eq!(first, all[..4]);
+    assert_eq!(next, json!(all[3]));
+    let (second, next) = page(&app, &format!("limit=4&before={}", all[3])).await;
+    assert_eq!((second, next), (all[4..].to_vec(), Value::Null));
+    let (delivered, _) = page(&app, "state=delivered&limit=5").await;
+    let (dropped, _) = page(&app, "state=dropped").await;
+    assert_eq!((delivered.len(), dropped.len()), (5, 1));
+    assert_eq!(page(&app, "state=failed").await, (Vec::new(), Value::Null));
+    assert_eq!(
+        page(&app, &format!("before={UNKNOWN}")).await,
+        (Vec::new(), Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn deliveries_require_admin_scope() {
+    let keys = format!("{SERVICE_KEY},activity+profiles+content:less");
+    let app = start_with(|worker| worker.var("SERVICE_KEYS", &keys));
+    let lacks = problem("forbidden", "This service key lacks the scope admin.");
+    let less = app.with_key("less");
+    less.get(PATH).await.assert(403, lacks.clone());
+    retry(&less, UNKNOWN).await.assert(403, lacks);
+    app.without_key().get(PATH).await.assert_status(401);
+    retry(&app.without_key(), UNKNOWN).await.assert_status(401);
+}
+
+/// Another deployment in the same database has other deliveries.
+#[tokio::test]
+async fn deliveries_of_other_deployments_are_hidden() {
+    let app = start();
+    app.moderate("42", true, false).await.assert_status(200);
+    app.minute().await;
+    let (all, _) = page(&app, "").await;
+    app.wrangler
+        .sql("UPDATE deliveries SET site = 'other'")
+        .await;
+    assert_eq!(page(&app, "").await, (Vec::new(), Value::Null));
+    let retry = retry(&app, &all[0]).await;
+    retry.assert(404, problem("not-found", "No delivery has this id."));
+}
+
+#[tokio::test]
+async fn page_contains_neither_url_nor_secret() {
+    let endpoint = json!({"url": "https://user-7.example.invalid/s3cret-path", "secret": SECRET});
+    let app = start_with(|worker| worker.json("WEBHOOKS", json!([endpoint])));
+    app.moderate("42", true, false).await.assert_status(200);
+    app.wrangler.minute().await;
+    let text = app.get(PATH).await.text;
+    assert!(
+        text.contains("\"endpoint\":\"user-7.example.invalid\""),
+        "{text}"
+    );
+    let log = app.wrangler.log();
+    for secret in ["s3cret-path", &SECRET[6..]] {
+        assert!(!text.contains(secret) && !log.contains(secret), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_or_invalid_id_is_refused() {
+    let app = start();
+    let unknown = problem("not-found", "No delivery has this id.");
+    retry(&app, UNKNOWN).await.assert(404, unknown);
+    let detail = "must be the id of a delivery: msg_ and 32 hexadecimal digits";
+    for id in [
+        "1",
+        "msg_",
+        &UNKNOWN.replace('0', "A"),
+        &format!("{UNKNOWN}0"),
+    ] {
+        retry(&app, id)
+            .await
+            .assert(400, field_error("id", detail).body());
+    }
+}
+
+#[tokio::test]
+async fn deployment_without_webhooks_returns_404() {
+    let app = TestApp::start();
+    let detail = "This deployment has no webhooks: WEBHOOKS is not set.";
+    app.get(PATH)
+        .await
+        .assert(404, problem("not-found", detail));
+    let retry = retry(&app, UNKNOWN).await;
+    retry.assert(404, problem("not-found", detail));
+}
+
+#[tokio::test]
+async fn webhooks_without_journal_are_misconfigured() {
+    let endpoint = json!({"url": "https://s3cret.example", "secret": SECRET});
+    let app = TestApp::with(|worker| worker.json("WEBHOOKS", json!([endpoint])));
+    let detail =
+        "WEBHOOKS: needs the database of the journal: bind JOURNAL, or remove this variable";
+    let client = app.with_key(SERVICE_KEY);
+    client
+        .get(PATH)
+        .await
+        .assert(500, problem("misconfigured", detail));
+}
