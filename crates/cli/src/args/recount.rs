@@ -23,7 +23,7 @@ pub struct RecountArgs {
     /// Apply without asking
     #[arg(long, requires = "apply")]
     pub yes: bool,
-    /// Board to preview, such as all, w:2026-W47, m:2026-11:GROUP, content:all or authors:d:2026-11-20; repeatable
+    /// Board to preview, such as all, w:2026-W47, m:2026-11:GROUP, content:all, authors:d:2026-11-20 or event:EVENT; repeatable
     /// [default: all]
     #[arg(long = "board", value_name = "BOARD", conflicts_with = "apply")]
     pub boards: Vec<String>,

@@ -43,6 +43,17 @@ impl PreviewedBoard {
             Some(("authors", rest)) => (BoardKind::Authors, rest),
             Some(_) | None => (BoardKind::Members, name),
         };
+        if let Some(event) = name.strip_prefix("event:") {
+            let board = Key::Board(BoardId::of_event(event));
+            return match board.is_valid() {
+                true => Ok(Self {
+                    name: name.to_owned(),
+                    key: board.to_string(),
+                    kind: BoardKind::Event,
+                }),
+                false => Err(not_a_board(name)),
+            };
+        }
         let letter = Period::All.letter();
         let group = rest.strip_prefix("all");
         let all_time = group.map(|group| format!("{letter}:all{group}"));
@@ -54,13 +65,17 @@ impl PreviewedBoard {
                 key,
                 kind,
             }),
-            Some(_) | None => Err(Failure::Usage(format!(
-                "'{}' is not a board such as all, d:2026-11-20, w:2026-W47, m:2026-11, y:2026, w:2026-W47:GROUP, \
-                 content:all or authors:w:2026-W47",
-                printable(name)
-            ))),
+            Some(_) | None => Err(not_a_board(name)),
         }
     }
+}
+
+fn not_a_board(name: &str) -> Failure {
+    Failure::Usage(format!(
+        "'{}' is not a board such as all, d:2026-11-20, w:2026-W47, m:2026-11, y:2026, w:2026-W47:GROUP, content:all, \
+         authors:w:2026-W47 or event:EVENT",
+        printable(name)
+    ))
 }
 
 /// Scores of visible members of the boards, by their index, with the shard of each member.
@@ -215,7 +230,7 @@ fn compare(
             .map(|(member, old, new)| Move {
                 id: match board.kind {
                     BoardKind::Content => id_of_member(member).to_owned(),
-                    BoardKind::Members | BoardKind::Authors => member.clone(),
+                    BoardKind::Members | BoardKind::Authors | BoardKind::Event => member.clone(),
                 },
                 rank: Change {
                     before: rank(old),
@@ -276,6 +291,7 @@ mod tests {
             ("w:2026-W47", "bw:2026-W47"),
             ("d:2026-11-20:a:b", "bd:2026-11-20:a:b"),
             ("content:all", "bTa:all"),
+            ("event:hackathon", "bE::hackathon"),
             ("authors:m:2026-11", "bAm:2026-11"),
         ] {
             let board = PreviewedBoard::parse(name).map(|board| board.key);
