@@ -4,7 +4,7 @@ use test_support::{Value, json, peer, peers};
 
 use super::{HookApp, SECRET, contents, endpoint, receiver, respond, start, start_with};
 use crate::app::WranglerApp;
-use crate::bodies::{activity, dated, like, with};
+use crate::bodies::{dated, like, with};
 use crate::clock::{day, noon, period};
 
 /// Sends likes of yesterday: the first user has most.
@@ -143,9 +143,10 @@ async fn adjustment_has_decimals() {
 async fn moderation_of_target_names_its_id() {
     let app = start_with(|worker| worker.var("CONTENT_PERIODS", "all"));
     for target in ["#a", "b"] {
-        app.outcome(activity("42", "publish", target), "counted")
-            .await;
-        let path = format!("/v1/targets/{}/moderation", target.replace('#', "%23"));
+        let target = format!("/v1/targets/{}", target.replace('#', "%23"));
+        let title = json!({"title": "A target"});
+        app.put(&target, &title).await.assert_status(200);
+        let path = format!("{target}/moderation");
         for hidden in [true, false] {
             let state = json!({"hidden": hidden, "reason": "A test"});
             app.put(&path, &state).await.assert_status(200);
