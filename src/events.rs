@@ -37,7 +37,7 @@ pub fn known_heading(context: RequestContext<'_>, id: &str) -> Option<Heading> {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`], and those of the store.
+/// [`Error::NotFound`], and the errors of the store.
 pub async fn read_heading(context: RequestContext<'_>, id: &str) -> Result<Heading, Error> {
     let now = context.request.now;
     let fresh = find(id, |event, read| {

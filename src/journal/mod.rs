@@ -49,7 +49,7 @@
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
-//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: those of the shard from then on, see `define.lua` |
+//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua` |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 

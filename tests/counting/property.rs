@@ -200,7 +200,7 @@ async fn random_activities_match_model_with_dated_rules() {
             { "from": day(changes[2]), "points": 3, "received": 1 },
             { "from": changes[1].to_string(), "points": 1, "daily_cap": 8 },
             { "from": day(changes[0]), "points": 4, "member_cap": 12, "received": 0 },
-            { "from": second(15), "points": 5, "cooldown": 1, "daily_cap": 20, "received": 6 },
+            { "from": second(15), "points": 5, "daily_cap": 20, "received": 6 },
         ],
         "visit": [
             { "daily_cap": 4 },

@@ -61,7 +61,7 @@ fn read_definitions_command(keys: &Keys) -> Command {
 ///
 /// # Errors
 ///
-/// [`Error::EventConflict`] for a change that is not allowed any more, or one event too many; and those of
+/// [`Error::EventConflict`] for a change that is not allowed any more, or one event too many; else as
 /// [`Deployment::run_script`].
 pub async fn define(deployment: &Deployment, event: &Event, now: Instant) -> Result<(), Error> {
     change(deployment, &event.id, Some(event), now).await

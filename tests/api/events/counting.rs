@@ -1,4 +1,4 @@
-//! Which activity counts in an event, and for how many points.
+//! Activities that count in an event, and their points.
 
 use test_support::{Value, json};
 

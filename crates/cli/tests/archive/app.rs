@@ -96,7 +96,7 @@ impl TestApp {
         self.moderate().await;
     }
 
-    /// Defines events, changes and deletes some, and counts activity in those that are left. They run afterwards.
+    /// Defines events, changes and deletes some, and counts activity in the others. They run afterwards.
     async fn count_in_events(&self) {
         let from = Timestamp::now() + 3.seconds();
         let at = |seconds: i64| (from + seconds.seconds()).to_string();

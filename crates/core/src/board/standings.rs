@@ -75,7 +75,7 @@ fn is_empty(groups: &Object<&str, BoardStanding>) -> bool {
 }
 
 impl StandingsRequest {
-    /// Parses the request. `events` are those that run or settle.
+    /// Parses the request. `events` are the open ones.
     ///
     /// # Errors
     ///

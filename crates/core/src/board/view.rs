@@ -38,7 +38,7 @@ impl PeriodView {
     }
 }
 
-/// What a board is about, in a response: the field `period` or `event`.
+/// The field `period` or `event` of a response about a board.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Heading {

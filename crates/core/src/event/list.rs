@@ -1,10 +1,10 @@
-//! `GET /v1/events`: events that run or settle, then those to come, then those that are final.
+//! `GET /v1/events`: running and settling events, then coming ones, then final ones.
 
 use super::{Event, State};
 use crate::calendar::Instant;
 use serde_json::{Value, json};
 
-/// Renders the events: those that end first come first, and of the final ones the last.
+/// Renders the events: the next one to end or to begin first, and of the final ones the last.
 #[must_use]
 pub fn render_list(events: &[Event], now: Instant) -> String {
     let key = |event: &Event| match event.state(now) {

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 /// The most events of a deployment.
 pub const MAX_EVENTS: u64 = 1000;
 
-/// What an event does at an instant.
+/// The state of an event at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {

@@ -49,7 +49,7 @@ pub(super) fn read(value: Option<&Value>) -> Result<Vec<Prize>, String> {
         })?;
         if first <= before {
             return Err(format!(
-                "ranks must be after those of the prize before: {ranks}"
+                "ranks must be after the ranks of the prize before: {ranks}"
             ));
         }
         text::check(title, MAX_TITLE_CHARACTERS).map_err(|detail| format!("title {detail}"))?;
@@ -101,7 +101,7 @@ mod tests {
             ),
             (
                 json!([prize("1-3"), prize("3")]),
-                "ranks must be after those of the prize before: 3",
+                "ranks must be after the ranks of the prize before: 3",
             ),
             (
                 json!([{"ranks": "1", "title": " "}]),

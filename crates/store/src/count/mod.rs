@@ -34,7 +34,7 @@ use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};
 
-/// What a call returned.
+/// The reply to a call that was applied.
 #[derive(Default)]
 pub(crate) struct Applied {
     /// The outcomes of the operations.

@@ -159,7 +159,7 @@ local function counts_group(event, groups)
 end
 
 -- Returns the boards of the events in which an activity of an instant counts, its points on each, and the events.
--- `points` are those of its rule.
+-- `points` are the points of its rule.
 local function events_of(at, action, groups, points)
   local found, amounts, counting = {}, {}, {}
   for _, event in ipairs(action ~= ADJUST and events or {}) do
