@@ -1,4 +1,4 @@
-"""Formats that JSON Schema cannot express, and a custom check."""
+"""Formats and requests that JSON Schema cannot express, and a custom check."""
 
 from datetime import datetime
 
@@ -12,6 +12,29 @@ ZONES = st.sampled_from(["Z", ".5Z", "+05:30", ".123456789-11:00"])
 
 schemathesis.openapi.format("date", SECONDS.map(lambda text: text[:10]))
 schemathesis.openapi.format("date-time", st.builds(str.__add__, SECONDS, ZONES))
+
+
+# tests/schema/main.rs defines this event. Others begin in the future, where the instants above are not.
+DEFINED = "defined"
+FUTURE = {"from": "9000-01-01T00:00:00Z", "to": "9000-01-02T00:00:00Z"}
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Lets valid requests define events, and read one that exists."""
+    path = case.operation.path
+    # Instants of responses about events may be used again, but activity is not in the future.
+    for item in case.body if isinstance(case.body, list) else [case.body]:
+        if isinstance(item, dict) and str(item.get("at")).startswith("9000"):
+            del item["at"]
+    if not path.startswith("/v1/events/") or case.meta is None or case.meta.generation.mode.is_negative:
+        return
+    if case.method == "PUT" and isinstance(case.body, dict):
+        case.body.update(FUTURE)
+        case.body.pop("actions", None)
+        case.body.pop("prizes", None)
+    elif case.method in ("GET", "HEAD") and len(case.path_parameters["event"]) % 2 == 0:
+        case.path_parameters["event"] = DEFINED
 
 
 @schemathesis.check

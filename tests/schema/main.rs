@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 
 use report::{Report, is_success, is_write};
-use test_support::{SERVICE_KEY, Value, Worker, root, target};
+use test_support::{SERVICE_KEY, Value, Worker, json, root, target};
 
 const DOCUMENT: &str = include_str!("../../web/openapi.json");
 
@@ -52,11 +52,22 @@ fn schemathesis(worker: &Worker, phases: &str, seed: u64, report: &Path) -> (boo
     (output.status.success(), output_text)
 }
 
+/// Defines the event that hooks.py names.
+fn define_event(worker: &Worker) {
+    let event =
+        json!({"title": "Hackathon", "from": "9000-01-01T00:00:00Z", "to": "9000-01-02T00:00:00Z"});
+    let api = worker.api();
+    let put = async { api.put("/v1/events/defined", &event).await };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(put).assert_status(200);
+}
+
 #[test]
 fn responses_match_openapi_document() {
     // All periods, because the document allows each.
     let periods = "day,week,month,year,all";
     let worker = Worker::builder().var("CONTENT_PERIODS", periods).start();
+    define_event(&worker);
     let file = target().join("schema.ndjson");
     let (seed, min_cases) = (number("SEED", 1), number("CASES", 1000));
     let mut report = Report::default();
