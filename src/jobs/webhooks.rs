@@ -1,4 +1,4 @@
-//! Sends messages to webhooks, and makes those about periods that have ended.
+//! Sends messages to webhooks, and makes the ones about periods that have ended and events that are final.
 
 use crate::app::CronRun;
 use crate::archive;
@@ -7,19 +7,23 @@ use crate::log;
 use crate::platform::budget::Cost;
 use crate::platform::{clock, webhooks as sender};
 use crate::webhooks::{self, Attempt, Due, message};
-use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, PeriodView, WINNERS};
+use activity_rank_core::board::{
+    BoardId, BoardKind, BoardQuery, BoardSlice, Heading, PeriodView, WINNERS,
+};
 use activity_rank_core::calendar::{Calendar, Date, Instant, Period};
 use activity_rank_core::config::{Config, LEVEL_REACHED};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Event;
 use activity_rank_core::profile::Profile;
-use activity_rank_core::webhook::{data_of_level, data_of_period, render};
+use activity_rank_core::webhook::{data_of_board, data_of_level, render};
 use activity_rank_store::boards::read_tops;
-use activity_rank_store::profiles;
+use activity_rank_store::{events, profiles};
 use serde_json::{Value, json};
 
 /// The cost of a run without its messages: it claims deliveries, reads boards from Redis and the archive, profiles and
-/// points, and records the attempts. Two requests more for a store that does not know a script, and to check fingerprints.
-const OTHERS: Cost = Cost::new(8, 14);
+/// points, and records the attempts; three requests for events. Two requests more for a store that does not know a
+/// script, and to check fingerprints.
+const OTHERS: Cost = Cost::new(11, 14);
 
 /// The part of the budget that other jobs leave: enough to send 5 messages.
 const RESERVED: Cost = Cost::new(OTHERS.requests + 5, OTHERS.queries);
@@ -27,10 +31,16 @@ const RESERVED: Cost = Cost::new(OTHERS.requests + 5, OTHERS.queries);
 /// The kind of a message about a period that has ended.
 const PERIOD_CLOSED: &str = "period.closed";
 
+/// The kind of a message about an event that is final.
+const EVENT_FINAL: &str = "event.final";
+
+/// The most rows of a message about an event.
+const EVENT_ROWS: u32 = 100;
+
 /// The most messages of a run.
 const MAX_MESSAGES: u32 = 100;
 
-/// A period makes a message for so many milliseconds after it has settled.
+/// A period or an event makes a message for so many milliseconds after it has settled.
 const CLOSED_FOR: i64 = 24 * 3_600_000;
 
 /// The parts of messages that come from the store.
@@ -38,6 +48,9 @@ struct Context<'a> {
     boards: Vec<BoardId>,
     /// The first rows of each board; empty if they could not be read.
     slices: Vec<BoardSlice>,
+    /// All events with messages, and their first rows; empty if they could not be read.
+    events: Vec<(Event, BoardSlice)>,
+    has_events: bool,
     users: Vec<&'a str>,
     /// The profile and the points of all time of each user; empty if they could not be read. A user without points is
     /// hidden or erased.
@@ -74,9 +87,13 @@ pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
     };
     let limit = limit.min(MAX_MESSAGES);
     let of_endpoint = (limit / endpoints.len() as u32).max(1);
-    let closed = closed_periods(config, &run.deployment.calendar, now);
+    let mut closed = closed_periods(config, &run.deployment.calendar, now);
+    if config.webhooks.want(EVENT_FINAL) {
+        closed.extend(final_events(run, now).await?);
+    }
+    let closed = Value::Array(closed);
     let mut statements = vec![
-        webhooks::insert(config, closed, now),
+        webhooks::insert(config, closed.to_string(), now),
         webhooks::delete_old(config, now),
     ];
     for endpoint in endpoints {
@@ -130,7 +147,7 @@ pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
 }
 
 /// Returns the messages about the last period of each kind, if it has settled within [`CLOSED_FOR`].
-fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> String {
+fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> Vec<Value> {
     let settled = settled_before(calendar, now);
     let mut closed = Vec::new();
     for period in &config.periods {
@@ -146,7 +163,20 @@ fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> String 
             closed.push(message(PERIOD_CLOSED, subject, at, Value::Null).into());
         }
     }
-    Value::Array(closed).to_string()
+    closed
+}
+
+/// Returns the messages about events that have become final within [`CLOSED_FOR`].
+async fn final_events(run: &CronRun, now: Instant) -> Result<Vec<Value>, Error> {
+    let definitions = events::read_definitions(&run.deployment).await?;
+    let settled = definitions
+        .events()
+        .filter(|event| event.final_at <= now && now.0 < event.final_at.0 + CLOSED_FOR);
+    let messages = settled.map(|event| {
+        let (subject, at) = (format!("{} {}", event.final_at.0, event.id), event.final_at);
+        message(EVENT_FINAL, subject, at, Value::Null).into()
+    });
+    Ok(messages.collect())
 }
 
 /// Returns the board that the subject of a message names.
@@ -166,6 +196,8 @@ impl<'a> Context<'a> {
         let mut context = Self {
             boards: Vec::new(),
             slices: Vec::new(),
+            events: Vec::new(),
+            has_events: false,
             users: Vec::new(),
             members: Vec::new(),
         };
@@ -182,6 +214,12 @@ impl<'a> Context<'a> {
         if !context.boards.is_empty() {
             match read_boards(run, &context.boards).await {
                 Ok(slices) => context.slices = slices,
+                Err(error) => log::job(&error),
+            }
+        }
+        if due.iter().any(|due| due.kind == EVENT_FINAL) {
+            match read_events(run, due).await {
+                Ok(events) => (context.events, context.has_events) = (events, true),
                 Err(error) => log::job(&error),
             }
         }
@@ -202,7 +240,20 @@ impl<'a> Context<'a> {
             let index = self.boards.iter().position(|other| *other == board)?;
             let slice = self.slices.get(index)?;
             let view = PeriodView::new(board.period, board.date, calendar, now);
-            return Some(data_of_period(&view, slice, config.layout));
+            return Some(match slice.rows.is_empty() {
+                true => String::new(),
+                false => data_of_board(&Heading::Period(view), slice, config.layout),
+            });
+        }
+        if due.kind == EVENT_FINAL {
+            let mut events = self.events.iter();
+            let found = events.find(|(event, _)| due.subject == subject_of(event));
+            let Some((event, slice)) = found else {
+                // Deleted since, if all were read.
+                return self.has_events.then(String::new);
+            };
+            let heading = Heading::Event(event.view(now));
+            return Some(data_of_board(&heading, slice, config.layout));
         }
         if due.kind == LEVEL_REACHED {
             let index = self.users.iter().position(|user| *user == due.user)?;
@@ -215,6 +266,33 @@ impl<'a> Context<'a> {
         }
         Some(due.data.clone())
     }
+}
+
+/// Returns the subject of the message about an event.
+fn subject_of(event: &Event) -> String {
+    format!("{} {}", event.final_at.0, event.id)
+}
+
+/// Reads the events of messages, and the rows of each that have prizes, at least as many as winners.
+async fn read_events(run: &CronRun, due: &[Due]) -> Result<Vec<(Event, BoardSlice)>, Error> {
+    let mut events = events::read_all(&run.deployment).await?;
+    events.retain(|event| due.iter().any(|due| due.subject == subject_of(event)));
+    let boards = events
+        .iter()
+        .map(|event| BoardId::of_event(event.id.clone()));
+    let boards: Vec<BoardId> = boards.collect();
+    let tops = match boards.as_slice() {
+        [] => Vec::new(),
+        boards => read_tops(&run.deployment, boards, EVENT_ROWS).await?,
+    };
+    let rows = events.into_iter().zip(tops).map(|(event, top)| {
+        let mut slice = top.slice();
+        slice
+            .rows
+            .truncate(event.last_prize().max(WINNERS) as usize);
+        (event, slice)
+    });
+    Ok(rows.collect())
 }
 
 /// Reads the first rows of boards, from the archive if Redis no longer has a board.

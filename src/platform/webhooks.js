@@ -78,13 +78,20 @@ function format(url, body) {
 
 // Returns a message in English. `quote` escapes a text of a user, so that it has no mentions and no formatting.
 function sentence({ type, data }, quote) {
-  const { period, entries, user, target, level, points, oldest } = data
+  const { period, event, entries, user, target, level, points, oldest } = data
   const name = user ? quote(user.name ?? user.id) : 'a member'
   const subject = target ? `target ${quote(target.id)}` : user ? `member ${name}` : name
   switch (type) {
     case 'period.closed': {
       const row = ({ rank, score, user }) => `\n${rank}. ${quote(user.name ?? user.id)}: ${score}`
       return `Most active members of the ${period.kind} ${period.id}:${entries.map(row).join('')}`
+    }
+    case 'event.final': {
+      const row = ({ rank, score, user }) => {
+        const prize = event.prizes?.find(({ ranks }) => rank >= parseInt(ranks, 10) && rank <= ranks.split('-').at(-1))
+        return `\n${rank}. ${quote(user.name ?? user.id)}: ${score}${prize ? `, ${quote(prize.title)}` : ''}`
+      }
+      return `The results of ${quote(event.title)}:${entries.map(row).join('')}`
     }
     case 'level.reached':
       return `${name} has reached the level ${quote(level.name)}.`

@@ -1,6 +1,6 @@
 //! The messages to webhooks: their data, and the requests that list deliveries.
 
-use crate::board::{BoardKind, BoardSlice, EntryView, PeriodView, UserView};
+use crate::board::{BoardKind, BoardSlice, EntryView, Heading, UserView};
 use crate::calendar::Instant;
 use crate::config::Level;
 use crate::error::Error;
@@ -24,19 +24,17 @@ pub fn render(kind: &str, at: Instant, data: &str) -> String {
     format!("{{\"type\":\"{kind}\",\"timestamp\":\"{at}\",\"data\":{data}}}")
 }
 
-/// Returns the data of a message about a period that has ended: its winners, of whom `slice` has the rows. Empty if no
-/// member has points.
+/// Returns the data of a message about a board that does not change any more, of which `slice` has the first rows.
 #[must_use]
-pub fn data_of_period(period: &PeriodView, slice: &BoardSlice, layout: Layout) -> String {
+pub fn data_of_board(heading: &Heading, slice: &BoardSlice, layout: Layout) -> String {
     let mut entries = Vec::new();
     for row in &slice.rows {
         entries.push(to_json(&EntryView::new(BoardKind::Members, row, layout)));
     }
-    if entries.is_empty() {
-        return String::new();
-    }
-    let (period, total, rows) = (to_json(period), slice.total, entries.join(","));
-    format!("{{\"period\":{period},\"total\":{total},\"entries\":[{rows}]}}")
+    let (heading, total, rows) = (to_json(heading), slice.total, entries.join(","));
+    let heading = heading.trim_start_matches('{');
+    let heading = heading.strip_suffix('}').unwrap_or_default();
+    format!("{{{heading},\"total\":{total},\"entries\":[{rows}]}}")
 }
 
 /// Returns the data of a message about a member who has reached a level.

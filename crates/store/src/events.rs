@@ -52,6 +52,18 @@ pub fn known_open(deployment: &Deployment, user: &str, now: Instant) -> Vec<Stri
     open.map(|event| event.id.to_owned()).collect()
 }
 
+/// Reads the definitions.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_definitions(deployment: &Deployment) -> Result<Definitions, Error> {
+    let keys = deployment.keys(0);
+    let command = read_definitions_command(&keys);
+    let reply = deployment.run_command(&keys, command).await?;
+    Ok(Definitions::new(reply.optional_text()?.unwrap_or_default()))
+}
+
 fn read_definitions_command(keys: &Keys) -> Command {
     let command = Command::new("HGET").arg(&keys.users());
     command.arg(Keys::DEFINITIONS)

@@ -6,6 +6,7 @@ use super::{HookApp, SECRET, contents, endpoint, receiver, respond, start, start
 use crate::app::WranglerApp;
 use crate::bodies::{dated, like, with};
 use crate::clock::{day, noon, period};
+use crate::events::Event;
 
 /// Sends likes of yesterday: the first user has most.
 async fn fill_yesterday(app: &HookApp, users: &[String]) {
@@ -235,4 +236,35 @@ async fn endpoints_receive_the_kinds_they_list() {
     let (some, others) = (some.requests(), others.requests());
     assert_eq!((some.len(), others.len()), (1, 1));
     assert_eq!((&*some[0].path, &*others[0].path), ("/hook?a=b", "/all"));
+}
+
+#[tokio::test]
+async fn final_event_has_one_message_with_results() {
+    let app = start_with(|worker| worker.var("SETTLE_MINUTES", "0").var("BOARD_MAX_AGE", "0"));
+    let event = Event::between("hackathon", 1_000, 2_000).with(json!({
+        "prizes": [{"ranks": "1", "title": "A book"}, {"ranks": "2-4", "title": "A sticker"}],
+    }));
+    event.put(&app).await;
+    let users = peers(["a", "b", "c", "d", "e"]);
+    for (rank, user) in users.iter().enumerate() {
+        for target in rank..users.len() {
+            let like = dated(like(user, &target.to_string()), event.at(0));
+            app.outcome(like, "counted").await;
+        }
+    }
+    event.wait_for(&app, "final").await;
+    let data = json!({
+        "event": app.read(&event.path()).await, "total": 5,
+        "entries": [entry(1, 10, &users[0]), entry(2, 8, &users[1]), entry(3, 6, &users[2]), entry(4, 4, &users[3])],
+    });
+    let messages = app.minute().await;
+    let of_event = |message: &&super::Message| message.body["type"] == "event.final";
+    let found: Vec<_> = messages.iter().filter(of_event).collect();
+    assert_eq!(found.len(), 1, "{messages:?}");
+    assert_eq!(found[0].body["data"], data);
+    assert_eq!(found[0].body["timestamp"], data["event"]["final_at"]);
+    // A change of another event keeps the message from being lost or sent again.
+    Event::new("other").put(&app).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.states("event.final").await, ["delivered"]);
 }

@@ -1,7 +1,7 @@
 //! The definitions of events as the counting script reads them.
 //!
 //! A field of the hash of users of each shard holds them: a number that grows with every change, then a line for each
-//! event that is not final: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
+//! event, until it has been final for a day: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
 //! its first instant, the first instant after it and the instant from which it is final, Unix ms; the expiry of its
 //! board, Unix s; the actions that count with their points in smallest steps, and the groups whose activity counts, `-`
 //! for all.
@@ -11,6 +11,9 @@ use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::config::Config;
 use serde_json::Value;
+
+/// Milliseconds for which the definitions keep a final event: cron makes a message about it meanwhile.
+const FINAL_KEPT: i64 = 24 * 3_600_000;
 
 /// The most events that run at a time.
 pub const MAX_RUNNING: usize = 20;
@@ -84,14 +87,14 @@ impl Definitions {
         })
     }
 
-    /// Returns the definitions after a change of one event at an instant: with its new definition, or without it. Final
-    /// events are left out.
+    /// Returns the definitions after a change of one event at an instant: with its new definition, or without it. Events
+    /// that have been final for a day are left out.
     #[must_use]
     pub fn changed(&self, id: &str, event: Option<&Event>, config: &Config, now: Instant) -> Self {
         let last = self.number().parse().unwrap_or(0);
         let mut text = now.0.max(last + 1).to_string();
         for other in self.events() {
-            if other.id != id && now < other.final_at {
+            if other.id != id && now.0 < other.final_at.0 + FINAL_KEPT {
                 text = format!("{text}\n{}", other.line);
             }
         }
@@ -193,8 +196,13 @@ mod tests {
             (1, 2),
             "they overlap"
         );
-        let after = second.changed("one", None, &config, Instant(1_795_150_800_000));
-        assert_eq!(after.text(), "1795150800000", "the other event is final");
+        let day_later = 1_795_150_800_000 + FINAL_KEPT;
+        let after = second.changed("one", None, &config, Instant(day_later));
+        assert_eq!(
+            after.text(),
+            day_later.to_string(),
+            "the other event is final"
+        );
         assert_eq!(after.events().count(), 0);
         let ids: Vec<&str> = second.events().map(|event| event.id).collect();
         assert_eq!(ids, ["one", "two"]);

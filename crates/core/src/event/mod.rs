@@ -126,6 +126,15 @@ impl Event {
         }
     }
 
+    /// Returns the last rank that has a prize; 0 if there are none.
+    #[must_use]
+    pub fn last_prize(&self) -> u32 {
+        let prizes = self.fields.get("prizes").and_then(Value::as_array);
+        let last = prizes.and_then(|prizes| prizes.last()?.get("ranks")?.as_str());
+        let rank = last.and_then(|ranks| ranks.rsplit('-').next()?.parse().ok());
+        rank.unwrap_or(0)
+    }
+
     /// Returns the event as responses show it.
     #[must_use]
     pub fn view(&self, now: Instant) -> Value {
@@ -146,6 +155,7 @@ mod tests {
         let mut fields = json!({
             "title": "Hackathon", "from": Instant(10 * HOUR).to_string(), "to": Instant(20 * HOUR).to_string(),
             "final_at": Instant(23 * HOUR).to_string(), "groups": ["eu"],
+            "prizes": [{"ranks": "1", "title": "A book"}, {"ranks": "2-10", "title": "A sticker"}],
         });
         change(&mut fields);
         Event::from_stored("hackathon", &fields.to_string()).unwrap()
@@ -210,5 +220,6 @@ mod tests {
         let view = event.view(Instant(0));
         assert_eq!(view["state"], "coming");
         assert_eq!(view["id"], "hackathon");
+        assert_eq!(event.last_prize(), 10);
     }
 }
