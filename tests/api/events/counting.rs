@@ -1,9 +1,11 @@
 //! Activities that count in an event, and their points.
 
-use test_support::{Value, json};
+use test_support::{Gateway, RedisOptions, RedisServer, Value, json};
 
 use super::{Event, start};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
+use crate::store::take_commands;
 
 /// Boundaries are exact to the millisecond.
 #[tokio::test]
@@ -79,7 +81,7 @@ async fn event_has_actions_and_groups() {
 #[tokio::test]
 async fn changed_definition_counts_at_once() {
     let app = start();
-    let other = crate::app::TestApp::with(|worker| worker.var("PREFIX", app.prefix()));
+    let other = TestApp::with(|worker| worker.var("PREFIX", app.prefix()));
     let event = Event::new("hackathon");
     let standing = async |app: &crate::client::Client, target: &str| {
         app.outcome(dated(like("a", target), event.at(0)), "counted")
@@ -110,4 +112,60 @@ async fn array_counts_in_events_without_standings() {
     let results = json!({"results": [counted, counted, counted]});
     app.assert_activity(json!(likes), results).await;
     event.assert_rows(&app, &[("a", 4), ("b", 2)]).await;
+}
+
+/// Two commands for each event, and one more for the standing. Without events, the definitions take none.
+#[tokio::test]
+async fn event_takes_at_most_three_commands() {
+    let server = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&server.url());
+    let app = TestApp::with(|worker| {
+        let worker = worker.store(&gateway.url());
+        worker.json("SHARDS", json!(1)).var("BOARD_MAX_AGE", "0")
+    });
+    let mut redis = server.connection();
+    let mut costs = async |number: usize, at: &str| {
+        let mut costs = Vec::new();
+        let target = |name: &str| format!("{name} {number}");
+        app.outcome(dated(like("a", &target("first")), at), "counted")
+            .await;
+        let undone = dated(undo(like("a", &target("a"))), at);
+        for body in [
+            dated(like("a", &target("a")), at),
+            json!([dated(like("a", &target("b")), at)]),
+            undone,
+        ] {
+            take_commands(&mut redis);
+            app.send_activity(body).await.assert_status(200);
+            costs.push(take_commands(&mut redis));
+        }
+        costs
+    };
+    let events = [
+        Event::new("0"),
+        Event::new("1"),
+        Event::new("2"),
+        Event::new("3"),
+        Event::new("4"),
+    ];
+    let at = events[4].at(5_000);
+    let without = costs(0, &at).await;
+    events[0].put(&app).await;
+    let with_one = costs(1, &at).await;
+    for event in &events[1..] {
+        event.put(&app).await;
+    }
+    let with_five = costs(5, &at).await;
+    let more = |costs: &[u64]| -> Vec<u64> {
+        costs
+            .iter()
+            .zip(&without)
+            .map(|(cost, plain)| cost - plain)
+            .collect()
+    };
+    assert_eq!(
+        (more(&with_one), more(&with_five)),
+        (vec![3, 2, 3], vec![15, 10, 15]),
+        "{without:?}"
+    );
 }

@@ -55,6 +55,7 @@ pub async fn run() -> Result<(), String> {
     let worker = builder.journal().live().start_wrangler();
     let mut meter = Meter::new(&stack, worker.api());
     meter.measure_all().await?;
+    meter.measure_events().await?;
     drop(worker);
     for (shards, name) in [(1, "with content"), (8, "with content over 8 shards")] {
         let builder = worker_builder(&format!("cost-content-{shards}"));
@@ -205,6 +206,30 @@ impl Meter {
         self.count_read("what changed points", points).await?;
         self.count_read("numbers of 30 days", stats).await?;
         self.count_watched().await
+    }
+
+    /// Counts the commands of activity that counts in one running event, and in five.
+    async fn measure_events(&mut self) -> Result<(), String> {
+        let like = |target: &str| activity("42", "like", target);
+        for (name, defined) in [("one event", 0..1), ("five events", 1..5)] {
+            let now = jiff::Timestamp::now();
+            let [from, to] =
+                [1, 3600].map(|seconds| now + jiff::SignedDuration::from_secs(seconds));
+            let event = json!({"title": "Event", "from": from.to_string(), "to": to.to_string()});
+            for number in defined {
+                succeeded(&self.api.put(&format!("/v1/events/{number}"), &event).await)?;
+            }
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            self.post(&like(&format!("first, {name}"))).await?;
+            let target = format!("a, {name}");
+            self.count(&format!("like, {name}"), &like(&target)).await?;
+            let minimal = format!("like, minimal, {name}");
+            self.count_minimal(&minimal, &like(&format!("b, {name}")))
+                .await?;
+            self.count(&format!("undo of a like, {name}"), &undo(like(&target)))
+                .await?;
+        }
+        Ok(())
     }
 
     /// Counts the commands with boards of content and of authors for weeks and all time. Of several shards, users,
