@@ -2,9 +2,10 @@
 
 use test_support::{Fault, json, peers};
 
-use super::{assert_board, assert_change, count_in_group, open, start};
+use super::{assert_board, assert_change, count_in_group, open, start, start_with};
 use crate::app::WranglerApp;
-use crate::bodies::{activity, like, undo};
+use crate::bodies::{activity, dated, like, undo};
+use crate::events::Event;
 
 /// Activities, undos, profiles, moderation, adjustments and erasures change a board.
 #[tokio::test]
@@ -84,4 +85,19 @@ async fn stream_ignores_changes_outside_its_board() {
     assert_change(&app, &mut group, "/v1/ranking/day?group=eu").await;
     assert_change(&app, &mut top, "/v1/ranking/day?limit=1").await;
     assert_change(&app, &mut all, "/v1/ranking/day").await;
+}
+
+/// The object of an event's board is named like the one that an activity wakes.
+#[tokio::test]
+async fn activity_in_event_reaches_stream() {
+    let (app, _forwarder) = start_with(|worker| worker.var("BOARD_MAX_AGE", "0"));
+    let event = Event::new("a:b");
+    event.put(&app).await;
+    let board = event.ranking();
+    let mut stream = open(&app, &format!("{}/live", event.path())).await;
+    assert_change(&app, &mut stream, &board).await;
+    app.outcome(dated(like("42", "p"), event.at(0)), "counted")
+        .await;
+    assert_change(&app, &mut stream, &board).await;
+    event.assert_rows(&app, &[("42", 2)]).await;
 }

@@ -130,14 +130,7 @@ fn read_actions(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::Utc;
-    use crate::config::Vars;
-
-    fn config() -> Config {
-        let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
-            "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
-        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
-    }
+    use crate::event::tests::config;
 
     fn complete() -> Value {
         json!({

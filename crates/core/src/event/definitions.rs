@@ -153,15 +153,8 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::Utc;
-    use crate::config::Vars;
+    use crate::event::tests::config;
     use serde_json::json;
-
-    fn config() -> Config {
-        let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
-            "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
-        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
-    }
 
     fn event(id: &str, hours: [i64; 2], more: &Value) -> Event {
         let instant = |hour: i64| Instant(1_795_132_800_000 + hour * 3_600_000);

@@ -148,6 +148,15 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::Utc;
+    use crate::config::{Config, Vars};
+
+    /// Returns a configuration with a decimal.
+    pub(super) fn config() -> Config {
+        let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store",
+            "UPSTASH_REDIS_REST_TOKEN": "token", "POINT_DECIMALS": 1});
+        Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap()
+    }
 
     const HOUR: i64 = 3_600_000;
 
