@@ -7,7 +7,17 @@ import { Source } from './source.js'
 import { common, ranking } from './style.js'
 import { PERIODS, View } from './view.js'
 
-const ATTRIBUTES = /** @type {const} */ (['src', 'period', 'date', 'group', 'user', 'limit', 'refresh', 'theme'])
+const ATTRIBUTES = /** @type {const} */ ([
+  'src',
+  'period',
+  'date',
+  'group',
+  'event',
+  'user',
+  'limit',
+  'refresh',
+  'theme',
+])
 
 export class ActivityRank extends reflecting(ATTRIBUTES) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
@@ -77,7 +87,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   #update() {
     if (this.isConnected) {
       const [limit, period, disabled] = [this.#limit, this.#period, this.#disabled]
-      this.#view.reserve({ limit, period, hasOwn: Boolean(this.user), disabled })
+      this.#view.reserve({ limit, period, event: this.event, hasOwn: Boolean(this.user), disabled })
     }
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -90,18 +100,21 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 
   /** Returns the URLs of the board, its event stream and the standing of `user`. */
   #urls() {
-    const { date, group, user } = this
+    const { event, user } = this
+    // An event has no dates and no groups.
+    const { date, group } = event ? { date: null, group: null } : this
     const limit = this.#limit
     const base = baseOf(this)
+    const [root, top] = event ? ['events', '/ranking'] : ['ranking', '']
     const url = (path, query) => {
-      const url = new URL(`v1/ranking/${encodeURIComponent(this.#period)}${path}`, base)
+      const url = new URL(`v1/${root}/${encodeURIComponent(event ?? this.#period)}${path}`, base)
       for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value)
       return url.href
     }
     return {
-      board: url('', { limit, date, group }),
+      board: url(top, { limit, date, group }),
       live: date ? null : url('/live', { limit, group }),
-      standing: user && url(`/users/${encodeURIComponent(user)}`, { date, group }),
+      standing: user && url(`${top}/users/${encodeURIComponent(user)}`, { date, group }),
     }
   }
 
@@ -148,19 +161,19 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
       if (animated && !data.entries.some(({ user }) => user.id === this.user)) this.#standing?.refreshSoon()
       this.#shown = data
       this.#hasShown = true
-      this.#view.show(data, { own: this.user, language, animated })
+      this.#view.show({ ...data, period: periodOf(data) }, { own: this.user, language, animated })
       this.#showOwn()
     }
     const status = failure ? (failure.offline ? texts.offline : texts.failed) : data.stale && texts.stale
     this.#view.setStatus(status ? status(language.time(data.as_of ? Date.parse(data.as_of) : at)) : '')
     this.#fire(new Event('load'))
     // Back on the current board, it follows the calendar again.
-    if (this.date && !data.period.closed) this.date = null
+    if (this.date && !periodOf(data).closed) this.date = null
   }
 
   #fail({ status, problem, offline }) {
     const { texts } = this.#language
-    if (status === 404 && problem?.type === '/problems/not-found') {
+    if (!this.event && status === 404 && problem?.type === '/problems/not-found') {
       this.#disabled.add(this.#period)
       const other = PERIODS.find((period) => !this.#disabled.has(period))
       if (other) return (this.period = other)
@@ -182,10 +195,11 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   // Prefers the board, because every standing costs a request.
   #showOwn = () => {
     if (!this.#shown || !this.#standing) return
-    const { period, total, entries } = this.#shown
+    const { total, entries } = this.#shown
+    const period = periodOf(this.#shown)
     const { data } = this.#standing.state
     if (data?.next) this.#step = rounded(data.next.points - (data.next.score - data.score))
-    const isCurrent = data?.period.id === period.id
+    const isCurrent = data && periodOf(data).id === period.id
     const index = entries.findIndex(({ user }) => user.id === this.user)
     if (index < 0 ? data && !isCurrent : index > 0 && !this.#step) this.#standing.refreshSoon()
     let standing = isCurrent ? data : null
@@ -205,6 +219,17 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     this.dispatchEvent(new CustomEvent('rankchange', { detail, bubbles: true, composed: true }))
   }
 }
+
+/** Returns the period of a board or of a standing; for an event one with its title. */
+const periodOf = ({ period, event }) =>
+  period ?? {
+    kind: 'event',
+    id: event.id,
+    title: event.title,
+    start: event.from,
+    end: event.to,
+    closed: event.state === 'final',
+  }
 
 /** Rounds points to the four decimals of scores. */
 const rounded = (points) => Math.round(points * 1e4) / 1e4

@@ -47,8 +47,11 @@ export class View {
     this.section.append(this.#tabList, this.#panel, make('slot'), this.#status)
   }
 
-  /** Reserves the space of a board and selects its tab. */
-  reserve({ limit, period, hasOwn, disabled }) {
+  /** Reserves the space of a board and selects its tab. The board of an event has no tabs. */
+  reserve({ limit, period, event, hasOwn, disabled }) {
+    this.#tabList.hidden = this.#earlier.hidden = this.#later.hidden = Boolean(event)
+    this.#panel.role = event ? 'group' : 'tabpanel'
+    if (event) this.#panel.setAttribute('aria-labelledby', this.#title.id)
     this.section.style.setProperty('--limit', limit)
     this.section.style.setProperty('--own', hasOwn ? '4.75em' : '0em')
     this.own.element.hidden = !hasOwn
@@ -57,7 +60,7 @@ export class View {
       tab.ariaSelected = String(isSelected)
       tab.tabIndex = isSelected ? 0 : -1
       tab.hidden = disabled.has(tab.value)
-      if (isSelected) this.#panel.setAttribute('aria-labelledby', tab.id)
+      if (isSelected && !event) this.#panel.setAttribute('aria-labelledby', tab.id)
     }
   }
 
@@ -79,17 +82,20 @@ export class View {
 
   show({ period, total, entries }, { own, language, animated }) {
     const { texts } = language
-    const { start, end, timezone: timeZone, closed } = period
+    const { start, end, timezone: timeZone, closed, title: name } = period
     const day = (instant) => new Intl.DateTimeFormat('sv', { timeZone }).format(instant)
-    let [title, before, after] = [texts.all, '', '']
-    if (start && end) {
-      const [from, to] = [Date.parse(start), Date.parse(end)]
+    let [title, before, after] = [name ?? texts.all, '', '']
+    const [from, to] = [Date.parse(start), Date.parse(end)]
+    if (!name && start && end) {
       title = language.days(from + HALF_DAY, to - HALF_DAY, timeZone)
       before = day(from - HALF_DAY)
       if (closed) after = day(to + HALF_DAY)
     }
     write(this.#title, title)
-    write(this.#facts, [texts.members(total, language.number(total)), timeZone].join(' · '))
+    write(
+      this.#facts,
+      [texts.members(total, language.number(total)), name ? language.days(from, to - 1) : timeZone].join(' · '),
+    )
     setTarget(this.#earlier, before)
     setTarget(this.#later, after)
     this.#rows.show(entries, own, language, animated)

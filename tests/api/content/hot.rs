@@ -5,14 +5,13 @@ use test_support::{Value, json};
 use super::{content, deliver, register, start};
 use crate::app::TestApp;
 use crate::bodies::{like, with};
-use crate::clock::day;
+use crate::clock::noon;
 
 /// Likes a target so many days ago.
 fn like_ago(user: &str, target: &str, days: i32) -> Value {
-    let at = format!("{}T12:00:00Z", day(i64::from(days)));
     let at = match days {
         0 => json!({}),
-        _ => json!({"at": at}),
+        _ => json!({"at": noon(i64::from(days))}),
     };
     with(like(user, target), at)
 }

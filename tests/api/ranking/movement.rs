@@ -133,7 +133,7 @@ async fn body_without_movement_is_unchanged() {
 
 #[tokio::test]
 async fn period_before_begins_where_the_calendar_says() {
-    let app = TestApp::start();
+    let app = TestApp::with(|worker| worker.var("TIMEZONE", "UTC"));
     for (kind, date, before) in [
         ("week", "2026-01-01", "2025-12-28"),
         ("month", "2026-03-31", "2026-02-01"),

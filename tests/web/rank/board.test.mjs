@@ -56,6 +56,26 @@ describe('board', () => {
     assert.deepEqual(await scores(page), ['4', '4'])
   })
 
+  it('event has a board without tabs', async (t) => {
+    const from = Date.now() + 5000
+    const at = (seconds) => new Date(from + seconds * 1000).toISOString()
+    const event = `hackathon-${group}`
+    t.after(() => app.request('DELETE', `/v1/events/${event}`))
+    await app.request('PUT', `/v1/events/${event}`, { title: 'Hackathon', from: at(0), to: at(3 * 86_400) })
+    const like = (user, number) => ({ user, action: 'like', target: `${event}-${number}`, at: at(1) })
+    await app.count([like('ada', 1), like('ada', 2), like('bob', 1)])
+    const page = await app.open(t, element(`event="${event}" user="bob"`))
+    await eventually(() => names(page), ['ada', 'bob'])
+    assert.equal(await text(page, 'title'), 'Hackathon')
+    assert.match(await text(page, 'facts'), /^2 members · \w+ \d+/)
+    assert.equal(await ownRank(page), '2')
+    assert.equal(await page.locator('[role=tab]:visible, [part~=arrow]:visible').count(), 0)
+    await app.count([like('bob', 3), like('bob', 4)])
+    await eventually(() => names(page), ['bob', 'ada'])
+    await eventually(() => ownRank(page), '1')
+    assert.deepEqual(page.errors, [])
+  })
+
   it('tabs select the period', async (t) => {
     await countLikes({ ada: 1 })
     await countLikes({ bob: 3 }, new Date(Date.now() - 500 * 864e5).toISOString())
