@@ -233,9 +233,9 @@ describe('languages', () => {
   })
 })
 
-it('modules have at most 12.5 KB gzipped with English', () => {
+it('modules have at most 13 KB gzipped with English', () => {
   const code = ['activity-rank', 'rank', 'view', 'members', 'dom', 'source', 'events', 'style', 'languages']
   const files = [...code, 'languages/en']
   const bytes = gzippedSize(files.map((name) => `elements/${name}.js`))
-  assert.ok(bytes <= 12.5 * 1024, `${bytes}`)
+  assert.ok(bytes <= 13 * 1024, `${bytes}`)
 })
