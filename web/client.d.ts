@@ -38,6 +38,8 @@ export interface Outcome {
    * `standings: false`.
    */
   standings?: { [period in PeriodName]?: BoardStanding }
+  /** The user's standings afterwards in running events in which the activity counts, by event. Absent as `standings`. */
+  events?: { [event: string]: { score: number; rank: number | null } }
   error?: undefined
 }
 
