@@ -10,7 +10,7 @@ use crate::scripts::DEFINE;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
-use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_RUNNING};
+use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RUNNING};
 
 /// Reads an event.
 ///
@@ -151,6 +151,9 @@ fn check(
     }
     if before.is_none() && count >= MAX_EVENTS {
         return conflict(&format!("There are {MAX_EVENTS} events: delete one first."));
+    }
+    if changed.open(now) > MAX_OPEN {
+        return conflict(&format!("At most {MAX_OPEN} events are not final."));
     }
     match changed.most_running() > MAX_RUNNING {
         true => conflict(&format!("At most {MAX_RUNNING} events run at a time.")),

@@ -18,6 +18,9 @@ const FINAL_KEPT: i64 = 24 * 3_600_000;
 /// The most events that run at a time.
 pub const MAX_RUNNING: usize = 20;
 
+/// The most events that are not final: every counting call reads their definitions.
+pub const MAX_OPEN: usize = 100;
+
 /// The definitions of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
@@ -102,6 +105,12 @@ impl Definitions {
             text = format!("{text}\n{}", event.line(config));
         }
         Self { text }
+    }
+
+    /// Returns the number of events that are not final at an instant.
+    #[must_use]
+    pub fn open(&self, now: Instant) -> usize {
+        self.events().filter(|event| now < event.final_at).count()
     }
 
     /// Returns the most events that run at one instant.
@@ -189,6 +198,8 @@ mod tests {
             (1, 2),
             "they overlap"
         );
+        assert_eq!(second.open(now), 2);
+        assert_eq!(second.open(Instant(1_795_150_800_000)), 1);
         let day_later = 1_795_150_800_000 + FINAL_KEPT;
         let after = second.changed("one", None, &config, Instant(day_later));
         assert_eq!(
