@@ -12,7 +12,7 @@
 //!    caches.
 //! 5. [`copies`] keeps the copies of boards outside of Redis in step when a user is hidden or
 //!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
-//!    period before.
+//!    period before, and [`recount`] counts an event again.
 //! 6. [`jobs`] runs on a schedule or for the queue. [`webhooks`] are the messages that it sends.
 //! 7. [`platform`] wraps the platform, one file for each binding. [`log`] writes log lines.
 
@@ -27,6 +27,7 @@ pub mod log;
 pub mod middleware;
 pub mod movement;
 pub mod platform;
+mod recount;
 pub mod request;
 pub mod response;
 pub mod routes;

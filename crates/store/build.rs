@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 28] = [
+const SCRIPTS: [(&str, &[&str]); 29] = [
     ("ABOVE", &["above"]),
     ("ARCHIVE_PAGE", &["integers", "archive_page"]),
     ("ARCHIVE_STATES", &["integers", "archive_states"]),
@@ -91,6 +91,10 @@ const SCRIPTS: [(&str, &[&str]); 28] = [
             "profiles",
         ],
     ),
+    (
+        "RECOUNT",
+        &["journal", "integers", "score", "definitions", "recount"],
+    ),
     ("RECOVER", &["integers", "restore", "recover"]),
     ("SCORES", &["scores"]),
     (
@@ -123,7 +127,7 @@ const SCRIPTS: [(&str, &[&str]); 28] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 12] = [
+const WRITING: [&str; 13] = [
     "COUNT",
     "DEFINE",
     "ERASE",
@@ -131,6 +135,7 @@ const WRITING: [&str; 12] = [
     "MODERATE",
     "MODERATE_TARGET",
     "PROFILES",
+    "RECOUNT",
     "RECOVER",
     "SETTLE",
     "TARGETS",

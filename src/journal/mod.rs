@@ -27,7 +27,7 @@
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
 //! | `reason` | the reason of an adjustment |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
-//!
+//! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
 //! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others received; empty for none and in an undo |
 //!
 //! | field | in entries of `receive`: points that others receive, or that an undo takes back |
@@ -49,10 +49,12 @@
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
-//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua` |
+//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it |
+//! | `recount` | `now`, `event`: a recount of the event reads the entries before |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
+pub mod counted;
 mod page;
 mod points;
 pub mod sums;

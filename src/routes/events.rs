@@ -4,11 +4,14 @@ use crate::app::RequestContext;
 use crate::events;
 use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::cached;
+use crate::recount;
 use crate::response::Response;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Event, render_list};
+use activity_rank_core::query::Query;
 use activity_rank_store::events as store;
+use serde_json::Map;
 
 /// All events, cached like an open board.
 pub async fn list(context: RequestContext<'_>) -> Result<Response, Error> {
@@ -58,4 +61,40 @@ async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error
     store::delete(context.deployment, &id, context.request.now).await?;
     events::forget(&id);
     Ok(Response::no_content())
+}
+
+/// Counts an event again from the journal, or shows what would change.
+pub async fn recount(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+    let body = context.request.body()?;
+    let caller = authenticate(context).await?;
+    let mut query = Query::parse(&context.request.query, &["preview"]);
+    let is_preview = query.flag("preview");
+    query.finish()?;
+    let (deployment, now) = (context.deployment, context.request.now);
+    let (id, body) = (Event::checked_id(id)?, body.json()?);
+    let keeps_definition = body.as_object().is_some_and(Map::is_empty);
+    let defined = match keeps_definition {
+        true => None,
+        false => Some(Event::parse(&id, &body, &deployment.config)?),
+    };
+    caller.must_be_service(Scope::Admin)?;
+    let Some(journal) = &context.app.bindings.journal else {
+        let detail = "A recount needs the journal: JOURNAL is not bound.";
+        return Err(Error::NotFound(detail.to_owned()));
+    };
+    let event = match defined {
+        Some(event) => event,
+        None => {
+            let stored = store::read(deployment, &id).await?;
+            stored.ok_or_else(|| events::unknown(&id))?
+        }
+    };
+    let event = event.recounted(deployment.config.settling, now);
+    let recounted = recount::recount(context, journal, &event, is_preview);
+    let (answer, is_complete) = Box::pin(recounted).await?;
+    events::forget(&id);
+    Ok(match is_complete {
+        true => Response::json(&answer),
+        false => Response::accepted(&answer),
+    })
 }

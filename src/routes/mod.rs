@@ -64,6 +64,7 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::Comparison(kind, period) => ranking::comparison(context, kind, &period).await,
         Route::Events => events::list(context).await,
         Route::Event(event) => events::event(context, &event).await,
+        Route::EventRecount(event) => events::recount(context, &event).await,
         Route::Standing(kind, period, id) => ranking::standing(context, kind, &period, &id).await,
         Route::Targets => targets::put_all(context).await,
         Route::Target(id) => targets::target(context, &id).await,

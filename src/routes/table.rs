@@ -39,6 +39,8 @@ pub enum Route {
     Events,
     /// `/v1/events/{event}`
     Event(String),
+    /// `/v1/events/{event}/recount`
+    EventRecount(String),
     /// `/v1/targets`
     Targets,
     /// `/v1/targets/{target}`
@@ -118,6 +120,7 @@ impl Route {
             }
             ["v1", "events"] => Self::Events,
             ["v1", "events", event] => Self::Event(event.to_owned()),
+            ["v1", "events", event, "recount"] => Self::EventRecount(event.to_owned()),
             ["v1", "events", event, "ranking"] => Self::Board(BoardKind::Event, event.to_owned()),
             ["v1", "events", event, "live"] => Self::Live(BoardKind::Event, event.to_owned()),
             ["v1", "events", event, "ranking", "users"] => {
@@ -191,6 +194,7 @@ impl Route {
             Self::Comparison(..) => ("/v1/ranking/{period}/users", READ, true),
             Self::Events => ("/v1/events", READ, true),
             Self::Event(_) => ("/v1/events/{event}", "GET, HEAD, PUT, DELETE", true),
+            Self::EventRecount(_) => ("/v1/events/{event}/recount", "POST", false),
             Self::Standing(BoardKind::Event, ..) => {
                 ("/v1/events/{event}/ranking/users/{user}", READ, true)
             }

@@ -120,6 +120,7 @@ fn check_route(path: &str, query: &str) {
         }
         Route::Events => "/v1/events".to_owned(),
         Route::Event(event) => format!("/v1/events/{}", encoded(event)),
+        Route::EventRecount(event) => format!("/v1/events/{}/recount", encoded(event)),
         Route::Standing(kind, period, id) => {
             let (path, part) = (kind.path(), part_of_ids(*kind));
             format!("/v1/{path}/{}/{part}/{}", encoded(period), encoded(id))
@@ -205,6 +206,7 @@ fn check_route(path: &str, query: &str) {
         | Route::Targets
         | Route::Events
         | Route::Event(_)
+        | Route::EventRecount(_)
         | Route::Hot
         | Route::Target(_)
         | Route::TargetModeration(_) => {}

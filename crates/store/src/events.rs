@@ -88,6 +88,62 @@ pub async fn delete(deployment: &Deployment, id: &str, now: Instant) -> Result<(
     change(deployment, id, None, now).await
 }
 
+/// The definitions of the first shard, and those after a change.
+pub(crate) struct Change {
+    /// The number of the stored ones.
+    pub number: String,
+    /// All definitions afterwards.
+    pub changed: Definitions,
+}
+
+/// Reads the definitions, and returns the change to a recounted event.
+///
+/// # Errors
+///
+/// As [`define`].
+pub(crate) async fn check_recount(
+    deployment: &Deployment,
+    event: &Event,
+    now: Instant,
+) -> Result<Change, Error> {
+    read_change(deployment, &event.id, Some(event), true, now).await
+}
+
+/// Reads the definitions, and returns them with a change that is allowed.
+async fn read_change(
+    deployment: &Deployment,
+    id: &str,
+    event: Option<&Event>,
+    is_recount: bool,
+    now: Instant,
+) -> Result<Change, Error> {
+    let keys = deployment.keys(0);
+    let commands = vec![
+        read_definitions_command(&keys),
+        Command::new("HGET").arg(&keys.events()).arg(id),
+        Command::new("HLEN").arg(&keys.events()),
+    ];
+    let replies = deployment.run_commands(&keys, commands).await?;
+    let [known, stored, count] = replies.as_slice() else {
+        return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
+    };
+    let known = Definitions::new(known.optional_text()?.unwrap_or_default());
+    let stored = stored.optional_text()?;
+    let before = stored.and_then(|text| Event::from_stored(id, text));
+    let changed = known.changed(id, event, &deployment.config, now);
+    if let Some(event) = event {
+        let refusal = event.refusal(before.as_ref(), now);
+        if let Some(refusal) = refusal.filter(|_| !is_recount) {
+            return Err(Error::EventConflict(refusal.to_owned()));
+        }
+        check_limits(before.is_none(), count.unsigned()?, &changed, now)?;
+    }
+    Ok(Change {
+        number: known.number().to_owned(),
+        changed,
+    })
+}
+
 /// Changes an event on the first shard, then brings the others up to date. If that fails, the same change again does it.
 async fn change(
     deployment: &Deployment,
@@ -96,24 +152,9 @@ async fn change(
     now: Instant,
 ) -> Result<(), Error> {
     deployment.claim().await?;
-    let (config, keys) = (&deployment.config, deployment.keys(0));
+    let config = &deployment.config;
     for _ in 0..MAX_CALLS {
-        let commands = vec![
-            read_definitions_command(&keys),
-            Command::new("HGET").arg(&keys.events()).arg(id),
-            Command::new("HLEN").arg(&keys.events()),
-        ];
-        let replies = deployment.run_commands(&keys, commands).await?;
-        let [known, stored, count] = replies.as_slice() else {
-            return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
-        };
-        let known = Definitions::new(known.optional_text()?.unwrap_or_default());
-        let stored = stored.optional_text()?;
-        let before = stored.and_then(|text| Event::from_stored(id, text));
-        let changed = known.changed(id, event, config, now);
-        if let Some(event) = event {
-            check(event, before.as_ref(), count.unsigned()?, &changed, now)?;
-        }
+        let Change { number, changed } = read_change(deployment, id, event, false, now).await?;
         let define = Define {
             config,
             id,
@@ -121,7 +162,7 @@ async fn change(
             changed: &changed,
             now,
         };
-        let call = define.call(0, known.number());
+        let call = define.call(0, &number);
         if deployment.run_script(call).await?.at(1).is_err() {
             // Another call has changed the definitions meanwhile.
             continue;
@@ -138,18 +179,14 @@ async fn change(
     ))
 }
 
-fn check(
-    event: &Event,
-    before: Option<&Event>,
+fn check_limits(
+    is_new: bool,
     count: u64,
     changed: &Definitions,
     now: Instant,
 ) -> Result<(), Error> {
     let conflict = |detail: &str| Err(Error::EventConflict(detail.to_owned()));
-    if let Some(refusal) = event.refusal(before, now) {
-        return conflict(refusal);
-    }
-    if before.is_none() && count >= MAX_EVENTS {
+    if is_new && count >= MAX_EVENTS {
         return conflict(&format!("There are {MAX_EVENTS} events: delete one first."));
     }
     if changed.open(now) > MAX_OPEN {
@@ -162,12 +199,12 @@ fn check(
 }
 
 /// A change of an event.
-struct Define<'a> {
-    config: &'a Config,
-    id: &'a str,
-    event: Option<&'a Event>,
-    changed: &'a Definitions,
-    now: Instant,
+pub(crate) struct Define<'a> {
+    pub config: &'a Config,
+    pub id: &'a str,
+    pub event: Option<&'a Event>,
+    pub changed: &'a Definitions,
+    pub now: Instant,
 }
 
 impl Define<'_> {
@@ -183,9 +220,6 @@ impl Define<'_> {
         if shard == 0 {
             all.push(keys.events());
         }
-        let mut events = self.changed.events();
-        let counted = events.find(|counted| counted.id == self.id);
-        let expiry = counted.map_or(0, |counted| counted.expiry);
         let json = self.event.map(Event::stored).unwrap_or_default();
         let arguments = [
             fingerprint(self.config),
@@ -195,8 +229,15 @@ impl Define<'_> {
             self.changed.text().to_owned(),
             self.id.to_owned(),
             json,
-            expiry.to_string(),
+            self.expiry(),
         ];
         Command::script(&DEFINE, &all).args(arguments)
+    }
+
+    /// Returns the expiry of the event's board, Unix s; 0 for a deleted event.
+    pub fn expiry(&self) -> String {
+        let mut events = self.changed.events();
+        let counted = events.find(|counted| counted.id == self.id);
+        counted.map_or(0, |counted| counted.expiry).to_string()
     }
 }

@@ -19,6 +19,8 @@
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
 //! | `{ar:0}bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
+//! | `{ar:0}bE::`, a tab and `hackathon` | sorted set | board of an event that is counted again, until it takes the place of the other | an hour after its last step |
+//! | `{ar:0}g:hackathon` | hash | progress of that recount | an hour after its last step |
 //! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; marker, tab → integer | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
@@ -285,6 +287,12 @@ impl Keys {
     #[must_use]
     pub fn event_board(&self, event: &str) -> String {
         self.board_named(&event_board_name(event))
+    }
+
+    /// Returns the key of the progress of a recount of an event.
+    #[must_use]
+    pub fn recount(&self, event: &str) -> String {
+        self.key(&format!("g:{event}"))
     }
 
     /// Returns the key of the board with a name, see [`board_name`].

@@ -35,6 +35,7 @@ pub mod outbox;
 pub mod point_changes;
 pub mod profiles;
 pub mod progress;
+pub mod recount;
 pub mod redis;
 pub mod scripts;
 pub mod stats;

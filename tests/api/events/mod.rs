@@ -3,6 +3,7 @@
 mod boards;
 mod counting;
 mod definitions;
+mod recount;
 
 use jiff::{Timestamp, ToSpan};
 use test_support::{Value, json, until};

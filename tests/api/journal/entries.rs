@@ -17,9 +17,10 @@ fn without_instants(mut entry: Value) -> Value {
     let id = fields.remove("id").expect("an id");
     let id = id.as_str().and_then(|id| id.split_once('-'));
     let (milliseconds, _) = id.expect("two numbers");
-    for name in ["now", "at"] {
-        let instant = fields.get(name).and_then(Value::as_str).map(number);
-        // `now` and `at` are of the Worker's clock, the id is of the store's.
+    for name in ["now", "at", "counted"] {
+        let instant = fields.get(name).and_then(Value::as_str);
+        let instant = instant.filter(|text| !text.is_empty()).map(number);
+        // They are of the Worker's clock, the id is of the store's.
         if instant.is_some_and(|instant| (number(milliseconds) - instant).abs() < 60_000) {
             fields.remove(name);
         }
@@ -102,9 +103,12 @@ async fn journal_lists_each_effective_activity_once() {
         ),
         with(
             with(entry("undo", "a", "then"), boards),
-            json!({"applied": "-2"}),
+            json!({"applied": "-2", "counted": milliseconds(&noon(3)), "gave": "2"}),
         ),
-        with(entry("undo", "a", "then"), json!({"applied": ""})),
+        with(
+            entry("undo", "a", "then"),
+            json!({"applied": "", "counted": "", "gave": ""}),
+        ),
         with(
             entry("count", "h", "queued"),
             json!({"at": milliseconds(&noon(1)), "dated": "2", "date": day(1).to_string()}),
@@ -173,7 +177,8 @@ async fn journal_lists_each_moderation_change_once() {
         ),
         with(
             with(entry("undo", "a", "-"), adjusted),
-            json!({"reason": "Not so", "points": "0", "applied": removed("")}),
+            json!({"reason": "Not so", "points": "0", "applied": removed(""),
+                "counted": milliseconds(&noon(2)), "gave": removed("-").split('/').next()}),
         ),
         moderated("1", "1", "hide freeze"),
         moderated("0", "0", "unhide unfreeze"),

@@ -20,7 +20,7 @@ use crate::clock::noon_zone;
 use crate::store::Store;
 
 /// A deployment with a journal.
-struct JournalApp {
+pub struct JournalApp {
     wrangler: Wrangler,
     client: Client,
     store: Store,
@@ -34,11 +34,11 @@ impl Deref for JournalApp {
     }
 }
 
-fn start() -> JournalApp {
+pub fn start() -> JournalApp {
     start_with(|worker| worker)
 }
 
-fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> JournalApp {
+pub fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> JournalApp {
     let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).journal();
     JournalApp::of(worker.start_wrangler())
 }

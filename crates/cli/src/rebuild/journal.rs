@@ -178,9 +178,13 @@ pub enum Change {
         json: String,
         /// All definitions of the shard afterwards.
         definitions: Definitions,
+        /// Whether the definition holds for all entries before too.
+        is_recount: bool,
     },
     /// A recount of all entries before, by these rules.
     Rules(RecountRules),
+    /// Nothing: a recount of an event has read the entries before.
+    Nothing,
 }
 
 /// A counted activity, an undo or an adjustment.
@@ -267,7 +271,7 @@ impl Entry {
             }
             Change::Erase { hash } => (hash.as_str(), ""),
             Change::Event { event, .. } => (event.as_str(), Keys::DEFINITIONS),
-            Change::Rules(_) => ("", ""),
+            Change::Rules(_) | Change::Nothing => ("", ""),
         };
         [user, target].into_iter().filter(|name| !name.is_empty())
     }
@@ -297,7 +301,8 @@ impl Entry {
             | Change::ModerateTarget { .. }
             | Change::Erase { .. }
             | Change::Event { .. }
-            | Change::Rules(_) => return Ok(()),
+            | Change::Rules(_)
+            | Change::Nothing => return Ok(()),
         };
         let home = shard::of(id, shards);
         if home == shard {
@@ -345,6 +350,7 @@ struct JsonEntry {
     verb: String,
     event: String,
     definitions: String,
+    recount: String,
     changed: String,
     rules: String,
 }
@@ -406,7 +412,9 @@ impl JsonEntry {
                 event: self.event.clone(),
                 json: self.json.clone(),
                 definitions: Definitions::new(&self.definitions),
+                is_recount: self.recount == "1",
             },
+            "recount" => Change::Nothing,
             "rules" => {
                 let rules = serde_json::from_str(&self.rules);
                 Change::Rules(rules.map_err(|_| invalid_field("rules", &self.rules))?)

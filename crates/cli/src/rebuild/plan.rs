@@ -333,8 +333,10 @@ pub struct Planner {
     registrations: u64,
     /// Archived boards as the shadow lists them for the next call; `None` if unknown.
     archived: Option<Vec<String>>,
-    /// The definitions of events at the current entry.
+    /// The definitions by which the current entry counts in events.
     definitions: Definitions,
+    /// The recounts of events: number of the entry, event and line of its definition.
+    event_recounts: Vec<(u64, String, String)>,
     open: Option<OpenCall>,
     steps: Vec<Step>,
 }
@@ -365,6 +367,7 @@ impl Planner {
             registrations: 0,
             archived: None,
             definitions: Definitions::default(),
+            event_recounts: Vec::new(),
             open: None,
             steps: Vec::new(),
         }
@@ -397,7 +400,42 @@ impl Planner {
             Change::Stub { .. }
             | Change::ModerateTarget { .. }
             | Change::Erase { .. }
-            | Change::Rules(_) => {}
+            | Change::Rules(_)
+            | Change::Nothing => {}
+        }
+    }
+
+    /// Records a recount of an event: its definition holds for all entries before.
+    pub fn add_recount(&mut self, entry: u64, event: String, definitions: &Definitions) {
+        if let Some(line) = definitions.line_of(&event) {
+            let line = line.to_owned();
+            self.event_recounts.push((entry, event, line));
+        }
+    }
+
+    /// Sets the definitions of events by which the entries after one of them count.
+    pub fn begin_events(&mut self, entry: u64) {
+        self.definitions = self.definitions_after(entry, &self.definitions);
+        self.store_definitions();
+    }
+
+    /// Returns definitions with those of later recounts.
+    fn definitions_after(&self, entry: u64, stored: &Definitions) -> Definitions {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for (_, event, line) in self.event_recounts.iter().filter(|(n, ..)| *n > entry) {
+            lines.retain(|(other, _)| other != event);
+            lines.push((event.clone(), line.clone()));
+        }
+        stored.overlaid(&lines)
+    }
+
+    /// Stores the definitions for the counting script.
+    fn store_definitions(&mut self) {
+        let text = self.definitions.text();
+        if !text.is_empty() {
+            let field = vec![Keys::DEFINITIONS.to_owned(), text.to_owned()];
+            let step = Step::command("HSET", self.keys.users(), field);
+            self.steps.push(step);
         }
     }
 
@@ -418,7 +456,8 @@ impl Planner {
                 event,
                 json,
                 definitions,
-            } => return self.define(number, event, json, definitions),
+                ..
+            } => return self.define(number, event, json, &definitions),
             Change::Moderate {
                 user,
                 hidden,
@@ -435,8 +474,8 @@ impl Planner {
             Change::Profile { user, json, hidden } => {
                 (AllBoardsScript::Profile { json, hidden }, user)
             }
-            // It holds for the entries before, and changes nothing itself.
-            Change::Rules(_) => {
+            // A recount holds for the entries before, and changes nothing itself.
+            Change::Rules(_) | Change::Nothing => {
                 let step = Step::command("EXISTS", self.keys.users(), Vec::new());
                 return self.complete_with(number, vec![step]);
             }
@@ -611,17 +650,19 @@ impl Planner {
     }
 
     /// Changes an event. The calls after it count by the new definitions.
-    fn define(&mut self, entry: u64, event: String, json: String, definitions: Definitions) {
+    fn define(&mut self, entry: u64, event: String, json: String, definitions: &Definitions) {
         self.close();
+        self.definitions = self.definitions_after(entry, definitions);
+        self.store_definitions();
         let (events, board) = (self.keys.events(), self.keys.event_board(&event));
-        let field = vec![Keys::DEFINITIONS.to_owned(), definitions.text().to_owned()];
+        let defined = self.definitions.events();
         let mut commands = Vec::new();
-        let expiry = definitions.events().find(|counted| counted.id == event);
-        if json.is_empty() {
-            commands.push(Step::command("UNLINK", board, Vec::new()));
-        } else if let Some(counted) = expiry {
-            let expiry = vec![counted.expiry.to_string()];
-            commands.push(Step::command("EXPIREAT", board, expiry));
+        let expiry = defined.into_iter().find(|counted| counted.id == event);
+        // A later recount defines the event again, for all entries before it.
+        match expiry.map(|counted| counted.expiry.to_string()) {
+            None if json.is_empty() => commands.push(Step::command("UNLINK", board, Vec::new())),
+            None => {}
+            Some(expiry) => commands.push(Step::command("EXPIREAT", board, vec![expiry])),
         }
         if self.shard == 0 {
             commands.push(match json.is_empty() {
@@ -629,8 +670,9 @@ impl Planner {
                 false => Step::command("HSET", events, vec![event, json]),
             });
         }
-        commands.push(Step::command("HSET", self.keys.users(), field));
-        self.definitions = definitions;
+        if commands.is_empty() {
+            commands.push(Step::command("EXISTS", self.keys.users(), Vec::new()));
+        }
         self.complete_with(entry, commands);
     }
 

@@ -98,12 +98,20 @@ impl Replay {
                 if entry.number <= applied {
                     planner.skip(&entry);
                 }
-                if let Change::Rules(rules) = entry.change {
-                    planner.recounts.0.push((entry.number, rules));
+                match entry.change {
+                    Change::Rules(rules) => planner.recounts.0.push((entry.number, rules)),
+                    Change::Event {
+                        event,
+                        definitions,
+                        is_recount: true,
+                        ..
+                    } => planner.add_recount(entry.number, event, &definitions),
+                    _ => {}
                 }
             }
             next = page.next;
         }
+        planner.begin_events(applied);
         let rules = session.rules.clone();
         let of_run = rules.map(|rules| (u64::MAX, rules));
         planner.recounts.0.extend(of_run);
@@ -287,7 +295,8 @@ impl Applier {
                 | Change::Event { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. }
-                | Change::Rules(_) => self.planner.add(entry),
+                | Change::Rules(_)
+                | Change::Nothing => self.planner.add(entry),
             }
         }
         self.flush(shard, &context).await

@@ -43,11 +43,19 @@ pub struct CountedEvent<'a> {
     line: &'a str,
 }
 
-impl CountedEvent<'_> {
+impl<'a> CountedEvent<'a> {
     /// Returns whether an activity or an undo that arrives at this instant can change the event's board.
     #[must_use]
     pub fn is_open(&self, now: Instant) -> bool {
         self.from.0 <= now.0 + CLOCK_TOLERANCE && now < self.final_at
+    }
+
+    /// Returns what counts: the words of `from`, `to`, actions and groups.
+    #[must_use]
+    pub fn counts(&self) -> [&'a str; 4] {
+        let mut words = self.line.split(' ').skip(1);
+        let mut next = |skipped| words.nth(skipped).unwrap_or("-");
+        [next(0), next(0), next(2), next(0)]
     }
 }
 
@@ -105,6 +113,33 @@ impl Definitions {
             text = format!("{text}\n{}", event.line(config));
         }
         Self { text }
+    }
+
+    /// Returns the definitions with those of some events, by their ids and lines, in the place of the stored ones.
+    #[must_use]
+    pub fn overlaid(&self, lines: &[(String, String)]) -> Self {
+        let number = self.number();
+        let mut text = if number.is_empty() && !lines.is_empty() {
+            "0"
+        } else {
+            number
+        }
+        .to_owned();
+        let kept = self
+            .events()
+            .filter(|event| lines.iter().all(|(id, _)| id != event.id));
+        let kept = kept.map(|event| event.line);
+        for line in kept.chain(lines.iter().map(|(_, line)| line.as_str())) {
+            text = format!("{text}\n{line}");
+        }
+        Self { text }
+    }
+
+    /// Returns the line of an event.
+    #[must_use]
+    pub fn line_of(&self, id: &str) -> Option<&str> {
+        let mut events = self.events();
+        events.find(|event| event.id == id).map(|event| event.line)
     }
 
     /// Returns the number of events that are not final at an instant.
@@ -210,6 +245,34 @@ mod tests {
         assert_eq!(after.events().count(), 0);
         let ids: Vec<&str> = second.events().map(|event| event.id).collect();
         assert_eq!(ids, ["one", "two"]);
+        let counts = second.events().map(|event| event.counts());
+        let counted = [
+            "1795132800000",
+            "1795305600000",
+            "comment=5,publish=200",
+            "eu,us",
+        ];
+        assert_eq!(
+            counts.collect::<Vec<_>>(),
+            [counted, ["1795136400000", "1795140000000", "-", "-"]]
+        );
+    }
+
+    #[test]
+    fn overlaid_definitions_precede_stored_ones() {
+        let (one, two) = ("one 1 2 3 4 - -", "two 5 6 7 8 - eu");
+        let stored = Definitions::new(&format!("9\n{one}\n{two}"));
+        assert_eq!(stored.line_of("two"), Some(two));
+        assert_eq!(stored.line_of("three"), None);
+        let lines = [("one".to_owned(), "one 0 2 3 4 - -".to_owned())];
+        let overlaid = stored.overlaid(&lines);
+        assert_eq!(overlaid.text(), format!("9\n{two}\none 0 2 3 4 - -"));
+        assert_eq!(stored.overlaid(&[]), stored);
+        assert_eq!(
+            Definitions::default().overlaid(&lines).text(),
+            "0\none 0 2 3 4 - -"
+        );
+        assert_eq!(Definitions::default().overlaid(&[]), Definitions::default());
     }
 
     #[test]

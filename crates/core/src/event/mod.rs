@@ -126,6 +126,16 @@ impl Event {
         }
     }
 
+    /// Returns the event as a recount at an instant defines it: all activity of before counts, so it is not final
+    /// earlier.
+    #[must_use]
+    pub fn recounted(mut self, settling: i64, now: Instant) -> Self {
+        self.final_at = Instant(now.0.max(self.to.0 + settling));
+        let final_at = self.final_at.to_string();
+        self.fields.insert("final_at".to_owned(), json!(final_at));
+        self
+    }
+
     /// Returns the last rank that has a prize; 0 if there are none.
     #[must_use]
     pub fn last_prize(&self) -> u32 {

@@ -140,21 +140,27 @@ local function format_amounts(amounts)
   return amounts[1] and digits(amounts[1]) or ''
 end
 
--- Adds a change to the journal: its targets { date, periods, groups }, their boards, the amounts that were applied
--- to these, and the end of the active record.
-local function add_to_journal(change, operation, targets, boards, applied, received)
+-- Adds a change to the journal: the instant of its active record, its targets { date, periods, groups }, their boards,
+-- the amounts that were applied to these, and the end of the active record. An undo also says what it undoes:
+-- instant and points of the active record.
+local function add_to_journal(change, operation, at, targets, boards, applied, received, undone)
   if not outbox then
     return
   end
   local rule, user = operation.rule, operation.day.user
-  local of_content = { 'received', received and string.sub(received, 2) or '' }
+  local rest = operation.targets.content ~= '' and { 'received', received and string.sub(received, 2) or '' } or {}
+  if change == 'undo' then
+    local n = #rest
+    rest[n + 1], rest[n + 2] = 'counted', undone and digits(undone.changed) or ''
+    rest[n + 3], rest[n + 4] = 'gave', undone and digits(undone.amounts[1]) or ''
+  end
   append(outbox, user, 'mark', operation.record, 'did', change, 'now', ARGV[2], 'user', user.id,
     'action', rule.action, 'once', rule.once, 'points', digits(rule.points),
-    'cooldown', rule.cooldown > 0 and '1' or '0', 'mark', operation.record, 'at', digits(operation.at),
+    'cooldown', rule.cooldown > 0 and '1' or '0', 'mark', operation.record, 'at', digits(at),
     'dated', operation.queued and '2' or operation.dated and '1' or '0', 'date', targets.date,
     'kinds', targets.periods, 'groups', table.concat(targets.groups, ','), 'skipped', skipped_boards(boards),
     'reason', audit and audit.reason or '', 'applied', format_amounts(applied),
-    unpack(operation.targets.content ~= '' and of_content or {}))
+    unpack(rest))
 end
 
 local function add_to_audit(operation, action, points, date)
@@ -220,8 +226,8 @@ local function count(operation)
   if rule.cap > 0 and earned + rule.points > rule.cap then
     return { 'daily-cap', 0 }
   end
-  local boards = boards_of(targets, targets.periods, targets.groups)
-  local in_events, of_events = events_of(math.max(operation.at, changed), rule.action, targets.groups, rule.points)
+  local boards, at = boards_of(targets, targets.periods, targets.groups), math.max(operation.at, changed)
+  local in_events, of_events = events_of(at, rule.action, targets.groups, rule.points)
   if overflows(boards, user, { rule.points }) or overflows(in_events, user, of_events) then
     return { 'score-overflow', 0 }
   end
@@ -229,7 +235,7 @@ local function count(operation)
   local receive = prepare_receipt(operation, receipt)
 
   -- Every check has passed; changes begin.
-  local received = receive(math.max(operation.at, changed))
+  local received = receive(at)
   if rule.once == 'd' then
     set(day.history, operation.field, digits(bits + 2 ^ day.of_span))
   else
@@ -242,7 +248,7 @@ local function count(operation)
   add_points(in_events, user, of_events)
   set_history(day, rule.action, times + 1, earned + rule.points)
   protect_user(operation, true)
-  add_to_journal('count', operation, targets, boards, applied, received)
+  add_to_journal('count', operation, at, targets, boards, applied, received)
   local all_time = boards[string.find(targets.periods, 'a', 1, true)]
   return { 'counted', rule.points, all_time and points_on(all_time, user) }
 end
@@ -277,7 +283,7 @@ local function adjust(operation)
   protect_user(operation, true)
   local effect = largest(amounts, boards)
   add_to_audit(operation, 'adjust', effect, targets.date)
-  add_to_journal('adjust', operation, targets, boards, amounts)
+  add_to_journal('adjust', operation, math.max(operation.at, changed), targets, boards, amounts)
   return { 'counted', effect }
 end
 
@@ -310,7 +316,7 @@ local function undo(operation)
   if not record then
     set(user.histories[1], UNDONE .. operation.field, digits(changed))
     protect_user(operation)
-    add_to_journal('undo', operation, operation.targets, {}, {})
+    add_to_journal('undo', operation, operation.at, operation.targets, {}, {})
     return { 'nothing-to-undo', 0 }
   end
   local boards, day, targets = find_targets(record, operation)
@@ -339,7 +345,7 @@ local function undo(operation)
   local effect = -largest(amounts, boards)
   add_to_audit(operation, 'undo-adjust', effect, targets.date)
   local journaled = { date = targets.date, periods = record.periods, groups = record.groups }
-  add_to_journal('undo', operation, journaled, boards, applied)
+  add_to_journal('undo', operation, operation.at, journaled, boards, applied, nil, record)
   return { 'undone', effect }
 end
 

@@ -34,15 +34,6 @@ local function take_list(width, make)
   end
   return items
 end
-local function split(text)
-  local items = {}
-  if text ~= '' then
-    for item in string.gmatch(text, '[^,]+') do
-      items[#items + 1] = item
-    end
-  end
-  return items
-end
 
 local rules = take_list(7, function(action, once, points, cap, cooldown, received, own)
   return {

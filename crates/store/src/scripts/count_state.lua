@@ -132,30 +132,11 @@ local events = {}
 for id, rest in string.gmatch(definitions or '', '\n(%S+) ([^\n]+)') do
   if event_keys[id] then
     local from, to, expiry, actions, groups = string.match(rest, '^(%S+) (%S+) %S+ (%S+) (%S+) (%S+)$')
-    local board = board_at(event_keys[id], '', false, false)
-    board.lifetime = math.max(1, tonumber(expiry) - math.floor(now / 1000))
-    local event = { id = id, from = tonumber(from), to = tonumber(to), board = board }
-    if actions ~= '-' then
-      event.actions = {}
-      for action, points in string.gmatch(actions, '([^=,]+)=(%d+)') do
-        event.actions[action] = tonumber(points)
-      end
-    end
-    event.groups = groups ~= '-' and split(groups)
+    local event = counted_event(from, to, actions, groups)
+    event.id, event.board = id, board_at(event_keys[id], '', false, false)
+    event.board.lifetime = math.max(1, tonumber(expiry) - math.floor(now / 1000))
     events[#events + 1] = event
   end
-end
-
--- Returns whether an event counts the activity of one of these groups.
-local function counts_group(event, groups)
-  for _, group in ipairs(event.groups or {}) do
-    for _, other in ipairs(groups) do
-      if group == other then
-        return true
-      end
-    end
-  end
-  return not event.groups
 end
 
 -- Returns the boards of the events in which an activity of an instant counts, its points on each, and the events.
@@ -163,8 +144,8 @@ end
 local function events_of(at, action, groups, points)
   local found, amounts, counting = {}, {}, {}
   for _, event in ipairs(action ~= ADJUST and events or {}) do
-    local amount = not event.actions and points or event.actions and event.actions[action]
-    if amount and event.from <= at and at < event.to and counts_group(event, groups) then
+    local amount = points_in(event, at, action, groups, points)
+    if amount then
       local n = #found + 1
       found[n], amounts[n], counting[n] = event.board, amount, event
     end

@@ -46,7 +46,8 @@ end
 -- If the store refuses one of the writes, those before it are undone.
 local id
 local ok, failure = pcall(function()
-  id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions)
+  id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions,
+    'recount', '')
   if not stored_fingerprint then
     redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
   end

@@ -1,0 +1,185 @@
+//! `POST /v1/events/{event}/recount`: an event is counted again from the journal.
+
+use test_support::{Answer, Value, json, peers};
+
+use super::{Event, start as start_without_journal};
+use crate::bodies::{dated, like, with};
+use crate::journal::{JournalApp, start_with};
+use crate::problem::problem;
+
+fn start() -> JournalApp {
+    start_with(|worker| worker.var("BOARD_MAX_AGE", "0").var("SETTLE_MINUTES", "0"))
+}
+
+impl Event {
+    /// Returns the path of the recount.
+    fn recount(&self) -> String {
+        format!("{}/recount", self.path())
+    }
+
+    async fn recounted(&self, app: &JournalApp) -> Answer {
+        let response = app.post(&self.recount(), &self.body()).await;
+        response.assert_status(200);
+        assert_eq!(response.body["state"], "recounted", "{}", response.body);
+        response
+    }
+}
+
+fn comment(user: &str, target: &str) -> Value {
+    json!({"user": user, "action": "comment", "target": target})
+}
+
+#[tokio::test]
+async fn recount_needs_the_journal() {
+    let app = start_without_journal();
+    let event = Event::new("hackathon");
+    let detail = "A recount needs the journal: JOURNAL is not bound.";
+    let response = app.post(&event.recount(), &event.body()).await;
+    response.assert(404, problem("not-found", detail));
+}
+
+#[tokio::test]
+async fn event_of_the_past_counts_what_the_journal_has() {
+    let app = start();
+    let [a, b, c] = &peers(["a", "b", "c"]);
+    let event = Event::between("hackathon", -30_000, -5_000);
+    for (user, target, at) in [
+        (a, "1", -1),
+        (a, "2", 0),
+        (b, "1", 1_000),
+        (b, "2", 24_999),
+        (c, "1", 25_000),
+        (c, "2", 2_000),
+    ] {
+        app.outcome(dated(like(user, target), event.at(at)), "counted")
+            .await;
+    }
+    app.outcome(dated(comment(c, "3"), event.at(3_000)), "counted")
+        .await;
+    app.outcome(with(like(b, "2"), json!({"undo": true})), "undone")
+        .await;
+    let response = app.post(&event.recount(), &event.body()).await;
+    response.assert_status(200);
+    let board = app.read(&event.ranking()).await;
+    let view = board["event"].clone();
+    assert_eq!(view["state"], "final");
+    let journal_from = response.body["journal_from"].clone();
+    let answer = json!({"event": view, "state": "recounted", "journal_from": journal_from});
+    assert_eq!(response.body, answer);
+    event.assert_rows(&app, &[(c, 5), (a, 2), (b, 2)]).await;
+    // The event is final: late activity leaves it alone.
+    app.outcome(dated(like(a, "4"), event.at(4_000)), "counted")
+        .await;
+    event.assert_rows(&app, &[(c, 5), (a, 2), (b, 2)]).await;
+}
+
+#[tokio::test]
+async fn preview_shows_changes_and_makes_none() {
+    let app = start();
+    let [a, b, c] = &peers(["a", "b", "c"]);
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    for (user, action) in [(a, "like"), (b, "comment"), (c, "like")] {
+        let activity = json!({"user": user, "action": action, "target": "1"});
+        app.outcome(dated(activity, event.at(0)), "counted").await;
+    }
+    event.assert_rows(&app, &[(b, 3), (a, 2), (c, 2)]).await;
+    let path = format!("{}?preview=true", event.recount());
+    let changed = with(event.body(), json!({"actions": {"like": 4}}));
+    let response = app.post(&path, &changed).await;
+    response.assert_status(200);
+    let changes = json!([
+        {"user": {"id": a}, "before": {"rank": 2, "score": 2}, "after": {"rank": 1, "score": 4}},
+        {"user": {"id": c}, "before": {"rank": 3, "score": 2}, "after": {"rank": 2, "score": 4}},
+        {"user": {"id": b}, "before": {"rank": 1, "score": 3}, "after": null},
+    ]);
+    let mut view = app.read(&event.path()).await;
+    view["actions"] = json!({"like": 4});
+    let answer = json!({"event": view, "state": "preview", "journal_from": response.body["journal_from"],
+        "total": {"before": 3, "after": 2}, "changes": changes});
+    assert_eq!(response.body, answer);
+    event.assert_rows(&app, &[(b, 3), (a, 2), (c, 2)]).await;
+    let response = app.post(&event.recount(), &changed).await;
+    assert_eq!(response.body["state"], "recounted");
+    event.assert_rows(&app, &[(a, 4), (c, 4)]).await;
+    // The next activity counts by the new definition.
+    app.outcome(dated(like(c, "2"), event.at(0)), "counted")
+        .await;
+    app.outcome(dated(comment(b, "2"), event.at(0)), "counted")
+        .await;
+    event.assert_rows(&app, &[(c, 8), (a, 4)]).await;
+}
+
+#[tokio::test]
+async fn recount_keeps_the_definition_without_a_new_one() {
+    let app = start();
+    let [a] = &peers(["a"]);
+    let event = Event::new("hackathon").with(json!({"actions": {"like": 7}, "groups": ["eu"]}));
+    let answer = app.post(&event.recount(), &json!({})).await;
+    answer.assert(404, problem("not-found", "There is no event hackathon."));
+    event.put(&app).await;
+    let like = |target: &str, group: &str| {
+        dated(
+            with(like(a, target), json!({"groups": [group]})),
+            event.at(0),
+        )
+    };
+    app.outcome(like("1", "eu"), "counted").await;
+    app.outcome(like("2", "us"), "counted").await;
+    let answer = app.post(&event.recount(), &json!({})).await;
+    assert_eq!(answer.body["event"], app.read(&event.path()).await);
+    event.assert_rows(&app, &[(a, 7)]).await;
+}
+
+#[tokio::test]
+async fn hidden_and_erased_users_are_not_on_the_recounted_board() {
+    let app = start();
+    let [a, b, c] = &peers(["a", "b", "c"]);
+    let event = Event::between("hackathon", -30_000, -5_000);
+    for user in [a, b, c] {
+        app.outcome(dated(like(user, "1"), event.at(0)), "counted")
+            .await;
+    }
+    let preview = format!("{}?preview=true", event.recount());
+    app.moderate(a, true, false).await;
+    let answer = app.post(&preview, &event.body()).await;
+    assert_eq!(answer.body["total"], json!({"before": 0, "after": 2}));
+    // The next recount continues where the preview stopped.
+    app.erase(b).await;
+    event.recounted(&app).await;
+    event.assert_rows(&app, &[(c, 2)]).await;
+    app.moderate(a, false, false).await;
+    event.assert_rows(&app, &[(a, 2), (c, 2)]).await;
+}
+
+#[tokio::test]
+async fn activity_during_a_recount_counts_once() {
+    let app = start();
+    let users = peers(["a", "b", "c", "d"]);
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    let send = async {
+        for target in 0..40 {
+            for user in &users {
+                let like = like(user, &target.to_string());
+                app.outcome(dated(like.clone(), event.at(0)), "counted")
+                    .await;
+                if target % 4 == 0 {
+                    let undo = with(like, json!({"undo": true}));
+                    app.outcome(dated(undo, event.at(0)), "undone").await;
+                }
+            }
+        }
+    };
+    let recount = async {
+        for points in 3..9 {
+            let body = with(event.body(), json!({"actions": {"like": points}}));
+            let answer = app.post(&event.recount(), &body).await;
+            assert_eq!(answer.body["state"], "recounted", "{}", answer.body);
+        }
+    };
+    tokio::join!(send, recount);
+    let [a, b, c, d] = &users;
+    let rows = [a, b, c, d].map(|user| (user.as_str(), 8 * 30));
+    event.assert_rows(&app, &rows).await;
+}
