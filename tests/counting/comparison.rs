@@ -8,7 +8,7 @@ use test_support::reference::{
     BoardId, Calendar, Content, Event, InstantRange, Model, Outcome, Rule, Store, Target,
     board_key, content_board_key, event_board, now, rfc3339,
 };
-use test_support::{Api, Value, Worker, json, redis, shards, until};
+use test_support::{Api, Value, Worker, WorkerBuilder, Wrangler, json, redis, shards, until};
 
 /// The maximum difference between the clock readings of test and Worker, in milliseconds.
 pub const SLACK: i64 = 20;
@@ -25,6 +25,8 @@ pub struct Setup {
     pub content_periods: &'static [&'static str],
     /// Whether there are events.
     pub events: bool,
+    /// Whether there is a journal, so that events can be counted again.
+    pub journal: bool,
 }
 
 impl Setup {
@@ -42,6 +44,7 @@ impl Setup {
             rules,
             content_periods: &[],
             events: false,
+            journal: false,
         }
     }
 
@@ -105,12 +108,45 @@ pub struct Comparison {
     /// The number of occurrences of each outcome, reason or slug.
     pub outcome_counts: BTreeMap<&'static str, usize>,
     decimals: u32,
-    _worker: Worker,
+    _worker: Service,
+}
+
+/// The Worker. Plain workerd has no database for a journal.
+enum Service {
+    Worker(Worker),
+    Wrangler(Wrangler),
+}
+
+impl Service {
+    fn start(builder: WorkerBuilder, has_journal: bool) -> Self {
+        match has_journal {
+            true => {
+                let builder = builder.var("BOARD_MAX_AGE", "0").journal();
+                // Members send more than they may in a minute.
+                Self::Wrangler(builder.limit("WRITE_LIMIT", 100_000).start_wrangler())
+            }
+            false => Self::Worker(builder.cron().start()),
+        }
+    }
+
+    fn api(&self) -> Api {
+        match self {
+            Self::Worker(worker) => worker.api(),
+            Self::Wrangler(wrangler) => wrangler.api(),
+        }
+    }
+
+    fn prefix(&self) -> &str {
+        match self {
+            Self::Worker(worker) => worker.prefix(),
+            Self::Wrangler(wrangler) => wrangler.prefix(),
+        }
+    }
 }
 
 impl Comparison {
     pub fn start(setup: &Setup) -> Self {
-        let worker = Worker::builder()
+        let builder = Worker::builder()
             .var("TIMEZONE", setup.timezone)
             .var("PERIODS", &setup.periods.join(","))
             .json("POINT_DECIMALS", json!(setup.decimals))
@@ -118,14 +154,15 @@ impl Comparison {
             .json("RULES", setup.rules.clone())
             .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", &setup.content_periods.join(","))
-            .var("SETTLE_MINUTES", "0")
-            .cron()
-            .start();
+            .var("SETTLE_MINUTES", "0");
+        let worker = Service::start(builder, setup.journal);
         let mut model = setup.model();
         model.max_points = (1 << (53 - setup.order_bits)) - 1;
         let mut store = Store::new(redis(), worker.prefix());
         store.order_bits = setup.order_bits;
-        if !setup.content_periods.is_empty() {
+        let has_content = !setup.content_periods.is_empty();
+        model.erasures = (has_content || setup.journal).then(BTreeMap::new);
+        if has_content {
             let mut content = Content::new(setup.content_periods);
             content.has_shards = shards() > 1;
             model.content = Some(content);
@@ -154,6 +191,7 @@ impl Comparison {
                 return self.compare_standings(user).await;
             }
             Request::Event(id, event) => return self.change_event(id, event.as_ref()).await,
+            Request::Recount(id, event, preview) => return self.recount(id, event, *preview).await,
             Request::One(_) | Request::Array(_) | Request::ByMember(..) => {}
         }
         let caller = match request {
@@ -208,7 +246,7 @@ impl Comparison {
         }
         let erased = since(first);
         self.model.erase(user, erased);
-        if self.model.content.is_some() {
+        if self.model.erasures.is_some() {
             wait_for(Some(erased.last)).await;
         }
         self.compare_all_boards().await
@@ -225,18 +263,7 @@ impl Comparison {
                 (response, 204)
             }
             Some(event) => {
-                let instants = json!({ "from": rfc3339(event.from), "to": rfc3339(event.to) });
-                let mut body = json!({ "title": "An event", "groups": event.groups });
-                for field in ["from", "to"] {
-                    body[field] = instants[field].clone();
-                }
-                if let Some(actions) = &event.actions {
-                    let points = actions.iter();
-                    let points =
-                        points.map(|(name, steps)| (name.clone(), self.points(*steps as i64)));
-                    body["actions"] = points.collect();
-                }
-                let response = self.api.put(&path, &body).await;
+                let response = self.api.put(&path, &self.event_json(event)).await;
                 match self.model.define(id, event.clone(), since(first)) {
                     true => (response, 200),
                     false => (response, 409),
@@ -255,6 +282,59 @@ impl Comparison {
             let (found, text) = (response.status, response.text);
             return Err(format!("{path} {event:?}: {found}, not {status}: {text}"));
         }
+        self.compare_all_boards().await
+    }
+
+    fn event_json(&self, event: &Event) -> Value {
+        let mut body = json!({ "title": "An event", "from": rfc3339(event.from), "to": rfc3339(event.to),
+            "groups": event.groups });
+        if let Some(actions) = &event.actions {
+            let points = actions.iter();
+            let points = points.map(|(name, steps)| (name.clone(), self.points(*steps as i64)));
+            body["actions"] = points.collect();
+        }
+        body
+    }
+
+    async fn recount(&mut self, id: &str, event: &Event, preview: bool) -> Result<(), String> {
+        let path = format!("/v1/events/{}/recount", encoded(id));
+        self.avoid_boundaries().await;
+        let body = self.event_json(event);
+        let previewed = match preview {
+            true => Some(self.api.post(&format!("{path}?preview=true"), &body).await),
+            false => None,
+        };
+        let response = self.api.post(&path, &body).await;
+        let final_at = response.body["event"]["final_at"].as_str();
+        let final_at = final_at.map(|at| at.parse::<jiff::Timestamp>().expect("an instant"));
+        let mut event = event.clone();
+        event.final_at = final_at.map_or(event.to, jiff::Timestamp::as_millisecond);
+        let is_late = event.final_at < event.to || event.final_at > event.to.max(now() + SLACK);
+        let status = if self.model.recount(id, event) {
+            200
+        } else {
+            409
+        };
+        if response.status != status || is_late {
+            let (found, text) = (response.status, response.text);
+            return Err(format!("{path} {body}: {found}, not {status}: {text}"));
+        }
+        let outcome = if status == 409 {
+            "refused-recount"
+        } else {
+            "recount"
+        };
+        *self.outcome_counts.entry(outcome).or_default() += 1;
+        let [visible, _] = self.model.ranking(&event_board(id));
+        if let Some(previewed) = previewed.filter(|_| status == 200)
+            && previewed.body["total"]["after"] != visible.len()
+        {
+            return Err(format!(
+                "{path}: preview {}, not {visible:?}",
+                previewed.text
+            ));
+        }
+        wait_for(Some(now() + SLACK)).await;
         self.compare_all_boards().await
     }
 

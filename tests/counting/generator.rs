@@ -74,6 +74,8 @@ pub enum Request {
     Standings(String),
     /// Defines an event, or deletes it.
     Event(String, Option<Event>),
+    /// Counts an event again, perhaps after a preview.
+    Recount(String, Event, bool),
 }
 
 /// A change of a target.
@@ -94,7 +96,7 @@ impl Request {
             Self::One(item) => std::slice::from_ref(item),
             Self::Array(items) | Self::ByMember(_, items) => items,
             Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
-            Self::Target(..) | Self::Standings(_) | Self::Event(..) => &[],
+            Self::Target(..) | Self::Standings(_) | Self::Event(..) | Self::Recount(..) => &[],
         }
     }
 
@@ -105,6 +107,9 @@ impl Request {
             Self::Erase(user) => json!({ "DELETE": user }),
             Self::Standings(user) => json!({ "GET": user }),
             Self::Event(id, event) => json!({ "event": id, "definition": format!("{event:?}") }),
+            Self::Recount(id, event, preview) => {
+                json!({ "recount": id, "definition": format!("{event:?}"), "preview": preview })
+            }
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
@@ -134,6 +139,8 @@ pub struct Generator {
     sent: Vec<Activity>,
     /// Whether it defines events.
     pub with_events: bool,
+    /// Whether it counts events again.
+    pub with_recounts: bool,
 }
 
 impl Generator {
@@ -147,6 +154,7 @@ impl Generator {
             actions,
             sent: Vec::new(),
             with_events: false,
+            with_recounts: false,
         }
     }
 
@@ -344,25 +352,26 @@ impl Generator {
         let id = EVENTS[self.random.usize(..EVENTS.len())].to_owned();
         let known = model.events.get(&id);
         let is_final = known.is_some_and(|event| event.final_at <= now);
+        if self.with_recounts && self.random.u8(..3) == 0 {
+            let (from, to) = self.past(model, now);
+            let (actions, groups) = self.counted();
+            let final_at = to;
+            let event = Event {
+                from,
+                to,
+                final_at,
+                actions,
+                groups,
+            };
+            return Request::Recount(id, event, self.random.bool());
+        }
         if is_final || known.is_some() && self.random.u8(..8) == 0 {
             return Request::Event(id, None);
         }
         let random = &mut self.random;
         let from = now + random.i64(4 * SECOND..15 * SECOND);
         let to = from + [1, SECOND, 5 * SECOND, 40 * SECOND, 40 * SECOND][random.usize(..5)];
-        let actions = (random.u8(..3) == 0).then(|| {
-            let mut some = BTreeMap::from([("like".to_owned(), 3)]);
-            for action in &self.actions {
-                if random.bool() {
-                    some.insert(action.clone(), random.u64(1..9));
-                }
-            }
-            some
-        });
-        let groups = match random.u8(..3) {
-            0 => vec!["eu".to_owned(), "EU".to_owned()],
-            _ => Vec::new(),
-        };
+        let (actions, groups) = self.counted();
         let event = Event {
             from,
             to,
@@ -387,6 +396,57 @@ impl Generator {
                 None => event,
             }),
         )
+    }
+
+    /// Returns actions and groups of an event.
+    fn counted(&mut self) -> (Option<BTreeMap<String, u64>>, Vec<String>) {
+        let random = &mut self.random;
+        let actions = (random.u8(..3) == 0).then(|| {
+            let mut some = BTreeMap::from([("like".to_owned(), 3)]);
+            for action in &self.actions {
+                if random.bool() {
+                    some.insert(action.clone(), random.u64(1..9));
+                }
+            }
+            some
+        });
+        let groups = match random.u8(..3) {
+            0 => vec!["eu".to_owned(), "EU".to_owned()],
+            _ => Vec::new(),
+        };
+        (actions, groups)
+    }
+
+    /// Returns the boundaries of an event that has begun and perhaps ended, none of them at an unknown instant of an
+    /// activity.
+    fn past(&mut self, model: &Model, now: i64) -> (i64, i64) {
+        let random = &mut self.random;
+        let mut boundary = |latest: i64| {
+            let changes = &model.changes;
+            let at = match random.u8(..3) {
+                0 if !changes.is_empty() => {
+                    changes[random.usize(..changes.len())].at.first + random.i64(-1..2)
+                }
+                1 => now - random.i64(..100 * HOUR),
+                _ => now - random.i64(..20 * SECOND),
+            };
+            let is_unknown = |at: i64| {
+                let mut ranges = changes.iter().map(|change| change.at);
+                ranges.any(|range| range.first < at && at <= range.last)
+            };
+            let mut earlier = at.min(latest);
+            while is_unknown(earlier) {
+                earlier -= 1;
+            }
+            earlier
+        };
+        let from = boundary(now - 10 * SECOND);
+        let to = boundary(now - 5 * SECOND);
+        match random.u8(..3) {
+            0 if from < to => (from, to),
+            0 if to < from => (to, from),
+            _ => (from, now + random.i64(4 * SECOND..40 * SECOND)),
+        }
     }
 
     fn groups(&mut self) -> Vec<String> {
@@ -451,7 +511,7 @@ fn avoid_unknown_order(mut activity: Activity, model: &Model, now: i64) -> Activ
         activity.at = Some(now - 10 * SECOND);
     }
     let changed = model.last_change(&activity.dedup_key());
-    let erased = model.content.iter().flat_map(|content| &content.erased);
+    let erased = model.erasures.iter().flatten();
     let mut ranges: Vec<InstantRange> = erased.map(|(_, at)| *at).chain(changed).collect();
     ranges.retain(|range| range.first < range.last);
     ranges.sort_by_key(|range| Reverse(range.first));

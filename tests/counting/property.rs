@@ -27,6 +27,7 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
     let mut comparison = Comparison::start(&setup);
     let mut random = Generator::new(seed * 5 + index, &comparison.model, now());
     random.with_events = setup.events;
+    random.with_recounts = setup.journal;
     let mut sent = Vec::new();
     for step in 1..=steps {
         let request = random.request(&comparison.model, now());
@@ -37,6 +38,10 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
         }
         if let Err(difference) = result {
             let last = requests_text(&sent[sent.len().saturating_sub(10)..]);
+            eprintln!(
+                "SEED={seed}, step {step}, {}\n{difference}\n{last}",
+                setup.timezone
+            );
             let fewest = match shrink(&setup, sent).await {
                 Some((fewest, difference)) => format!("{}\n{difference}", requests_text(&fewest)),
                 None => "not reproducible".to_owned(),
@@ -113,9 +118,10 @@ async fn random_activities_match_model_on_three_periods() {
     let periods = &["day", "week", "all"];
     let setup = Setup {
         events: true,
+        journal: true,
         ..Setup::new("Asia/Shanghai", periods, 0, rules)
     };
-    run_random_activities(1, setup, &["score-overflow"]).await;
+    run_random_activities(1, setup, &["score-overflow", "event", "recount"]).await;
 }
 
 #[tokio::test]
@@ -139,9 +145,11 @@ async fn random_activities_match_model_with_decimals() {
     });
     let setup = Setup {
         events: true,
+        journal: true,
         ..Setup::new("Europe/Berlin", ALL, 2, rules)
     };
-    run_random_activities(3, setup, &["daily-cap", "cooldown"]).await;
+    let rare = ["daily-cap", "cooldown", "event", "recount"];
+    run_random_activities(3, setup, &rare).await;
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ impl Recount<'_> {
             after => format!("({after}"),
         };
         let read = Command::new("XRANGE").arg(&keys.outbox()).arg(&first);
-        let read = read.arg(until).args(&["COUNT", "1000"]);
+        let read = read.arg(until).args(["COUNT", "1000"]);
         let reply = self.deployment.run_command(&keys, read).await?;
         let entries = reply.list()?.iter().map(OutboxEntry::decode);
         Ok(entries.collect::<Result<_, _>>()?)

@@ -19,6 +19,23 @@ pub struct Event {
     pub groups: Vec<String>,
 }
 
+/// A change of the points of an activity, for recounts of events.
+#[derive(Clone, Debug)]
+pub struct PointChange {
+    /// The user.
+    pub user: String,
+    /// The instant of the record.
+    pub at: InstantRange,
+    /// The action.
+    pub action: String,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// The points that the activity gave, in smallest steps.
+    pub points: u64,
+    /// Whether it was undone.
+    pub undo: bool,
+}
+
 impl Event {
     /// Returns the points of an activity in the event; `None` if it does not count there.
     ///

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use super::activity::{Activity, DedupKey, InstantRange, Rule};
 use super::calendar::{Calendar, PERIODS, period_id};
 use super::content::{Content, Received};
-use super::event::Event;
+use super::event::{Event, PointChange};
 use crate::sharding::shard_of;
 
 /// The number of days for which daily records are kept, today included.
@@ -104,6 +104,11 @@ pub struct Model {
     pub content: Option<Content>,
     /// The events by id.
     pub events: BTreeMap<String, Event>,
+    /// The instants of erasures, which older activity does not precede, if they are kept: with boards of content or a
+    /// journal.
+    pub erasures: Option<BTreeMap<String, InstantRange>>,
+    /// All changes by activities, without those of erased users.
+    pub changes: Vec<PointChange>,
 }
 
 impl Model {
@@ -130,6 +135,8 @@ impl Model {
             frozen: BTreeSet::new(),
             content: None,
             events: BTreeMap::new(),
+            erasures: None,
+            changes: Vec::new(),
         }
     }
 
@@ -140,6 +147,33 @@ impl Model {
             self.events.insert(id.to_owned(), event);
         }
         allowed
+    }
+
+    /// Counts an event again by a definition. Returns whether no score exceeds the maximum.
+    pub fn recount(&mut self, id: &str, event: Event) -> bool {
+        let mut board = Board::new(self.calendar.date(event.from));
+        for change in &self.changes {
+            let PointChange {
+                user,
+                at,
+                action,
+                groups,
+                points,
+                undo,
+            } = change;
+            let before = board.points(user);
+            match event.points(*at, action, groups, *points) {
+                Some(points) if !undo => board.set(user, before + points),
+                Some(points) if before > 0 => board.set(user, before.saturating_sub(points)),
+                Some(_) | None => {}
+            }
+            if board.points(user) > self.max_points {
+                return false;
+            }
+        }
+        self.events.insert(id.to_owned(), event);
+        self.boards.insert(event_board(id), board);
+        true
     }
 
     /// Deletes an event and its board.
@@ -300,6 +334,14 @@ impl Model {
             let board = self.boards.entry(id).or_insert_with(|| Board::new(date));
             board.set(user, board.points(user) + points);
         }
+        self.changes.push(PointChange {
+            user: user.clone(),
+            at: instant,
+            action: activity.action.clone(),
+            groups: activity.groups.clone(),
+            points: rule.points,
+            undo: false,
+        });
         let day = self.histories.entry((date, user.clone())).or_default();
         let (count, points) = day.entry(activity.action.clone()).or_default();
         *count += 1;
@@ -337,6 +379,14 @@ impl Model {
         }
         let given = record.amounts[0].unsigned_abs();
         let (changed, groups) = (record.changed, &record.groups);
+        self.changes.push(PointChange {
+            user: user.clone(),
+            at: changed,
+            action: activity.action.clone(),
+            groups: groups.clone(),
+            points: given,
+            undo: true,
+        });
         for (id, points) in self.events_of(changed, &activity.action, groups, given, now) {
             let Some(board) = self.boards.get_mut(&id) else {
                 continue;
@@ -445,20 +495,24 @@ impl Model {
     }
 
     fn is_erased(&self, activity: &Activity) -> bool {
-        let content = self.content.as_ref();
-        content.is_some_and(|content| content.is_erased(&activity.user, activity.at))
+        let erased = self.erasures.iter().flat_map(|all| all.get(&activity.user));
+        let mut erased = erased.zip(activity.at);
+        erased.any(|(erased, at)| InstantRange::exact(at).is_before(*erased))
     }
 
-    /// Erases a user. All others keep their points and order. With boards of content, the instant is
-    /// remembered.
+    /// Erases a user. All others keep their points and order.
     pub fn erase(&mut self, user: &str, at: InstantRange) {
         if let Some(content) = &mut self.content {
             content.erase(user, at);
+        }
+        if let Some(erasures) = &mut self.erasures {
+            erasures.insert(user.to_owned(), at);
         }
         for board in self.boards.values_mut() {
             board.change(user);
             board.scores.remove(user);
         }
+        self.changes.retain(|change| change.user != user);
         self.active.retain(|key, _| key.0 != user);
         self.undone.retain(|key, _| key.0 != user);
         self.daily.retain(|(_, key)| key.0 != user);
