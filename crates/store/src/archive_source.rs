@@ -1,9 +1,11 @@
 //! `archive_states.lua` and `archive_page.lua`: reads boards to archive them.
 
 use crate::deployment::Deployment;
-use crate::redis::{Command, Reply, StoreError};
+use crate::fingerprint;
+use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::{ARCHIVE_PAGE, ARCHIVE_STATES};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
 
 /// Members read by one call.
 const PAGE: u32 = 2000;
@@ -116,15 +118,27 @@ fn decode_state(reply: &Reply, first: usize) -> Result<BoardState, StoreError> {
     })
 }
 
-/// Returns whether the set of archived boards exists: Redis may have lost it.
+/// Reads the definitions of events, and whether the set of archived boards exists: Redis may have lost it.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn knows_archived(deployment: &Deployment, shard: u32) -> Result<bool, Error> {
+pub async fn read_definitions(
+    deployment: &Deployment,
+    shard: u32,
+) -> Result<(Definitions, bool), Error> {
     let keys = deployment.keys(shard);
-    let exists = Command::new("EXISTS").arg(&keys.archived());
-    Ok(deployment.run_command(&keys, exists).await? == Reply::Integer(1))
+    let commands = vec![
+        fingerprint::read_with_definitions(&keys),
+        Command::new("EXISTS").arg(&keys.archived()),
+    ];
+    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    let [users, exists] = replies.as_slice() else {
+        return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
+    };
+    fingerprint::check(&deployment.config, users.at(0)?)?;
+    let definitions = users.at(1)?.optional_text()?.unwrap_or_default();
+    Ok((Definitions::new(definitions), *exists == Reply::Integer(1)))
 }
 
 /// Adds boards to the set of archived ones.

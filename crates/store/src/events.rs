@@ -43,6 +43,24 @@ pub async fn read_all(deployment: &Deployment) -> Result<Vec<Event>, Error> {
     Ok(events)
 }
 
+/// Reads some events. Those that do not exist are left out.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_some(deployment: &Deployment, ids: &[&str]) -> Result<Vec<Event>, Error> {
+    let keys = deployment.keys(0);
+    let command = Command::new("HMGET").arg(&keys.events());
+    let command = command.args(ids.iter().copied());
+    let reply = deployment.run_command(&keys, command).await?;
+    let mut events = Vec::new();
+    for (id, text) in ids.iter().zip(reply.list()?) {
+        let text = text.optional_text()?;
+        events.extend(text.and_then(|text| Event::from_stored(id, text)));
+    }
+    Ok(events)
+}
+
 /// Returns the events that run or settle at an instant, as the last call on the shard of a user found them.
 #[must_use]
 pub fn known_open(deployment: &Deployment, user: &str, now: Instant) -> Vec<String> {
