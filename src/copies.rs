@@ -16,6 +16,7 @@ use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row}
 use activity_rank_core::calendar::{Instant, Period};
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Event;
 use activity_rank_store::deployment::MAX_CALLS;
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::profiles;
@@ -63,6 +64,21 @@ pub async fn find(
             Ok(archived.or(found))
         }
         (Some(_) | None, _) => Ok(found),
+    }
+}
+
+/// Returns the definition of an event whose board is in the snapshots.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the snapshots fail.
+pub async fn find_event(context: RequestContext<'_>, id: &str) -> Result<Option<Event>, Error> {
+    match &context.app.bindings.snapshots {
+        Some(snapshots) => {
+            let deployment = archive::deployment_id(&context.deployment.config);
+            snapshots.find_event(&deployment, id).await
+        }
+        None => Ok(None),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The archive: closed boards, and those of final events, in a D1 database, for when Redis has dropped them.
+//! The archive: closed boards and boards of final events in a D1 database, for when Redis has dropped them.
 //!
 //! The migrations in `migrations/archive` describe the tables. As in Redis, scores of hidden users
 //! are negative.

@@ -1,4 +1,4 @@
-//! Archives boards whose period has ended, and those of final events.
+//! Archives boards of periods that have ended, and of final events.
 
 use crate::archive::{self, ArchivedBoard, BoardName, KEPT};
 use crate::platform::budget::{Budget, Cost};
@@ -319,7 +319,7 @@ impl Run<'_> {
         !is_current && (urgent || settled_at(board, board.end) <= self.now.0)
     }
 
-    /// Reads the events that the definitions do not have, and removes the boards of those that do not exist or are not
+    /// Reads the events that the definitions do not have, and removes the boards of events that do not exist or are not
     /// final.
     async fn add_final_instants(
         &self,

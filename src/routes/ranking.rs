@@ -345,8 +345,15 @@ impl<'a> BoardReader<'a> {
     ///
     /// As [`copies::find`].
     pub async fn copy(&self, oldest: Instant) -> Result<Option<CachedResponse>, Error> {
-        if self.heading.borrow().is_none() {
-            return Ok(None);
+        let is_unknown = self.heading.borrow().is_none();
+        if let Some(event) = self.request.board().event()
+            && is_unknown
+        {
+            let Some(event) = copies::find_event(self.context, event).await? else {
+                return Ok(None);
+            };
+            let view = event.view(self.context.request.now);
+            self.heading.replace(Some(Heading::Event(view)));
         }
         let (board, closed) = (self.request.board(), self.closed());
         let query = self.request.query();

@@ -1,8 +1,8 @@
 //! `archive_states.lua` and `archive_page.lua`: reads boards to archive them.
 
 use crate::deployment::Deployment;
-use crate::fingerprint;
-use crate::redis::{Command, Pipeline, Reply, StoreError};
+use crate::events::read_definitions_and;
+use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{ARCHIVE_PAGE, ARCHIVE_STATES};
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
@@ -128,17 +128,9 @@ pub async fn read_definitions(
     shard: u32,
 ) -> Result<(Definitions, bool), Error> {
     let keys = deployment.keys(shard);
-    let commands = vec![
-        fingerprint::read_with_definitions(&keys),
-        Command::new("EXISTS").arg(&keys.archived()),
-    ];
-    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    let [users, exists] = replies.as_slice() else {
-        return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
-    };
-    fingerprint::check(&deployment.config, users.at(0)?)?;
-    let definitions = users.at(1)?.optional_text()?.unwrap_or_default();
-    Ok((Definitions::new(definitions), *exists == Reply::Integer(1)))
+    let exists = Command::new("EXISTS").arg(&keys.archived());
+    let (definitions, exists) = read_definitions_and(deployment, &keys, exists).await?;
+    Ok((definitions, exists == Reply::Integer(1)))
 }
 
 /// Adds boards to the set of archived ones.

@@ -3,9 +3,9 @@
 //! The first shard holds the events, and every shard the definitions that its counting script reads.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{self, fingerprint};
 use crate::keys::Keys;
-use crate::redis::{Command, StoreError};
+use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::DEFINE;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
@@ -43,7 +43,7 @@ pub async fn read_all(deployment: &Deployment) -> Result<Vec<Event>, Error> {
     Ok(events)
 }
 
-/// Reads some events. Those that do not exist are left out.
+/// Reads some events. An event that does not exist is left out.
 ///
 /// # Errors
 ///
@@ -80,6 +80,21 @@ pub async fn read_definitions(deployment: &Deployment) -> Result<Definitions, Er
     let command = read_definitions_command(&keys);
     let reply = deployment.run_command(&keys, command).await?;
     Ok(Definitions::new(reply.optional_text()?.unwrap_or_default()))
+}
+
+/// Reads the definitions of a shard, and the reply to another command on the shard.
+pub(crate) async fn read_definitions_and(
+    deployment: &Deployment,
+    keys: &Keys,
+    command: Command,
+) -> Result<(Definitions, Reply), Error> {
+    let commands = vec![fingerprint::read_with_definitions(keys), command];
+    let mut replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    let reply = replies.pop().unwrap_or(Reply::Nil);
+    let users = replies.pop().unwrap_or(Reply::Nil);
+    fingerprint::check(&deployment.config, users.at(0)?)?;
+    let definitions = users.at(1)?.optional_text()?.unwrap_or_default();
+    Ok((Definitions::new(definitions), reply))
 }
 
 fn read_definitions_command(keys: &Keys) -> Command {

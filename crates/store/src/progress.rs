@@ -10,6 +10,7 @@
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
 use crate::deployment::Deployment;
+use crate::events::read_definitions_and;
 use crate::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
@@ -166,16 +167,16 @@ pub async fn record_pass(
     deployment.run_command(&keys, set).await.map(|_| ())
 }
 
-/// Reads the state of the snapshots; empty if there is none.
+/// Reads the definitions of events and the state of the snapshots; empty if there is none.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read_snapshots(deployment: &Deployment) -> Result<String, Error> {
+pub async fn read_snapshots(deployment: &Deployment) -> Result<(Definitions, String), Error> {
     let keys = deployment.keys(0);
     let get = Command::new("HGET").arg(&keys.progress()).arg(SNAPSHOTS);
-    let state = deployment.run_command(&keys, get).await?;
-    Ok(state.into_text()?.unwrap_or_default())
+    let (definitions, state) = read_definitions_and(deployment, &keys, get).await?;
+    Ok((definitions, state.into_text()?.unwrap_or_default()))
 }
 
 /// Records the state of the snapshots.
