@@ -157,12 +157,11 @@ impl Drain<'_> {
 }
 
 /// Returns whether an entry changed a board that had settled before its change: the archive may have
-/// it already. A change of visibility or an erasure concerns every board, a registration none. An event does not change
-/// any more when it is archived.
+/// it already. A change of visibility or an erasure concerns every board, a registration none.
 fn is_late(entry: &OutboxEntry, settled: &str) -> bool {
     match (entry.field("date"), entry.field("did")) {
         ("", "profile") => !entry.field("hidden").is_empty(),
-        ("", "target" | "list" | "event") => false,
+        ("", "target" | "list") => false,
         ("", _) => true,
         (date, _) => date < settled,
     }
