@@ -16,6 +16,7 @@ use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row}
 use activity_rank_core::calendar::{Instant, Period};
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Event;
 use activity_rank_store::deployment::MAX_CALLS;
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::profiles;
@@ -40,14 +41,14 @@ pub async fn oldest_allowed(context: RequestContext<'_>) -> Result<Instant, Erro
 }
 
 /// Returns a copy of a board and when it was read: from its snapshot, or for a closed board from the
-/// archive, which has no profiles. A snapshot that does not reach a user says so, if there is no archived board.
+/// archive, which has no profiles. `closed` is `None` for an open board, else what [`archive::read`] takes. A snapshot that does not reach a user says so, if there is no archived board.
 ///
 /// # Errors
 ///
 /// [`Error::StoreUnavailable`] if a source fails.
 pub async fn find(
     context: RequestContext<'_>,
-    (board, closed): (&BoardId, bool),
+    (board, closed): (&BoardId, Option<&str>),
     query: &BoardQuery<'_>,
     oldest: Instant,
 ) -> Result<Option<(BoardSlice, Instant)>, Error> {
@@ -57,12 +58,27 @@ pub async fn find(
         .pop();
     let found = found.flatten().map(|(made, slice)| (slice, made));
     let is_complete = matches!(&found, Some((slice, _)) if slice.unknown.is_empty());
-    match &context.app.bindings.archive {
-        Some(archive) if closed && !is_complete => {
-            let archived = archive::read(archive, config, board, query).await?;
+    match (&context.app.bindings.archive, closed) {
+        (Some(archive), Some(final_at)) if !is_complete => {
+            let archived = archive::read(archive, config, (board, final_at), query).await?;
             Ok(archived.or(found))
         }
-        Some(_) | None => Ok(found),
+        (Some(_) | None, _) => Ok(found),
+    }
+}
+
+/// Returns the definition of an event whose board is in the snapshots.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the snapshots fail.
+pub async fn find_event(context: RequestContext<'_>, id: &str) -> Result<Option<Event>, Error> {
+    match &context.app.bindings.snapshots {
+        Some(snapshots) => {
+            let deployment = archive::deployment_id(&context.deployment.config);
+            snapshots.find_event(&deployment, id).await
+        }
+        None => Ok(None),
     }
 }
 
@@ -198,6 +214,18 @@ pub async fn delete_target(context: RequestContext<'_>, id: &str) -> Result<(), 
             let deleted = Participant::Target(&member);
             archive::erase(archive, &context.deployment.config, deleted).await
         }
+        None => Ok(()),
+    }
+}
+
+/// Removes a deleted event from the archive.
+///
+/// # Errors
+///
+/// As [`update_visibility`].
+pub async fn delete_event(context: RequestContext<'_>, id: &str) -> Result<(), Error> {
+    match &context.app.bindings.archive {
+        Some(archive) => archive::delete_event(archive, &context.deployment.config, id).await,
         None => Ok(()),
     }
 }

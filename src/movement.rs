@@ -100,7 +100,7 @@ pub async fn or_archived(
     {
         let users: Vec<String> = ranks.iter().map(|(user, _)| user.clone()).collect();
         let (config, query) = (&context.deployment.config, BoardQuery::Users(&users));
-        let archived = archive::read(archive, config, board, &query).await?;
+        let archived = archive::read(archive, config, (board, ""), &query).await?;
         // As for the board itself, the source with more users is complete.
         if let Some((slice, _)) = archived
             && (!found.exists || found.total < slice.total)
@@ -131,7 +131,7 @@ pub async fn without_store(
     if !users.is_empty() {
         let archive = context.app.bindings.archive.as_ref()?;
         let (config, query) = (&context.deployment.config, BoardQuery::Users(&users));
-        let archived = archive::read(archive, config, board, &query).await;
+        let archived = archive::read(archive, config, (board, ""), &query).await;
         read = ranks_of(&users, &archived.ok()??.0);
     }
     Some(merge(slice, read, &known))

@@ -5,10 +5,10 @@
 CREATE TABLE boards (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   site TEXT NOT NULL,       -- prefix and schema fingerprint of the data in Redis, and the shard if there are several
-  name TEXT NOT NULL,       -- as in the board's key: d:2026-11-20, or d:2026-11-20:eu for a group
-  kind TEXT NOT NULL,       -- period: d, w, m, y; preceded by T for boards of content, A for those of authors
-  crowd TEXT NOT NULL,      -- the group, or ''
-  day TEXT NOT NULL,        -- first day of the period: 2026-11-20
+  name TEXT NOT NULL,       -- as in the board's key: d:2026-11-20, d:2026-11-20:eu for a group, E::hackathon for an event
+  kind TEXT NOT NULL,       -- period: d, w, m, y; preceded by T for boards of content, A for those of authors; E for an event
+  crowd TEXT NOT NULL,      -- the group, or the event, or ''
+  day TEXT NOT NULL,        -- first day of the period: 2026-11-20; the instant from which an event is final
   orders INTEGER NOT NULL,  -- the board's order counter when it was read,
   members INTEGER NOT NULL, -- the number of its members, including the counter and hidden users,
   total INTEGER NOT NULL,   -- and the number of visible users; a change of any of the three means that the board changed

@@ -1,8 +1,9 @@
-//! The archive: closed boards in a D1 database, for when Redis has dropped them.
+//! The archive: closed boards and boards of final events in a D1 database, for when Redis has dropped them.
 //!
 //! The migrations in `migrations/archive` describe the tables. As in Redis, scores of hidden users
 //! are negative.
 
+mod events;
 mod history;
 mod read;
 mod totals;
@@ -10,6 +11,7 @@ mod users;
 mod winners;
 mod write;
 
+pub use events::delete_event;
 pub use history::read_points;
 pub use read::read;
 pub use totals::add_totals;

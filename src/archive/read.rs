@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// The complete boards of a name, one of each shard that has it.
 const BOARDS: &str = "FROM boards WHERE site IN (SELECT value FROM json_each(?1)) \
-    AND name = ?2 AND done = 1";
+    AND name = ?2 AND (?3 = '' OR day = ?3) AND done = 1";
 
 /// The order of the index on one shard, and of plain boards on any number of shards.
 const ORDER: &str = "ORDER BY score DESC, user DESC";
@@ -43,7 +43,8 @@ struct Count {
 }
 
 /// Reads a board without profiles, and when it was read from Redis. Returns `None` if the archive does
-/// not have it.
+/// not have it. `final_at` is the instant from which an event is final, empty for a board of a period: a board that was
+/// archived before the event was counted again, or before it was defined again, is not its result.
 ///
 /// # Errors
 ///
@@ -51,10 +52,11 @@ struct Count {
 pub async fn read(
     archive: &Database,
     config: &Config,
-    board: &BoardId,
+    (board, final_at): (&BoardId, &str),
     query: &BoardQuery<'_>,
 ) -> Result<Option<(BoardSlice, Instant)>, Error> {
-    let results = archive.run(&statements(config, board, query)).await?;
+    let statements = statements(config, (board, final_at), query);
+    let results = archive.run(&statements).await?;
     let boards: Vec<Board> = decode(&results, 0)?;
     let Some(Board { total, made }) = boards.into_iter().next() else {
         return Ok(None);
@@ -105,8 +107,12 @@ fn decode<T: DeserializeOwned>(results: &[Rows<'_>], index: usize) -> Result<Vec
     results.get(index).map_or(Ok(Vec::new()), Rows::decode)
 }
 
-fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<Statement> {
-    let common = [Value::from(shard_ids(config)), Value::from(board.name())];
+fn statements(
+    config: &Config,
+    (board, final_at): (&BoardId, &str),
+    query: &BoardQuery<'_>,
+) -> Vec<Statement> {
+    let common = [shard_ids(config), board.name(), final_at.to_owned()].map(Value::from);
     let statement = |sql: &str, values: &[Value]| {
         let values = common.iter().chain(values).cloned();
         Statement::new(sql, values.collect())
@@ -123,7 +129,7 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
         format!("(SELECT user, score, ROW_NUMBER() OVER ({order}) - 1 AS place {visible})");
     let rows = match *query {
         BoardQuery::Page { offset, limit } => {
-            let sql = format!("SELECT user, score {visible} {order} LIMIT ?3 OFFSET ?4");
+            let sql = format!("SELECT user, score {visible} {order} LIMIT ?4 OFFSET ?5");
             vec![statement(&sql, &[limit.into(), offset.into()])]
         }
         BoardQuery::Standing { user, neighbors } => {
@@ -141,7 +147,7 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
         BoardQuery::Users(users) => {
             let sql = format!(
                 "SELECT user, score, place FROM {ranked} \
-                 WHERE user IN (SELECT value FROM json_each(?3))"
+                 WHERE user IN (SELECT value FROM json_each(?4))"
             );
             let users = serde_json::to_string(users).unwrap_or_default();
             vec![statement(&sql, &[users.into()])]
@@ -155,25 +161,25 @@ fn statements(config: &Config, board: &BoardId, query: &BoardQuery<'_>) -> Vec<S
 /// Returns the queries of a standing in [`ORDER`], which use the index: the number of users above, the
 /// nearest of them, and the user's own row with some below.
 fn standing(visible: &str) -> [String; 3] {
-    let own = format!("(SELECT score, user {visible} AND user = ?3)");
+    let own = format!("(SELECT score, user {visible} AND user = ?4)");
     let above = format!("{visible} AND (score, user) > {own}");
     [
         format!("SELECT COUNT(*) AS count {above}"),
-        format!("SELECT user, score {above} ORDER BY score, user LIMIT ?4"),
-        format!("SELECT user, score {visible} AND (score, user) <= {own} {ORDER} LIMIT ?4 + 1"),
+        format!("SELECT user, score {above} ORDER BY score, user LIMIT ?5"),
+        format!("SELECT user, score {visible} AND (score, user) <= {own} {ORDER} LIMIT ?5 + 1"),
     ]
 }
 
 /// Returns the same queries in [`ORDER_OF_SHARDS`], which rank every user.
 fn standing_by_shard(ranked: &str) -> [String; 3] {
-    let own = format!("(SELECT place FROM {ranked} WHERE user = ?3)");
+    let own = format!("(SELECT place FROM {ranked} WHERE user = ?4)");
     [
         format!("SELECT COALESCE({own}, 0) AS count"),
         format!(
-            "SELECT user, score FROM {ranked} WHERE place < {own} ORDER BY place DESC LIMIT ?4"
+            "SELECT user, score FROM {ranked} WHERE place < {own} ORDER BY place DESC LIMIT ?5"
         ),
         format!(
-            "SELECT user, score FROM {ranked} WHERE place >= {own} ORDER BY place LIMIT ?4 + 1"
+            "SELECT user, score FROM {ranked} WHERE place >= {own} ORDER BY place LIMIT ?5 + 1"
         ),
     ]
 }

@@ -2,10 +2,11 @@
 
 use super::shard_ids;
 use crate::platform::d1::{Database, Statement};
-use activity_rank_core::board::{BoardKind, parse_board_name};
-use activity_rank_core::calendar::{Calendar, Date, Instant, Period};
+use activity_rank_core::board::{BoardKind, event_of_board_name, parse_board_name};
+use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::event::{Definitions, FINAL_KEPT};
 use activity_rank_store::archive_source::{ArchivePage, BoardState};
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,30 +17,47 @@ pub const KEPT: u32 = 100_000;
 /// For how long one run holds the archive, in milliseconds; a run ends sooner.
 const LEASE: i64 = 120_000;
 
-/// The name of a board that has a period.
+/// A board that ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardName {
     /// The name, such as `d:2026-11-20:eu`.
     pub name: String,
-    /// The subject, as in the name: `T` for content, `A` for authors, else nothing.
-    subject: &'static str,
-    period: Period,
-    first_day: Date,
+    /// The column `kind`: the subject as in the name, `T` for content and `A` for authors, and the period; `E` for
+    /// events.
+    kind: String,
+    /// The column `crowd`: the group, or the event.
     group: String,
+    /// The column `day`: the first day of the period, or the instant from which the event is final. Empty for an event
+    /// that is not in the definitions: it has been final for [`FINAL_KEPT`].
+    pub day: String,
+    /// The end of the period, or when the event became final, at the latest.
+    pub end: Instant,
 }
 
 /// The copies of a board in the archive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchivedBoard {
-    /// The state of the complete copy.
-    pub complete: Option<BoardState>,
-    /// The state of the copy that is being written, and the rank from which it continues.
-    pub partial: Option<(BoardState, u32)>,
+    /// The complete copy.
+    pub complete: Option<ArchivedCopy>,
+    /// The copy that is being written.
+    pub partial: Option<ArchivedCopy>,
+}
+
+/// A copy of a board in the archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivedCopy {
+    /// [`BoardName::day`].
+    pub day: String,
+    /// The state of the board.
+    pub state: BoardState,
+    /// The rank from which a copy that is being written continues.
+    pub next: u32,
 }
 
 #[derive(Deserialize)]
 struct Row {
     name: String,
+    day: String,
     done: u32,
     orders: u64,
     members: u64,
@@ -108,7 +126,8 @@ pub async fn shards_by_last_run(archive: &Database, config: &Config) -> Result<V
     Ok(shards.into_iter().map(|shard| shard.next as u32).collect())
 }
 
-/// Returns at most `limit` names of archived boards, in their order after one.
+/// Returns at most `limit` names of archived boards of periods, in their order after one. Nothing counts on the board of
+/// a final event, and another event may get its name.
 ///
 /// # Errors
 ///
@@ -119,7 +138,7 @@ pub async fn archived_names(
     after: &str,
     limit: u32,
 ) -> Result<Vec<String>, Error> {
-    let sql = "SELECT name FROM boards WHERE site = ?1 AND done = 1 AND name > ?2 \
+    let sql = "SELECT name FROM boards WHERE site = ?1 AND done = 1 AND name > ?2 AND kind <> 'E' \
          ORDER BY name LIMIT ?3";
     let values = vec![shard.into(), after.into(), limit.into()];
     let rows: Vec<Name> = archive.query(Statement::new(sql, values)).await?;
@@ -138,23 +157,29 @@ pub async fn read_boards(
 ) -> Result<Vec<ArchivedBoard>, Error> {
     let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
     let json = serde_json::to_string(&names).unwrap_or_default();
-    let sql = "SELECT name, done, orders, members, total, next FROM boards \
+    let sql = "SELECT name, day, done, orders, members, total, next FROM boards \
          WHERE site = ?1 AND name IN (SELECT value FROM json_each(?2))";
     let statement = Statement::new(sql, vec![shard.into(), json.into()]);
     let rows: Vec<Row> = archive.query(statement).await?;
     let mut archived = vec![ArchivedBoard::default(); boards.len()];
-    for (name, archived) in names.into_iter().zip(&mut archived) {
-        for row in rows.iter().filter(|row| row.name == name) {
-            let state = BoardState {
-                orders: row.orders,
-                members: row.members,
-                total: row.total,
-            };
-            if row.done == 1 {
-                archived.complete = Some(state);
-            } else {
-                archived.partial = Some((state, row.next));
-            }
+    for row in rows {
+        let of_name = |(name, _): &(&str, _)| *name == row.name;
+        let Some((_, archived)) = names.iter().copied().zip(&mut archived).find(of_name) else {
+            continue;
+        };
+        let state = BoardState {
+            orders: row.orders,
+            members: row.members,
+            total: row.total,
+        };
+        let copy = Some(ArchivedCopy {
+            day: row.day,
+            state,
+            next: row.next,
+        });
+        match row.done {
+            1 => archived.complete = copy,
+            _ => archived.partial = copy,
         }
     }
     Ok(archived)
@@ -163,23 +188,38 @@ pub async fn read_boards(
 impl BoardName {
     /// Parses a board name; `None` for a board without an end.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        let kind = BoardKind::of_board_name(name);
-        let (period, first_day, group) = parse_board_name(name.strip_prefix(kind.prefix())?)?;
+    pub fn parse(
+        name: &str,
+        calendar: &Calendar,
+        definitions: &Definitions,
+        now: Instant,
+    ) -> Option<Self> {
+        let subject = BoardKind::of_board_name(name).prefix();
+        let (kind, group, day, end);
+        if let Some(event) = event_of_board_name(name) {
+            let final_at = definitions.final_at(event);
+            (kind, group) = (subject.to_owned(), event);
+            day = final_at.map_or_else(String::new, |at| at.to_string());
+            end = final_at.unwrap_or(Instant(now.0 - FINAL_KEPT));
+        } else {
+            let (period, first_day, of_group) = parse_board_name(name.strip_prefix(subject)?)?;
+            (kind, group) = (format!("{subject}{}", period.letter()), of_group);
+            day = first_day.to_string();
+            end = calendar.start_of(period.days(first_day)?.1);
+        }
         Some(Self {
             name: name.to_owned(),
-            subject: kind.prefix(),
-            period,
-            first_day,
+            kind,
             group: group.to_owned(),
+            day,
+            end,
         })
     }
 
-    /// Returns the end of the period.
+    /// Returns the event, if the board is that of one.
     #[must_use]
-    pub fn end(&self, calendar: &Calendar) -> Option<Instant> {
-        let (_, end) = self.period.days(self.first_day)?;
-        Some(calendar.start_of(end))
+    pub fn event(&self) -> Option<&str> {
+        event_of_board_name(&self.name)
     }
 
     /// Writes a page that begins at the rank `start`. The first page starts a new copy. Each page also
@@ -205,9 +245,9 @@ impl BoardName {
             } = page.state;
             statements.extend(self.remove(shard, 0));
             let values = [
-                format!("{}{}", self.subject, self.period.letter()).into(),
+                self.kind.as_str().into(),
                 self.group.as_str().into(),
-                self.first_day.to_string().into(),
+                self.day.as_str().into(),
                 orders.into(),
                 members.into(),
                 total.into(),

@@ -1,4 +1,4 @@
-//! Archives boards whose period has ended.
+//! Archives boards of periods that have ended, and of final events.
 
 use crate::archive::{self, ArchivedBoard, BoardName, KEPT};
 use crate::platform::budget::{Budget, Cost};
@@ -6,9 +6,11 @@ use crate::platform::clock;
 use crate::platform::d1::Database;
 use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
 use activity_rank_store::archive_source as source;
 use activity_rank_store::archive_source::{IndexPage, StoredState};
 use activity_rank_store::deployment::Deployment;
+use activity_rank_store::events;
 use activity_rank_store::progress::{self, Pass, Progress};
 use std::slice;
 
@@ -24,6 +26,9 @@ const SHARD_COST: Cost = Cost::new(8, 3);
 /// The most that further names of the index take.
 const NAMES_COST: Cost = Cost::new(5, 1);
 
+/// The cost of reading events.
+const EVENTS_COST: Cost = Cost::new(1, 0);
+
 /// The most that a page takes: a request that reads it and a transaction that writes it or, after the
 /// last page, one that counts the rows, a request that records the board and a transaction.
 const PAGE_COST: Cost = Cost::new(6, 5);
@@ -37,6 +42,10 @@ const ARCHIVED_NAMES: u32 = 10_000;
 /// Milliseconds after its end when a board is archived: by then most late activity has arrived.
 /// Later activity archives the board again.
 const SETTLED: i64 = 3 * 3_600_000;
+
+/// Milliseconds after an event has become final when its board is archived. Requests that arrived before that instant have
+/// ended by then, and nothing counts later.
+const EVENT_SETTLED: i64 = 10 * 60_000;
 
 /// A board that expires within this many seconds is archived as soon as it has ended.
 const URGENT: i64 = 12 * 3600;
@@ -56,6 +65,16 @@ fn last_boundary(calendar: &Calendar, now: Instant) -> i64 {
     }
 }
 
+/// Returns the last instant at which an event has settled; 0 without one.
+fn last_settled(definitions: &Definitions, now: Instant) -> i64 {
+    let settled = definitions
+        .events()
+        .map(|event| event.final_at.0 + EVENT_SETTLED);
+    settled
+        .filter(|settled| *settled <= now.0)
+        .fold(0, i64::max)
+}
+
 /// The part of a pass over the boards of a shard that one run takes.
 #[derive(Clone, Copy)]
 struct Part {
@@ -68,7 +87,7 @@ struct Part {
 
 impl Part {
     /// Returns the work on a shard; `None` if no board can have changed since the last
-    /// complete pass, and no period has ended or settled.
+    /// complete pass, no period has ended or settled, and no event has settled.
     fn due(progress: &Progress, calendar: &Calendar, now: Instant) -> Option<Self> {
         let begin = |since| Self {
             pass: Pass {
@@ -98,7 +117,9 @@ impl Part {
         }
         match progress.archived {
             Some(last) if last.late == progress.late && outbox.length == 0 => {
-                (last.began < last_boundary(calendar, now)).then(|| begin(last.began))
+                let settled = last_settled(&progress.definitions, now);
+                let boundary = last_boundary(calendar, now).max(settled);
+                (last.began < boundary).then(|| begin(last.began))
             }
             Some(_) | None => Some(begin(0)),
         }
@@ -118,6 +139,7 @@ struct Run<'a> {
     now: Instant,
     /// The run leaves out boards that had settled before this instant, Unix ms.
     since: i64,
+    definitions: Definitions,
     budget: &'a Budget,
     /// The cost of the end of the run.
     end_cost: Cost,
@@ -170,13 +192,14 @@ async fn run_shard(
         part.pass.since = 0;
         part.continues = false;
     }
-    let run = Run {
+    let mut run = Run {
         deployment,
         archive,
         shard,
         id,
         now,
         since: part.pass.since,
+        definitions: Definitions::default(),
         budget,
         end_cost: RELEASE_COST.plus(part.record_cost()),
     };
@@ -193,8 +216,13 @@ async fn run_shard(
 impl Run<'_> {
     /// Archives boards that expire soonest, then those from a position on, which counts from the end of
     /// the index. Returns where the next run continues, and whether the pass is complete.
-    async fn from(&self, mut next: u32) -> Result<(u32, bool), Error> {
-        self.restore_archived_names().await?;
+    async fn from(&mut self, mut next: u32) -> Result<(u32, bool), Error> {
+        let (definitions, knows_archived) =
+            source::read_definitions(self.deployment, self.shard).await?;
+        self.definitions = definitions;
+        if !knows_archived {
+            self.restore_archived_names().await?;
+        }
         let (mut page, mut first) = (IndexPage::FirstToExpire, Vec::new());
         for _ in 0..MAX_READS {
             let mut names = source::read_index(self.deployment, self.shard, page, NAMES).await?;
@@ -225,9 +253,6 @@ impl Run<'_> {
 
     /// Writes the names of archived boards to a store that has lost them.
     async fn restore_archived_names(&self) -> Result<(), Error> {
-        if source::knows_archived(self.deployment, self.shard).await? {
-            return Ok(());
-        }
         // Part of the names would look like all of them to the next run.
         let mut names: Vec<String> = Vec::new();
         loop {
@@ -251,13 +276,13 @@ impl Run<'_> {
         let keys = self.deployment.keys(self.shard);
         // The index also contains spans of histories.
         let names = names.iter().filter_map(|key| keys.board_name_of(key));
+        let (calendar, definitions) = (&self.deployment.calendar, &self.definitions);
         let mut boards = Vec::new();
-        for board in names.filter_map(BoardName::parse) {
-            let age = self.millis_since_end(&board);
-            let settled = self.now.0 - age + SETTLED;
-            if age >= 0 && settled > self.since {
-                boards.push(board);
-            }
+        for name in names {
+            let board = BoardName::parse(name, calendar, definitions, self.now);
+            boards.extend(board.filter(|board| {
+                board.end <= self.now && settled_at(board, board.end) > self.since
+            }));
         }
         if boards.is_empty() {
             return Ok(true);
@@ -265,25 +290,55 @@ impl Run<'_> {
         let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
         let stored = source::read_states(self.deployment, self.shard, &names).await?;
         let archived = archive::read_boards(self.archive, &self.id, &boards).await?;
-        for ((board, stored), archived) in boards.iter().zip(stored).zip(archived) {
-            let due = stored.is_some_and(|stored| self.is_due(board, &stored, &archived));
-            if due && !self.archive_board(board, &archived).await? {
+        let mut due = Vec::new();
+        for ((board, stored), archived) in boards.into_iter().zip(stored).zip(archived) {
+            if stored.is_some_and(|stored| self.is_due(&board, &stored, &archived)) {
+                due.push((board, archived));
+            }
+        }
+        let is_unknown = |(board, _): &(BoardName, _)| board.day.is_empty();
+        if due.iter().any(is_unknown) {
+            if !self.may_continue(EVENTS_COST) {
+                return Ok(false);
+            }
+            self.add_final_instants(&mut due).await?;
+        }
+        for (board, archived) in &due {
+            if !self.archive_board(board, archived).await? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Returns the milliseconds since the end of a board's period; -1 for a board without an end.
-    fn millis_since_end(&self, board: &BoardName) -> i64 {
-        let end = board.end(&self.deployment.calendar);
-        end.map_or(-1, |end| self.now.0 - end.0)
-    }
-
     fn is_due(&self, board: &BoardName, stored: &StoredState, archived: &ArchivedBoard) -> bool {
         let urgent = (0..URGENT).contains(&stored.expires_in);
-        let changed = archived.complete != Some(stored.state);
-        changed && (urgent || self.millis_since_end(board) >= SETTLED)
+        let is_current = archived.complete.as_ref().is_some_and(|copy| {
+            copy.state == stored.state && (copy.day == board.day || board.day.is_empty())
+        });
+        !is_current && (urgent || settled_at(board, board.end) <= self.now.0)
+    }
+
+    /// Reads the events that the definitions do not have, and removes the boards of events that do not exist or are not
+    /// final.
+    async fn add_final_instants(
+        &self,
+        due: &mut Vec<(BoardName, ArchivedBoard)>,
+    ) -> Result<(), Error> {
+        let boards = due.iter().map(|(board, _)| board);
+        let unknown = boards.filter(|board| board.day.is_empty());
+        let ids: Vec<&str> = unknown.filter_map(BoardName::event).collect();
+        for event in events::read_some(self.deployment, &ids).await? {
+            let mut boards = due.iter_mut().map(|(board, _)| board);
+            let board = boards.find(|board| board.event() == Some(&event.id));
+            if let Some(board) = board
+                && settled_at(board, event.final_at) <= self.now.0
+            {
+                board.day = event.final_at.to_string();
+            }
+        }
+        due.retain(|(board, _)| !board.day.is_empty());
+        Ok(())
     }
 
     /// Archives one board, from where the last run stopped. Returns whether it is complete.
@@ -295,7 +350,9 @@ impl Run<'_> {
         board: &BoardName,
         archived: &ArchivedBoard,
     ) -> Result<bool, Error> {
-        let (mut state, mut start) = archived.partial.unzip();
+        let partial = archived.partial.as_ref();
+        let partial = partial.filter(|copy| copy.day == board.day);
+        let (mut state, mut start) = partial.map(|copy| (copy.state, copy.next)).unzip();
         let mut audit = None;
         while self.may_continue(PAGE_COST) {
             let first = start.unwrap_or(0);
@@ -316,8 +373,10 @@ impl Run<'_> {
                 continue;
             }
             if end {
-                let name = slice::from_ref(&board.name);
-                source::record_archived(self.deployment, self.shard, name).await?;
+                if board.event().is_none() {
+                    let name = slice::from_ref(&board.name);
+                    source::record_archived(self.deployment, self.shard, name).await?;
+                }
                 board.finish(self.archive, &self.id, page.state).await?;
                 return Ok(true);
             }
@@ -328,4 +387,13 @@ impl Run<'_> {
         }
         Ok(false)
     }
+}
+
+/// Returns the instant from which a board is archived, Unix ms, if it ends at another one.
+fn settled_at(board: &BoardName, end: Instant) -> i64 {
+    let settling = match board.event() {
+        Some(_) => EVENT_SETTLED,
+        None => SETTLED,
+    };
+    end.0 + settling
 }

@@ -6,7 +6,8 @@ use crate::platform::clock;
 use crate::platform::snapshots::{HIDING_MARGIN, Snapshots};
 use activity_rank_core::board::BoardId;
 use activity_rank_core::board::snapshot::{
-    GROUP_BOARDS, Plan, State, ValueState, content_of, encode,
+    GROUP_BOARDS, Plan, State, ValueState, chosen_events, content_of, encode, render_events,
+    render_groups,
 };
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::error::Error;
@@ -14,6 +15,7 @@ use activity_rank_store::boards::{
     LARGEST_GROUPS_REQUESTS, largest_group_boards, read_tops, tops_requests,
 };
 use activity_rank_store::deployment::Deployment;
+use activity_rank_store::events;
 use activity_rank_store::progress::{self, Progress};
 use std::hash::{DefaultHasher, Hasher};
 
@@ -44,7 +46,7 @@ const CHOICE: i64 = HOUR;
 #[must_use]
 pub fn cost(deployment: &Deployment) -> Cost {
     let today = deployment.calendar.date_at(clock::now());
-    let plan = Plan::new(&deployment.config, today, &[]);
+    let plan = Plan::new(&deployment.config, today, &[], "");
     let boards = plan.values.first().map(Vec::as_slice).unwrap_or_default();
     let progress = if deployment.config.bound.journal {
         1
@@ -61,8 +63,8 @@ fn cost_of(deployment: &Deployment, boards: &[BoardId]) -> Cost {
     Cost::new(reads + 2, 0)
 }
 
-/// Saves the current boards: of members, of content and of authors, then the largest ones of groups. A value that has
-/// not changed is not written.
+/// Saves the current boards: of members, of content and of authors, then the largest ones of groups, then boards of
+/// events. A value that has not changed is not written.
 ///
 /// # Errors
 ///
@@ -74,8 +76,8 @@ pub async fn run(
     budget: &Budget,
 ) -> Result<(), Error> {
     let (config, now) = (&deployment.config, clock::now());
-    let stored = match progress.first() {
-        Some(first) if config.bound.journal => first.snapshots.clone(),
+    let (definitions, stored) = match progress.first() {
+        Some(first) if config.bound.journal => (first.definitions.clone(), first.snapshots.clone()),
         Some(_) | None => progress::read_snapshots(deployment).await?,
     };
     let mut job = Job {
@@ -93,12 +95,13 @@ pub async fn run(
     if job.state.values.iter().all(|value| job.is_current(value)) {
         return Ok(());
     }
-    if job.choose_groups(plan.calendar_values).await? {
+    let events = chosen_events(config, &definitions, now);
+    if job.choose(plan.calendar_values, events).await? {
         plan = job.plan();
     }
     let mut result = Ok(());
     for index in 0..VALUES_PER_RUN {
-        let Some(number) = job.next(plan.calendar_values) else {
+        let Some(number) = job.next(&plan) else {
             break;
         };
         let boards = plan
@@ -106,7 +109,8 @@ pub async fn run(
             .get(number)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        if index > 0 && !budget.allows(cost_of(deployment, boards)) {
+        let is_reserved = index == 0 && number < plan.period_values;
+        if !is_reserved && !budget.allows(cost_of(deployment, boards)) {
             break;
         }
         result = job.save(number, boards).await;
@@ -154,9 +158,10 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Returns the plan of the chosen groups, and adds what is new in it to the state.
+    /// Returns the plan of the chosen groups and events, and adds what is new in it to the state.
     fn plan(&mut self) -> Plan {
-        let plan = Plan::new(&self.deployment.config, self.today, &self.state.groups);
+        let (config, state) = (&self.deployment.config, &self.state);
+        let plan = Plan::new(config, self.today, &state.groups, &state.events);
         let count = plan.values.len();
         self.state.values.resize(count, ValueState::default());
         plan
@@ -170,31 +175,34 @@ impl Job<'_> {
 
     /// Returns the number of the value to read next: the outdated one that was read longest ago, of groups an interval
     /// later. Returns `None` if this run has read them all.
-    fn next(&self, calendar_values: usize) -> Option<usize> {
+    fn next(&self, plan: &Plan) -> Option<usize> {
+        let of_groups = plan.calendar_values..plan.period_values;
         let values = self.state.values.iter().enumerate();
         let unread = values.filter(|(_, value)| value.read != self.now.0);
         let outdated = unread.filter(|(_, value)| !self.is_current(value));
         let due = outdated.filter_map(|(number, value)| {
             let again = value.read + GROUPS_INTERVAL;
-            match number < calendar_values {
-                true => Some((value.read, number)),
-                false => (again <= self.now.0).then_some((again, number)),
+            match of_groups.contains(&number) {
+                false => Some((value.read, number)),
+                true => (again <= self.now.0).then_some((again, number)),
             }
         });
         due.min().map(|(_, number)| number)
     }
 
-    /// Chooses the groups again if it is time, and publishes the choice for readers. Returns whether it has changed:
-    /// the values of groups are then unknown.
-    async fn choose_groups(&mut self, calendar_values: usize) -> Result<bool, Error> {
+    /// Chooses the groups again if it is time, and these events, and publishes the choice for readers. Returns whether it
+    /// has changed: the values of other groups are then unknown.
+    async fn choose(&mut self, calendar_values: usize, events: String) -> Result<bool, Error> {
         let now = self.now.0;
         let choice = match self.state.groups.len() {
             GROUP_BOARDS => FULL_CHOICE,
             _ => CHOICE,
         };
         let mut has_changed = false;
-        let needed = cost(self.deployment).plus(Cost::new(LARGEST_GROUPS_REQUESTS + 1, 0));
-        if now - self.state.chosen >= choice && self.budget.allows(needed) {
+        // The list is written, and the events in it are read.
+        let needed = cost(self.deployment).plus(Cost::new(LARGEST_GROUPS_REQUESTS + 2, 0));
+        let is_allowed = self.budget.allows(needed);
+        if now - self.state.chosen >= choice && is_allowed {
             let groups = largest_group_boards(self.deployment, self.today, self.now).await?;
             self.state.chosen = now;
             if groups != self.state.groups {
@@ -203,14 +211,28 @@ impl Job<'_> {
                 self.state.values.truncate(calendar_values);
             }
         }
-        let expires = !self.state.groups.is_empty() && now - self.state.listed >= RENEWAL;
-        if has_changed || expires {
+        if events != self.state.events && is_allowed {
+            has_changed = true;
+            self.state.events = events;
+        }
+        let is_empty = self.state.groups.is_empty() && self.state.events.is_empty();
+        if has_changed || !is_empty && now - self.state.listed >= RENEWAL {
             self.budget.spend(Cost::new(1, 0))?;
-            let groups = &self.state.groups;
-            self.snapshots.save_groups(&self.id, groups).await?;
+            let list = self.list().await?;
+            self.snapshots.save_list(&self.id, list).await?;
             self.state.listed = now;
         }
         Ok(has_changed)
+    }
+
+    /// Returns the list of the chosen groups and events.
+    async fn list(&self) -> Result<String, Error> {
+        let mut list = render_groups(&self.state.groups);
+        let ids: Vec<&str> = self.state.events.split(' ').skip(1).collect();
+        if !ids.is_empty() {
+            list += &render_events(&events::read_some(self.deployment, &ids).await?);
+        }
+        Ok(list)
     }
 
     /// Reads the boards of a value, and writes it if they have changed, if it expires or if a user was hidden since.

@@ -310,7 +310,7 @@ async fn read_boards(run: &CronRun, boards: &[BoardId]) -> Result<Vec<BoardSlice
                 offset: 0,
                 limit: WINNERS,
             };
-            let archived = archive::read(archive, &deployment.config, board, &query).await?;
+            let archived = archive::read(archive, &deployment.config, (board, ""), &query).await?;
             slice = archived.map_or(slice, |(slice, _)| slice);
             let users: Vec<&str> = slice.rows.iter().map(|row| row.user.as_str()).collect();
             let profiles = profiles::read_profiles(deployment, &users).await?;

@@ -1,14 +1,15 @@
 //! Snapshots of boards: the KV namespace `SNAPSHOTS`.
 //!
 //! Some values hold the current boards of a deployment, see [`activity_rank_core::board::snapshot`], one the groups
-//! whose boards these are, and another the instant until which cached responses may show a user who has been hidden.
+//! and events whose boards these are, and another the instant until which cached responses may show a user who has been hidden.
 //! Any location may see a change up to a minute late.
 
-use activity_rank_core::board::snapshot::{GroupPeriod, Plan, answer, parse_groups, render_groups};
+use activity_rank_core::board::snapshot::{Plan, answer, listed_events, parse_groups};
 use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice};
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Event;
 use std::cell::Cell;
 use worker::{Env, KvStore};
 
@@ -54,13 +55,14 @@ impl Snapshots {
         boards: &[&BoardId],
         query: &BoardQuery<'_>,
     ) -> Result<Vec<Option<(Instant, BoardSlice)>>, Error> {
-        let mut groups = None;
+        let mut list = String::new();
         if boards.iter().any(|board| board.group.is_some()) {
-            groups = self.get(&groups_key(deployment)).await?;
+            list = self.list(deployment).await?;
         }
-        let groups = groups.map(|text| parse_groups(&text)).unwrap_or_default();
+        let ids = listed_events(&list).map(|(id, _)| format!(" {id}"));
+        let (groups, events) = (parse_groups(&list), ids.collect::<String>());
         let names: Vec<String> = boards.iter().map(|board| board.name()).collect();
-        let plan = Plan::new(config, today, &groups);
+        let plan = Plan::new(config, today, &groups, &events);
         let mut found = vec![None; names.len()];
         for number in plan.values_of(boards) {
             let value = self.get(&value_key(deployment, number)).await?;
@@ -77,14 +79,29 @@ impl Snapshots {
         Ok(found)
     }
 
-    /// Replaces the list of groups whose boards are in the values.
+    /// Returns the definition of an event whose board is in the values.
     ///
     /// # Errors
     ///
     /// As [`Self::save`].
-    pub async fn save_groups(&self, deployment: &str, groups: &[GroupPeriod]) -> Result<(), Error> {
-        self.put(&groups_key(deployment), render_groups(groups))
-            .await
+    pub async fn find_event(&self, deployment: &str, id: &str) -> Result<Option<Event>, Error> {
+        let list = self.list(deployment).await?;
+        let json = listed_events(&list).find(|(listed, _)| *listed == id);
+        Ok(json.and_then(|(_, json)| Event::from_stored(id, json)))
+    }
+
+    async fn list(&self, deployment: &str) -> Result<String, Error> {
+        let list = self.get(&groups_key(deployment)).await?;
+        Ok(list.unwrap_or_default())
+    }
+
+    /// Replaces the list of groups and events whose boards are in the values.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::save`].
+    pub async fn save_list(&self, deployment: &str, list: String) -> Result<(), Error> {
+        self.put(&groups_key(deployment), list).await
     }
 
     /// Records that responses made before `until` may show a user who is hidden.

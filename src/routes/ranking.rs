@@ -171,8 +171,14 @@ impl<'a> BoardReader<'a> {
     }
 
     fn is_closed(&self) -> bool {
+        self.closed().is_some()
+    }
+
+    /// Returns the instant from which the event is final, empty for a period; `None` while the board is open.
+    fn closed(&self) -> Option<String> {
         let heading = self.heading.borrow();
-        heading.as_ref().is_some_and(Heading::is_closed)
+        let closed = heading.as_ref().filter(|heading| heading.is_closed());
+        closed.map(|heading| heading.final_at().to_owned())
     }
 
     /// Returns the board as it is now, or a copy while the store is unavailable. No cache may store
@@ -275,12 +281,12 @@ impl<'a> BoardReader<'a> {
         query: &BoardQuery<'_>,
     ) -> Result<(BoardSlice, bool), Error> {
         let board = self.request.board();
-        let archive = match &self.context.app.bindings.archive {
-            Some(archive) if self.is_closed() && !stored.complete => archive,
-            Some(_) | None => return Ok((stored.slice, false)),
+        let (archive, final_at) = match (&self.context.app.bindings.archive, self.closed()) {
+            (Some(archive), Some(final_at)) if !stored.complete => (archive, final_at),
+            (Some(_) | None, _) => return Ok((stored.slice, false)),
         };
         let config = &self.context.deployment.config;
-        match archive::read(archive, config, board, query).await? {
+        match archive::read(archive, config, (board, &final_at), query).await? {
             // A shard without the board may have dropped it, or never had it: the source with more
             // users is complete.
             Some((mut slice, _)) if !stored.exists || stored.slice.total < slice.total => {
@@ -339,12 +345,19 @@ impl<'a> BoardReader<'a> {
     ///
     /// As [`copies::find`].
     pub async fn copy(&self, oldest: Instant) -> Result<Option<CachedResponse>, Error> {
-        if self.heading.borrow().is_none() {
-            return Ok(None);
+        let is_unknown = self.heading.borrow().is_none();
+        if let Some(event) = self.request.board().event()
+            && is_unknown
+        {
+            let Some(event) = copies::find_event(self.context, event).await? else {
+                return Ok(None);
+            };
+            let view = event.view(self.context.request.now);
+            self.heading.replace(Some(Heading::Event(view)));
         }
-        let board = (self.request.board(), self.is_closed());
+        let (board, closed) = (self.request.board(), self.closed());
         let query = self.request.query();
-        let found = copies::find(self.context, board, &query, oldest).await?;
+        let found = copies::find(self.context, (board, closed.as_deref()), &query, oldest).await?;
         match found {
             Some((slice, made)) => Ok(Some(self.copy_of(slice, made).await)),
             None => Ok(None),

@@ -3,11 +3,14 @@
 
 use activity_rank_core::board::snapshot::{State, ValueState};
 use redis::Connection;
-use test_support::{CronCost, Gateway, RedisOptions, RedisServer, Value, WorkerBuilder, json};
+use test_support::{
+    CronCost, Gateway, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards,
+};
 
 use crate::app::WranglerApp;
 use crate::bodies::{dated, like, undo};
 use crate::clock::{day, noon};
+use crate::events::Event;
 use crate::store::{Store, take_commands};
 
 /// A deployment with a Redis of its own, whose commands a test can count.
@@ -202,6 +205,30 @@ async fn period_end_starts_the_archive() {
     let rows = idle.app.wrangler.archive_sql(sql).await;
     assert_eq!(rows, json!([{"count": 1}]));
     assert_eq!(idle.tick().await.queries, 0);
+}
+
+/// Running events and archived events cost a run nothing.
+#[tokio::test]
+async fn final_event_is_archived_when_it_has_settled() {
+    let mut idle = start(|worker| worker);
+    let event = Event::new("hackathon");
+    event.put(&idle.app).await;
+    Event::between("other", 10_000, 60_000).put(&idle.app).await;
+    let like = dated(like("42", "p"), event.at(0));
+    idle.app.outcome(like, "counted").await;
+    idle.settle().await;
+    let sql = "SELECT COUNT(*) AS count FROM boards WHERE kind = 'E' AND done = 1";
+    let expected = 3 * u64::from(shards());
+    for archived in [0, 1] {
+        idle.commands();
+        let cost = idle.tick().await;
+        assert_eq!((cost.subrequests, idle.commands()), (1, expected));
+        let rows = idle.app.wrangler.archive_sql(sql).await;
+        assert_eq!(rows, json!([{ "count": archived }]));
+        event.finish(&mut idle.store, 11);
+        idle.date_back(1);
+        idle.settle().await;
+    }
 }
 
 /// A pass that fails is not complete.

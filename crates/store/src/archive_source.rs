@@ -1,9 +1,11 @@
 //! `archive_states.lua` and `archive_page.lua`: reads boards to archive them.
 
 use crate::deployment::Deployment;
+use crate::events::read_definitions_and;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{ARCHIVE_PAGE, ARCHIVE_STATES};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
 
 /// Members read by one call.
 const PAGE: u32 = 2000;
@@ -116,15 +118,19 @@ fn decode_state(reply: &Reply, first: usize) -> Result<BoardState, StoreError> {
     })
 }
 
-/// Returns whether the set of archived boards exists: Redis may have lost it.
+/// Reads the definitions of events, and whether the set of archived boards exists: Redis may have lost it.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn knows_archived(deployment: &Deployment, shard: u32) -> Result<bool, Error> {
+pub async fn read_definitions(
+    deployment: &Deployment,
+    shard: u32,
+) -> Result<(Definitions, bool), Error> {
     let keys = deployment.keys(shard);
     let exists = Command::new("EXISTS").arg(&keys.archived());
-    Ok(deployment.run_command(&keys, exists).await? == Reply::Integer(1))
+    let (definitions, exists) = read_definitions_and(deployment, &keys, exists).await?;
+    Ok((definitions, exists == Reply::Integer(1)))
 }
 
 /// Adds boards to the set of archived ones.

@@ -3,9 +3,9 @@
 //! The first shard holds the events, and every shard the definitions that its counting script reads.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{self, fingerprint};
 use crate::keys::Keys;
-use crate::redis::{Command, StoreError};
+use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::DEFINE;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
@@ -43,6 +43,24 @@ pub async fn read_all(deployment: &Deployment) -> Result<Vec<Event>, Error> {
     Ok(events)
 }
 
+/// Reads some events. An event that does not exist is left out.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_some(deployment: &Deployment, ids: &[&str]) -> Result<Vec<Event>, Error> {
+    let keys = deployment.keys(0);
+    let command = Command::new("HMGET").arg(&keys.events());
+    let command = command.args(ids.iter().copied());
+    let reply = deployment.run_command(&keys, command).await?;
+    let mut events = Vec::new();
+    for (id, text) in ids.iter().zip(reply.list()?) {
+        let text = text.optional_text()?;
+        events.extend(text.and_then(|text| Event::from_stored(id, text)));
+    }
+    Ok(events)
+}
+
 /// Returns the events that run or settle at an instant, as the last call on the shard of a user found them.
 #[must_use]
 pub fn known_open(deployment: &Deployment, user: &str, now: Instant) -> Vec<String> {
@@ -62,6 +80,21 @@ pub async fn read_definitions(deployment: &Deployment) -> Result<Definitions, Er
     let command = read_definitions_command(&keys);
     let reply = deployment.run_command(&keys, command).await?;
     Ok(Definitions::new(reply.optional_text()?.unwrap_or_default()))
+}
+
+/// Reads the definitions of a shard, and the reply to another command on the shard.
+pub(crate) async fn read_definitions_and(
+    deployment: &Deployment,
+    keys: &Keys,
+    command: Command,
+) -> Result<(Definitions, Reply), Error> {
+    let commands = vec![fingerprint::read_with_definitions(keys), command];
+    let mut replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    let reply = replies.pop().unwrap_or(Reply::Nil);
+    let users = replies.pop().unwrap_or(Reply::Nil);
+    fingerprint::check(&deployment.config, users.at(0)?)?;
+    let definitions = users.at(1)?.optional_text()?.unwrap_or_default();
+    Ok((Definitions::new(definitions), reply))
 }
 
 fn read_definitions_command(keys: &Keys) -> Command {

@@ -34,6 +34,12 @@ pub fn read(keys: &Keys) -> Command {
     command("HGET", keys)
 }
 
+/// Returns the command that reads the stored fingerprint of a shard and the definitions of events.
+#[must_use]
+pub fn read_with_definitions(keys: &Keys) -> Command {
+    command("HMGET", keys).arg(Keys::DEFINITIONS)
+}
+
 /// Returns a command on the stored fingerprint of a shard, without its further arguments.
 #[must_use]
 pub fn command(name: &'static str, keys: &Keys) -> Command {

@@ -10,10 +10,12 @@
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
 use crate::deployment::Deployment;
+use crate::events::read_definitions_and;
 use crate::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
 
 /// The field that counts late changes.
 pub(crate) const LATE: &str = "late";
@@ -29,6 +31,8 @@ const SUMS: &str = "sums";
 pub struct Progress {
     /// Whether a change of visibility or an erasure is pending.
     pub is_pending: bool,
+    /// The definitions of events; empty without a journal.
+    pub definitions: Definitions,
     /// The outbox; `None` if the store does not describe it.
     pub outbox: Option<Outbox>,
     /// The number of late changes so far.
@@ -88,7 +92,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
     let mut commands = Vec::new();
     for shard in 0..deployment.config.shards {
         let keys = deployment.keys(shard);
-        commands.push(fingerprint::read(&keys));
+        commands.push(fingerprint::read_with_definitions(&keys));
         let fields = Command::new("HMGET").arg(&keys.progress()).arg(LATE);
         commands.push(fields.args(["archive", "pass", SNAPSHOTS, SUMS]));
         commands.push(Command::new("XINFO").arg("STREAM").arg(&keys.outbox()));
@@ -96,17 +100,19 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
     let mut replies = replies.into_iter();
     let mut all = Vec::new();
-    while let (Some(fingerprint), Some(fields), Some(info)) =
+    while let (Some(users), Some(fields), Some(info)) =
         (replies.next(), replies.next(), replies.next())
     {
-        let (fingerprint, fields) = (fingerprint?, fields?);
-        deployment.check_even_locked(&fingerprint)?;
+        let (users, fields) = (users?, fields?);
+        let fingerprint = users.at(0)?;
+        deployment.check_even_locked(fingerprint)?;
         let field = |index| {
             let text = fields.at(index)?.optional_text()?;
             Ok::<_, StoreError>(text.unwrap_or_default())
         };
         all.push(Progress {
-            is_pending: fingerprint::has_pending_changes(&fingerprint),
+            is_pending: fingerprint::has_pending_changes(fingerprint),
+            definitions: Definitions::new(users.at(1)?.optional_text()?.unwrap_or_default()),
             outbox: outbox(info),
             late: field(0)?.parse().unwrap_or(0),
             archived: Pass::parse(field(1)?),
@@ -161,16 +167,16 @@ pub async fn record_pass(
     deployment.run_command(&keys, set).await.map(|_| ())
 }
 
-/// Reads the state of the snapshots; empty if there is none.
+/// Reads the definitions of events and the state of the snapshots; empty if there is none.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read_snapshots(deployment: &Deployment) -> Result<String, Error> {
+pub async fn read_snapshots(deployment: &Deployment) -> Result<(Definitions, String), Error> {
     let keys = deployment.keys(0);
     let get = Command::new("HGET").arg(&keys.progress()).arg(SNAPSHOTS);
-    let state = deployment.run_command(&keys, get).await?;
-    Ok(state.into_text()?.unwrap_or_default())
+    let (definitions, state) = read_definitions_and(deployment, &keys, get).await?;
+    Ok((definitions, state.into_text()?.unwrap_or_default()))
 }
 
 /// Records the state of the snapshots.

@@ -47,7 +47,7 @@ pub struct Wrangler {
     url: String,
     prefix: String,
     /// The bundle, the configuration and the persisted state of the local services.
-    folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 /// The subrequests of a run of cron.
@@ -122,7 +122,17 @@ impl Wrangler {
             }
         }
         std::fs::write(folder.path().join(CONFIG), config.to_string()).expect("the configuration");
-        Self::serve(folder, prefix, CONFIG)
+        Self::serve(Arc::new(folder), prefix, CONFIG)
+    }
+
+    /// Starts another Worker with the same settings and the same persisted state, as on another machine.
+    ///
+    /// # Panics
+    ///
+    /// Panics when wrangler does not start.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self::serve(Arc::clone(&self.folder), self.prefix.clone(), CONFIG)
     }
 
     /// Restarts it with the persisted state and empty memory, as a new isolate on another machine
@@ -195,12 +205,12 @@ impl Wrangler {
     }
 
     /// Ends it and returns its folder and prefix.
-    fn end(self) -> (TempDir, String) {
+    fn end(self) -> (Arc<TempDir>, String) {
         drop(self.child);
         (self.folder, self.prefix)
     }
 
-    fn serve(folder: TempDir, prefix: String, config: &str) -> Self {
+    fn serve(folder: Arc<TempDir>, prefix: String, config: &str) -> Self {
         let mut command = wrangler(folder.path());
         command.args(["dev", "--config", config, "--ip", "127.0.0.1"]);
         command.args(["--port", "0", "--inspector-port", "0"]);

@@ -1,5 +1,6 @@
 //! Events: boards from one instant to another.
 
+mod archive;
 mod boards;
 mod counting;
 mod definitions;
@@ -11,6 +12,10 @@ use test_support::{Value, json, until};
 use crate::app::TestApp;
 use crate::bodies::with;
 use crate::client::Client;
+use crate::store::Store;
+
+/// The field of the hash of users that holds the definitions.
+const DEFINITIONS: &str = "\t!";
 
 /// An event that is about to begin. An activity may be dated up to a minute ahead, so tests need not wait.
 pub struct Event {
@@ -90,6 +95,37 @@ impl Event {
             (event["state"] == state).then_some(())
         };
         until(&format!("the event is {state}"), reaches).await;
+    }
+
+    /// Dates the event back in the store, so that it has been final for some minutes.
+    pub fn finish(&self, store: &mut Store, minutes: i64) {
+        let now = Timestamp::from_second(Timestamp::now().as_second()).expect("an instant");
+        let final_at = now - minutes.minutes();
+        let (from, to) = (final_at - 2.hours(), final_at - 1.hours());
+        let dates = [("from", from), ("to", to), ("final_at", final_at)];
+        let events = store.key_on(0, "v");
+        let stored: String = store.run("HGET", &[&events, self.id]);
+        let mut stored: Value = serde_json::from_str(&stored).expect("JSON");
+        for (name, at) in dates {
+            stored[name] = json!(at.to_string());
+        }
+        store.run::<i64>("HSET", &[&events, self.id, &stored.to_string()]);
+        let mut keys = store.full_keys();
+        keys.retain(|key| key.ends_with("}p"));
+        for users in keys {
+            let text: String = store.run("HGET", &[&users, DEFINITIONS]);
+            let line = |line: &str| {
+                let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+                if words[0] == self.id {
+                    for (word, (_, at)) in words[1..].iter_mut().zip(dates) {
+                        *word = at.as_millisecond().to_string();
+                    }
+                }
+                words.join(" ")
+            };
+            let lines: Vec<String> = text.lines().map(line).collect();
+            store.run::<i64>("HSET", &[&users, DEFINITIONS, &lines.join("\n")]);
+        }
     }
 
     /// Asserts the first rows of the board: user and score.

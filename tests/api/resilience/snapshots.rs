@@ -5,8 +5,9 @@ use test_support::{
 };
 
 use crate::app::WranglerApp;
-use crate::bodies::{activity, ids, like, undo, with};
+use crate::bodies::{activity, dated, ids, like, undo, with};
 use crate::clock::noon;
+use crate::events::Event;
 
 fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (WranglerApp, Forwarder) {
     WranglerApp::behind_forwarder(|worker| {
@@ -249,6 +250,78 @@ async fn largest_boards_of_groups_are_in_the_snapshots() {
         found += usize::from(app.get(path).await.status == 200);
     }
     assert_eq!(kept.len() + found, 20);
+}
+
+/// Another isolate does not know the definitions either. Events that have not begun have no snapshot.
+#[tokio::test]
+async fn running_events_are_served_during_an_outage() {
+    let (mut app, forwarder) = start(|worker| worker.var("PERIODS", "day,all"));
+    let [a, b, c] = &users();
+    let prizes = json!({"prizes": [{"ranks": "1", "title": "A book"}]});
+    let event = Event::between("hackathon", 10_000, 300_000).with(prizes);
+    let (other, coming) = (Event::between("eu", 10_000, 300_000), Event::new("coming"));
+    for event in [&event, &other, &coming] {
+        event.put(&app).await;
+    }
+    for (user, target) in [(a, "p"), (a, "q"), (b, "p"), (c, "p"), (c, "q"), (c, "r")] {
+        let like = with(like(user, target), json!({"groups": ["eu"]}));
+        app.outcome(dated(like, event.at(0)), "counted").await;
+    }
+    app.set_name(a, "Ada").await;
+    other.wait_for(&app, "running").await;
+    // The list of groups and events, and a value for the boards of all users, of groups and of events.
+    assert_eq!(tick(&app).await.kv_writes, 4);
+    assert_eq!(tick(&app).await.kv_writes, 0);
+    let mut paths = vec!["/v1/ranking/all?group=eu".to_owned()];
+    for event in [&event, &other] {
+        let ranking = event.ranking();
+        paths.push(format!("{ranking}?limit=2"));
+        paths.push(format!("{ranking}?offset=1"));
+        paths.push(format!("{ranking}/users/{a}?around=1"));
+        paths.push(format!("{ranking}/users/unknown"));
+        paths.push(format!("{ranking}/users?ids={a},{c},unknown"));
+    }
+    app = WranglerApp::of(app.wrangler.restart());
+    assert_same_during_outage(&app, &forwarder, &paths).await;
+    app = WranglerApp::of(app.wrangler.restart());
+    let board = copied(app.read(&event.ranking()).await);
+    assert_eq!(ids(&board), [c, a, b]);
+    assert_eq!(board["event"], event.view("running"));
+    app.get(&coming.ranking()).await.assert_status(503);
+}
+
+/// A hidden user is in no copy, and a deleted event is left out of the next snapshots.
+#[tokio::test]
+async fn snapshots_of_events_follow_changes() {
+    let (mut app, forwarder) = start(|worker| worker.var("PERIODS", "all"));
+    let [a, b] = &users();
+    let event = Event::between("hackathon", 10_000, 300_000);
+    let deleted = Event::between("deleted", 10_000, 300_000);
+    for event in [&event, &deleted] {
+        event.put(&app).await;
+    }
+    for user in [a, b] {
+        let like = dated(like(user, "p"), event.at(0));
+        app.outcome(like, "counted").await;
+    }
+    deleted.wait_for(&app, "running").await;
+    assert_eq!(tick(&app).await.kv_writes, 3);
+    app.moderate(a, true, false).await;
+    deleted.put(&app).await;
+    app.delete(&deleted.path()).await.assert_status(204);
+    let event = event.with(json!({"title": "Another title"}));
+    event.put(&app).await;
+    assert_eq!(tick(&app).await.kv_writes, 3);
+    until("a later snapshot", async || {
+        (tick(&app).await.kv_writes == 0).then_some(())
+    })
+    .await;
+    app = WranglerApp::of(app.wrangler.restart());
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    let board = copied(app.read(&event.ranking()).await);
+    assert_eq!(ids(&board), [b]);
+    assert_eq!(board["event"]["title"], "Another title");
+    app.get(&deleted.ranking()).await.assert_status(503);
 }
 
 /// Boards that do not fit into one value are written in turns: three of them in each run.

@@ -31,6 +31,48 @@ async fn concurrent_runs_send_each_message_once() {
     assert_ids_are_unique(&messages);
 }
 
+/// Two processes with the same database and the same store drain the same entries and claim different deliveries. While
+/// one of them writes, the database of this machine may refuse what the other has to record: then a message is sent again
+/// after the claim.
+#[tokio::test]
+async fn two_workers_send_every_message() {
+    let app = start();
+    let other = app.wrangler.beside();
+    assert_ne!(other.url(), app.wrangler.url());
+    let hide = async |user: u32| {
+        let user = format!("u{user}");
+        app.moderate(&user, true, false).await.assert_status(200);
+    };
+    let is_delivered = async || app.states("moderation.hidden").await == ["delivered"; 40];
+    let mut messages = Vec::new();
+    for round in 0..8 {
+        for user in round * 5..round * 5 + 5 {
+            hide(user).await;
+        }
+        futures::join!(app.wrangler.minute(), other.minute());
+        messages.extend(take(&app.receiver));
+    }
+    for _ in 0..50 {
+        if is_delivered().await {
+            break;
+        }
+        app.pass(3).await;
+        futures::join!(app.wrangler.minute(), other.minute());
+        messages.extend(take(&app.receiver));
+    }
+    // A message that one has sent is not due for the other.
+    hide(40).await;
+    other.minute().await;
+    assert_eq!(take(&app.receiver).len(), 1);
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.states("moderation.hidden").await, ["delivered"; 41]);
+    assert_ids_are_unique(&messages);
+    let mut ids: Vec<&String> = messages.iter().map(|message| &message.id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 40);
+}
+
 /// Each attempt fails, is cut before or after the receiver has it, or succeeds.
 #[tokio::test]
 async fn every_message_arrives_at_an_unreliable_receiver() {

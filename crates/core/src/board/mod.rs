@@ -280,6 +280,13 @@ pub fn event_board_name(event: &str) -> String {
     format!("{}::{event}", BoardKind::Event.prefix())
 }
 
+/// Returns the event of a board name; `None` for any other board.
+#[must_use]
+pub fn event_of_board_name(name: &str) -> Option<&str> {
+    name.strip_prefix(BoardKind::Event.prefix())?
+        .strip_prefix("::")
+}
+
 /// Parses a board name into its period, the period's first day and the group (empty for all users).
 ///
 /// Returns `None` for a text that is no board name, and for the board of all time, which has no

@@ -57,6 +57,18 @@ impl Heading {
             Self::Event(event) => event.get("state").and_then(Value::as_str) == Some("final"),
         }
     }
+
+    /// Returns the instant from which an event is final; empty for a period.
+    #[must_use]
+    pub fn final_at(&self) -> &str {
+        match self {
+            Self::Period(_) => "",
+            Self::Event(event) => {
+                let final_at = event.get("final_at").and_then(Value::as_str);
+                final_at.unwrap_or_default()
+            }
+        }
+    }
 }
 
 /// A user in a response: the id and what the profile shows.

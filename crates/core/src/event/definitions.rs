@@ -12,8 +12,9 @@ use crate::calendar::Instant;
 use crate::config::Config;
 use serde_json::Value;
 
-/// Milliseconds for which the definitions keep a final event: cron makes a message about it meanwhile.
-const FINAL_KEPT: i64 = 24 * 3_600_000;
+/// Milliseconds for which the definitions keep a final event, at least: cron archives it and makes a message about it
+/// meanwhile.
+pub const FINAL_KEPT: i64 = 24 * 3_600_000;
 
 /// The most events that run at a time.
 pub const MAX_RUNNING: usize = 20;
@@ -96,6 +97,13 @@ impl Definitions {
                 line,
             })
         })
+    }
+
+    /// Returns the instant from which an event is final; `None` for one that they do not have.
+    #[must_use]
+    pub fn final_at(&self, id: &str) -> Option<Instant> {
+        let mut events = self.events();
+        Some(events.find(|event| event.id == id)?.final_at)
     }
 
     /// Returns the definitions after a change of one event at an instant: with its new definition, or without it. Events
@@ -273,6 +281,13 @@ mod tests {
             "0\none 0 2 3 4 - -"
         );
         assert_eq!(Definitions::default().overlaid(&[]), Definitions::default());
+    }
+
+    #[test]
+    fn final_instant_is_that_of_the_event() {
+        let second = Definitions::new("7\none 1 2 3 4 - -\ntwo 5 6 1795150800000 8 - -");
+        assert_eq!(second.final_at("two"), Some(Instant(1_795_150_800_000)));
+        assert_eq!(second.final_at("tw"), None);
     }
 
     #[test]
