@@ -1,5 +1,6 @@
 //! Events: boards from one instant to another.
 
+mod adjustments;
 mod boards;
 mod counting;
 mod definitions;

@@ -444,12 +444,8 @@ impl JsonEntry {
             record: self.mark.clone(),
             at: Instant(parse_number("at", &self.at)?),
             dated,
-            boards: BoardTargets {
-                date: self.decode_date()?,
-                periods: self.decode_periods()?,
-                groups: split_list(&self.groups).map(str::to_owned).collect(),
-                content: Vec::new(),
-            },
+            boards: BoardTargets::parse(self.decode_date()?, &self.kinds, &self.groups)
+                .ok_or_else(|| invalid_field("kinds", &self.kinds))?,
             skipped: self.decode_skipped()?,
             reason: (!self.reason.is_empty()).then(|| self.reason.clone()),
             received: self.received.clone(),
