@@ -66,8 +66,8 @@ pub enum Request {
     Erase(String),
     /// Sets whether a user is hidden and frozen.
     Moderate(String, bool, bool),
-    /// An activity `adjust` and its points in smallest steps.
-    Adjust(Activity, i64),
+    /// An activity `adjust`, its points in smallest steps, and the event whose board it changes.
+    Adjust(Activity, i64, Option<String>),
     /// Changes a target.
     Target(String, TargetChange),
     /// Reads all standings of a user, and the standings of their friends.
@@ -108,7 +108,9 @@ impl Request {
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
-            Self::Adjust(activity, steps) => json!({ "adjust": activity.json(), "steps": steps }),
+            Self::Adjust(activity, steps, event) => {
+                json!({ "adjust": activity.json(), "steps": steps, "event": event })
+            }
             Self::Target(target, change) => {
                 json!({ "target": target, "change": format!("{change:?}") })
             }
@@ -121,6 +123,8 @@ pub fn status_of(slug: &str) -> u16 {
     match slug {
         "invalid-request" => 400,
         "forbidden" => 403,
+        "not-found" => 404,
+        "event-conflict" => 409,
         "unknown-action" | "not-undoable" | "score-overflow" => 422,
         other => panic!("unexpected problem {other}"),
     }
@@ -323,8 +327,11 @@ impl Generator {
             2..6 => self.random.i64(1..10),
             _ => -self.random.i64(1..10),
         };
-        let at = self.at(model, now).filter(|_| !undo);
-        let groups = if undo { Vec::new() } else { self.groups() };
+        let of_event = self.with_events && !undo && self.random.bool();
+        let event = of_event.then(|| EVENTS[self.random.usize(..EVENTS.len())].to_owned());
+        let is_plain = !undo && event.is_none();
+        let at = self.at(model, now).filter(|_| is_plain);
+        let groups = if is_plain { self.groups() } else { Vec::new() };
         let activity = Activity {
             user: self.user(),
             action: "adjust".to_owned(),
@@ -336,7 +343,7 @@ impl Generator {
             on: None,
             author: None,
         };
-        Request::Adjust(avoid_unknown_order(activity, model, now), steps)
+        Request::Adjust(avoid_unknown_order(activity, model, now), steps, event)
     }
 
     /// Returns a new event, a change of one or its deletion.
