@@ -173,7 +173,8 @@ impl Generator {
             let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
             return Request::Moderate(self.user(), hidden, frozen);
         }
-        if self.random.u8(..20) == 0 {
+        let others = if self.with_events { 10 } else { 20 };
+        if self.random.u8(..others) == 0 {
             return self.adjustment(model, now);
         }
         if self.random.u8(..20) == 0 {
@@ -328,14 +329,24 @@ impl Generator {
             _ => -self.random.i64(1..10),
         };
         let of_event = self.with_events && !undo && self.random.bool();
-        let event = of_event.then(|| EVENTS[self.random.usize(..EVENTS.len())].to_owned());
+        let event = of_event.then(|| self.adjusted_event(model, now));
         let is_plain = !undo && event.is_none();
         let at = self.at(model, now).filter(|_| is_plain);
         let groups = if is_plain { self.groups() } else { Vec::new() };
+        let (mut user, mut target) = (self.user(), format!("case-{}", self.random.u8(..5)));
+        // Half of the undos are of adjustments of events, if there are any.
+        let active = model.active.iter();
+        let of_events: Vec<_> = active
+            .filter(|(_, record)| record.event.is_some())
+            .collect();
+        if undo && !of_events.is_empty() && self.random.bool() {
+            let ((owner, _, id), _) = of_events[self.random.usize(..of_events.len())];
+            (user, target) = (owner.clone(), id.clone());
+        }
         let activity = Activity {
-            user: self.user(),
+            user,
             action: "adjust".to_owned(),
-            target: format!("case-{}", self.random.u8(..5)),
+            target,
             undo,
             at,
             groups,
@@ -344,6 +355,17 @@ impl Generator {
             author: None,
         };
         Request::Adjust(avoid_unknown_order(activity, model, now), steps, event)
+    }
+
+    /// Returns any event, mostly one that runs.
+    fn adjusted_event(&mut self, model: &Model, now: i64) -> String {
+        let events = model.events.iter();
+        let runs = |event: &Event| event.from <= now && now < event.final_at;
+        let running: Vec<_> = events.filter(|(_, event)| runs(event)).collect();
+        match running.is_empty() || self.random.u8(..4) == 0 {
+            true => EVENTS[self.random.usize(..EVENTS.len())].to_owned(),
+            false => running[self.random.usize(..running.len())].0.clone(),
+        }
     }
 
     /// Returns a new event, a change of one or its deletion.

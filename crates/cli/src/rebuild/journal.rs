@@ -558,6 +558,18 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn adjustment_of_event_is_decoded() {
+        let fields = json!({"did": "adjust", "action": "adjust", "mark": "adjust:case-17",
+            "points": "-5", "kinds": "e", "groups": "hackathon", "reason": "Likes bought"});
+        let Change::Activity(activity) = entry(1, fields).unwrap().change else {
+            panic!("not an activity");
+        };
+        let date = Date::parse("2026-11-20").unwrap();
+        let expected = BoardTargets::of_event(date, "hackathon".to_owned());
+        assert_eq!(activity.boards, expected);
+    }
+
+    #[test]
     fn entries_of_content_are_decoded() {
         let receipt = json!({"did": "receive", "user": "", "target": "#7", "points": "-3",
             "kinds": "wa", "skipped": "1"});
@@ -594,6 +606,10 @@ pub(super) mod tests {
             (
                 json!({"kinds": "dq"}),
                 "journal entry 3 has an invalid `kinds`: 'dq'",
+            ),
+            (
+                json!({"kinds": "e"}),
+                "journal entry 3 has an invalid `kinds`: 'e'",
             ),
             (
                 json!({"points": "2.5"}),
