@@ -334,13 +334,21 @@ impl Generator {
         let at = self.at(model, now).filter(|_| is_plain);
         let groups = if is_plain { self.groups() } else { Vec::new() };
         let (mut user, mut target) = (self.user(), format!("case-{}", self.random.u8(..5)));
-        // Half of the undos are of adjustments of events, if there are any.
+        // Half of the undos are of adjustments of events, if there are any, mostly of those that are not final.
         let active = model.active.iter();
-        let of_events: Vec<_> = active
-            .filter(|(_, record)| record.event.is_some())
-            .collect();
-        if undo && !of_events.is_empty() && self.random.bool() {
-            let ((owner, _, id), _) = of_events[self.random.usize(..of_events.len())];
+        let of_events = active.filter(|(_, record)| record.event.is_some());
+        let (open, closed): (Vec<_>, Vec<_>) = of_events.partition(|(_, record)| {
+            let event = model.events.get(record.event.as_ref().expect("an event"));
+            event.is_some_and(|event| event.from <= record.changed.first && now < event.final_at)
+        });
+        let prefers_open = closed.is_empty() || self.random.u8(..4) > 0;
+        let some = if prefers_open && !open.is_empty() {
+            open
+        } else {
+            closed
+        };
+        if undo && !some.is_empty() && self.random.bool() {
+            let ((owner, _, id), _) = some[self.random.usize(..some.len())];
             (user, target) = (owner.clone(), id.clone());
         }
         let activity = Activity {
