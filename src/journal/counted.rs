@@ -20,7 +20,7 @@ const AHEAD: i64 = 3_600_000;
 /// undo do not say when the activity counted that they undo: the latest one of the same record.
 const ROWS: &str = "SELECT n, user, entry ->> 'did' AS did, entry ->> 'action' AS action, \
     entry ->> 'mark' AS mark, entry ->> 'kinds' AS kinds, entry ->> 'groups' AS groups, entry ->> 'hash' AS hash, \
-    entry ->> 'points' AS requested, \
+    entry ->> 'applied' AS applied, \
     CAST(CASE entry ->> 'did' WHEN 'undo' THEN COALESCE(NULLIF(entry ->> 'counted', ''), \
     CASE WHEN entry ->> 'counted' IS NULL AND COALESCE(entry ->> 'applied', '0') <> '' THEN \
     (SELECT MAX(CAST(earlier.entry ->> 'at' AS INTEGER)) FROM journal AS earlier WHERE earlier.site = ?1 \
@@ -179,14 +179,14 @@ impl<'a> EventEntries<'a> {
         rules: &str,
     ) -> Result<(Vec<Counted>, u64), Error> {
         let sql = format!(
-            "SELECT n || char(9) || did || char(9) || user || char(9) || points || char(9) || record AS text FROM \
-             (SELECT n, CASE WHEN kinds = 'e' OR did <> 'adjust' THEN did END AS did, user, \
-             CASE WHEN did = 'erase' THEN 0 WHEN kinds = 'e' THEN CAST(requested AS INTEGER) ELSE {POINTS} END AS points, \
-             COALESCE(mark, hash, '') AS record FROM ({ROWS}) \
+            "SELECT n || char(9) || did || char(9) || user || char(9) || points AS text FROM \
+             (SELECT n, CASE did WHEN 'adjust' THEN 'count' ELSE did END AS did, COALESCE(hash, user) AS user, \
+             CASE WHEN did = 'erase' THEN 0 WHEN did = 'adjust' THEN CAST(applied AS INTEGER) \
+             WHEN kinds = 'e' THEN points ELSE {POINTS} END AS points FROM ({ROWS}) \
              WHERE did IN ('count', 'undo') AND action <> 'adjust' AND at >= ?5 AND at < ?6 \
              AND (?8 IS NULL OR EXISTS (SELECT 1 FROM json_each(?8) \
              WHERE instr(',' || groups || ',', ',' || value || ',') > 0)) \
-             OR did IN ('adjust', 'undo') AND kinds = 'e' AND groups = ?10 AND at IS NOT NULL \
+             OR did IN ('adjust', 'undo') AND kinds = 'e' AND groups = ?10 AND at >= ?5 \
              OR did = 'erase' AND n > ?11) \
              WHERE points IS NOT NULL ORDER BY n LIMIT {PAGE}"
         );
@@ -214,9 +214,9 @@ impl<'a> EventEntries<'a> {
                 .unwrap_or(last);
         }
         let counted = |text: &String| {
-            let mut words = text.splitn(5, '\t').skip(1);
+            let mut words = text.split('\t').skip(1);
             let mut next = || words.next().unwrap_or_default().to_owned();
-            [next(), next(), next(), next()]
+            [next(), next(), next()]
         };
         Ok((texts.iter().map(counted).collect(), last))
     }

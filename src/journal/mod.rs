@@ -23,7 +23,7 @@
 //! | `cooldown` | `1` if the rule has one, else `0` |
 //! | `mark`, `at` | the deduplication record, and when the activity happened, Unix ms |
 //! | `dated` | the source of `at`: `0` the time of processing, `1` the caller, `2` the queue |
-//! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record |
+//! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record. Of an adjustment of an event `e` and the event |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
 //! | `reason` | the reason of an adjustment |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |

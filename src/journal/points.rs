@@ -5,6 +5,7 @@ use crate::platform::d1::{Database, Statement};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
+use activity_rank_core::event;
 use activity_rank_core::point_changes::{
     Cause, PointChange, PointsPage, PointsRequest, Source, steps_of_longest_period,
 };
@@ -91,11 +92,14 @@ fn decode(row: &Row) -> Option<PointChange> {
             action: String::new(),
             target: id_of_member(target).to_owned(),
             steps: fields.integer("points")?,
+            event: None,
             is_undone: false,
         });
     }
     let steps = steps_of_longest_period(&|name| fields.text(name))?;
-    let change = PointChange::of_record(fields.text("mark"), at, steps);
+    let event = fields.text("kinds") == event::LETTER;
+    let event = event.then(|| fields.text("groups").to_owned());
+    let change = PointChange::of_record(fields.text("mark"), at, steps, event);
     Some(PointChange {
         cause: match fields.text("did") {
             "undo" => Cause::Undo,

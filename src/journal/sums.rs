@@ -41,7 +41,7 @@ const EARLIEST_ZONE: i64 = 14 * 3_600_000;
 /// An undo takes back the points of the row that it undoes. These are the points of its rule, unless
 /// the rule has changed or a board had fewer: only then that row is looked up. If adjustments had taken
 /// points from the board of the day, they shrink by the difference, as in the user's history. A board that
-/// may have expired does not show a difference.
+/// may have expired does not show a difference. An adjustment of an event (`kinds` is `e`) is on no board of a day.
 #[must_use]
 pub fn statements(config: &Config, until: Option<Instant>) -> [Statement; 2] {
     let sums = format!(
@@ -52,8 +52,9 @@ pub fn statements(config: &Config, until: Option<Instant>) -> [Statement; 2] {
          WHEN entry ->> '$.applied' = '-' || (entry ->> '$.points') THEN {APPLIED} \
          ELSE -IFNULL((SELECT {POINTS} {EARLIER} IN ('count', 'adjust') \
          AND earlier.entry ->> '$.mark' = next.entry ->> '$.mark' ORDER BY earlier.n DESC LIMIT 1), \
-         {POINTS}) END AS points FROM next WHERE entry ->> '$.did' IN ('count', 'adjust') \
-         OR entry ->> '$.did' = 'undo' AND entry ->> '$.applied' <> '') \
+         {POINTS}) END AS points FROM next WHERE entry ->> '$.kinds' IS NOT 'e' \
+         AND (entry ->> '$.did' IN ('count', 'adjust') \
+         OR entry ->> '$.did' = 'undo' AND entry ->> '$.applied' <> '')) \
          INSERT INTO sums (site, date, action, count, points) \
          SELECT ?1, date, action, SUM(count), SUM(points) FROM (\
          SELECT date, action, CASE did WHEN 'undo' THEN -1 ELSE 1 END AS count, \

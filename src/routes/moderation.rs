@@ -2,12 +2,14 @@
 
 use crate::app::RequestContext;
 use crate::copies;
+use crate::events::unknown;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
+use activity_rank_core::event::State;
 use activity_rank_core::moderation::{Adjustment, AuditRequest, ModerationState, render_flags};
-use activity_rank_store::{count, moderation, profiles};
+use activity_rank_store::{count, events, moderation, profiles};
 
 /// `GET` and `PUT` of whether a user is hidden or frozen.
 pub async fn state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
@@ -48,8 +50,26 @@ pub async fn adjust(context: RequestContext<'_>, user: &str) -> Result<Response,
     context.request.reject_parameters()?;
     let adjustment = Adjustment::parse(user, &body.json()?, deployment.config.layout, now)?;
     caller.must_be_service(Scope::Admin)?;
-    let counted = count::adjust(deployment, adjustment, now).await?;
-    Ok(Response::json(&counted))
+    let event = adjustment.event.clone();
+    match (count::adjust(deployment, adjustment, now).await, event) {
+        (Err(Error::EventConflict(_)), Some(event)) => Err(refusal(context, &event).await?),
+        (counted, _) => Ok(Response::json(&counted?)),
+    }
+}
+
+/// Returns why an event cannot be adjusted.
+async fn refusal(context: RequestContext<'_>, id: &str) -> Result<Error, Error> {
+    let event = events::read(context.deployment, id).await?;
+    let state = event.map(|event| event.state(context.request.now));
+    let conflict = |detail: &str| Error::EventConflict(detail.to_owned());
+    Ok(match state {
+        None => unknown(id),
+        Some(State::Coming) => conflict("The event has not begun."),
+        Some(State::Final) => conflict("The event is final."),
+        Some(State::Running | State::Settling) => {
+            Error::StoreUnavailable("the shard lacks the event".to_owned())
+        }
+    })
 }
 
 /// `GET` of the audit log.

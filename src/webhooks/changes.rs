@@ -7,6 +7,7 @@ use crate::platform::clock;
 use crate::platform::d1::Statement;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::{Config, LEVEL_REACHED};
+use activity_rank_core::event;
 use activity_rank_core::point_changes::steps_of_longest_period;
 use activity_rank_core::shard::fnv_64;
 use activity_rank_store::deployment::Deployment;
@@ -146,8 +147,9 @@ fn gained(entries: &[OutboxEntry]) -> Vec<Gained<'_>> {
     let mut all: Vec<Gained<'_>> = Vec::new();
     for entry in entries {
         let is_activity = ["count", "undo", "adjust"].contains(&entry.field("did"));
-        // An undo that found nothing changed no board.
-        if !is_activity || entry.field("applied").is_empty() {
+        // An undo that found nothing changed no board, and the adjustment of an event no other.
+        let of_event = entry.field("kinds") == event::LETTER;
+        if !is_activity || of_event || entry.field("applied").is_empty() {
             continue;
         }
         let Some(steps) = steps_of_longest_period(&|name| entry.field(name)) else {

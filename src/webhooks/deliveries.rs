@@ -36,7 +36,8 @@ const DATA: &str = "'' || CASE WHEN kind = 'journal.lagging' \
     WHEN entry ->> 'target' <> '' THEN json_object('target', json_object('id', \
     substr(entry ->> 'target', 1 + (entry ->> 'target' GLOB '##*'))), 'reason', entry ->> 'reason') \
     WHEN entry ->> 'user' <> '' THEN json_patch(json_object('user', json_object('id', entry ->> 'user'), \
-    'reason', entry ->> 'reason'), CASE kind WHEN 'moderation.adjusted' THEN json_object('date', entry ->> 'date', \
+    'reason', entry ->> 'reason'), CASE kind WHEN 'moderation.adjusted' THEN json_object(\
+    iif(entry ->> 'kinds' = 'e', 'event', 'date'), entry ->> iif(entry ->> 'kinds' = 'e', 'groups', 'date'), \
     'points', json(printf('%.15g', 1.0 * CASE entry ->> 'did' WHEN 'undo' THEN CAST(entry ->> 'applied' AS INTEGER) ELSE entry ->> 'points' END / ?7))) \
     ELSE '{}' END) END";
 

@@ -25,11 +25,7 @@ const TYPES: [(&str, u16, &str); 16] = [
     ("forbidden", 403, "Forbidden"),
     ("not-found", 404, "Not found"),
     ("author-conflict", 409, "The target has another author"),
-    (
-        "event-conflict",
-        409,
-        "The event cannot be defined like that",
-    ),
+    ("event-conflict", 409, "The event does not allow this"),
     ("method-not-allowed", 405, "Method not allowed"),
     ("too-large", 413, "The request body is too large"),
     ("unsupported-media-type", 415, "Unsupported media type"),

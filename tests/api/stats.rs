@@ -11,6 +11,7 @@ use test_support::{Value, WorkerBuilder, json, peer, rest};
 use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::clock::{day, id, noon, noon_zone};
+use crate::events::Event;
 use crate::problem::{problem, unauthenticated};
 use crate::token::sign::{SECRET, claims, hs256};
 
@@ -79,6 +80,29 @@ async fn stats_report_activity_of_each_day() {
     assert_eq!(
         body["months"][0],
         json!({"id": id("month", day(0)), "active": 3})
+    );
+}
+
+#[tokio::test]
+async fn adjustment_of_event_is_not_in_stats() {
+    let app = start(|worker| worker);
+    let event = Event::between("hackathon", 1_000, 600_000);
+    event.put(&app).await;
+    event.wait_for(&app, "running").await;
+    app.count("a", "like", "p0").await;
+    let adjustment = json!({"id": "1", "event": "hackathon", "points": 5, "reason": "r"});
+    app.adjust("a", &adjustment).await.assert_status(200);
+    let undo = json!({"id": "1", "undo": true, "reason": "r"});
+    app.wrangler.tick().await;
+    assert_eq!(
+        days(&app.read(&since(0)).await),
+        &json!([likes(0, 1, 1, 1)])
+    );
+    app.adjust("a", &undo).await.assert_status(200);
+    app.wrangler.tick().await;
+    assert_eq!(
+        days(&app.read(&since(0)).await),
+        &json!([likes(0, 1, 1, 1)])
     );
 }
 
@@ -328,13 +352,13 @@ async fn adjust_some(app: &WranglerApp, model: &mut Model, rng: &mut Rng, round:
         };
         let at = rfc3339(at);
         let body = json!({"id": id, "points": points, "at": at, "reason": "r"});
-        let outcome = model.adjust(&adjustment, points, InstantRange::exact(now()));
+        let outcome = model.adjust(&adjustment, points, None, InstantRange::exact(now()));
         let response = app.adjust(&adjustment.user, &body).await;
         assert_eq!(response.body["outcome"], outcome.name(), "{body}");
         if undone {
             (adjustment.undo, adjustment.at) = (true, None);
             let body = json!({"id": id, "undo": true, "reason": "r"});
-            let outcome = model.adjust(&adjustment, 0, InstantRange::exact(now()));
+            let outcome = model.adjust(&adjustment, 0, None, InstantRange::exact(now()));
             let response = app.adjust(&adjustment.user, &body).await;
             assert_eq!(response.body["outcome"], outcome.name(), "{body}");
         }

@@ -184,7 +184,9 @@ impl Comparison {
             Request::Moderate(user, hidden, frozen) => {
                 return self.moderate(user, *hidden, *frozen).await;
             }
-            Request::Adjust(adjustment, steps) => return self.adjust(adjustment, *steps).await,
+            Request::Adjust(adjustment, steps, event) => {
+                return self.adjust(adjustment, *steps, event.as_deref()).await;
+            }
             Request::Target(target, change) => return self.change_target(target, change).await,
             Request::Standings(user) => {
                 self.avoid_boundaries().await;
@@ -388,7 +390,12 @@ impl Comparison {
         self.compare_all_boards().await
     }
 
-    async fn adjust(&mut self, adjustment: &Activity, steps: i64) -> Result<(), String> {
+    async fn adjust(
+        &mut self,
+        adjustment: &Activity,
+        steps: i64,
+        event: Option<&str>,
+    ) -> Result<(), String> {
         self.avoid_boundaries().await;
         let first = now() - SLACK;
         let path = format!("/v1/users/{}/adjustments", adjustment.user);
@@ -397,16 +404,32 @@ impl Comparison {
             body["undo"] = json!(true);
         } else {
             body["points"] = self.points(steps);
-            body["groups"] = json!(adjustment.groups);
+            match event {
+                Some(event) => body["event"] = json!(event),
+                None => body["groups"] = json!(adjustment.groups),
+            }
         }
+        let record = self.model.active.get(&adjustment.dedup_key());
+        let of_record = record.and_then(|record| record.event.clone());
         if let Some(at) = adjustment.at.filter(|_| !adjustment.undo) {
             body["at"] = json!(rfc3339(at));
         }
         let response = self.api.post(&path, &body).await;
         let now = since(first);
-        let outcome = self.model.adjust(adjustment, steps, now);
+        let outcome = self.model.adjust(adjustment, steps, event, now);
         let item = Request::One(Item::Activity(adjustment.clone()));
-        let (status, expected) = self.expected_response(&item, std::slice::from_ref(&outcome), now);
+        let (status, mut expected) =
+            self.expected_response(&item, std::slice::from_ref(&outcome), now);
+        let undone = of_record.filter(|_| adjustment.undo);
+        let ranked = undone.as_deref().or(event).filter(|_| status == 200);
+        if event.is_some() && status == 200 {
+            expected["standings"] = json!({});
+        }
+        if let Some(id) = ranked.filter(|id| self.model.is_open(id, now, now)) {
+            let (steps, rank) = self.model.standing(&event_board(id), &adjustment.user);
+            let score = self.points(steps as i64);
+            expected["events"][id] = json!({ "score": score, "rank": rank });
+        }
         let found = without_problem_texts(&response.body);
         if (response.status, &found) != (status, &expected) {
             return Err(format!(
@@ -415,6 +438,18 @@ impl Comparison {
             ));
         }
         *self.outcome_counts.entry("adjusted").or_default() += 1;
+        if let Some(id) = ranked {
+            let name = if adjustment.undo {
+                "undone-event"
+            } else {
+                "adjusted-event"
+            };
+            *self.outcome_counts.entry(name).or_default() += 1;
+            self.compare_boards(&[event_board(id)])?;
+        }
+        if let Outcome::Refused(slug @ ("event-conflict" | "not-found")) = outcome {
+            *self.outcome_counts.entry(slug).or_default() += 1;
+        }
         self.compare_all_boards().await
     }
 

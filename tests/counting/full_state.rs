@@ -315,8 +315,12 @@ impl Comparison {
             .collect();
         for ((user, action, target), record) in &self.model.active {
             let amounts: Vec<String> = record.amounts.iter().map(i64::to_string).collect();
-            let mut value = format!("{},{},{letters}", amounts.join(":"), record.date);
-            for group in &record.groups {
+            let mut value = format!("{},{},", amounts.join(":"), record.date);
+            value += match &record.event {
+                Some(_) => "e",
+                None => &letters,
+            };
+            for group in record.event.iter().chain(&record.groups) {
                 value += &format!(",{group}");
             }
             if let Some(received) = &record.received {

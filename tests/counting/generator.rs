@@ -66,8 +66,8 @@ pub enum Request {
     Erase(String),
     /// Sets whether a user is hidden and frozen.
     Moderate(String, bool, bool),
-    /// An activity `adjust` and its points in smallest steps.
-    Adjust(Activity, i64),
+    /// An activity `adjust`, its points in smallest steps, and the event whose board it changes.
+    Adjust(Activity, i64, Option<String>),
     /// Changes a target.
     Target(String, TargetChange),
     /// Reads all standings of a user, and the standings of their friends.
@@ -113,7 +113,9 @@ impl Request {
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
-            Self::Adjust(activity, steps) => json!({ "adjust": activity.json(), "steps": steps }),
+            Self::Adjust(activity, steps, event) => {
+                json!({ "adjust": activity.json(), "steps": steps, "event": event })
+            }
             Self::Target(target, change) => {
                 json!({ "target": target, "change": format!("{change:?}") })
             }
@@ -126,6 +128,8 @@ pub fn status_of(slug: &str) -> u16 {
     match slug {
         "invalid-request" => 400,
         "forbidden" => 403,
+        "not-found" => 404,
+        "event-conflict" => 409,
         "unknown-action" | "not-undoable" | "score-overflow" => 422,
         other => panic!("unexpected problem {other}"),
     }
@@ -177,7 +181,8 @@ impl Generator {
             let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
             return Request::Moderate(self.user(), hidden, frozen);
         }
-        if self.random.u8(..20) == 0 {
+        let others = if self.with_events { 10 } else { 20 };
+        if self.random.u8(..others) == 0 {
             return self.adjustment(model, now);
         }
         if self.random.u8(..20) == 0 {
@@ -331,12 +336,33 @@ impl Generator {
             2..6 => self.random.i64(1..10),
             _ => -self.random.i64(1..10),
         };
-        let at = self.at(model, now).filter(|_| !undo);
-        let groups = if undo { Vec::new() } else { self.groups() };
+        let of_event = self.with_events && !undo && self.random.bool();
+        let event = of_event.then(|| self.adjusted_event(model, now));
+        let is_plain = !undo && event.is_none();
+        let at = self.at(model, now).filter(|_| is_plain);
+        let groups = if is_plain { self.groups() } else { Vec::new() };
+        let (mut user, mut target) = (self.user(), format!("case-{}", self.random.u8(..5)));
+        // Half of the undos are of adjustments of events, if there are any, mostly of those that are not final.
+        let active = model.active.iter();
+        let of_events = active.filter(|(_, record)| record.event.is_some());
+        let (open, closed): (Vec<_>, Vec<_>) = of_events.partition(|(_, record)| {
+            let event = model.events.get(record.event.as_ref().expect("an event"));
+            event.is_some_and(|event| event.from <= record.changed.first && now < event.final_at)
+        });
+        let prefers_open = closed.is_empty() || self.random.u8(..4) > 0;
+        let some = if prefers_open && !open.is_empty() {
+            open
+        } else {
+            closed
+        };
+        if undo && !some.is_empty() && self.random.bool() {
+            let ((owner, _, id), _) = some[self.random.usize(..some.len())];
+            (user, target) = (owner.clone(), id.clone());
+        }
         let activity = Activity {
-            user: self.user(),
+            user,
             action: "adjust".to_owned(),
-            target: format!("case-{}", self.random.u8(..5)),
+            target,
             undo,
             at,
             groups,
@@ -344,7 +370,18 @@ impl Generator {
             on: None,
             author: None,
         };
-        Request::Adjust(avoid_unknown_order(activity, model, now), steps)
+        Request::Adjust(avoid_unknown_order(activity, model, now), steps, event)
+    }
+
+    /// Returns any event, mostly one that runs.
+    fn adjusted_event(&mut self, model: &Model, now: i64) -> String {
+        let events = model.events.iter();
+        let runs = |event: &Event| event.from <= now && now < event.final_at;
+        let running: Vec<_> = events.filter(|(_, event)| runs(event)).collect();
+        match running.is_empty() || self.random.u8(..4) == 0 {
+            true => EVENTS[self.random.usize(..EVENTS.len())].to_owned(),
+            false => running[self.random.usize(..running.len())].0.clone(),
+        }
     }
 
     /// Returns a new event, a change of one or its deletion.

@@ -55,7 +55,12 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
     println!("{:?}", comparison.outcome_counts);
     let common = "counted duplicate undone nothing-to-undo own-target stale invalid-request forbidden adjusted";
     let counts = &comparison.outcome_counts;
-    let outcomes = common.split(' ').chain(rare.iter().copied());
+    let of_events: &[&str] = match setup.events {
+        true => &["adjusted-event", "undone-event", "event-conflict"],
+        false => &[],
+    };
+    let rare = rare.iter().chain(of_events).copied();
+    let outcomes = common.split(' ').chain(rare);
     for outcome in outcomes.filter(|_| steps >= 1000) {
         let occurred = counts.contains_key(outcome);
         assert!(occurred, "no {outcome} among {counts:?}");

@@ -29,6 +29,7 @@ struct Entry {
     action: Option<String>,
     target: Option<Target>,
     points: Number,
+    event: Option<String>,
     #[serde(default)]
     undone: bool,
 }
@@ -61,6 +62,10 @@ fn text(page: &Page) -> String {
             Some(action) => printable(action),
             None => printable(&entry.cause),
         };
+        let what = match &entry.event {
+            Some(event) => format!("{what} in event {}", printable(event)),
+            None => what,
+        };
         let target = entry.target.as_ref();
         [
             entry.points.to_string(),
@@ -87,6 +92,7 @@ mod tests {
     fn changes_are_a_table() -> Result<(), serde_json::Error> {
         let page = serde_json::from_str(
             r#"{"user":{"id":"42","name":"Ada"},"source":"journal","entries":[
+                {"at":"2026-11-20T09:00:00Z","type":"adjustment","points":5,"event":"hackathon","undone":false},
                 {"at":"2026-11-20T08:00:00Z","type":"undo","action":"like","target":{"id":"post-7"},"points":-2},
                 {"at":"2026-11-19T08:00:00Z","type":"adjustment","points":-5.5,"undone":false},
                 {"at":"2026-11-18T08:00:00Z","type":"activity","action":"like","target":{"id":"post-7"},
@@ -95,10 +101,11 @@ mod tests {
         assert_eq!(
             text(&page),
             "Ada (42) · from the journal\n\n \
-             points  at                    what          target\n \
-             \u{20}   -2  2026-11-20T08:00:00Z  undo of like  post-7\n \
+             points  at                    what                           target\n \
+             \u{20}    5  2026-11-20T09:00:00Z  adjustment in event hackathon\n \
+             \u{20}   -2  2026-11-20T08:00:00Z  undo of like                   post-7\n \
              \u{20} -5.5  2026-11-19T08:00:00Z  adjustment\n \
-             \u{20}    2  2026-11-18T08:00:00Z  like          post-7  undone\n\n\
+             \u{20}    2  2026-11-18T08:00:00Z  like                           post-7  undone\n\n\
              more: --before 17"
         );
         Ok(())

@@ -10,7 +10,7 @@
 //! | 403 | `forbidden` | what the caller may not do | |
 //! | 404 | `not-found` | what does not exist | |
 //! | 409 | `author-conflict` | which target has another author | |
-//! | 409 | `event-conflict` | why the event cannot be defined like that | |
+//! | 409 | `event-conflict` | why the event cannot be defined or adjusted like that | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the supported media type | |
@@ -119,7 +119,7 @@ pub enum Error {
     NotFound(String),
     /// A target has another author already.
     AuthorConflict(String),
-    /// An event cannot be defined like that any more, or beside the others.
+    /// An event cannot be defined like that any more, or beside the others, or adjusted in its state.
     EventConflict(String),
     /// The route does not support the method: the value of `Allow`.
     MethodNotAllowed(&'static str),
@@ -191,11 +191,7 @@ impl Error {
             Self::Forbidden(_) => (403, "forbidden", "Forbidden"),
             Self::NotFound(_) => (404, "not-found", "Not found"),
             Self::AuthorConflict(_) => (409, "author-conflict", "The target has another author"),
-            Self::EventConflict(_) => (
-                409,
-                "event-conflict",
-                "The event cannot be defined like that",
-            ),
+            Self::EventConflict(_) => (409, "event-conflict", "The event does not allow this"),
             Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
             Self::TooLarge(_) => (413, "too-large", "The request body is too large"),
             Self::UnsupportedMediaType => (415, "unsupported-media-type", "Unsupported media type"),

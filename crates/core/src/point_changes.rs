@@ -47,6 +47,8 @@ pub struct PointChange {
     pub target: String,
     /// Signed points in smallest steps.
     pub steps: i64,
+    /// The event whose board alone an adjustment or its undo changed.
+    pub event: Option<String>,
     /// Whether an undo has taken the points back since.
     pub is_undone: bool,
 }
@@ -95,13 +97,15 @@ struct Entry<'a> {
     target: Option<TargetView<'a>>,
     points: Points,
     #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     undone: Option<bool>,
 }
 
 impl PointChange {
-    /// Returns the change of a deduplication record such as `like:post-7`.
+    /// Returns the change of a deduplication record such as `like:post-7`, on the board of an event or on others.
     #[must_use]
-    pub fn of_record(record: &str, at: i64, steps: i64) -> Self {
+    pub fn of_record(record: &str, at: i64, steps: i64, event: Option<String>) -> Self {
         let (action, target) = record.split_once(':').unwrap_or((record, ""));
         let is_adjustment = action == "adjust";
         Self {
@@ -119,6 +123,7 @@ impl PointChange {
                 target.to_owned()
             },
             steps,
+            event,
             is_undone: false,
         }
     }
@@ -209,6 +214,7 @@ impl PointsPage {
                     steps: change.steps,
                     decimals,
                 },
+                event: change.event.as_deref(),
                 undone: can_be_undone.then_some(change.is_undone),
             }
         });

@@ -116,12 +116,17 @@ fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
     let number =
         |name: &str| -> Result<i64, StoreError> { field(name)?.parse().map_err(|_| unexpected()) };
     let count = |name: &str| number(name).map(i64::unsigned_abs);
+    let optional = |name: &str| -> Result<Option<String>, StoreError> {
+        let text = field(name)?;
+        Ok((!text.is_empty()).then(|| text.to_owned()))
+    };
     let action = field("action")?.to_owned();
     let adjustment = match field("adjustment")? {
         "" => None,
         id => Some(AdjustmentEntry {
             id: id.to_owned(),
-            date: field("date")?.to_owned(),
+            date: optional("date")?,
+            event: optional("event")?,
             steps: number("points")?,
         }),
     };

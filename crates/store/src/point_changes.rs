@@ -71,6 +71,7 @@ fn change(field: &str, record: &ActiveRecord) -> PointChange {
         &record_name,
         record.changed,
         amount.copied().unwrap_or_default(),
+        record.targets.event.clone(),
     )
 }
 

@@ -33,8 +33,9 @@ pub struct Start {
     pub entry: Option<u64>,
 }
 
-/// An entry of the journal that counts: its kind, user, points in smallest steps, and record.
-pub type Counted = [String; 4];
+/// An entry of the journal that counts: `count`, `undo` or `erase`; the user, or the hash of an erased one; points in
+/// smallest steps.
+pub type Counted = [String; 3];
 
 /// How a swap ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Events: boards from one instant to another.
 
+mod adjustments;
 mod archive;
 mod boards;
 mod counting;

@@ -12,6 +12,7 @@ const LIMIT: &str = "must be an integer from 1 to 100";
 const POINTS: &str = "must be a number, -8388607 to 8388607 and not 0, with at most 0 decimals";
 const REASON: &str = "must be a text of 1 to 500 characters";
 const UNDO_FIELD: &str = "must be left out of an undo";
+const EVENT_FIELD: &str = "must be left out of the adjustment of an event";
 
 fn moderation(body: &Value, problem: Problem) -> Case {
     put("/v1/users/42/moderation", body, problem)
@@ -62,19 +63,25 @@ pub fn cases() -> Vec<Case> {
         ),
         adjustment(
             &json!({"id": "1", "points": 5, "at": "2026-01-01T00:00:00Z", "groups": ["eu"],
-                "undo": true, "reason": "Spam"}),
+                "event": "hackathon", "undo": true, "reason": "Spam"}),
             field_errors(&[
                 ("points", UNDO_FIELD),
                 ("at", UNDO_FIELD),
                 ("groups", UNDO_FIELD),
+                ("event", UNDO_FIELD),
             ]),
+        ),
+        adjustment(
+            &json!({"id": "1", "points": 5, "at": "2026-01-01T00:00:00Z", "groups": [],
+                "event": "hackathon", "undo": false, "reason": "Spam"}),
+            field_errors(&[("at", EVENT_FIELD), ("groups", EVENT_FIELD)]),
         ),
         adjustment(
             &json!({"user": "42", "undo": 1}),
             field_errors(&[
                 (
                     "user",
-                    "is unknown; expected one of id, points, reason, undo, at, groups",
+                    "is unknown; expected one of id, points, reason, undo, at, groups, event",
                 ),
                 ("id", ID),
                 ("undo", FLAG),
@@ -120,7 +127,9 @@ pub fn cases() -> Vec<Case> {
     ];
     cases.extend(points.map(|value| bad_adjustment("points", value, POINTS)));
     let ids = [json!(""), json!("a b"), json!(1.5), json!("..")];
-    cases.extend(ids.map(|id| bad_adjustment("id", id, ID)));
+    cases.extend(ids.clone().map(|id| bad_adjustment("id", id, ID)));
+    let events = ids.into_iter().chain([json!(null), json!(7), json!(["a"])]);
+    cases.extend(events.map(|event| bad_adjustment("event", event, ID)));
     let entries = [
         "",
         "x",

@@ -127,6 +127,27 @@ async fn moderation_of_member_names_the_id_alone() {
     assert_eq!(app.minute().await, []);
 }
 
+/// Points of an event are no points of all time, so they reach no level.
+#[tokio::test]
+async fn adjustment_of_event_names_it() {
+    let app = start_with(|worker| worker.json("LEVELS", json!({"Regular": 5})));
+    let event = Event::between("hackathon", 1_000, 600_000);
+    event.put(&app).await;
+    event.wait_for(&app, "running").await;
+    let user = peer("42");
+    let adjustment = json!({"id": "1", "event": "hackathon", "points": 9, "reason": "Gift"});
+    app.adjust(&user, &adjustment).await.assert_status(200);
+    let undo = json!({"id": "1", "undo": true, "reason": "Appeal"});
+    app.adjust(&user, &undo).await.assert_status(200);
+    let of = |points: i64, reason: &str| {
+        let data =
+            json!({"user": {"id": user}, "reason": reason, "event": "hackathon", "points": points});
+        (json!("moderation.adjusted"), data)
+    };
+    let expected = [of(9, "Gift"), of(-9, "Appeal")];
+    assert_eq!(contents(&app.minute().await), expected);
+}
+
 #[tokio::test]
 async fn adjustment_has_decimals() {
     let app = start_with(|worker| worker.json("POINT_DECIMALS", json!(2)));

@@ -119,6 +119,7 @@ fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
             periods: boards.members.to_vec(),
             groups: Vec::new(),
             content: boards.content.to_vec(),
+            event: None,
         },
         verb: if activity.undo { "undo" } else { "do" },
         record: format!("{action}:{}", activity.target),

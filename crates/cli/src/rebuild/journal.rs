@@ -202,6 +202,8 @@ pub struct Activity {
     /// Positions, from 1, of the boards that were skipped because they were archived.
     pub skipped: Vec<usize>,
     pub reason: Option<String>,
+    /// The points by which an adjustment changed the board of an event.
+    pub applied: Option<i64>,
     /// What others received for it, as the end of the active record; `None` if the entry does not say.
     pub received: Option<String>,
 }
@@ -335,6 +337,7 @@ struct JsonEntry {
     groups: String,
     skipped: String,
     reason: String,
+    applied: String,
     hidden: String,
     frozen: String,
     json: String,
@@ -452,14 +455,11 @@ impl JsonEntry {
             record: self.mark.clone(),
             at: Instant(parse_number("at", &self.at)?),
             dated,
-            boards: BoardTargets {
-                date: self.decode_date()?,
-                periods: self.decode_periods()?,
-                groups: split_list(&self.groups).map(str::to_owned).collect(),
-                content: Vec::new(),
-            },
+            boards: BoardTargets::parse(self.decode_date()?, &self.kinds, &self.groups)
+                .ok_or_else(|| invalid_field("kinds", &self.kinds))?,
             skipped: self.decode_skipped()?,
             reason: (!self.reason.is_empty()).then(|| self.reason.clone()),
+            applied: self.applied.parse().ok(),
             received: self.received.clone(),
         })
     }
@@ -570,6 +570,18 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn adjustment_of_event_is_decoded() {
+        let fields = json!({"did": "adjust", "action": "adjust", "mark": "adjust:case-17",
+            "points": "-5", "kinds": "e", "groups": "hackathon", "reason": "Likes bought"});
+        let Change::Activity(activity) = entry(1, fields).unwrap().change else {
+            panic!("not an activity");
+        };
+        let date = Date::parse("2026-11-20").unwrap();
+        let expected = BoardTargets::of_event(date, "hackathon".to_owned());
+        assert_eq!(activity.boards, expected);
+    }
+
+    #[test]
     fn entries_of_content_are_decoded() {
         let receipt = json!({"did": "receive", "user": "", "target": "#7", "points": "-3",
             "kinds": "wa", "skipped": "1"});
@@ -606,6 +618,10 @@ pub(super) mod tests {
             (
                 json!({"kinds": "dq"}),
                 "journal entry 3 has an invalid `kinds`: 'dq'",
+            ),
+            (
+                json!({"kinds": "e"}),
+                "journal entry 3 has an invalid `kinds`: 'e'",
             ),
             (
                 json!({"points": "2.5"}),

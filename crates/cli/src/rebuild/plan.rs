@@ -429,6 +429,12 @@ impl Planner {
         stored.overlaid(&lines)
     }
 
+    /// Returns whether a later recount counts an event again.
+    fn is_recounted(&self, entry: u64, event: &str) -> bool {
+        let mut recounts = self.event_recounts.iter();
+        recounts.any(|(n, other, _)| *n > entry && other == event)
+    }
+
     /// Stores the definitions for the counting script.
     fn store_definitions(&mut self) {
         let text = self.definitions.text();
@@ -544,6 +550,13 @@ impl Planner {
             .expired_before(&activity, then, &self.retention, &self.keys);
         let archived = ChangedBoards::of_activity(&activity).archived(&self.keys);
         self.keep_number(received_number(&activity));
+        let mut verb = activity.verb.script_arg();
+        if let (Verb::Adjust, Some(event)) = (activity.verb, &activity.boards.event)
+            && self.is_recounted(entry, event)
+        {
+            verb = "again";
+            activity.rule.points = activity.applied.unwrap_or(activity.rule.points);
+        }
         let is_adjustment = activity.reason.is_some();
         if is_adjustment {
             self.close();
@@ -559,7 +572,7 @@ impl Planner {
             user: &activity.user,
             rule: activity.rule,
             targets: activity.boards,
-            verb: activity.verb.script_arg(),
+            verb,
             record: activity.record,
             at: activity.at,
             timestamp: activity.dated,

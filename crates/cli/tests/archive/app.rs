@@ -176,9 +176,21 @@ impl TestApp {
                 json!({"id": id, "points": points, "reason": "Case", "groups": ["eu"]});
             api.post(&path, &adjustment).await.assert_status(200);
         }
-        let undo = json!({"id": "case-2", "undo": true, "reason": "Appeal"});
-        let path = "/v1/users/gus/adjustments";
-        api.post(path, &undo).await.assert_status(200);
+        for (user, id, points) in [
+            ("ada", "case-3", 12.5),
+            ("fay", "case-4", -900.0),
+            ("gus", "case-5", 7.0),
+        ] {
+            let path = format!("/v1/users/{user}/adjustments");
+            let adjustment =
+                json!({"id": id, "points": points, "reason": "Case", "event": "season"});
+            api.post(&path, &adjustment).await.assert_status(200);
+        }
+        for (user, id) in [("gus", "case-2"), ("fay", "case-4")] {
+            let undo = json!({"id": id, "undo": true, "reason": "Appeal"});
+            let path = format!("/v1/users/{user}/adjustments");
+            api.post(&path, &undo).await.assert_status(200);
+        }
         api.delete("/v1/users/gone").await.assert_status(204);
     }
 }

@@ -18,6 +18,10 @@ use crate::json;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+/// The letter in the place of those of periods, in records and in the journal: an adjustment of the board of the event that
+/// is in the place of the groups.
+pub const LETTER: &str = "e";
+
 /// The most events of a deployment.
 pub const MAX_EVENTS: u64 = 1000;
 

@@ -23,11 +23,13 @@ pub struct Adjustment {
     pub at: Option<Instant>,
     /// The groups whose boards are adjusted too.
     pub groups: Vec<String>,
+    /// The event whose board is adjusted, and no other board.
+    pub event: Option<String>,
     /// The reason, for the audit log.
     pub reason: String,
 }
 
-const FIELDS: [&str; 6] = ["id", "points", "reason", "undo", "at", "groups"];
+const FIELDS: [&str; 7] = ["id", "points", "reason", "undo", "at", "groups", "event"];
 
 impl Adjustment {
     /// Parses a request body; the user comes from the path.
@@ -45,14 +47,17 @@ impl Adjustment {
         let id = fields.get("id").and_then(id::user);
         let id = errors.check("/id", id.ok_or_else(|| id::ID.to_owned()));
         let undo = errors.check("/undo", read_undo(fields.get("undo")));
-        if undo == Some(true) {
+        let (excluded, of): (&[&str], _) = if undo == Some(true) {
             // An undo reverses the whole adjustment where it was made.
-            for field in ["points", "at", "groups"] {
-                if fields.contains_key(field) {
-                    let unexpected = Err::<(), _>("must be left out of an undo".to_owned());
-                    errors.check(&format!("/{field}"), unexpected);
-                }
-            }
+            (&["points", "at", "groups", "event"], "an undo")
+        } else if fields.contains_key("event") {
+            (&["at", "groups"], "the adjustment of an event")
+        } else {
+            (&[], "")
+        };
+        for field in excluded.iter().filter(|field| fields.contains_key(**field)) {
+            let unexpected = Err::<(), _>(format!("must be left out of {of}"));
+            errors.check(&format!("/{field}"), unexpected);
         }
         let points = match undo {
             Some(true) => Ok(0),
@@ -61,6 +66,9 @@ impl Adjustment {
         let points = errors.check("/points", points);
         let at = errors.check("/at", read_at(fields.get("at"), now));
         let groups = errors.check("/groups", read_groups(fields.get("groups")));
+        let event = fields.get("event");
+        let event = event.map(|event| id::checked(event.as_str().unwrap_or_default()));
+        let event = errors.check("/event", event.transpose());
         let reason = errors.check("/reason", read_reason(fields.get("reason")));
         let adjustment = || {
             Some(Self {
@@ -70,6 +78,7 @@ impl Adjustment {
                 undo: undo?,
                 at: at?,
                 groups: groups?,
+                event: event?,
                 reason: reason?,
             })
         };

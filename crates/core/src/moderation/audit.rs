@@ -45,8 +45,10 @@ pub struct AuditEntry {
 pub struct AdjustmentEntry {
     /// The id under which the adjustment was sent.
     pub id: String,
-    /// The day whose boards it changed.
-    pub date: String,
+    /// The day whose boards it changed; `None` for that of an event.
+    pub date: Option<String>,
+    /// The event whose board it changed.
+    pub event: Option<String>,
     /// The signed points in smallest steps.
     pub steps: i64,
 }
@@ -89,7 +91,10 @@ struct EntryView<'a> {
 #[derive(Debug, Serialize)]
 struct AdjustmentView<'a> {
     id: &'a str,
-    date: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'a str>,
     points: Points,
 }
 
@@ -145,7 +150,8 @@ impl<'a> EntryView<'a> {
             reason: entry.reason.as_deref(),
             adjustment: adjustment.map(|adjustment| AdjustmentView {
                 id: &adjustment.id,
-                date: &adjustment.date,
+                date: adjustment.date.as_deref(),
+                event: adjustment.event.as_deref(),
                 points: Points {
                     steps: adjustment.steps,
                     decimals,

@@ -173,13 +173,11 @@ impl ScriptCall<'_> {
     }
 
     fn targets(&mut self, targets: &BoardTargets) {
-        let letters = |periods: &[Period]| -> String {
-            periods.iter().map(|period| period.letter()).collect()
-        };
+        let (letters, named) = targets.render();
         self.arg(targets.date);
         self.arg(targets.date.number());
-        self.arg(letters(&targets.periods));
-        self.arg(targets.groups.join(","));
+        self.arg(letters);
+        self.arg(named);
         self.arg(self.keys.len() + 1);
         let groups = targets.groups.iter().map(|group| Some(group.as_str()));
         for group in [None].into_iter().chain(groups) {
@@ -187,7 +185,8 @@ impl ScriptCall<'_> {
                 self.key(self.header.keys.board(*period, targets.date, group));
             }
         }
-        self.arg(letters(&targets.content));
+        let content = targets.content.iter().map(|period| period.letter());
+        self.arg(content.collect::<String>());
         // With several shards only deliveries, which have no other boards, change these.
         if self.header.shard.is_some() && !targets.periods.is_empty() {
             return self.arg(0);

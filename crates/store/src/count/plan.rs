@@ -68,7 +68,10 @@ impl<'a> Plan<'a> {
             user: &adjustment.user,
             record: format!("{}:{}", rule.action, adjustment.id),
             rule,
-            targets: plan.targets(at, adjustment.groups),
+            targets: match adjustment.event {
+                Some(event) => BoardTargets::of_event(deployment.calendar.date_at(at), event),
+                None => plan.targets(at, adjustment.groups),
+            },
             verb: if adjustment.undo { "undo" } else { "adjust" },
             at,
             timestamp,
@@ -159,6 +162,7 @@ impl<'a> Plan<'a> {
             periods: self.config.periods.clone(),
             groups,
             content: self.config.content_periods.clone(),
+            event: None,
         }
     }
 

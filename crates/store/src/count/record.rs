@@ -1,8 +1,9 @@
 //! An active record as the counting script stores it; the header of `count.lua` describes its forms.
 
 use activity_rank_core::calendar::{Date, Period};
+use activity_rank_core::event;
 
-/// The boards that points go to: those of a day's periods, of all users and of groups.
+/// The boards that points go to: those of a day's periods, of all users and of groups, or that of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardTargets {
     /// The day.
@@ -13,9 +14,55 @@ pub struct BoardTargets {
     pub groups: Vec<String>,
     /// The periods with boards of content and of authors.
     pub content: Vec<Period>,
+    /// The event whose board an adjustment changes, and no other board.
+    pub event: Option<String>,
 }
 
 impl BoardTargets {
+    /// Parses the letters of periods and the groups between commas, or the letter and id of an event; `None` if a letter
+    /// is unknown.
+    #[must_use]
+    pub fn parse(date: Date, letters: &str, groups: &str) -> Option<Self> {
+        let (mut periods, mut of_event) = (Vec::new(), None);
+        let mut groups = groups.split(',').filter(|group| !group.is_empty());
+        match letters {
+            event::LETTER => of_event = Some(groups.next()?.to_owned()),
+            _ => {
+                for letter in letters.chars() {
+                    periods.push(Period::from_letter(letter)?);
+                }
+            }
+        }
+        Some(Self {
+            date,
+            periods,
+            groups: groups.map(str::to_owned).collect(),
+            content: Vec::new(),
+            event: of_event,
+        })
+    }
+
+    /// Returns the letters and groups that [`Self::parse`] parses.
+    #[must_use]
+    pub fn render(&self) -> (String, String) {
+        match &self.event {
+            Some(event) => (event::LETTER.to_owned(), event.clone()),
+            None => {
+                let letters = self.periods.iter().map(|period| period.letter());
+                (letters.collect(), self.groups.join(","))
+            }
+        }
+    }
+
+    /// Returns the board of an event, for an adjustment on a day.
+    #[must_use]
+    pub fn of_event(date: Date, event: String) -> Self {
+        Self {
+            event: Some(event),
+            ..Self::of_content(date, Vec::new())
+        }
+    }
+
     /// Returns the boards of content and of authors alone.
     #[must_use]
     pub fn of_content(date: Date, content: Vec<Period>) -> Self {
@@ -24,6 +71,7 @@ impl BoardTargets {
             periods: Vec::new(),
             groups: Vec::new(),
             content,
+            event: None,
         }
     }
 }
@@ -52,15 +100,12 @@ impl ActiveRecord {
             false => Self::parse_digits(head)?,
         };
         let amounts = amounts.split('/').map(str::parse);
-        let groups = groups.split(',').filter(|group| !group.is_empty());
         Some(Self {
             changed,
             amounts: amounts.collect::<Result<_, _>>().ok()?,
             targets: BoardTargets {
-                date,
-                periods,
-                groups: groups.map(str::to_owned).collect(),
                 content: Self::parse_content(received)?,
+                ..BoardTargets::parse(date, &periods, groups)?
             },
         })
     }
@@ -73,23 +118,22 @@ impl ActiveRecord {
     }
 
     /// Parses `changed points day periods`.
-    fn parse_words(head: &str) -> Option<(i64, &str, Date, Vec<Period>)> {
+    fn parse_words(head: &str) -> Option<(i64, &str, Date, String)> {
         let mut words = head.split(' ');
         let (changed, amounts) = (words.next()?.parse().ok()?, words.next()?);
         let date = Date::numbered(words.next()?.parse().ok()?)?;
-        let periods = words.next()?.chars().map(Period::from_letter);
-        Some((changed, amounts, date, periods.collect::<Option<_>>()?))
+        Some((changed, amounts, date, words.next()?.to_owned()))
     }
 
     /// Parses the points, two digits for periods and day, and 13 digits for the instant.
-    fn parse_digits(head: &str) -> Option<(i64, &str, Date, Vec<Period>)> {
+    fn parse_digits(head: &str) -> Option<(i64, &str, Date, String)> {
         let (rest, changed) = head.split_at_checked(head.len().checked_sub(13)?)?;
         let (amounts, code) = rest.split_at_checked(rest.len().checked_sub(2)?)?;
         let (changed, code): (i64, i32) = (changed.parse().ok()?, code.parse().ok()?);
         let date = Date::of_local_millis(changed).plus(code % 3 - 1);
         let bits = Period::ALL.into_iter().enumerate();
         let periods = bits.filter(|(bit, _)| ((code / 3) >> bit) & 1 == 1);
-        let periods = periods.map(|(_, period)| period).collect();
+        let periods = periods.map(|(_, period)| period.letter()).collect();
         Some((changed, amounts, date, periods))
     }
 }
@@ -100,22 +144,12 @@ mod tests {
 
     fn rendered(text: &str) -> Option<String> {
         let record = ActiveRecord::parse(text)?;
-        let periods: String = record
-            .targets
-            .periods
-            .iter()
-            .map(|period| period.letter())
-            .collect();
+        let (periods, groups) = record.targets.render();
         let (changed, amounts) = (record.changed, record.amounts);
-        let BoardTargets {
-            date,
-            groups,
-            content,
-            ..
-        } = record.targets;
+        let BoardTargets { date, content, .. } = record.targets;
         let content: String = content.iter().map(|period| period.letter()).collect();
         Some(format!(
-            "{changed} {amounts:?} {date} {periods} {groups:?}{content}"
+            "{changed} {amounts:?} {date} {periods} [{groups}]{content}"
         ))
     }
 
@@ -134,11 +168,11 @@ mod tests {
             ),
             (
                 "2941795132800000,eu,a|b",
-                "1795132800000 [2] 2026-11-20 dwmya [\"eu\", \"a|b\"]",
+                "1795132800000 [2] 2026-11-20 dwmya [eu,a|b]",
             ),
             (
                 "2941795132800000,eu;2wa;3.17;1;a;b,c",
-                "1795132800000 [2] 2026-11-20 dwmya [\"eu\"]wa",
+                "1795132800000 [2] 2026-11-20 dwmya [eu]wa",
             ),
             (
                 "2941795132800000:1795132800005;2w;;;bob",
@@ -146,11 +180,17 @@ mod tests {
             ),
             ("2941795132800000;2x;17;1", ""),
             ("-5:7,eu", ""),
-            ("-5 2 -1 da:7,eu", "-5 [2] 1969-12-31 da [\"eu\"]"),
+            ("-5 2 -1 da:7,eu", "-5 [2] 1969-12-31 da [eu]"),
             (
                 "1795132800000 -2/0/-2 20777 dw",
                 "1795132800000 [-2, 0, -2] 2026-11-20 dw []",
             ),
+            (
+                "1795132800000 -2/0 20777 e,hackathon",
+                "1795132800000 [-2, 0] 2026-11-20 e [hackathon]",
+            ),
+            ("1795132800000 2/0 20777 e", ""),
+            ("1795132800000 2/0 20777 de,hackathon", ""),
             ("1795132800000 2 20777 dx", ""),
             ("2", ""),
             ("", ""),

@@ -155,6 +155,10 @@ fn decode_outcome(reply: &Reply) -> Result<Result<Outcome, Error>, StoreError> {
             let detail = "This user is frozen: their activity is not counted.";
             return Ok(Err(Error::Forbidden(detail.to_owned())));
         }
+        "event-closed" => {
+            let detail = "The event of this adjustment is final or deleted: it cannot be undone.";
+            return Ok(Err(Error::EventConflict(detail.to_owned())));
+        }
         "failed" => {
             return match StoreError::from_reply(reply.at(2)?.text()?.to_owned()) {
                 // Every retry would fail in the same way, so it is the result of this activity.

@@ -27,7 +27,9 @@
 --                     groups ('eu,us'); number of the first board key; letters of the periods with boards
 --                     of content, or ''; number of the first key of these, or 0 if nobody receives on this
 --                     shard. The board keys are consecutive: the periods for all users, then the periods for
---                     each group; boards of content for each period, then boards of authors.
+--                     each group; boards of content for each period, then boards of authors. Those of an
+--                     adjustment of an event have no keys: 'e' in the place of periods, and the event in that
+--                     of groups.
 --         users       user; active records key; span of the first history; keys of the histories that
 --                     may have undo records, preceded by their number. Undo records are written to the
 --                     first.
@@ -41,7 +43,8 @@
 --                     operation counts: see count_receive.lua
 --                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
 --                     'own', a 'do' that does not count because the target is the user;
---                     'adjust', by a moderator, with points that may be negative
+--                     'adjust', by a moderator, with points that may be negative; 'again', an adjustment of an
+--                     event that a rebuild counts by a later definition: the record has these points in any case
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
 --                     reason
 --         deliveries  shard, or '' for an entry of the journal; id; verb: those of count_receive.lua, or 'add'
@@ -55,7 +58,8 @@
 --                    those of the call. Nothing was changed: send the call again with these targets.
 --         results    { outcome, points } for each operation, points signed; for an activity that counted also
 --                    the user's points of all time, if there is that board. The outcome is that of the
---                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen' (refused),
+--                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen',
+--                    'event-closed' (refused; an adjustment of an event that has not begun or is final, or its undo),
 --                    or 'failed' with the error of Redis as the third element: this operation changed
 --                    nothing, the others took effect. Without operations one for each delivery that a damaged
 --                    value prevents.
@@ -67,7 +71,7 @@
 --         watched    in the place of unfinished: the names of the boards that changed and are watched
 --                    (watch.lua), between spaces
 --         events     event, score (packed) or nil and rank or nil of the same user, for each event in which the
---                    first operation counts by its instant; left out with ARGV[7] = '0'
+--                    first operation counts by its instant, or which it adjusts; left out with ARGV[7] = '0'
 --         { stored fingerprint, {}, {}, {}, '', definitions } if they have another number than ARGV[10]: nothing
 --                    was changed
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
@@ -88,7 +92,8 @@
 --         the last change. The two digits are periods * 3 + 1 + offset: the periods as bits, from 'd'
 --         on; the offset -1, 0 or 1 is the day minus the UTC day of the instant. Any other head is
 --         'changed points day periods'. The points of an adjustment are its amounts on each board in
---         their order and then in the history, joined by '/'.
+--         their order and then in the history, joined by '/'. With 'e' in the place of periods it is an
+--         adjustment of the event in the place of the groups, and not in the history.
 --         ';2wa;17;1' ends the record of an activity that others received points for: points and
 --         periods of the boards; number of the target's registration, or '' for a user; authorship, or ''
 --         for no author; ';post-8' follows if the receiver is not the target of the activity.
@@ -163,12 +168,15 @@ local function add_to_journal(change, operation, at, targets, boards, applied, r
     unpack(rest))
 end
 
-local function add_to_audit(operation, action, points, date)
+local function add_to_audit(operation, action, points, targets)
   if audit then
-    local id = string.sub(operation.record, #ADJUST + 2)
+    local id, kind, name = string.sub(operation.record, #ADJUST + 2), 'date', targets.date
+    if targets.periods == EVENT then
+      kind, name = 'event', targets.groups[1]
+    end
     changes.audit_entries[#changes.audit_entries + 1] = {
       user = operation.day.user.id, id = id,
-      entry = { action, 'points', digits(points), 'date', date, 'adjustment', id },
+      entry = { action, 'points', digits(points), kind, name, 'adjustment', id },
     }
   end
 end
@@ -253,7 +261,8 @@ local function count(operation)
   return { 'counted', rule.points, all_time and points_on(all_time, user) }
 end
 
--- Adds or removes points. A removal stops at zero points, on each board and in the history.
+-- Adds or removes points. A removal stops at zero points, on each board and in the history. Points of an event are not
+-- in the history.
 local function adjust(operation)
   local points, targets, day, user = operation.rule.points, operation.targets, operation.day, operation.day.user
   local record, changed = read_active_record(operation)
@@ -262,8 +271,13 @@ local function adjust(operation)
   elseif record then
     return { 'duplicate', 0 }
   end
+  local of_event, again = targets.periods == EVENT, operation.verb == 'again'
+  if of_event and not operation.event and not again then
+    return { 'event-closed', 0 }
+  end
   local times, adjusted = read_history(day, ADJUST)
-  local boards = boards_of(targets, targets.periods, targets.groups)
+  local of_periods = not of_event and boards_of(targets, targets.periods, targets.groups)
+  local boards = of_periods or { operation.event and operation.event.board }
   read_boards(boards, user)
   local amounts, texts = {}, {}
   for i, board in ipairs(boards) do
@@ -273,16 +287,19 @@ local function adjust(operation)
     amounts[i] = board.archived and 0 or math.max(points, -points_on(board, user))
     texts[i] = digits(amounts[i])
   end
-  local of_day = math.max(points, -points_of_day(day))
+  texts = again and { digits(points) } or texts
+  local of_day = of_event and 0 or math.max(points, -points_of_day(day))
   check_streams()
 
   -- Every check has passed; changes begin.
   set_active_record(operation, changed, table.concat(texts, '/') .. '/' .. digits(of_day), '')
   add_points(boards, user, amounts)
-  set_history(day, ADJUST, times + 1, adjusted + of_day)
+  if not of_event then
+    set_history(day, ADJUST, times + 1, adjusted + of_day)
+  end
   protect_user(operation, true)
   local effect = largest(amounts, boards)
-  add_to_audit(operation, 'adjust', effect, targets.date)
+  add_to_audit(operation, 'adjust', effect, targets)
   add_to_journal('adjust', operation, math.max(operation.at, changed), targets, boards, amounts)
   return { 'counted', effect }
 end
@@ -320,7 +337,11 @@ local function undo(operation)
     return { 'nothing-to-undo', 0 }
   end
   local boards, day, targets = find_targets(record, operation)
-  local amounts = record.amounts
+  local amounts, of_event = record.amounts, record.periods == EVENT
+  -- In a rebuild the definition may be a later one.
+  if of_event and not operation.event and not operation.received then
+    return { 'event-closed', 0 }
+  end
   read_boards(boards, user)
   local in_events, of_events = events_of(record.changed, operation.rule.action, record.groups, amounts[1])
   read_boards(in_events, user)
@@ -331,7 +352,9 @@ local function undo(operation)
     end
   end
   check_streams()
-  remove_from_history(day, operation.rule.action, amounts[#boards + 1] or amounts[1])
+  if not of_event then
+    remove_from_history(day, operation.rule.action, amounts[#boards + 1] or amounts[1])
+  end
 
   -- Every check has passed; the other changes begin.
   set(user.records, operation.field, false)
@@ -343,19 +366,20 @@ local function undo(operation)
   end
   protect_user(operation)
   local effect = -largest(amounts, boards)
-  add_to_audit(operation, 'undo-adjust', effect, targets.date)
   local journaled = { date = targets.date, periods = record.periods, groups = record.groups }
+  add_to_audit(operation, 'undo-adjust', effect, journaled)
   add_to_journal('undo', operation, operation.at, journaled, boards, applied, nil, record)
   return { 'undone', effect }
 end
 
-local verbs = { ['do'] = count, old = count, own = refuse_own_target, adjust = adjust, undo = undo }
+local verbs = { ['do'] = count, old = count, own = refuse_own_target, undo = undo, adjust = adjust,
+  again = adjust }
 local function decide(operation)
   -- The standings of the reply are part of what is read before the first write.
   if ARGV[7] == '1' then
-    local targets, rule = operation.targets, operation.rule
+    local targets, boards = operation.targets, ranked_events(operation)
     read_boards(boards_of(targets, targets.periods, {}), operation.day.user)
-    read_boards(events_of(operation.at, rule.action, targets.groups, rule.points), operation.day.user)
+    read_boards(boards, operation.day.user)
   end
   if operation.day.user.frozen and not audit then
     return { 'frozen', 0 }
@@ -421,7 +445,7 @@ end
 local standings, of_events = {}, {}
 if ARGV[7] == '1' and results[1][1] ~= 'failed' then
   local operation = operations[1]
-  local targets, rule, user = operation.targets, operation.rule, operation.day.user
+  local targets, user = operation.targets, operation.day.user
   -- Returns the score and the rank on a board, each false if there is none.
   local function standing(board)
     local score = math.abs(board.scores[user.id])
@@ -430,7 +454,7 @@ if ARGV[7] == '1' and results[1][1] ~= 'failed' then
   for i, board in ipairs(boards_of(targets, targets.periods, {})) do
     standings[2 * i - 1], standings[2 * i] = standing(board)
   end
-  local _, _, counting = events_of(operation.at, rule.action, targets.groups, rule.points)
+  local _, counting = ranked_events(operation)
   for i, event in ipairs(counting) do
     of_events[3 * i - 2] = event.id
     of_events[3 * i - 1], of_events[3 * i] = standing(event.board)

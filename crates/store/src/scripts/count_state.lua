@@ -6,6 +6,8 @@ local PERIODS = 'dwmya'
 local PERIOD_BITS = { [100] = 1, [119] = 2, [109] = 4, [121] = 8, [97] = 16 } -- by the byte of the letter
 local COUNTER = '#'
 local ADJUST = 'adjust'
+-- In the place of the letters of periods: the board of an event, whose id is in the place of the groups.
+local EVENT = 'e'
 -- Field of a history. It means that the key has an expiry. In the newest history of a user it is two
 -- times the day of UTC on which the expiry of the active records was last renewed, and 1 more if they were
 -- written on that day.
@@ -52,8 +54,11 @@ local function boards_of_row(targets, periods, row)
 end
 
 -- Returns the boards of some periods and groups in the order of their keys: each period for all
--- users, then for each group. Returns false if the targets lack one of them.
+-- users, then for each group. Returns false if the targets lack one of them. The board of an event is not among them.
 local function boards_of(targets, periods, groups)
+  if periods == EVENT then
+    return {}
+  end
   local name = periods .. ',' .. table.concat(groups, ',')
   local known = targets.boards[name]
   if known ~= nil then
@@ -151,6 +156,25 @@ local function events_of(at, action, groups, points)
     end
   end
   return found, amounts, counting
+end
+
+-- Returns the event of an id whose board the call has, if it had begun at an instant; else nil.
+local function find_event(id, at)
+  for _, event in ipairs(events) do
+    if event.id == id and event.from <= at then
+      return event
+    end
+  end
+end
+
+-- Returns the boards of the events whose standings the reply has, and these events.
+local function ranked_events(operation)
+  local rule, event = operation.rule, operation.event
+  if event then
+    return { event.board }, { event }
+  end
+  local found, _, counting = events_of(operation.at, rule.action, operation.targets.groups, rule.points)
+  return found, counting
 end
 
 -- Returns the points of a participant on a board that has been read.
@@ -312,8 +336,13 @@ local function read_active_record(operation)
   return record, changed
 end
 
--- Returns the boards, day and targets of the active record of an operation; nothing if the call lacks their keys.
+-- Returns the boards, day and targets of the active record of an operation; nothing if the call lacks their keys. The
+-- adjustment of an event has no boards unless the event is open.
 local function find_targets(record, operation)
+  if record.periods == EVENT then
+    operation.event = find_event(record.groups[1], record.changed)
+    return ranked_events(operation), operation.day, operation.targets
+  end
   local user, received = operation.day.user, not shard and not operation.received and record.received
   local day = user.days[record.day]
   for _, targets in ipairs(day and targets_by_day[record.day] or {}) do
@@ -366,6 +395,9 @@ for _, operation in ipairs(operations) do
   end
   local targets, receiver = operation.targets, not shard and operation.receiver
   want_scores(boards_of(targets, targets.periods, targets.groups), user)
+  if targets.periods == EVENT then
+    operation.event = find_event(targets.groups[1], operation.at)
+  end
   if operation.verb ~= 'undo' then
     want_scores(events_of(operation.at, rule.action, targets.groups, rule.points), user)
   end

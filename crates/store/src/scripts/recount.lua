@@ -9,8 +9,8 @@
 --         5 string: what is counted, 'from to actions groups ...': words of its definition as in define.lua, then
 --         any others; a recount of anything else begins anew
 --         count: 6 integer: number of the last entry that is counted   7 integer: number of the last entry of this step
---         8.. for each entry: kind, user, points, record: 'count' or 'undo' of an activity; 'adjust' or 'undo' of an
---         adjustment of this event, whose record begins with 'adjust:'; 'erase', '' , '', and SHA-1 of the user
+--         8.. for each entry: kind, user, points. 'count' gives the points of an activity or of an adjustment of this
+--         event, as that was applied; 'undo' takes them back; 'erase' has the SHA-1 of the user
 --         swap: 6 id of the entry of the outbox that `begin` has added   7 number of the definitions that the caller
 --         has read, 8 all definitions, 9 definition, JSON, and 10 expiry of the board, as ARGV 4, 5, 7 and 8 of
 --         define.lua
@@ -26,10 +26,9 @@
 --         'other' if a recount of something else has begun meanwhile
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   Both keys of the recount expire an hour after its last step. Progress: 'counts' is ARGV[5]; 'entry' is the
---         number of the last entry; the fields of records of adjustments are the points that these changed. The board has
---         scores as any other, see count.lua.
+--         number of the last entry. The board has scores as any other, see count.lua.
 -- Example EVALSHA sha 8 {ar:0}p {ar:0}o {ar:0}i {ar:0}bE::hackathon '{ar:0}bE::\thackathon' {ar:0}g:hackathon
---         {ar:0}r {ar:0}v 'v3 ...' 1795132800000 count hackathon '1795132800000 1795305600000 - -' 0 2 count 42 2 like:post-7
+--         {ar:0}r {ar:0}v 'v3 ...' 1795132800000 count hackathon '1795132800000 1795305600000 - -' 0 2 count 42 2
 
 local COUNTER, LIFETIME, CHUNK, MAX_ENTRIES = '#', 3600, 1000, 20000
 local outbox, board, shadow, progress = KEYS[2], KEYS[4], KEYS[5], KEYS[6]
@@ -83,7 +82,7 @@ local function points_of(user)
   return math.floor(math.abs(scores[user] or 0) / ORDERS)
 end
 
--- Changes the points of a user, with the next order number, and returns the change. Points never go below zero.
+-- Changes the points of a user, with the next order number. Points never go below zero.
 local function add(user, points)
   local before = points_of(user)
   local after = math.max(0, before + points)
@@ -93,24 +92,16 @@ local function add(user, points)
     set_score(user, after > 0 and after * ORDERS + (ORDERS - 1 - math.floor(counter)) or 0)
     counter = next_counter(counter, false)
   end
-  return after - before
 end
 
-local adjusted = {}
 -- Counts an entry.
-local function count(kind, user, points, record)
-  local field = record .. '\n' .. user
+local function count(kind, user, points)
   if kind == 'erase' then
     for other in pairs(scores) do
-      if other == user or user == '' and redis.sha1hex(other) == record then
+      if other == user or redis.sha1hex(other) == user then
         set_score(other, 0)
       end
     end
-  elseif kind == 'adjust' then
-    adjusted[field] = digits(add(user, points))
-  elseif kind == 'undo' and string.sub(record, 1, 7) == 'adjust:' then
-    add(user, -tonumber(adjusted[field] or redis.call('HGET', progress, field) or 0))
-    adjusted[field] = '0'
   else
     add(user, kind == 'undo' and -points or points)
   end
@@ -138,9 +129,6 @@ local function write_shadow()
   end
   if #changed > 0 then
     redis.call('ZADD', shadow, counter_text(counter), COUNTER)
-  end
-  for field, points in pairs(adjusted) do
-    redis.call('HSET', progress, field, points)
   end
   redis.call('HSET', progress, 'counts', counts)
   redis.call('EXPIRE', progress, LIFETIME)
@@ -171,29 +159,30 @@ end
 
 -- Returns what counts of an entry of the outbox, as arguments of `count`; nothing if it does not count.
 local function decode(entry)
-  local fields, undoes = {}, false
+  local fields = {}
   for i = 1, #entry, 2 do
     fields[entry[i]] = entry[i + 1]
   end
-  local did, user, record = fields.did, fields.user, fields.mark
-  if did == 'erase' then
-    return 'erase', user, 0, ''
-  elseif did == 'rules' then
+  local did, user = fields.did, fields.user
+  local undoes, adjusts = did == 'undo' and fields.counted ~= '', did == 'adjust'
+  if did == 'rules' then
     error('stale', 0)
-  elseif did == 'undo' and fields.counted ~= '' then
-    undoes = true
-  elseif did ~= 'count' and did ~= 'adjust' then
+  elseif did == 'erase' then
+    return did, user, 0
+  elseif did ~= 'count' and not adjusts and not undoes then
     return
   end
+  local at = tonumber(undoes and fields.counted or fields.at)
+  local points = tonumber(undoes and fields.gave or fields.kinds == 'e' and fields.applied or fields.points)
+  local counted = counted_event(string.match(counts, '^(%S+) (%S+) (%S+) (%S+)'))
   if fields.kinds == 'e' then
-    return fields.groups == event and did or nil, user, tonumber(fields.points), record
+    points = fields.groups == event and counted.from <= at and points
   elseif fields.action == 'adjust' then
     return
+  else
+    points = points_in(counted, at, fields.action, split(fields.groups), points)
   end
-  local at, points = tonumber(undoes and fields.counted or fields.at), tonumber(undoes and fields.gave or fields.points)
-  local counted = counted_event(string.match(counts, '^(%S+) (%S+) (%S+) (%S+)'))
-  points = points_in(counted, at, fields.action, split(fields.groups), points)
-  return points and did, user, points, record
+  return points and (undoes and 'undo' or 'count'), user, points
 end
 
 if step == 'begin' then
@@ -214,7 +203,7 @@ if step == 'count' then
     return reply('stale')
   end
   local users, erases = {}, false
-  for i = 8, #ARGV, 4 do
+  for i = 8, #ARGV, 3 do
     users[#users + 1], erases = ARGV[i + 1], erases or ARGV[i] == 'erase'
   end
   if erases then
@@ -223,8 +212,8 @@ if step == 'count' then
     read_scores(users)
   end
   local counted, reason = pcall(function()
-    for i = 8, #ARGV, 4 do
-      count(ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3])
+    for i = 8, #ARGV, 3 do
+      count(ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]))
     end
   end)
   if not counted then
@@ -257,9 +246,9 @@ end
 read_shadow()
 local counted, reason = pcall(function()
   for _, entry in ipairs(entries) do
-    local kind, user, points, record = decode(entry[2])
+    local kind, user, points = decode(entry[2])
     if kind then
-      count(kind, user, points, record)
+      count(kind, user, points)
     end
   end
 end)

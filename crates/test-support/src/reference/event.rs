@@ -19,7 +19,7 @@ pub struct Event {
     pub groups: Vec<String>,
 }
 
-/// A change of the points of an activity, for recounts of events.
+/// A change of points by an activity, or by an adjustment of an event, for recounts of events.
 #[derive(Clone, Debug)]
 pub struct PointChange {
     /// The user.
@@ -30,8 +30,10 @@ pub struct PointChange {
     pub action: String,
     /// The groups.
     pub groups: Vec<String>,
-    /// The points that the activity gave, in smallest steps.
-    pub points: u64,
+    /// The points that it gave, in smallest steps.
+    pub points: i64,
+    /// The event that was adjusted.
+    pub event: Option<String>,
     /// Whether it was undone.
     pub undo: bool,
 }

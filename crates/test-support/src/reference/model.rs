@@ -31,6 +31,8 @@ pub struct ActiveRecord {
     pub date: Date,
     /// The groups in which it counted.
     pub groups: Vec<String>,
+    /// The event whose board alone it changed.
+    pub event: Option<String>,
     /// What others received for it.
     pub received: Option<Received>,
 }
@@ -153,19 +155,23 @@ impl Model {
     pub fn recount(&mut self, id: &str, event: Event) -> bool {
         let mut board = Board::new(self.calendar.date(event.from));
         for change in &self.changes {
-            let PointChange {
-                user,
-                at,
-                action,
-                groups,
-                points,
-                undo,
-            } = change;
-            let before = board.points(user);
-            match event.points(*at, action, groups, *points) {
-                Some(points) if !undo => board.set(user, before + points),
-                Some(points) if before > 0 => board.set(user, before.saturating_sub(points)),
-                Some(_) | None => {}
+            let PointChange { user, at, .. } = change;
+            let points = match &change.event {
+                Some(adjusted) => {
+                    let begun = !at.is_before(InstantRange::exact(event.from));
+                    (adjusted == id && begun).then_some(change.points)
+                }
+                None => {
+                    let given = change.points.unsigned_abs();
+                    let points = event.points(*at, &change.action, &change.groups, given);
+                    points.map(|points| points as i64)
+                }
+            };
+            let Some(points) = points else { continue };
+            let before = board.points(user) as i64;
+            let points = if change.undo { -points } else { points };
+            if points > 0 || points < 0 && before > 0 {
+                board.set(user, (before + points).max(0) as u64);
             }
             if board.points(user) > self.max_points {
                 return false;
@@ -199,6 +205,15 @@ impl Model {
             Some((event_board(id), points))
         });
         counting.collect()
+    }
+
+    /// Returns whether an event had begun at an instant, and is not final.
+    #[must_use]
+    pub fn is_open(&self, id: &str, at: InstantRange, now: InstantRange) -> bool {
+        let event = self.events.get(id);
+        event.is_some_and(|event| {
+            !at.is_before(InstantRange::exact(event.from)) && !event.is_final(now)
+        })
     }
 
     /// Applies one activity.
@@ -317,6 +332,7 @@ impl Model {
                 amounts: vec![rule.points as i64],
                 date,
                 groups: activity.groups.clone(),
+                event: None,
                 received,
             };
             self.undone.remove(&key);
@@ -339,7 +355,8 @@ impl Model {
             at: instant,
             action: activity.action.clone(),
             groups: activity.groups.clone(),
-            points: rule.points,
+            points: rule.points as i64,
+            event: None,
             undo: false,
         });
         let day = self.histories.entry((date, user.clone())).or_default();
@@ -356,17 +373,21 @@ impl Model {
         if activity.at.is_some() && changed.is_some_and(|changed| at.is_before(changed)) {
             return Outcome::Stale;
         }
-        if let Some(record) = self.active.get(&key)
-            && self.undo_would_overflow(record, user)
-        {
-            return Outcome::Refused("score-overflow");
+        if let Some(record) = self.active.get(&key) {
+            let event = record.event.as_ref();
+            if event.is_some_and(|event| !self.is_open(event, record.changed, now)) {
+                return Outcome::Refused("event-conflict");
+            }
+            if self.undo_would_overflow(record, user) {
+                return Outcome::Refused("score-overflow");
+            }
         }
         self.undone
             .insert(key.clone(), changed.map_or(at, |changed| changed.later(at)));
         let Some(record) = self.active.remove(&key) else {
             return Outcome::NothingToUndo;
         };
-        let boards = self.boards_of(record.date, &record.groups);
+        let boards = self.boards_of_record(&record);
         let amounts = board_amounts(&record.amounts, boards.len());
         for (id, amount) in boards.into_iter().zip(&amounts) {
             let Some(board) = self.boards.get_mut(&id) else {
@@ -384,7 +405,8 @@ impl Model {
             at: changed,
             action: activity.action.clone(),
             groups: groups.clone(),
-            points: given,
+            points: record.amounts[0],
+            event: record.event.clone(),
             undo: true,
         });
         for (id, points) in self.events_of(changed, &activity.action, groups, given, now) {
@@ -399,10 +421,17 @@ impl Model {
         if let (Some(content), Some(received)) = (&mut self.content, &record.received) {
             content.take_back(received, record.changed, record.date);
         }
+        if record.event.is_none() {
+            self.remove_from_history(&record, user, &activity.action);
+        }
+        Outcome::Undone(-largest_change(&amounts))
+    }
+
+    fn remove_from_history(&mut self, record: &ActiveRecord, user: &str, action: &str) {
         let day_amount = *record.amounts.last().expect("an amount for the day");
-        let day = (record.date, user.clone());
+        let day = (record.date, user.to_owned());
         let day = self.histories.get_mut(&day).expect("the day");
-        let (count, points) = day.get_mut(&activity.action).expect("the action");
+        let (count, points) = day.get_mut(action).expect("the action");
         *count -= 1;
         *points -= day_amount;
         let sum: i64 = day.values().map(|(_, points)| points).sum();
@@ -411,19 +440,24 @@ impl Model {
         }
         day.retain(|_, totals| *totals != (0, 0));
         self.histories.retain(|_, day| !day.is_empty());
-        Outcome::Undone(-largest_change(&amounts))
     }
 
     fn undo_would_overflow(&self, record: &ActiveRecord, user: &str) -> bool {
-        let boards = self.boards_of(record.date, &record.groups);
+        let boards = self.boards_of_record(record);
         let amounts = board_amounts(&record.amounts, boards.len());
         boards.iter().zip(amounts).any(|(board, amount)| {
             self.points(board, user) as i64 - amount > self.max_points as i64
         })
     }
 
-    /// Applies an adjustment by a number of smallest steps.
-    pub fn adjust(&mut self, adjustment: &Activity, steps: i64, now: InstantRange) -> Outcome {
+    /// Applies an adjustment by a number of smallest steps: of the board of an event, or of others.
+    pub fn adjust(
+        &mut self,
+        adjustment: &Activity,
+        steps: i64,
+        event: Option<&str>,
+        now: InstantRange,
+    ) -> Outcome {
         if adjustment.undo {
             return self.undo(adjustment, now);
         }
@@ -440,7 +474,18 @@ impl Model {
         if self.active.contains_key(&key) {
             return Outcome::Duplicate;
         }
-        let boards = self.boards_of(date, &adjustment.groups);
+        if let Some(id) = event.filter(|id| !self.is_open(id, now, now)) {
+            let is_known = self.events.contains_key(id);
+            return Outcome::Refused(if is_known {
+                "event-conflict"
+            } else {
+                "not-found"
+            });
+        }
+        let boards = match event {
+            Some(id) => vec![event_board(id)],
+            None => self.boards_of(date, &adjustment.groups),
+        };
         let scores: Vec<i64> = boards
             .iter()
             .map(|board| self.points(board, user) as i64)
@@ -459,20 +504,36 @@ impl Model {
                 board.set(user, board.points(user).strict_add_signed(*amount));
             }
         }
-        let day = self.histories.entry((date, user.clone())).or_default();
-        let day_amount = steps.max(-day.values().map(|(_, points)| points).sum::<i64>());
-        amounts.push(day_amount);
-        let (count, points) = day.entry("adjust".to_owned()).or_default();
-        *count += 1;
-        *points += day_amount;
+        if event.is_none() {
+            let day = self.histories.entry((date, user.clone())).or_default();
+            let day_amount = steps.max(-day.values().map(|(_, points)| points).sum::<i64>());
+            amounts.push(day_amount);
+            let (count, points) = day.entry("adjust".to_owned()).or_default();
+            *count += 1;
+            *points += day_amount;
+        } else {
+            amounts.push(0);
+        }
         self.undone.remove(&key);
         let changed = changed.map_or(at, |changed| changed.later(at));
+        if let Some(event) = event {
+            self.changes.push(PointChange {
+                user: user.clone(),
+                at: changed,
+                action: adjustment.action.clone(),
+                groups: Vec::new(),
+                points: amounts[0],
+                event: Some(event.to_owned()),
+                undo: false,
+            });
+        }
         let record = ActiveRecord {
             changed,
             last: changed,
             amounts,
             date,
             groups: adjustment.groups.clone(),
+            event: event.map(str::to_owned),
             received: None,
         };
         self.active.insert(key, record);
@@ -556,6 +617,13 @@ impl Model {
             self.periods.iter().map(board).collect::<Vec<_>>()
         };
         groups.flat_map(boards).collect()
+    }
+
+    fn boards_of_record(&self, record: &ActiveRecord) -> Vec<BoardId> {
+        match &record.event {
+            Some(event) => vec![event_board(event)],
+            None => self.boards_of(record.date, &record.groups),
+        }
     }
 
     /// Returns users and points of a board, best first: the visible users, then the hidden ones.

@@ -50,21 +50,13 @@ fn format_active_record(value: &str) -> Option<String> {
         targets,
     } = ActiveRecord::parse(value)?;
     let points: Vec<String> = amounts.iter().map(i64::to_string).collect();
-    let periods: String = targets
-        .periods
-        .iter()
-        .map(|period| period.letter())
-        .collect();
-    let parts = [
-        changed.to_string(),
-        points.join("/"),
-        targets.date.to_string(),
-        periods,
-    ];
-    let record = [&parts[..], &targets.groups].concat().join(",");
+    let (periods, groups) = targets.render();
+    let (points, date) = (points.join("/"), targets.date);
+    let record = format!("{changed},{points},{date},{periods},{groups}");
+    let record = record.trim_end_matches(',');
     Some(match value.split_once(';') {
         Some((_, received)) => format!("{record};{received}"),
-        None => record,
+        None => record.to_owned(),
     })
 }
 
@@ -127,6 +119,7 @@ mod tests {
                 "1795132800000,2,2026-11-20,dw,eu",
             ),
             ("1 -2/-1/0 20777 dw:3", "1,-2/-1/0,2026-11-20,dw"),
+            ("1 5/0 20777 e,hackathon", "1,5/0,2026-11-20,e,hackathon"),
             (
                 "2101795132800000:5,eu;2wa;3.17;1;a;b,c",
                 "1795132800000,2,2026-11-20,dw,eu;2wa;3.17;1;a;b,c",
