@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
-use test_support::reference::{Store, period_id};
+use test_support::reference::{Store, now, period_id, rfc3339};
 use test_support::{Api, Value, Worker, json, redis, root, shards, until};
 
 fn lines() -> Vec<Value> {
@@ -173,6 +173,104 @@ async fn import_with_content_matches_reference() {
             assert_eq!(found, expected, "{path}");
         });
         compared.buffer_unordered(8).collect::<Vec<_>>().await;
+    }
+}
+
+/// An event: its instants in Unix milliseconds, and the points of the actions that count.
+struct Reference {
+    from: i64,
+    to: i64,
+    points: BTreeMap<&'static str, u64>,
+}
+
+impl Reference {
+    fn new(from: i64, to: i64, points: &[(&'static str, u64)]) -> Self {
+        let points = points.iter().copied().collect();
+        Self { from, to, points }
+    }
+
+    fn body(&self) -> Value {
+        json!({ "title": "Season", "from": rfc3339(self.from), "to": rfc3339(self.to), "actions": self.points })
+    }
+
+    /// Returns users and points, best first: of equal points the user whose last counted line is earlier, on one shard.
+    fn rows(&self, lines: &[Value]) -> Vec<(String, u64)> {
+        let (mut seen, mut users) = (BTreeSet::new(), BTreeMap::new());
+        for (index, line) in lines.iter().enumerate() {
+            let text = |field: &str| line[field].as_str().unwrap();
+            let at: Timestamp = text("at").parse().unwrap();
+            let counts = (self.from..self.to).contains(&at.as_millisecond());
+            let is_new = seen.insert((text("user"), text("action"), text("target")));
+            if let Some(points) = self.points.get(text("action")).filter(|_| counts && is_new) {
+                let (sum, last) = users.entry(text("user").to_owned()).or_insert((0, 0));
+                (*sum, *last) = (*sum + points, index);
+            }
+        }
+        let mut rows: Vec<_> = users.into_iter().collect();
+        rows.sort_by_key(|(_, (points, last))| (u64::MAX - points, *last));
+        let rows = rows.into_iter().map(|(user, (points, _))| (user, points));
+        rows.collect()
+    }
+
+    async fn assert_board(&self, api: &Api, event: &str, lines: &[Value]) {
+        let path = format!("/v1/events/{event}/ranking");
+        let found = rows(api, &path).await;
+        let mut found: Vec<(String, u64)> = found
+            .into_iter()
+            .map(|(user, score)| (user, score as u64))
+            .collect();
+        let mut expected = self.rows(lines);
+        assert!(expected.len() > 20, "{}", expected.len());
+        if shards() > 1 {
+            // Equal scores of different shards have the order of the shards.
+            found.sort();
+            expected.sort();
+        }
+        assert_eq!(found, expected, "{event}");
+    }
+}
+
+/// The lines are dated into a minute around the event, which is declared before. The other events are declared
+/// afterwards, some of them over the real instants.
+#[tokio::test]
+async fn events_match_reference_before_and_after_import() {
+    let worker = Worker::builder().var("BOARD_MAX_AGE", "0").journal();
+    let worker = worker.start_wrangler();
+    let (api, mut lines) = (worker.api(), lines());
+    let real = lines.split_off(lines.len() / 2);
+    let start = now() + 20_000;
+    for (index, line) in lines.iter_mut().enumerate() {
+        line["at"] = json!(rfc3339(start + 8 * index as i64));
+    }
+    let all = [("publish", 20), ("comment", 5), ("bookmark", 1)];
+    let declared = Reference::new(start + 3_000, start + 15_000, &all);
+    let response = api.put("/v1/events/season", &declared.body()).await;
+    response.assert_status(200);
+    lines.extend(real);
+    send(&api, &lines).await;
+    declared.assert_board(&api, "season", &lines).await;
+    let at = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+    let dates: BTreeSet<i64> = lines
+        .iter()
+        .map(|line| at(line["at"].as_str().unwrap()))
+        .collect();
+    let middle = *dates.iter().nth(dates.len() / 4).unwrap();
+    let day = 86_400_000;
+    for (id, reference) in [
+        ("again", Reference::new(declared.from, declared.to, &all)),
+        ("year", Reference::new(middle, middle + 366 * day, &all)),
+        (
+            "quarter",
+            Reference::new(middle, middle + 91 * day, &[("comment", 3)]),
+        ),
+        (
+            "season",
+            Reference::new(start, start + 20_000, &[("publish", 1), ("comment", 2)]),
+        ),
+    ] {
+        let path = format!("/v1/events/{id}/recount");
+        api.post(&path, &reference.body()).await.assert_status(200);
+        reference.assert_board(&api, id, &lines).await;
     }
 }
 

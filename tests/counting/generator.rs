@@ -467,6 +467,12 @@ impl Generator {
                 1 => now - random.i64(..100 * HOUR),
                 _ => now - random.i64(..20 * SECOND),
             };
+            // An event has at most 366 days.
+            let at = if at < now - 300 * 24 * HOUR {
+                now - HOUR
+            } else {
+                at
+            };
             let is_unknown = |at: i64| {
                 let mut ranges = changes.iter().map(|change| change.at);
                 ranges.any(|range| range.first < at && at <= range.last)

@@ -11,6 +11,7 @@ mod cli;
 mod concurrent_writes;
 mod content;
 mod data_loss;
+mod events;
 mod expiry;
 mod interruption;
 mod journal_app;

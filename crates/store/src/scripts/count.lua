@@ -298,7 +298,7 @@ local function adjust(operation)
     set_history(day, ADJUST, times + 1, adjusted + of_day)
   end
   protect_user(operation, true)
-  local effect = largest(amounts, boards)
+  local effect = again and points or largest(amounts, boards)
   add_to_audit(operation, 'adjust', effect, targets)
   add_to_journal('adjust', operation, math.max(operation.at, changed), targets, boards, amounts)
   return { 'counted', effect }
@@ -365,7 +365,7 @@ local function undo(operation)
     take_back()
   end
   protect_user(operation)
-  local effect = -largest(amounts, boards)
+  local effect = of_event and -amounts[1] or -largest(amounts, boards)
   local journaled = { date = targets.date, periods = record.periods, groups = record.groups }
   add_to_audit(operation, 'undo-adjust', effect, journaled)
   add_to_journal('undo', operation, operation.at, journaled, boards, applied, nil, record)
