@@ -18,7 +18,7 @@ WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
 	test-cli test-gateway test-web test-shards test-deploy conformance schema fuzz faults live pictures bench cost growth \
-	gateway memory moderation dev cluster deploy release clean
+	gateway memory moderation recount dev cluster deploy release clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -152,6 +152,10 @@ memory: tools ## bytes of Redis for each counted activity: USERS=100000
 moderation: build ## duration of the scripts that hide and erase a user: BOARDS=1000000 ENTRIES=600000
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench moderation
+
+recount: build ## duration of the recount of an event, and of the writes meanwhile: ENTRIES=100000
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench recount
 
 pictures: build test-tools ## render the pictures of docs/img again
 	cargo build --quiet -p redis-rest

@@ -15,6 +15,7 @@ mod load;
 mod memory;
 mod moderation;
 mod options;
+mod recount;
 mod relay;
 mod report;
 mod stack;
@@ -44,8 +45,9 @@ async fn main() -> ExitCode {
         "routes" => cost::routes::run().await,
         "memory" => memory::run().map_err(|error| error.to_string()),
         "moderation" => moderation::run().await,
+        "recount" => recount::run().await,
         _ => Err(format!(
-            "unknown command {command}: use cost, gateway, growth, memory, moderation, routes, or none for all contenders"
+            "unknown command {command}: use cost, gateway, growth, memory, moderation, recount, routes, or none for all contenders"
         )),
     };
     match result {

@@ -94,7 +94,7 @@ impl Change {
 }
 
 /// Returns an error unless a response has status 200 or 204.
-fn succeeded(response: &Answer) -> Result<(), String> {
+pub fn succeeded(response: &Answer) -> Result<(), String> {
     match response.status {
         200 | 204 => Ok(()),
         status => Err(format!("{}: {status} {}", response.request, response.text)),
@@ -157,7 +157,7 @@ async fn measure(change: Change, api: &Api, redis: &mut Connection) -> Result<Ro
 }
 
 /// Makes the slow log record every command from now on.
-fn record_all(redis: &mut Connection) -> RedisResult<()> {
+pub fn record_all(redis: &mut Connection) -> RedisResult<()> {
     for [name, value] in [
         ["slowlog-log-slower-than", "0"],
         ["slowlog-max-len", "1000000"],
@@ -175,16 +175,19 @@ fn is_pending(redis: &mut Connection) -> RedisResult<bool> {
 
 /// Returns the durations of all recorded scripts in microseconds, the longest first.
 fn durations(redis: &mut Connection) -> RedisResult<Vec<u64>> {
+    let scripts = scripts(redis)?.into_iter();
+    let mut durations: Vec<u64> = scripts.map(|(_, duration)| duration).collect();
+    durations.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(durations)
+}
+
+/// Returns the first arguments and the duration of each recorded script, in microseconds.
+pub fn scripts(redis: &mut Connection) -> RedisResult<Vec<(Vec<String>, u64)>> {
     type Entry = (Value, Value, u64, Vec<String>, Value, Value);
     let entries: Vec<Entry> = cmd("SLOWLOG").arg("GET").arg(1_000_000).query(redis)?;
     let is_script = |entry: &Entry| entry.3.first().is_some_and(|name| name.starts_with("EVAL"));
-    let mut durations: Vec<u64> = entries
-        .into_iter()
-        .filter(is_script)
-        .map(|entry| entry.2)
-        .collect();
-    durations.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(durations)
+    let scripts = entries.into_iter().filter(is_script);
+    Ok(scripts.map(|entry| (entry.3, entry.2)).collect())
 }
 
 impl Row {

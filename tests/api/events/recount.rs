@@ -183,3 +183,70 @@ async fn activity_during_a_recount_counts_once() {
     let rows = [a, b, c, d].map(|user| (user.as_str(), 8 * 30));
     event.assert_rows(&app, &rows).await;
 }
+
+/// The entries are copies of a real one.
+#[tokio::test]
+async fn recount_continues_where_a_request_stopped() {
+    let app = start();
+    let [a] = &peers(["a"]);
+    let event = Event::between("hackathon", -30_000, -5_000);
+    app.outcome(dated(like(a, "1"), event.at(0)), "counted")
+        .await;
+    app.read("/v1/journal").await;
+    let copy = "INSERT INTO journal (site, shard, id, user, entry) SELECT site, shard, journal.id || key, \
+        user, entry FROM journal, json_each('[' || substr(replace(hex(zeroblob(30000)), '0', ',1'), 2) || ']') \
+        WHERE entry ->> 'did' = 'count'";
+    app.sql(copy).await;
+    let counting = app.post(&event.recount(), &event.body()).await;
+    counting.assert_status(202);
+    let mut answer = counting.body;
+    assert_eq!(answer["state"], "counting");
+    let recounted = event.recounted(&app).await;
+    answer["state"] = json!("recounted");
+    answer["event"]["final_at"] = recounted.body["event"]["final_at"].clone();
+    assert_eq!(recounted.body, answer);
+    event.assert_rows(&app, &[(a, 2 * 60_001)]).await;
+}
+
+#[tokio::test]
+async fn adjustments_of_the_event_are_kept() {
+    let app = start();
+    let [a, b] = &peers(["a", "b"]);
+    let event = Event::between("hackathon", -30_000, 600_000);
+    for user in [a, b] {
+        app.outcome(dated(like(user, "1"), event.at(0)), "counted")
+            .await;
+    }
+    event.recounted(&app).await;
+    let adjust = async |user: &str, body: Value| {
+        let path = format!("/v1/users/{user}/adjustments");
+        app.post(&path, &body).await.assert_status(200);
+    };
+    let adjustment = |id: &str, points: i64| json!({"id": id, "points": points, "reason": "Jury", "event": "hackathon"});
+    adjust(a, adjustment("1", 10)).await;
+    adjust(b, adjustment("2", -5)).await;
+    adjust(b, adjustment("3", 7)).await;
+    adjust(b, json!({"id": "3", "undo": true, "reason": "Mistake"})).await;
+    event.assert_rows(&app, &[(a, 12)]).await;
+    let body = with(event.body(), json!({"actions": {"like": 5}}));
+    let answer = app.post(&event.recount(), &body).await;
+    assert_eq!(answer.body["state"], "recounted");
+    // What the adjustments changed: 2 points were all that there were.
+    event.assert_rows(&app, &[(a, 15), (b, 3)]).await;
+    adjust(b, json!({"id": "2", "undo": true, "reason": "Mistake"})).await;
+    event.assert_rows(&app, &[(a, 15), (b, 5)]).await;
+}
+
+#[tokio::test]
+async fn recount_requires_the_scope_admin() {
+    let app = start_with(|worker| worker.var("SERVICE_KEYS", "full,activity:a"));
+    let client = app.with_key("a");
+    let event = Event::new("hackathon");
+    let response = client.post(&event.recount(), &event.body()).await;
+    response.assert(
+        403,
+        problem("forbidden", "This service key lacks the scope admin."),
+    );
+    let list = app.with_key("full").read("/v1/events").await;
+    assert_eq!(list, json!({"events": []}));
+}
