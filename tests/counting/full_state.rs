@@ -18,6 +18,9 @@ impl Comparison {
     /// Compares the complete state; `users` contains all users with activity.
     pub async fn check_full_state(&mut self, users: &[String]) -> Result<(), String> {
         let names: Vec<BoardId> = self.model.boards.keys().cloned().collect();
+        // A preview leaves its board for an hour.
+        let mut keys = self.store.keys("b");
+        keys.retain(|key| !key.contains('\t'));
         same(
             "keys of boards",
             &names
@@ -25,7 +28,7 @@ impl Comparison {
                 .map(board_key)
                 .chain(self.content_boards().map(|(id, _)| content_board_key(id)))
                 .collect(),
-            &self.store.keys("b"),
+            &keys,
         )?;
         self.compare_boards(&names)?;
         self.compare_content().await?;

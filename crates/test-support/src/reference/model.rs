@@ -178,7 +178,10 @@ impl Model {
             }
         }
         self.events.insert(id.to_owned(), event);
-        self.boards.insert(event_board(id), board);
+        self.boards.remove(&event_board(id));
+        if !board.changes.is_empty() {
+            self.boards.insert(event_board(id), board);
+        }
         true
     }
 
