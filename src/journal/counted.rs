@@ -16,7 +16,7 @@ const PAGE: usize = 4000;
 /// the store differ.
 const AHEAD: i64 = 3_600_000;
 
-/// Rows of the journal with what they may count: at which instant, and how many points by their rule. Old entries of an
+/// Rows of the journal with the instant and the points by which they may count. Old entries of an
 /// undo do not say when the activity counted that they undo: the latest one of the same record.
 const ROWS: &str = "SELECT n, user, entry ->> 'did' AS did, entry ->> 'action' AS action, \
     entry ->> 'mark' AS mark, entry ->> 'kinds' AS kinds, entry ->> 'groups' AS groups, entry ->> 'hash' AS hash, \
@@ -36,7 +36,7 @@ const POINTS: &str = "CASE WHEN ?7 IS NULL THEN COALESCE((SELECT value ->> '$[3]
     ORDER BY value ->> '$[0]' DESC, value ->> '$[2]' DESC LIMIT 1), points) \
     ELSE (SELECT value FROM json_each(?7) WHERE key = action) END";
 
-/// What counts in an event.
+/// The entries of the journal that count in an event.
 pub struct EventEntries<'a> {
     journal: &'a Database,
     config: &'a Config,
@@ -158,7 +158,7 @@ impl<'a> EventEntries<'a> {
         })
     }
 
-    /// Returns the id before those of all entries that may count.
+    /// Returns an id before all entries that may count.
     fn first_id(&self) -> String {
         (self.from - AHEAD).max(0).to_string()
     }

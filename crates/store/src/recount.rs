@@ -17,7 +17,7 @@ pub struct Recount<'a> {
     pub deployment: &'a Deployment,
     /// The event, as it is to be defined.
     pub event: &'a Event,
-    /// What counts: a recount with another text begins anew.
+    /// The words of the definition that say what counts: a recount with others begins anew.
     pub counts: String,
     /// The shard.
     pub shard: u32,

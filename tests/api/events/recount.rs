@@ -132,7 +132,7 @@ async fn recount_keeps_the_definition_without_a_new_one() {
 }
 
 #[tokio::test]
-async fn hidden_and_erased_users_are_not_on_the_recounted_board() {
+async fn recounted_board_lacks_hidden_and_erased_users() {
     let app = start();
     let [a, b, c] = &peers(["a", "b", "c"]);
     let event = Event::between("hackathon", -30_000, -5_000);
@@ -231,7 +231,7 @@ async fn adjustments_of_the_event_are_kept() {
     let body = with(event.body(), json!({"actions": {"like": 5}}));
     let answer = app.post(&event.recount(), &body).await;
     assert_eq!(answer.body["state"], "recounted");
-    // What the adjustments changed: 2 points were all that there were.
+    // The adjustments count as they were applied: b had only 2 points to lose.
     event.assert_rows(&app, &[(a, 15), (b, 3)]).await;
     adjust(b, json!({"id": "2", "undo": true, "reason": "Mistake"})).await;
     event.assert_rows(&app, &[(a, 15), (b, 5)]).await;
