@@ -27,7 +27,7 @@ pub mod log;
 pub mod middleware;
 pub mod movement;
 pub mod platform;
-mod recount;
+pub mod recount;
 pub mod request;
 pub mod response;
 pub mod routes;

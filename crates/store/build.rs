@@ -36,7 +36,16 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
             "count",
         ],
     ),
-    ("DEFINE", &["journal", "integers", "definitions", "define"]),
+    (
+        "DEFINE",
+        &[
+            "journal",
+            "integers",
+            "definitions",
+            "write_event",
+            "define",
+        ],
+    ),
     (
         "ERASE",
         &[
@@ -93,7 +102,14 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
     ),
     (
         "RECOUNT",
-        &["journal", "integers", "score", "definitions", "recount"],
+        &[
+            "journal",
+            "integers",
+            "score",
+            "definitions",
+            "write_event",
+            "recount",
+        ],
     ),
     ("RECOVER", &["integers", "restore", "recover"]),
     ("SCORES", &["scores"]),

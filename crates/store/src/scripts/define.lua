@@ -32,42 +32,7 @@ if number ~= known and (number ~= '*' or not is_newer and json ~= '') then
 end
 local definitions = is_newer and ARGV[5] or former
 check_outbox(outbox)
-local former_json = events and redis.call('HGET', events, event)
-
--- Sets a field, or deletes it.
-local function set(key, field, value)
-  if value then
-    redis.call('HSET', key, field, value)
-  else
-    redis.call('HDEL', key, field)
-  end
-end
-
--- If the store refuses one of the writes, those before it are undone.
-local id
-local ok, failure = pcall(function()
-  id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions,
-    'recount', '')
-  if not stored_fingerprint then
-    redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
-  end
-  redis.call('HSET', KEYS[1], DEFINITIONS, definitions)
-  if events then
-    set(events, event, json ~= '' and json)
-  end
-end)
-if not ok then
-  pcall(function()
-    if id then
-      redis.call('XDEL', outbox, id)
-    end
-    set(KEYS[1], DEFINITIONS, former)
-    if events then
-      set(events, event, former_json)
-    end
-  end)
-  error(failure, 0)
-end
+write_event(outbox, events, event, json, definitions, '', function() end)
 local index, board, expiry = KEYS[3], KEYS[4], ARGV[8]
 if json == '' then
   redis.call('UNLINK', board)

@@ -237,8 +237,6 @@ if redis.call('EXISTS', KEYS[7]) == 1 then
 elseif number ~= known and number ~= '*' then
   return reply('changed')
 end
-local events = KEYS[8]
-local former_json = events and redis.call('HGET', events, event)
 local entries = redis.call('XRANGE', outbox, begun, '+', 'COUNT', MAX_ENTRIES)
 if #entries == 0 or entries[1][1] ~= begun or #entries == MAX_ENTRIES then
   return reply('stale')
@@ -258,43 +256,11 @@ end
 hide()
 write_shadow()
 
--- Sets a field, or deletes it.
-local function set(key, field, value)
-  if value then
-    redis.call('HSET', key, field, value)
-  else
-    redis.call('HDEL', key, field)
-  end
-end
-
--- If the store refuses one of the writes, those before it are undone.
-local id
-local written, failure = pcall(function()
-  definitions = is_newer and definitions or former
-  id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions,
-    'recount', '1')
-  if not stored_fingerprint then
-    redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
-  end
-  redis.call('HSET', KEYS[1], DEFINITIONS, definitions)
-  if events then
-    redis.call('HSET', events, event, json)
-  end
+-- If the store refuses one of the writes, the recount begins anew.
+redis.call('HDEL', progress, 'counts')
+write_event(outbox, KEYS[8], event, json, is_newer and definitions or former, '1', function()
   redis.call('ZADD', KEYS[3], 'GT', digits(expiry + 86400), board)
 end)
-if not written then
-  pcall(function()
-    redis.call('HDEL', progress, 'counts')
-    if id then
-      redis.call('XDEL', outbox, id)
-    end
-    set(KEYS[1], DEFINITIONS, former)
-    if events then
-      set(events, event, former_json)
-    end
-  end)
-  error(failure, 0)
-end
 if redis.call('EXISTS', shadow) == 1 then
   redis.call('RENAME', shadow, board)
   redis.call('EXPIREAT', board, expiry)
