@@ -232,12 +232,12 @@ fn check_limits(
 }
 
 /// A change of an event.
-pub(crate) struct Define<'a> {
-    pub config: &'a Config,
-    pub id: &'a str,
-    pub event: Option<&'a Event>,
-    pub changed: &'a Definitions,
-    pub now: Instant,
+struct Define<'a> {
+    config: &'a Config,
+    id: &'a str,
+    event: Option<&'a Event>,
+    changed: &'a Definitions,
+    now: Instant,
 }
 
 impl Define<'_> {
@@ -262,15 +262,14 @@ impl Define<'_> {
             self.changed.text().to_owned(),
             self.id.to_owned(),
             json,
-            self.expiry(),
+            expiry(self.changed, self.id),
         ];
         Command::script(&DEFINE, &all).args(arguments)
     }
+}
 
-    /// Returns the expiry of the event's board, Unix s; 0 for a deleted event.
-    pub fn expiry(&self) -> String {
-        let mut events = self.changed.events();
-        let counted = events.find(|counted| counted.id == self.id);
-        counted.map_or(0, |counted| counted.expiry).to_string()
-    }
+/// Returns the expiry of an event's board, Unix s; 0 for a deleted event.
+pub(crate) fn expiry(definitions: &Definitions, id: &str) -> String {
+    let event = definitions.event(id);
+    event.map_or(0, |event| event.expiry).to_string()
 }

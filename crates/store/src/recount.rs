@@ -1,7 +1,7 @@
 //! `recount.lua`: counts an event again beside its board, then puts the result in its place.
 
 use crate::deployment::Deployment;
-use crate::events::{self, Change, Define};
+use crate::events::{self, Change};
 use crate::keys::Keys;
 use crate::outbox::OutboxEntry;
 use crate::redis::{Command, Reply};
@@ -126,19 +126,12 @@ impl Recount<'_> {
                 changed: events::read_definitions(self.deployment).await?,
             },
         };
-        let define = Define {
-            config: &self.deployment.config,
-            id: &self.event.id,
-            event: Some(self.event),
-            changed: &known.changed,
-            now: self.now,
-        };
         let arguments = [
             marker,
             &known.number,
             known.changed.text(),
             &self.event.stored(),
-            &define.expiry(),
+            &events::expiry(&known.changed, &self.event.id),
         ];
         let arguments = arguments.map(str::to_owned).into();
         match self.run("swap", arguments).await?.text()? {

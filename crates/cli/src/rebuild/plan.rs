@@ -668,11 +668,10 @@ impl Planner {
         self.definitions = self.definitions_after(entry, definitions);
         self.store_definitions();
         let (events, board) = (self.keys.events(), self.keys.event_board(&event));
-        let defined = self.definitions.events();
         let mut commands = Vec::new();
-        let expiry = defined.into_iter().find(|counted| counted.id == event);
+        let defined = self.definitions.event(&event);
         // A later recount defines the event again, for all entries before it.
-        match expiry.map(|counted| counted.expiry.to_string()) {
+        match defined.map(|counted| counted.expiry.to_string()) {
             None if json.is_empty() => commands.push(Step::command("UNLINK", board, Vec::new())),
             None => {}
             Some(expiry) => commands.push(Step::command("EXPIREAT", board, vec![expiry])),

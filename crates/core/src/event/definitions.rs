@@ -99,11 +99,17 @@ impl Definitions {
         })
     }
 
+    /// Returns an event.
+    #[must_use]
+    pub fn event(&self, id: &str) -> Option<CountedEvent<'_>> {
+        let mut events = self.events();
+        events.find(|event| event.id == id)
+    }
+
     /// Returns the instant from which an event is final; `None` for one that they do not have.
     #[must_use]
     pub fn final_at(&self, id: &str) -> Option<Instant> {
-        let mut events = self.events();
-        Some(events.find(|event| event.id == id)?.final_at)
+        self.event(id).map(|event| event.final_at)
     }
 
     /// Returns the definitions after a change of one event at an instant: with its new definition, or without it. Events
@@ -146,8 +152,7 @@ impl Definitions {
     /// Returns the line of an event.
     #[must_use]
     pub fn line_of(&self, id: &str) -> Option<&str> {
-        let mut events = self.events();
-        events.find(|event| event.id == id).map(|event| event.line)
+        self.event(id).map(|event| event.line)
     }
 
     /// Returns the number of events that are not final at an instant.

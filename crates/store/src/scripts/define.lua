@@ -20,10 +20,6 @@
 --         'v3 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
 
 local outbox, number = ARGV[3] == '1' and KEYS[2] or nil, ARGV[4]
-local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
-if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
-  return { stored_fingerprint }
-end
 local event, json, events = ARGV[6], ARGV[7], KEYS[5]
 local known = definitions_number(former)
 local is_newer = tonumber(definitions_number(ARGV[5])) > tonumber(known ~= '' and known or 0)

@@ -34,11 +34,6 @@ local COUNTER, LIFETIME, CHUNK, MAX_ENTRIES = '#', 3600, 1000, 20000
 local outbox, board, shadow, progress = KEYS[2], KEYS[4], KEYS[5], KEYS[6]
 local step, event, counts = ARGV[3], ARGV[4], ARGV[5]
 
-local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
-if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
-  return { stored_fingerprint }
-end
-
 local function reply(value)
   return { ARGV[1], value }
 end

@@ -1,5 +1,10 @@
 -- Writes an event and the definitions of a shard. Follows definitions.lua; `events` is the key of the events, or nil.
 
+local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+end
+
 -- Sets a field, or deletes it.
 local function set_field(key, field, value)
   if value then
@@ -12,7 +17,6 @@ end
 -- Writes an event and adds an entry to the outbox: `recount` is '1' if the definition holds for all entries before.
 -- Then calls a function. If the store refuses one of the writes, those before it are undone.
 local function write_event(outbox, events, event, json, definitions, recount, after)
-  local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
   local former_json = events and redis.call('HGET', events, event)
   local id
   local written, failure = pcall(function()
