@@ -35,7 +35,7 @@ struct Run<'a> {
     now: Instant,
     /// The last recount of rules of each shard.
     rules: Vec<u64>,
-    /// The pages of the journal that this request may still read.
+    /// The pages of the journal that this request may still read, besides the last one of each shard.
     pages: u32,
 }
 
@@ -137,13 +137,16 @@ impl Run<'_> {
             erased_after: start.entry.unwrap_or(extent.last),
         };
         while range.after < range.last {
-            if self.pages == 0 {
-                return Ok(None);
-            }
-            self.pages -= 1;
             let (counted, last) = self.entries.page(shard, &range, &extent.rules).await?;
             self.shard(shard).count(range.after, last, counted).await?;
             range.after = last;
+            // The last page of a shard is free: else a request would read only new entries of the first shards.
+            if last < range.last {
+                match self.pages.checked_sub(1) {
+                    Some(left) => self.pages = left,
+                    None => return Ok(None),
+                }
+            }
         }
         Ok(Some(start.marker))
     }
@@ -169,8 +172,6 @@ impl Run<'_> {
 
     async fn swap(&mut self, shard: u32) -> Result<(), Error> {
         for _ in 0..MAX_SWAPS {
-            // A new request may read more pages; these are the entries of a moment.
-            self.pages += 1;
             if let Some(marker) = self.advance(shard).await?
                 && self.shard(shard).swap(&marker).await? == Swap::Done
             {
