@@ -200,7 +200,7 @@ async function main() {
       throw new Failure(`The migrations of ${database} failed:\n${error.stdout}${error.stderr}`)
     })
   }
-  const assets = developmentFiles(`${redis.folder}/web`, secrets.JWT_SECRET)
+  const assets = await developmentFiles(`${redis.folder}/web`, secrets.JWT_SECRET)
   const worker = start('worker', [
     ...['wrangler', 'dev', '--ip', '127.0.0.1', '--port', `${PORT}`, '--inspector-port', '0'],
     ...['--persist-to', state, '--show-interactive-dev-session=false', '--assets', assets],

@@ -1,4 +1,4 @@
-//! The files of `web/` as `wrangler dev` serves them: without the Worker, with the headers of
+//! The files of `build/web/` as `wrangler dev` serves them: without the Worker, with the headers of
 //! `_headers`.
 
 use std::fs;
@@ -7,9 +7,9 @@ use test_support::{Api, Method, Worker, Wrangler, root};
 
 use crate::problem::unknown_path;
 
-/// Returns path and text of every file of `web/`.
+/// Returns path and text of every file of `build/web/`.
 pub fn files() -> Vec<(String, String)> {
-    let web = root().join("web");
+    let web = root().join("build/web");
     let (mut files, mut folders) = (Vec::new(), vec![web.clone()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -18,9 +18,9 @@ pub fn files() -> Vec<(String, String)> {
                 folders.push(path);
                 continue;
             }
-            let name = path.strip_prefix(&web).expect("below web");
+            let name = path.strip_prefix(&web).expect("below build/web");
             let name = format!("/{}", name.to_str().expect("UTF-8"));
-            files.push((name, fs::read_to_string(&path).expect("a text")));
+            files.push((name, String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned()));
         }
     }
     files
@@ -30,6 +30,14 @@ fn start() -> (Wrangler, Api) {
     let wrangler = Worker::builder().start_wrangler();
     let api = Api::new(wrangler.url());
     (wrangler, api)
+}
+
+/// Only names with a hash never change.
+fn cache_control(path: &str) -> &'static str {
+    match path.starts_with("/immutable/") {
+        true => "public, max-age=31536000, immutable",
+        false => "public, max-age=300",
+    }
 }
 
 #[tokio::test]
@@ -46,7 +54,7 @@ async fn modules_are_public_with_type_and_etag() {
             ("content-type", "text/javascript; charset=utf-8"),
             ("access-control-allow-origin", "*"),
             ("cross-origin-resource-policy", "cross-origin"),
-            ("cache-control", "public, max-age=300"),
+            ("cache-control", cache_control(&path)),
             ("x-content-type-options", "nosniff"),
             ("strict-transport-security", "max-age=31536000"),
         ] {

@@ -24,6 +24,7 @@ import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 import { experimental_readRawConfig } from 'wrangler'
 
+import { bundleElement } from '../../scripts/web.mjs'
 import { spawnTied, startGateway, stopTied, waitForLine } from '../sdk/support.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -322,6 +323,11 @@ export const scrollWidth = (page) => page.evaluate('document.documentElement.scr
 /** Returns the structure of an object of texts: its keys and the types of their values. */
 export const shapeOf = (texts) =>
   Object.entries(texts).map(([name, text]) => [name, typeof text === 'object' ? shapeOf(text) : typeof text])
+
+/** Returns the gzipped size in bytes of an embedded element, a file of web/elements, as a deployment serves it. */
+export async function elementSize(file) {
+  return gzipSync((await bundleElement(file)).code, { level: 9 }).length
+}
 
 /** Returns the size in bytes of files of web/ that are concatenated and gzipped. */
 export function gzippedSize(names) {

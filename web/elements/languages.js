@@ -1,9 +1,7 @@
-// Languages of the elements. Texts come from languages/*.js, number and date formats from Intl.
+// Languages of the elements. Texts come from ../languages/*.js, number and date formats from Intl.
 
-import english from './languages/en.js'
-
-// Files beside English, which is the fallback.
-const NAMES = ['zh-Hans']
+import { elements as english } from '../languages/en.js'
+import { LANGUAGES } from '../languages/index.js'
 
 const loaded = new Map() // promises by BCP 47 tag
 
@@ -18,8 +16,8 @@ async function load(tag) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize()
     if (language === 'en') return new Language(tag, english)
-    const name = NAMES.find((name) => name === language || name === `${language}-${script}`)
-    if (name) return new Language(tag, (await import(`./languages/${name}.js`)).default)
+    const name = LANGUAGES.find((name) => name === language || name === `${language}-${script}`)
+    if (name) return new Language(tag, (await import(`../languages/${name}.js`)).elements)
   } catch {
     // An invalid tag, or a file that failed to load.
   }

@@ -36,7 +36,7 @@ impl Cache {
 /// Platform services of a Worker in plain workerd.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Services {
-    /// The binding `ASSETS` with the files of `web/`.
+    /// The binding `ASSETS` with the files of `build/web/`.
     pub files: bool,
     /// The Cache API, in memory.
     pub cache: Option<Cache>,

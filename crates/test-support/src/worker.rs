@@ -68,8 +68,8 @@ impl Worker {
             flags.map_or_else(Vec::new, |flags| flags.try_into().expect("flags are text"));
         let compatibility = (date.expect("a date"), flags.as_slice());
         // workerd resolves paths relative to its working directory.
-        let web = repository::root().join("web").canonicalize();
-        let web = web.expect("the folder web");
+        let web = repository::root().join("build/web").canonicalize();
+        let web = web.expect("build/web: run `make build`");
         let config = capnp::config(compatibility, &modules, &vars, &web, services);
         if let Some(cache) = services.cache {
             let path = folder.path().join(capnp::CACHE);

@@ -5,13 +5,12 @@ import { describe, it } from 'node:test'
 
 import {
   delayRequests,
+  elementSize,
   eventually,
-  gzippedSize,
   layoutShift,
   names,
   PHONE,
   scrollWidth,
-  shapeOf,
   violations,
 } from '../support.mjs'
 import {
@@ -224,18 +223,9 @@ describe('languages', () => {
       await eventually(() => text(page, 'empty'), '暂无人上榜。')
     }
   })
-
-  it('languages have the same texts', async () => {
-    const [english, chinese] = await Promise.all(
-      ['en', 'zh-Hans'].map((name) => import(`../../../web/elements/languages/${name}.js`)),
-    )
-    assert.deepEqual(shapeOf(chinese.default), shapeOf(english.default))
-  })
 })
 
-it('modules have at most 13 KB gzipped with English', () => {
-  const code = ['activity-rank', 'rank', 'view', 'members', 'dom', 'source', 'events', 'style', 'languages']
-  const files = [...code, 'languages/en']
-  const bytes = gzippedSize(files.map((name) => `elements/${name}.js`))
-  assert.ok(bytes <= 13 * 1024, `${bytes}`)
+it('element has at most 10 KB gzipped', async () => {
+  const bytes = await elementSize('activity-rank.js')
+  assert.ok(bytes <= 10 * 1024, `${bytes}`)
 })

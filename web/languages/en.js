@@ -1,4 +1,4 @@
-// English. To add a language, write a file like this one and name it in ../languages.js.
+// English. To add a language, write a file like this one in this folder.
 
 const s = (count) => (count === 1 ? '' : 's')
 
@@ -12,8 +12,8 @@ const NOUNS = {
   adjust: 'adjustment',
 }
 
-/** @type {import('../types.d.ts').Texts} */
-export default {
+/** @type {import('../elements/types.d.ts').Texts} */
+export const elements = {
   label: 'Leaderboard',
   periods: 'Period',
   day: 'Day',

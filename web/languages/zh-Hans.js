@@ -10,8 +10,8 @@ const NOUNS = {
   adjust: '积分调整',
 }
 
-/** @type {import('../types.d.ts').Texts} */
-export default {
+/** @type {import('../elements/types.d.ts').Texts} */
+export const elements = {
   label: '排行榜',
   periods: '周期',
   day: '日榜',

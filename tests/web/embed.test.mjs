@@ -1,0 +1,73 @@
+// The files that pages embed, as a deployment serves them.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+
+import { eventually, startApp } from './support.mjs'
+
+let app
+
+before(async () => {
+  app = await startApp({ live: false })
+})
+after(() => app?.stop())
+
+const urlOf = (path) => new URL(path, app.url).href
+const integrity = async () => (await fetch(urlOf('/elements/integrity.json'))).json()
+
+/** Opens a page of another origin that embeds an element by its hash, and records the URLs of its scripts. */
+async function openEmbedded(t, hash) {
+  const { file } = (await integrity())['activity-rank.js']
+  const scripts = []
+  const url = app.serveHtml(
+    `/embedded-${hash.length}.html`,
+    `<title>A page</title>
+    <script type="module" src="${urlOf(file)}" integrity="${hash}" crossorigin></script>
+    <activity-rank src="${app.url}"></activity-rank>`,
+  )
+  const before = (page) =>
+    page.on('request', (request) => {
+      if (request.resourceType() === 'script') scripts.push(new URL(request.url()).pathname)
+    })
+  return { page: await app.visit(t, url, { before }), scripts, file }
+}
+
+describe('embedded elements', () => {
+  it('hashed file is one request and never changes', async (t) => {
+    const { page, scripts, file } = await openEmbedded(t, (await integrity())['activity-rank.js'].integrity)
+    await page.getByRole('tab', { name: 'Day' }).waitFor()
+    assert.deepEqual(scripts, [file])
+    const { headers } = await fetch(urlOf(file))
+    assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(headers.get('access-control-allow-origin'), '*')
+  })
+
+  it('wrong integrity blocks the file', async (t) => {
+    const { page } = await openEmbedded(t, `sha384-${'A'.repeat(64)}`)
+    await eventually(() => page.errors.some((error) => error.includes('integrity')), true)
+    assert.equal(await page.evaluate(`customElements.get('activity-rank')`), undefined)
+  })
+
+  it('every element has a plain name, a hashed name and a source map', async () => {
+    const elements = Object.entries(await integrity())
+    assert.ok(elements.length >= 2)
+    for (const [name, { file }] of elements) {
+      assert.match(file, new RegExp(`^/immutable/${name.slice(0, -3)}\\.[0-9a-f]{12}\\.js$`))
+      const codes = []
+      for (const path of [`/elements/${name}`, file]) {
+        const code = await (await fetch(urlOf(path))).text()
+        const [, map] = /\/\/# sourceMappingURL=(\S+)\n$/.exec(code)
+        const { sources } = await (await fetch(new URL(map, urlOf(path)))).json()
+        assert.ok(sources.includes(name), `${path}: ${sources}`)
+        codes.push(code.replace(/\/\/# source.*/, ''))
+      }
+      assert.equal(codes[0], codes[1])
+    }
+  })
+
+  it('modules can be imported', async (t) => {
+    const page = await app.open(t, '')
+    const name = await page.evaluate(async (url) => (await import(url)).ActivityRank.name, urlOf('/elements/rank.js'))
+    assert.equal(name, 'ActivityRank')
+  })
+})
