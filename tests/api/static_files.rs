@@ -20,7 +20,10 @@ pub fn files() -> Vec<(String, String)> {
             }
             let name = path.strip_prefix(&web).expect("below build/web");
             let name = format!("/{}", name.to_str().expect("UTF-8"));
-            files.push((name, String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned()));
+            files.push((
+                name,
+                String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned(),
+            ));
         }
     }
     files

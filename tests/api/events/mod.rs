@@ -89,6 +89,12 @@ impl Event {
         response.assert_status(200);
     }
 
+    /// Waits until the event has ended, without the service.
+    pub async fn wait_for_end(&self) {
+        let has_ended = async || (Timestamp::now() >= self.to).then_some(());
+        until("the event has ended", has_ended).await;
+    }
+
     /// Waits until the event has a state.
     pub async fn wait_for(&self, app: &Client, state: &str) {
         let reaches = async || {

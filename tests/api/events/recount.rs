@@ -1,5 +1,7 @@
 //! `POST /v1/events/{event}/recount`: an event is counted again from the journal.
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use test_support::{Answer, Value, json, peers};
 
 use super::{Event, start as start_without_journal};
@@ -182,6 +184,45 @@ async fn activity_during_a_recount_counts_once() {
     let [a, b, c, d] = &users;
     let rows = [a, b, c, d].map(|user| (user.as_str(), 8 * 30));
     event.assert_rows(&app, &rows).await;
+}
+
+/// The event begins half an hour before the last change of the clocks and ends half an hour after it. In autumn both
+/// are the same time of day, with different offsets.
+#[tokio::test]
+async fn event_across_change_of_clocks_is_exact() {
+    let app = start_with(|worker| {
+        let worker = worker.var("BOARD_MAX_AGE", "0").var("SETTLE_MINUTES", "0");
+        worker.var("TIMEZONE", "Europe/Berlin")
+    });
+    let zone = TimeZone::get("Europe/Berlin").expect("a zone");
+    let change = zone.preceding(Timestamp::now()).next().expect("a change");
+    let (from, to) = (
+        change.timestamp() - 30.minutes(),
+        change.timestamp() + 30.minutes(),
+    );
+    let local = |at: Timestamp| {
+        let zoned = at.to_zoned(zone.clone());
+        zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    };
+    let event = Event {
+        id: "night",
+        from,
+        to,
+        fields: json!({"from": local(from), "to": local(to)}),
+    };
+    let [a] = &peers(["a"]);
+    for (target, at) in [
+        ("before", event.at(-1)),
+        ("first", event.at(0)),
+        ("last", event.after(-1)),
+        ("after", event.after(0)),
+    ] {
+        app.outcome(dated(like(a, target), at), "counted").await;
+    }
+    let answer = event.recounted(&app).await;
+    let found = ["from", "to"].map(|name| answer.body["event"][name].clone());
+    assert_eq!(found, [json!(from.to_string()), json!(to.to_string())]);
+    event.assert_rows(&app, &[(a, 4)]).await;
 }
 
 /// The entries are copies of a real one.

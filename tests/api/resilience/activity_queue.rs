@@ -7,6 +7,7 @@ use test_support::{Fault, Forwarder, Value, WorkerBuilder, Wrangler, json, until
 use crate::app::WranglerApp;
 use crate::bodies::{self, activity, dated};
 use crate::client::Client;
+use crate::events::Event;
 use crate::token::sign::{SECRET, claims_with, hs256, now};
 
 const DEADLINE: Duration = Duration::from_millis(1_500);
@@ -164,6 +165,23 @@ async fn queued_activity_applies_by_acceptance_time() {
     app.send_activity(undo("d")).await.assert(202, queued());
     batches(&app.wrangler, 5).await;
     assert_eq!(score(&app).await, 2);
+}
+
+/// The store is unavailable until the event has ended. The activity was accepted before.
+#[tokio::test]
+async fn queued_activity_counts_in_event_that_settles() {
+    let (app, forwarder) = start(100, |worker| worker.var("BOARD_MAX_AGE", "0"));
+    let event = Event::between("hackathon", 1_000, 5_000);
+    event.put(&app).await;
+    event.wait_for(&app, "running").await;
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    app.send_activity(like("a")).await.assert(202, queued());
+    event.wait_for_end().await;
+    forwarder.fail(|_| None);
+    let counted = async || (score(&app).await == 2).then_some(());
+    until("the activity is counted", counted).await;
+    event.assert_rows(&app, &[("42", 2)]).await;
+    event.wait_for(&app, "settling").await;
 }
 
 /// The queue has a longer deadline: a store that is too slow for visitors is fast enough for it.
