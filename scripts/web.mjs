@@ -16,6 +16,23 @@ import { build } from 'esbuild'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const WEB = join(ROOT, 'web')
 const LANGUAGES = join(WEB, 'languages')
+/** Files of other packages that pages load, with their licences: a package, the folder in it, where it goes, and which files. */
+const VENDOR = [
+  {
+    package: join(ROOT, '.tools/npm/@scalar/api-reference'),
+    from: 'dist/browser',
+    to: 'vendor/scalar',
+    files: /^(standalone\.esm\.js|chunks\/[^/]+\.js)$/,
+    licence: 'README.md',
+  },
+  {
+    package: join(ROOT, 'node_modules/uplot'),
+    from: 'dist',
+    to: 'vendor/uplot',
+    files: /^uPlot\.(esm\.js|min\.css)$/,
+    licence: 'LICENSE',
+  },
+]
 const ELEMENT = /^activity-[a-z]+\.js$/
 
 /** Keeps of a language file the texts of the elements: pages have theirs in the same file. */
@@ -70,6 +87,11 @@ export async function assemble(folder) {
   const files = new Map()
   mkdirSync(folder, { recursive: true })
   for (const path of filesBelow(WEB)) files.set(path, readFileSync(join(WEB, path)))
+  for (const { package: name, from, to, files: wanted, licence } of VENDOR) {
+    const paths = filesBelow(join(name, from)).filter((path) => wanted.test(path))
+    for (const path of paths) files.set(`${to}/${path}`, readFileSync(join(name, from, path)))
+    files.set(`${to}/${licence}`, readFileSync(join(name, licence)))
+  }
   /** @type {Record<string, { file: string, integrity: string }>} */
   const integrity = {}
   for (const file of readdirSync(join(WEB, 'elements')).filter((file) => ELEMENT.test(file))) {

@@ -47,6 +47,8 @@ fn cache_control(path: &str) -> &'static str {
 async fn modules_are_public_with_type_and_etag() {
     let (_wrangler, api) = start();
     let modules = files().into_iter();
+    // Those of other packages are many.
+    let modules = modules.filter(|(path, _)| !path.starts_with("/vendor/scalar/chunks/"));
     let modules: Vec<_> = modules.filter(|(path, _)| path.ends_with(".js")).collect();
     assert!(modules.len() > 1, "{modules:?}");
     for (path, text) in modules {
