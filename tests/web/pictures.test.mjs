@@ -1,0 +1,115 @@
+// Compares the elements of the gallery with the pictures in tests/web/pictures.
+//
+// `make pictures` takes them again. They depend on the fonts: those of Debian's Chromium and fonts-wqy-microhei. A
+// difference is written to target/pictures, the picture and what differs.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+import pixelmatch from 'pixelmatch'
+import { PNG } from 'pngjs'
+
+import { STATES } from '../../web/gallery/states.js'
+import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+
+const PICTURES = fileURLToPath(new URL('pictures/', import.meta.url))
+const DIFFERENCES = fileURLToPath(new URL('../../target/pictures/', import.meta.url))
+const NOW = '2026-11-24T09:00:00Z'
+/** The most pixels that may differ: edges of letters do, between versions of Chromium. */
+const TOLERANCE = 0.005
+const isTaken = process.env.PICTURES === 'take'
+const VARIANTS = ['light/en', 'dark/en', 'light/zh-Hans']
+
+let app
+
+before(async () => {
+  app = await startApp({ live: false })
+  if (isTaken) rmSync(PICTURES, { recursive: true, force: true })
+  mkdirSync(PICTURES, { recursive: true })
+})
+after(() => app?.stop())
+
+/** Opens the gallery, and waits until no element is loading. */
+async function open(t, variant, options = {}) {
+  const page = await app.visit(t, new URL(`/gallery#${variant}`, app.url).href, {
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: 'reduce',
+    before: (page) => page.clock.setFixedTime(new Date(NOW)),
+    ...options,
+  })
+  const loading = () =>
+    page.evaluate(() => {
+      const elements = [...document.querySelectorAll('main [src]')]
+      return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
+    })
+  await eventually(() => page.locator('figure').count(), STATES.length)
+  await eventually(loading, 0)
+  return page
+}
+
+/** Compares a picture with the stored one. */
+function compare(name, picture) {
+  const path = `${PICTURES}${name}.png`
+  if (isTaken) return writeFileSync(path, picture)
+  const [found, expected] = [PNG.sync.read(picture), PNG.sync.read(readFileSync(path))]
+  const size = ({ width, height }) => `${width} x ${height}`
+  const { width, height } = found
+  const difference = new PNG({ width, height })
+  const differs =
+    size(found) === size(expected)
+      ? pixelmatch(found.data, expected.data, difference.data, width, height, { threshold: 0.15 })
+      : width * height
+  if (differs <= width * height * TOLERANCE) return
+  mkdirSync(DIFFERENCES, { recursive: true })
+  writeFileSync(`${DIFFERENCES}${name}.png`, picture)
+  writeFileSync(`${DIFFERENCES}${name}-difference.png`, PNG.sync.write(difference))
+  return `${name}: ${differs} pixels differ, ${size(found)} instead of ${size(expected)}`
+}
+
+describe('gallery', () => {
+  for (const variant of VARIANTS) {
+    it(`${variant} looks like its pictures`, async (t) => {
+      const page = await open(t, variant)
+      const different = []
+      for (const { name } of STATES) {
+        const picture = await page.locator(`[id="${name}"] > [src]`).screenshot()
+        different.push(compare(`${name}-${variant.replace('/', '-')}`, picture))
+      }
+      assert.deepEqual(different.filter(Boolean), [])
+      assert.deepEqual(page.errors, [])
+    })
+  }
+
+  it('every picture belongs to a state', () => {
+    const known = VARIANTS.flatMap((variant) => STATES.map(({ name }) => `${name}-${variant.replace('/', '-')}.png`))
+    assert.deepEqual(readdirSync(PICTURES).sort(), known.sort())
+  })
+
+  for (const variant of ['light/en', 'dark/zh-Hans']) {
+    it(`${variant} passes axe`, async (t) => {
+      assert.deepEqual(await violations(await open(t, variant)), [])
+    })
+  }
+
+  it('elements keep their size while they load', async (t) => {
+    const page = await open(t, 'light/en')
+    const shift = await layoutShift(page)
+    assert.ok(shift < 0.01, `${shift}`)
+  })
+
+  it('page fits 240 pixels', async (t) => {
+    const page = await open(t, 'dark/en', { viewport: { width: 240, height: 900 } })
+    assert.equal(await scrollWidth(page), 240)
+  })
+
+  it('controls change theme and language', async (t) => {
+    const page = await open(t, 'light/en')
+    await page.getByLabel('Theme').selectOption('dark')
+    await page.getByLabel('Language').selectOption('zh-Hans')
+    assert.equal(new URL(page.url()).hash, '#dark/zh-Hans')
+    const first = page.locator('activity-rank').first()
+    await eventually(() => first.evaluate(({ lang, theme }) => [lang, theme]), ['zh-Hans', 'dark'])
+  })
+})
