@@ -3,15 +3,10 @@
 import { sheet } from './style.js'
 
 export const card = sheet(`
-section { min-block-size: 12.5em; padding-block-end: 0; display: flex; flex-direction: column }
-[part=content] { flex: 1 }
-.loading [part=content] { visibility: hidden }
-.loading { animation: pulse 1.5s ease-in-out infinite alternate; background:
-  radial-gradient(circle at 2.25em 2.25em, var(--line) 1.5em, transparent 1.55em) no-repeat,
-  linear-gradient(var(--line) 0 0) 4.5em 1.25em / 40% 1em no-repeat,
-  linear-gradient(var(--line) 0 0) 4.5em 2.75em / 25% .75em no-repeat,
-  linear-gradient(color-mix(in srgb, var(--line) 60%, transparent) 0 0) .75em 4.75em / calc(100% - 1.5em) 6.5em no-repeat, var(--background) }
-@keyframes pulse { to { opacity: .6 } }
+section { min-block-size: 12.5em }
+.loading [part=content] > * { min-block-size: 3em; background: var(--line); border-radius: var(--radius) }
+.loading [part=head] { inline-size: 60% }
+.loading [part=content] > * > * { visibility: hidden }
 [part=head] { display: flex; gap: .75em; align-items: center; block-size: 3em }
 [part=head] > :last-child { flex: 1; min-inline-size: 0 }
 [part=head] > :last-child > div { display: flex }
@@ -32,21 +27,17 @@ section { min-block-size: 12.5em; padding-block-end: 0; display: flex; flex-dire
 [part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=name] { font-size: 1.125em; font-weight: 600; color: inherit }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
-[part=score], [part=top], [part=streak] > span { unicode-bidi: plaintext }
+[part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
 [part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
-[part=level] { padding: 0 .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
-[part=level] { flex: 0 99 auto }
+[part=level] { flex: 0 99 auto; padding: 0 .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
 [part=streak] { color: var(--text) }
-[part=flame] { inline-size: 1em; block-size: 1em; margin-inline-end: .3em; vertical-align: -.1em; fill: var(--muted) }
-.lit > [part=flame] { fill: var(--activity-rank-streak, light-dark(#d9480f, #ff922b)) }
-ul { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
+ul { display: grid; box-sizing: border-box; grid: 6.75em / auto-flow; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
 li {
   box-sizing: border-box;
   display: grid;
   grid-auto-rows: 1.4em;
   place-content: center;
   justify-items: center;
-  block-size: 6.75em;
   text-align: center;
   white-space: nowrap;
   background: color-mix(in srgb, var(--text) 4%, var(--background));
@@ -72,16 +63,11 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
   [part=facts] { display: block; font-size: .75em }
   [part=facts] > * { display: block; inline-size: fit-content; max-inline-size: 100%; box-sizing: border-box }
   [part=streak] { white-space: normal; line-height: 1.2 }
-  ul { grid: auto-flow 1.875em / auto max-content 1fr auto; gap: 0 .4em; margin-block-start: .5em }
+  ul { grid: auto-flow 1.875em / auto max-content minmax(max-content, 1fr) auto; gap: 0 .4em; margin-block-start: .5em }
   li { display: grid; grid: 1fr / subgrid; grid-column: 1 / -1; place-content: normal; place-items: center start; block-size: auto; background: none; border-width: 0; border-radius: 0 }
   li + li { border-block-start-width: 1px }
   [part=rank] { overflow: visible; padding-inline: .4em; font-size: .875em }
   [part=score] { justify-self: end; font-size: .75em }
 }
-[part=status] { min-block-size: 1.2em; padding: 0; font-size: .75em; line-height: 1.2 }
-.failed { justify-content: center; text-align: center }
-.idle { min-block-size: 0; padding-block-end: .75em }
-.idle [part=status] { display: none }
-@media (prefers-reduced-motion: reduce) { .loading { animation: none } }
-@media (forced-colors: active) { [part=level], [part=avatar] { border: 1px solid } [part=flame] { fill: CanvasText } }
+@media (forced-colors: active) { [part=level], [part=avatar] { border: 1px solid } }
 `)

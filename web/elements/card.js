@@ -2,8 +2,8 @@
 
 import { card } from './card-style.js'
 import { avatarOf, baseOf, make, nameOf, reflecting, write } from './dom.js'
-import { flame } from './flame.js'
 import { Panel } from './panel.js'
+import { panel } from './panel-style.js'
 import { common } from './style.js'
 
 const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'refresh', 'theme'])
@@ -20,8 +20,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES) {
   #avatar = make('div')
   #name = make('div')
   #level = make('span', { part: 'level' })
-  #streakText = make('span')
-  #streak = make('span', { part: 'streak' }, flame(), this.#streakText)
+  #streak = make('span', { part: 'streak' })
   #places = make('ul', { part: 'places', role: 'list' })
   #periods = new Map() // elements of a place, by period
   #panel = new Panel(this, {
@@ -35,7 +34,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES) {
       ),
       this.#places,
     ],
-    styles: [common, card],
+    styles: [common, panel, card],
     urlOf: () => this.user && new URL(`v1/users/${encodeURIComponent(this.user)}/card`, baseOf(this)).href,
     fetchOf: () => /** @type {typeof ActivityCard} */ (this.constructor).fetch,
     show: (data, language) => this.#show(data, language),
@@ -74,7 +73,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES) {
     this.#level.hidden = !user.level
     this.#streak.hidden = !streak?.longest
     this.#streak.className = streak?.current ? 'lit' : ''
-    write(this.#streakText, streak ? texts.streak(number(streak.current), number(streak.longest)) : '')
+    write(this.#streak, streak ? texts.streak(number(streak.current), number(streak.longest)) : '')
 
     for (const [period, { score, rank, total }] of Object.entries(standings)) {
       const place = this.#placeOf(period)

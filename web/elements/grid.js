@@ -56,13 +56,21 @@ export class Grid {
     this.place()
   }
 
+  /** Shows empty days in place of any others. */
+  clear(isYear) {
+    this.#shape = ''
+    this.#days = []
+    this.#build(isYear, isYear ? 53 : 6)
+    this.place()
+  }
+
   /** Creates the cells, row by row. */
   #build(isYear, weeks) {
     const shape = `${isYear} ${weeks}`
     if (shape === this.#shape) return
     this.#shape = shape
     this.#isYear = isYear
-    this.#cells = Array.from({ length: weeks * 7 }, () => make('div', { role: 'gridcell' }))
+    this.#cells = Array.from({ length: weeks * 7 }, () => make('div', { part: 'day level-0', role: 'gridcell' }))
     const [rows, columns] = isYear ? [7, weeks] : [weeks, 7]
     const cellAt = (row, column) => this.#cells[isYear ? column * 7 + row : row * 7 + column]
     this.element.replaceChildren(
@@ -108,12 +116,8 @@ export class Grid {
     const { width, height } = tooltip.getBoundingClientRect()
     const left = Math.max(0, Math.min(middle - frame.left - width / 2, frame.width - width))
     const above = cell.top - height - GAP
-    const isBelow = above < 0
-    const set = (name, value) => tooltip.style.setProperty(name, `${value}px`)
-    set('left', left)
-    set('top', (isBelow ? cell.bottom + GAP : above) - frame.top)
-    set('--tip', middle - frame.left - left)
-    tooltip.className = isBelow ? 'below' : ''
+    const top = (above < 0 ? cell.bottom + GAP : above) - frame.top
+    tooltip.style.translate = `${left}px ${top}px`
   }
 
   #onKey(event) {

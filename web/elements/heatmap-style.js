@@ -15,10 +15,7 @@ section {
   --level-2: oklch(from color-mix(in oklab, var(--accent) 52%, var(--background)) l calc(c * 1.5) h);
   --level-3: oklch(from color-mix(in oklab, var(--accent) 76%, var(--background)) l calc(c * 1.2) h);
   --level-4: var(--accent);
-  display: flex;
-  flex-direction: column;
   min-block-size: 14.25em;
-  padding-block-end: 0;
 }
 [data-layout=month] {
   --level-2: oklch(from color-mix(in oklab, var(--accent) 44%, var(--background)) l calc(c * 1.5) h);
@@ -27,7 +24,6 @@ section {
 [part=content] {
   position: relative;
   display: flex;
-  flex: 1;
   flex-direction: column;
   justify-content: space-between;
   inline-size: 100%;
@@ -38,19 +34,18 @@ section {
 [part=header], [part=footer] { display: flex; flex-wrap: wrap; gap: 0 1em; justify-content: space-between; align-items: center }
 [part=header] { min-block-size: 1.5em }
 [part=summary] { font-weight: 600 }
-[part=streak] { display: flex; gap: .3em; align-items: center }
-[part=flame] { flex: none; inline-size: 1em; block-size: 1em; fill: var(--muted) }
-.lit > [part=flame] { fill: var(--activity-rank-streak, light-dark(#d9480f, #ff922b)) }
-.loading :is([part=streak], [part=footer]) { visibility: hidden }
+.loading :is([part=header], [part=months], [part=footer]) { visibility: hidden }
 [part=chart] { display: flex; gap: .4em; box-sizing: border-box; block-size: calc(var(--chart) + var(--months)); padding-block-start: var(--spare) }
 [part=months], [part=weekdays] { color: var(--muted) }
 :is([part=months], [part=weekdays]) > * { font-size: .75em; line-height: 1; white-space: nowrap }
 [part=weekdays] { display: grid; align-content: start; align-items: center; grid-auto-rows: var(--pitch); margin-block-start: calc(var(--months) - var(--gap) / 2); inline-size: 1em }
-[part=weekdays] > :nth-child(even), [data-layout=month] [part=weekdays] { visibility: hidden }
+[part=weekdays] > :nth-child(even) { visibility: hidden }
+[data-layout=month] [part=weekdays] { display: none }
 [part=scroller] { flex: 1; min-inline-size: 0; overflow-x: auto; margin: -.25em; padding: .25em; scrollbar-width: thin }
-[part=months] { display: grid; grid-template-columns: repeat(53, var(--pitch)); inline-size: max-content; block-size: var(--months) }
+[part=months] { display: grid; grid-template-columns: repeat(53, var(--cell)); column-gap: var(--gap); block-size: var(--months) }
 [part=months] > * { grid-column: span var(--span) }
-[part=calendar] { display: grid; gap: var(--gap); inline-size: max-content }
+[part=calendar] { display: grid; gap: var(--gap) }
+[part=scroller] > * { inline-size: max-content; margin-inline-end: auto }
 [role=row] { display: flex; gap: var(--gap) }
 [role=gridcell] { box-sizing: border-box; inline-size: var(--cell); block-size: var(--cell); border-radius: .2em }
 [part~=day], [part~=swatch] { background: var(--level-0); box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--text) 7%, transparent) }
@@ -64,32 +59,21 @@ section {
 [data-layout=year] [part=scroller]:dir(rtl) { direction: ltr }
 [data-layout=year] [part=scroller]:dir(rtl) > div { direction: rtl }
 [data-layout=month] { --spare: 0em }
-[data-layout=month] [part=weekdays] { display: none }
-[data-layout=month] :is([part=calendar], [part=months]) { inline-size: auto }
-[data-layout=month] [part=months] { grid-template-columns: repeat(7, 1fr); gap: var(--gap); text-align: center }
+[data-layout=month] [part=scroller] > * { inline-size: auto }
+[data-layout=month] [part=months] { grid-template-columns: repeat(7, 1fr); text-align: center }
 [data-layout=month] [part=calendar] { block-size: var(--chart); grid-auto-rows: 1fr }
 [data-layout=month] [role=gridcell] { flex: 1; display: grid; place-content: center; block-size: auto; font-size: .75em; line-height: 1; font-variant-numeric: tabular-nums }
 [data-layout=month] :is([part~=level-3], [part~=level-4]) { color: var(--background) }
-.loading [part=chart] > * { visibility: hidden }
-.loading [part=chart] {
-  --x: var(--pitch);
-  --y: var(--pitch);
-  --size: calc(100% - 1.4em) calc(7 * var(--pitch) - var(--gap));
-  background:
-    repeating-linear-gradient(90deg, transparent 0 calc(var(--x) - var(--gap)), var(--background) calc(var(--x) - var(--gap)) var(--x)) 100% calc(var(--spare) + var(--months)) / var(--size) no-repeat,
-    repeating-linear-gradient(var(--level-0) 0 calc(var(--y) - var(--gap)), var(--background) calc(var(--y) - var(--gap)) var(--y)) 100% calc(var(--spare) + var(--months)) / var(--size) no-repeat;
-  animation: pulse 1.5s ease-in-out infinite alternate;
-}
-.loading[data-layout=month] [part=chart] { --x: calc((100% + var(--gap)) / 7); --y: calc((100% + var(--gap)) / 6); --size: 100% var(--chart) }
-@keyframes pulse { to { opacity: .4 } }
 [part=footer] { min-block-size: 1.25em; font-size: .75em; color: var(--muted) }
 [part=facts] { font-size: inherit }
-[part=summary], [part=streak] > span, [part=facts], [part=details] { unicode-bidi: plaintext }
+[part=summary], [part=streak], [part=facts], [part=details] { unicode-bidi: plaintext }
 [part=legend] { display: flex; gap: .25em; align-items: center; margin-inline-start: auto }
 [part=legend] > span { padding-inline: .25em }
 [part~=swatch] { inline-size: 1em; block-size: 1em; border-radius: .2em }
 [part=details] {
   position: absolute;
+  left: 0;
+  top: 0;
   z-index: 1;
   box-sizing: border-box;
   inline-size: max-content;
@@ -103,16 +87,6 @@ section {
   pointer-events: none;
 }
 [part=details]::first-line { font-weight: 600 }
-[part=details]::after {
-  content: "";
-  position: absolute;
-  inset-block-start: 100%;
-  left: var(--tip);
-  border: .4em solid transparent;
-  border-block-start-color: var(--text);
-  transform: translateX(-50%);
-}
-[part=details].below::after { inset-block: auto 100%; border-color: transparent; border-block-end-color: var(--text) }
 @container (min-inline-size: 46em) {
   section { --cell: clamp(.625em, (100cqi - 3.125em) / 53 - var(--gap), .875em) }
 }
@@ -125,22 +99,9 @@ section {
   [part=summary], [part=streak] { font-size: .875em }
   [part=facts] { display: none }
 }
-[part=status] { min-block-size: 1.2em; padding: 0; font-size: .75em; line-height: 1.2 }
-.failed { justify-content: center; text-align: center }
-.idle { min-block-size: 0; padding-block-end: .75em }
-.idle [part=status] { display: none }
-@media (prefers-reduced-motion: reduce) { .loading [part=chart] { animation: none } }
 @media (forced-colors: active) {
-  section, section[data-layout] {
-    --level-0: Canvas;
-    --level-1: color-mix(in srgb, Highlight 25%, Canvas);
-    --level-2: color-mix(in srgb, Highlight 50%, Canvas);
-    --level-3: color-mix(in srgb, Highlight 75%, Canvas);
-    --level-4: Highlight;
-  }
-  [part~=day], [part~=swatch] { forced-color-adjust: none; border: 1px solid GrayText; color: CanvasText }
-  [data-layout=month] :is([part~=level-3], [part~=level-4]) { color: HighlightText }
-  [part=flame] { fill: CanvasText }
+  section { --accent: Highlight; --background: Canvas; --text: CanvasText }
+  [part~=day], [part~=swatch] { forced-color-adjust: none; border: 1px solid; color: CanvasText }
   [part=details] { border: 1px solid CanvasText }
 }
 `)

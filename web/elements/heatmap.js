@@ -2,11 +2,11 @@
 
 import { layoutOf, MONTH } from './calendar.js'
 import { baseOf, make, reflecting, write } from './dom.js'
-import { flame } from './flame.js'
 import { Grid } from './grid.js'
 import { heatmap } from './heatmap-style.js'
 import { LEVELS, levelsOf } from './levels.js'
 import { Panel } from './panel.js'
+import { panel } from './panel-style.js'
 import { common } from './style.js'
 
 const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'days', 'refresh', 'theme'])
@@ -31,8 +31,7 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
   #token = null
   #grid = new Grid(this)
   #summary = make('p', { part: 'summary' })
-  #streakText = make('span')
-  #streak = make('p', { part: 'streak' }, flame(), this.#streakText)
+  #streak = make('p', { part: 'streak' })
   #months = make('div', { part: 'months', ariaHidden: 'true' })
   #weekdays = make('div', { part: 'weekdays', ariaHidden: 'true' })
   #scroller = make('div', { part: 'scroller' }, this.#months, this.#grid.element)
@@ -53,10 +52,11 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
         make('div', { part: 'footer' }, this.#facts, legend),
         this.#grid.tooltip,
       ],
-      styles: [common, heatmap],
+      styles: [common, panel, heatmap],
       urlOf: () => this.#url,
       // Sources are shared by fetch function. This element's own keeps the data of one token from other elements.
       fetchOf: () => this.#fetch,
+      clear: () => this.#clear(),
       show: (history, language) => this.#show(history, language),
       label: ({ texts }) => {
         write(this.#less, texts.less)
@@ -74,7 +74,10 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
   }
 
   connectedCallback() {
-    this.#panel.setState(this.user ? 'loading' : 'failed idle')
+    if (this.user) {
+      this.#panel.setState('loading')
+      this.#clear()
+    }
     this.#update()
   }
 
@@ -104,7 +107,6 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
   async #update() {
     // Otherwise the request would be sent without the token, and again with it.
     if (!this.#token) await pageIsReady
-    this.#panel.section.dataset.layout ??= this.#days > MONTH ? 'year' : 'month'
     this.#panel.update()
   }
 
@@ -140,6 +142,16 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
     return month
   }
 
+  #clear() {
+    const isYear = this.#days > MONTH && !archiveless.has(baseOf(this).origin)
+    this.#setLayout(isYear)
+    this.#grid.clear(isYear)
+  }
+
+  #setLayout(isYear) {
+    this.#panel.section.dataset.layout = isYear ? 'year' : 'month'
+  }
+
   #show({ days: newestFirst, streak }, language) {
     const { texts, tag } = language
     const number = (value) => language.number(value)
@@ -157,9 +169,9 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
         : texts.summary(number(active), total, number(total), number(days.length)),
     )
     write(this.#facts, isYear ? texts.active_days(active, number(active)) : '')
-    write(this.#streakText, texts.streak(number(streak.current), number(streak.longest)))
+    write(this.#streak, texts.streak(number(streak.current), number(streak.longest)))
     this.#streak.className = streak.current ? 'lit' : ''
-    this.#panel.section.dataset.layout = isYear ? 'year' : 'month'
+    this.#setLayout(isYear)
 
     const date = format({ weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' })
     const dayFormat = format({ day: 'numeric' })

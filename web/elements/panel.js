@@ -25,6 +25,7 @@ export class Panel {
    * @param {CSSStyleSheet[]} options.styles
    * @param {() => string | undefined} options.urlOf returns the URL; nothing to show without one
    * @param {() => (url: string, options: RequestInit) => Promise<Response>} options.fetchOf
+   * @param {() => void} [options.clear] called before data is requested
    * @param {(data: any, language: any) => void} options.show
    * @param {(language: any) => string} options.label returns the accessible name
    * @param {string} options.failed name of the text that replaces missing fallback content
@@ -79,6 +80,7 @@ export class Panel {
       this.#shown = null
       write(this.#status, '')
       this.setState(url ? 'loading' : 'failed idle')
+      this.#options.clear?.()
     }
     this.#source?.watch(this.#onData, secondsOf(this.#host, 60))
   }
