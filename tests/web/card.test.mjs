@@ -205,7 +205,7 @@ describe('requests', () => {
   })
 
   it('elements of the same member share one', async (t) => {
-    let urls
+    let urls = []
     const body = '<activity-card src="APP_URL" user="ada"></activity-card>'.repeat(3)
     const page = await open(t, ADA, { body, before: (page) => void (urls = recordRequests(page, CARD)) })
     await eventually(() => page.getByRole('listitem').count(), 15)
