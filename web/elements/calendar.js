@@ -1,18 +1,31 @@
-// Styles of <activity-heatmap>.
+// Places the days of a calendar: weeks as columns for a year, as rows for a month.
 
-import { sheet } from './style.js'
+/** Days that need no archive. */
+export const MONTH = 31
 
-export const calendar = sheet(`
-section { min-block-size: 28em }
-.loading [part=content] { visibility: hidden }
-[part=summary] { min-block-size: 1.5em; font-weight: 600 }
-table { inline-size: 100%; block-size: 18.5em; max-inline-size: 28em; margin-block: .5em; table-layout: fixed; border-spacing: .2em }
-thead, th { block-size: 1.5em }
-td { block-size: 2.5em; padding: 0; border-radius: .3em; text-align: center; font-variant-numeric: tabular-nums }
-td[part] { cursor: default; outline-offset: -1px; box-shadow: inset 0 0 0 1px var(--line) }
-[part~=level-1] { background: color-mix(in srgb, var(--accent) 10%, var(--background)) }
-[part~=level-2] { background: color-mix(in srgb, var(--accent) 20%, var(--background)) }
-[part~=level-3] { background: color-mix(in srgb, var(--accent) 30%, var(--background)) }
-[part~=level-4] { background: color-mix(in srgb, var(--accent) 42%, var(--background)) }
-[part=details] { min-block-size: 2.8em }
-`)
+const WEEKS = 53 // of a year
+
+/**
+ * Returns where days are on a calendar. Weeks begin on Monday, as in the API.
+ * @param {string[]} dates in ascending order, without gaps: `2026-11-20`
+ */
+export function layoutOf(dates) {
+  const isYear = dates.length > MONTH
+  const weekday = (new Date(`${dates.at(-1)}T12:00Z`).getUTCDay() + 6) % 7
+  // 366 days would begin a 54th week if today is Monday.
+  const shown = isYear ? dates.slice(-((WEEKS - 1) * 7 + weekday + 1)) : dates
+  const offset = (((weekday - shown.length + 1) % 7) + 7) % 7
+  const weeks = Math.ceil((offset + shown.length) / 7)
+  return { isYear, dates: shown, offset, weeks, months: isYear ? monthsOf(shown, offset, weeks) : [] }
+}
+
+/** Returns the months of weeks: a date in each, and how many weeks it has. The week of the 1st begins a month. */
+function monthsOf(dates, offset, weeks) {
+  const months = []
+  for (let week = 0; week < weeks; week++) {
+    const date = dates[Math.min(week * 7 + 6 - offset, dates.length - 1)]
+    if (months.at(-1)?.date.slice(0, 7) === date.slice(0, 7)) months.at(-1).weeks++
+    else months.push({ date, weeks: 1 })
+  }
+  return months
+}

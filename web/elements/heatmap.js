@@ -1,15 +1,26 @@
-// <activity-heatmap>: a user's last 31 days as a calendar. Only that user or a service may read them.
+// <activity-heatmap>: a user's days as a calendar, a year or a month. Without a token only what the user has made public.
 
-import { calendar } from './calendar.js'
-import { baseOf, make, reflecting, secondsOf, write } from './dom.js'
-import { languageOf } from './languages.js'
-import { Source } from './source.js'
+import { layoutOf, MONTH } from './calendar.js'
+import { baseOf, make, reflecting, write } from './dom.js'
+import { Grid } from './grid.js'
+import { heatmap } from './heatmap-style.js'
+import { LEVELS, levelsOf } from './levels.js'
+import { Panel } from './panel.js'
+import { panel } from './panel-style.js'
 import { common } from './style.js'
 
-const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'refresh', 'theme'])
-const LEVELS = 4 // above zero
+const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'days', 'refresh', 'theme'])
+const YEAR = 366 // days
 const DAY = 864e5 // ms
-const MONDAY = Date.UTC(2024, 0, 1)
+const MONDAY = Date.UTC(2024, 0, 1, 12)
+
+const archiveless = new Set() // origins of deployments that keep a month
+
+// Scripts of the page that may set a token have run.
+const pageIsReady = new Promise((resolve) => {
+  if (document.readyState === 'complete') resolve(undefined)
+  for (const name of ['DOMContentLoaded', 'load']) addEventListener(name, resolve)
+})
 
 export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
@@ -18,44 +29,55 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
   static fetch = (url, options) => fetch(url, options)
 
   #token = null
-  #isScheduled = false
-  #requestedLanguage // promise
-  #language
-  #source
-  #shown // history on display
-  #fired = '' // the last event: load or error
-  #body = make('tbody')
-  #weekdays = make('tr')
-  #table = make('table', { part: 'calendar', role: 'grid' }, make('thead', {}, this.#weekdays), this.#body)
-  #days = [] // cells and their texts, in ascending order
+  #grid = new Grid(this)
   #summary = make('p', { part: 'summary' })
   #streak = make('p', { part: 'streak' })
-  #details = make('p', { part: 'details' })
-  #status = make('p', { part: 'status', role: 'status' })
-  #content = make('div', { part: 'content' }, this.#summary, this.#table, this.#details, this.#streak)
-  #section = make('section', { part: 'activity', role: 'group' }, this.#content, make('slot'), this.#status)
+  #months = make('div', { part: 'months', ariaHidden: 'true' })
+  #weekdays = make('div', { part: 'weekdays', ariaHidden: 'true' })
+  #scroller = make('div', { part: 'scroller' }, this.#months, this.#grid.element)
+  #facts = make('p', { part: 'facts' })
+  #less = make('span')
+  #more = make('span')
+  #panel
 
   constructor() {
     super()
-    const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [common, calendar]
-    root.append(this.#section)
-    this.#setState('failed')
+    const swatches = Array.from({ length: LEVELS + 1 }, (_, level) => make('i', { part: `swatch level-${level}` }))
+    const legend = make('p', { part: 'legend', ariaHidden: 'true' }, this.#less, ...swatches, this.#more)
+    this.#panel = new Panel(this, {
+      part: 'activity',
+      content: [
+        make('div', { part: 'header' }, this.#summary, this.#streak),
+        make('div', { part: 'chart' }, this.#weekdays, this.#scroller),
+        make('div', { part: 'footer' }, this.#facts, legend),
+        this.#grid.tooltip,
+      ],
+      styles: [common, panel, heatmap],
+      urlOf: () => this.#url,
+      // Sources are shared by fetch function. This element's own keeps the data of one token from other elements.
+      fetchOf: () => this.#fetch,
+      clear: () => this.#clear(),
+      show: (history, language) => this.#show(history, language),
+      label: ({ texts }) => {
+        write(this.#less, texts.less)
+        write(this.#more, texts.more)
+        return (this.#grid.element.ariaLabel = texts.activity)
+      },
+      failed: 'unknown',
+    })
+    this.#scroller.onscroll = () => this.#grid.place()
     // A token assigned before the element was defined shadows the setter.
     if (Object.hasOwn(this, 'token')) {
       this.#token = this.token
       delete this.token
     }
-    this.#table.onkeydown = (event) => this.#onKey(event)
-    for (const name of ['focusin', 'pointerover']) {
-      this.#table.addEventListener(name, ({ target }) => {
-        const day = this.#days.find(({ cell }) => cell === target)
-        if (day) write(this.#details, day.text)
-      })
-    }
   }
 
   connectedCallback() {
+    if (this.user) {
+      this.#panel.setState('loading')
+      this.#clear()
+    }
     this.#update()
   }
 
@@ -73,156 +95,112 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
    */
   set token(token) {
     this.#token = token
-    this.#source?.unwatch(this.#onHistory)
-    this.#source = null
+    this.#panel.reset()
     this.#update()
   }
 
   /** Requests the history now. */
   reload() {
-    this.#source?.refresh()
+    this.#panel.reload()
   }
 
-  #update() {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    queueMicrotask(() => {
-      this.#isScheduled = false
-      this.#setSource()
-      this.#setLanguage()
-    })
+  async #update() {
+    // Otherwise the request would be sent without the token, and again with it.
+    if (!this.#token) await pageIsReady
+    this.#panel.update()
   }
 
-  #setSource() {
-    // The service rejects requests without a token.
-    const isReady = this.isConnected && this.user && this.#token
-    const url = isReady ? new URL(`v1/users/${encodeURIComponent(this.user)}/activity`, baseOf(this)).href : undefined
-    if (!this.#source || this.#source.url !== url) {
-      this.#source?.unwatch(this.#onHistory)
-      // Sources are shared by fetch function. This element's own keeps the data of one token from other elements.
-      this.#source = url && Source.of(this.#fetch, url)
-      this.#fired = ''
-      this.#shown = null
-      this.#setState(url ? 'loading' : 'failed')
-    }
-    this.#source?.watch(this.#onHistory, secondsOf(this, 60))
+  get #days() {
+    const days = Math.trunc(Number(this.days ?? YEAR))
+    return days >= 1 && days <= YEAR ? days : YEAR
+  }
+
+  get #url() {
+    if (!this.user) return undefined
+    const url = new URL(`v1/users/${encodeURIComponent(this.user)}/activity`, baseOf(this))
+    url.searchParams.set('days', String(this.#days))
+    return url.href
   }
 
   #fetch = async (url, options) => {
     const token = typeof this.#token === 'function' ? await this.#token() : this.#token
+    const headers = token ? { authorization: `Bearer ${token}` } : undefined
     const type = /** @type {typeof ActivityHeatmap} */ (this.constructor)
-    return type.fetch(url, { ...options, headers: { authorization: `Bearer ${token}` } })
-  }
-
-  async #setLanguage() {
-    const requested = languageOf(this)
-    if (requested === this.#requestedLanguage) return
-    this.#requestedLanguage = requested
-    const language = await requested
-    if (requested !== this.#requestedLanguage) return
-    this.#language = language
-    this.#shown = null
-    this.#section.lang = language.tag
-    this.#section.ariaLabel = this.#table.ariaLabel = language.texts.activity
-    if (this.#source) this.#onHistory(this.#source.state)
-  }
-
-  #onHistory = ({ data, at, failure }) => {
-    if (!this.#language) return
-    const { texts } = this.#language
-    if (data && data !== this.#shown) {
-      this.#shown = data
-      this.#show(data)
-      this.#setState('')
+    const fetchDays = (days) => {
+      const limited = new URL(url)
+      limited.searchParams.set('days', String(days))
+      return type.fetch(limited.href, { ...options, headers })
     }
-    if (data) {
-      const status = failure?.offline ? texts.offline : texts.failed
-      write(this.#status, failure ? status(this.#language.time(at)) : '')
-      this.#fire(new Event('load'))
-    } else if (failure) {
-      const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
-      this.#setState('failed')
-      write(this.#status, hasFallback ? '' : texts.unknown)
-      this.#fire(new ErrorEvent('error', { message: failure.problem?.detail ?? `status ${failure.status}` }))
-    }
+    const { origin } = new URL(url)
+    const days = this.#days
+    if (days <= MONTH || archiveless.has(origin)) return fetchDays(Math.min(days, MONTH))
+    const response = await fetchDays(days)
+    if (response.status !== 400) return response
+    // The deployment has no archive of day boards, or the user id is invalid.
+    const month = await fetchDays(MONTH)
+    if (month.ok) archiveless.add(origin)
+    return month
   }
 
-  /** Dispatches `error` and then `load` at most once for each URL and token, as images do. */
-  #fire(event) {
-    if (this.#fired === event.type || this.#fired === 'load') return
-    this.#fired = event.type
-    this.dispatchEvent(event)
+  #clear() {
+    const isYear = this.#days > MONTH && !archiveless.has(baseOf(this).origin)
+    this.#setLayout(isYear)
+    this.#grid.clear(isYear)
   }
 
-  #setState(state) {
-    this.#section.className = state
-    this.#section.ariaBusy = String(state === 'loading')
+  #setLayout(isYear) {
+    this.#panel.section.dataset.layout = isYear ? 'year' : 'month'
   }
 
-  #show({ days: newestFirst, streak }) {
-    const { texts, tag } = this.#language
-    const number = (value) => this.#language.number(value)
+  #show({ days: newestFirst, streak }, language) {
+    const { texts, tag } = language
+    const number = (value) => language.number(value)
     const format = (options) => new Intl.DateTimeFormat(tag, { ...options, timeZone: 'UTC' })
-    const dateFormat = format({ dateStyle: 'long' })
-    const dayFormat = format({ day: 'numeric' })
-    const days = newestFirst.toReversed()
-    const total = days.reduce((sum, { points }) => sum + points, 0)
-    const active = days.filter(({ points }) => points > 0).length
-    write(this.#summary, texts.summary(number(active), total, number(total), number(days.length)))
+    const layout = layoutOf(newestFirst.map(({ date }) => date).reverse())
+    const days = newestFirst.slice(0, layout.dates.length).reverse()
+    const points = days.map((day) => day.points)
+    const total = points.reduce((sum, value) => sum + value, 0)
+    const active = points.filter((value) => value > 0).length
+    const { isYear } = layout
+    write(
+      this.#summary,
+      isYear
+        ? texts.last_days(total, number(total), days.length, number(days.length))
+        : texts.summary(number(active), total, number(total), number(days.length)),
+    )
+    write(this.#facts, isYear ? texts.active_days(active, number(active)) : '')
     write(this.#streak, texts.streak(number(streak.current), number(streak.longest)))
+    this.#streak.className = streak.current ? 'lit' : ''
+    this.#setLayout(isYear)
 
-    const max = Math.max(...days.map(({ points }) => points))
-    this.#days = days.map(({ date, points, actions = {} }) => {
-      const noon = Date.parse(`${date}T12:00Z`)
+    const date = format({ weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' })
+    const dayFormat = format({ day: 'numeric' })
+    const levels = levelsOf(points)
+    const shown = days.map(({ date: id, points, actions = {} }, index) => {
+      const noon = Date.parse(`${id}T12:00Z`)
       const done = Object.entries(actions).map(([action, { count, points }]) =>
         texts.done(action, count, number(count), points, number(points)),
       )
-      const text = [texts.day_points(dateFormat.format(noon), points, number(points)), ...done].join(' · ')
-      const level = points > 0 ? Math.ceil((points / max) * LEVELS) : 0
+      const lines = [texts.day_points(date.format(noon), points, number(points)), ...done]
       // Only the number: some languages add a word.
-      const content = dayFormat.formatToParts(noon).find(({ type }) => type === 'day').value
-      const cell = make('td', { part: `day level-${level}`, tabIndex: -1, ariaLabel: text }, content)
-      return { noon, text, cell }
+      const day = dayFormat.formatToParts(noon).find(({ type }) => type === 'day').value
+      return { date: id, text: lines.join(' · '), lines: lines.join('\n'), number: day, level: levels[index] }
     })
-    const today = this.#days.at(-1)
-    today.cell.tabIndex = 0
-
-    // Weeks begin on Monday, as in the API.
-    const column = ({ noon }) => (new Date(noon).getUTCDay() + 6) % 7
-    const padding = Array.from({ length: column(this.#days[0]) }, () => make('td'))
-    const cells = [...padding, ...this.#days.map(({ cell }) => cell)]
-    while (cells.length % 7) cells.push(make('td'))
-    const weeks = Array.from({ length: cells.length / 7 }, (_, week) =>
-      make('tr', {}, ...cells.slice(week * 7, week * 7 + 7)),
-    )
-    const focused = this.shadowRoot.activeElement
-    this.#body.replaceChildren(...weeks)
-    if (focused) today.cell.focus({ preventScroll: true })
-    const [long, narrow] = [format({ weekday: 'long' }), format({ weekday: 'narrow' })]
-    const weekdays = Array.from({ length: 7 }, (_, day) => MONDAY + day * DAY)
-    this.#weekdays.replaceChildren(
-      ...weekdays.map((day) => make('th', { scope: 'col', ariaLabel: long.format(day) }, narrow.format(day))),
-    )
-    write(this.#details, today.text)
+    this.#grid.show(layout, shown)
+    this.#showHeadings(layout, format)
   }
 
-  #onKey(event) {
-    const index = this.#days.findIndex(({ cell }) => cell === event.target)
-    const forward = getComputedStyle(this).direction === 'rtl' ? -1 : 1
-    const last = this.#days.length - 1
-    const steps = {
-      ArrowLeft: -forward,
-      ArrowRight: forward,
-      ArrowUp: -7,
-      ArrowDown: 7,
-      Home: -index,
-      End: last - index,
-    }
-    const day = this.#days[index + steps[event.key]]
-    if (index < 0 || !day || event.altKey || event.ctrlKey || event.metaKey) return
-    event.preventDefault()
-    event.target.tabIndex = -1
-    day.cell.tabIndex = 0
-    day.cell.focus()
+  /** Shows the names of months above a year, and the letters of weekdays beside it or above a month. */
+  #showHeadings({ isYear, months }, format) {
+    const [narrow, short] = [format({ weekday: 'narrow' }), format({ month: 'short' })]
+    const letters = Array.from({ length: 7 }, (_, day) => make('span', {}, narrow.format(MONDAY + day * DAY)))
+    this.#weekdays.replaceChildren(...(isYear ? letters : []))
+    const names = months.map(({ date, weeks }) => {
+      // A single week is too narrow for a name.
+      const name = make('span', {}, weeks > 1 ? short.format(Date.parse(date)) : '')
+      name.style.setProperty('--span', String(weeks))
+      return name
+    })
+    this.#months.replaceChildren(...(isYear ? names : letters))
   }
 }

@@ -34,4 +34,12 @@ export interface Texts {
   streak(current: string, longest: string): string
   summary(days: string, points: number, p: string, of: string): string
   unknown: string
+  last_days(points: number, p: string, days: number, of: string): string
+  active_days(days: number, n: string): string
+  less: string
+  more: string
+  card: string
+  no_member: string
+  place(rank: string): string
+  unit(points: number): string
 }

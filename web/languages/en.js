@@ -47,4 +47,12 @@ export const elements = {
   streak: (current, longest) => `${current}-day streak (best: ${longest}).`,
   summary: (days, points, p, of) => `${p} point${s(points)} on ${days} of the last ${of} days.`,
   unknown: 'Could not load the activity.',
+  last_days: (points, p, days, of) => `${p} point${s(points)} in the last ${days > 360 ? 'year' : `${of} days`}`,
+  active_days: (days, n) => `${n} active day${s(days)}`,
+  less: 'Less',
+  more: 'More',
+  card: 'Member',
+  no_member: 'Could not load the member.',
+  place: (rank) => `#${rank}`,
+  unit: (points) => `point${s(points)}`,
 }

@@ -44,4 +44,12 @@ export const elements = {
   streak: (current, longest) => `连续活跃 ${current} 天（最长 ${longest} 天）。`,
   summary: (days, _points, p, of) => `最近 ${of} 天中有 ${days} 天活跃，共 ${p} 分。`,
   unknown: '活跃记录加载失败。',
+  last_days: (_points, p, days, of) => `最近${days > 360 ? '一年' : ` ${of} 天`}共 ${p} 分`,
+  active_days: (_days, n) => `${n} 天活跃`,
+  less: '少',
+  more: '多',
+  card: '成员',
+  no_member: '成员信息加载失败。',
+  place: (rank) => `#${rank}`,
+  unit: () => '分',
 }

@@ -1,0 +1,73 @@
+// Styles of <activity-card>. Its height does not depend on its content.
+
+import { sheet } from './style.js'
+
+export const card = sheet(`
+section { min-block-size: 12.5em }
+.loading [part=content] > * { min-block-size: 3em; background: var(--line); border-radius: var(--radius) }
+.loading [part=head] { inline-size: 60% }
+.loading [part=content] > * > * { visibility: hidden }
+[part=head] { display: flex; gap: .75em; align-items: center; block-size: 3em }
+[part=head] > :last-child { flex: 1; min-inline-size: 0 }
+[part=head] > :last-child > div { display: flex }
+[part=avatar] {
+  position: relative;
+  display: block;
+  inline-size: 2.5em;
+  block-size: 2.5em;
+  overflow: hidden;
+  border-radius: 50%;
+  font-size: 1.2em;
+  line-height: 2.5em;
+  text-align: center;
+  color: light-dark(#1b2330, #e4e9ef);
+  background: light-dark(hsl(var(--hue) 50% 88%), hsl(var(--hue) 30% 28%));
+}
+[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
+[part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+[part=name] { font-size: 1.125em; font-weight: 600; color: inherit }
+a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
+[part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
+[part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
+[part=level] { flex: 0 99 auto; padding: 0 .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
+[part=streak] { color: var(--text) }
+ul { display: grid; box-sizing: border-box; grid: 6.75em / auto-flow; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
+li {
+  box-sizing: border-box;
+  display: grid;
+  grid-auto-rows: 1.4em;
+  place-content: center;
+  justify-items: center;
+  text-align: center;
+  white-space: nowrap;
+  background: color-mix(in srgb, var(--text) 4%, var(--background));
+  border: 1px solid var(--line);
+  border-radius: var(--radius);
+}
+li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
+[part=period], [part=top] { font-size: .75em; color: var(--muted) }
+[part=score] { font-size: .8125em }
+[part=rank] { padding: 0 .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
+[part=rank], [part=score] { font-variant-numeric: tabular-nums }
+:is([part~=first], [part~=second], [part~=third]) > [part=rank] { color: #1b2330 }
+[part~=first] > [part=rank] { background: var(--activity-rank-first, #ffd75e) }
+[part~=second] > [part=rank] { background: var(--activity-rank-second, #d5dbe2) }
+[part~=third] > [part=rank] { background: var(--activity-rank-third, #eab587) }
+@container (max-inline-size: 34em) {
+  [part=unit], .unranked { position: absolute; clip-path: inset(50%); inline-size: 1px; block-size: 1px; overflow: hidden }
+}
+@container (max-inline-size: 20em) {
+  section { min-block-size: 16.5em }
+  [part=head] { block-size: 4.75em; gap: .5em }
+  [part=avatar] { font-size: 1em }
+  [part=facts] { display: block; font-size: .75em }
+  [part=facts] > * { display: block; inline-size: fit-content; max-inline-size: 100%; box-sizing: border-box }
+  [part=streak] { white-space: normal; line-height: 1.2 }
+  ul { grid: auto-flow 1.875em / auto max-content minmax(max-content, 1fr) auto; gap: 0 .4em; margin-block-start: .5em }
+  li { display: grid; grid: 1fr / subgrid; grid-column: 1 / -1; place-content: normal; place-items: center start; block-size: auto; background: none; border-width: 0; border-radius: 0 }
+  li + li { border-block-start-width: 1px }
+  [part=rank] { overflow: visible; padding-inline: .4em; font-size: .875em }
+  [part=score] { justify-self: end; font-size: .75em }
+}
+@media (forced-colors: active) { [part=level], [part=avatar] { border: 1px solid } }
+`)

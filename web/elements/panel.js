@@ -1,0 +1,127 @@
+// What <activity-heatmap> and <activity-card> share: one document of the API that is loading, shown, or replaced by the
+// element's fallback content.
+
+import { make, secondsOf, write } from './dom.js'
+import { languageOf } from './languages.js'
+import { Source } from './source.js'
+
+export class Panel {
+  #host
+  #options
+  #status = make('p', { part: 'status', role: 'status' })
+  #section
+  #isScheduled = false
+  #requestedLanguage // promise
+  #language
+  #source
+  #shown // data on display
+  #fired = '' // the last event: load or error
+
+  /**
+   * @param {HTMLElement & { refresh: string }} host
+   * @param {object} options
+   * @param {string} options.part of the section
+   * @param {Node[]} options.content of the section
+   * @param {CSSStyleSheet[]} options.styles
+   * @param {() => string | undefined} options.urlOf returns the URL; nothing to show without one
+   * @param {() => (url: string, options: RequestInit) => Promise<Response>} options.fetchOf
+   * @param {() => void} [options.clear] called before data is requested
+   * @param {(data: any, language: any) => void} options.show
+   * @param {(language: any) => string} options.label returns the accessible name
+   * @param {string} options.failed name of the text that replaces missing fallback content
+   */
+  constructor(host, options) {
+    this.#host = host
+    this.#options = options
+    this.#section = make('section', { part: options.part, role: 'group' })
+    this.#section.append(make('div', { part: 'content' }, ...options.content), make('slot'), this.#status)
+    const root = host.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = options.styles
+    root.append(this.#section)
+    this.setState('failed idle')
+  }
+
+  get section() {
+    return this.#section
+  }
+
+  /** Follows the attributes, all that change in one task at once. */
+  update() {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#setSource()
+      this.#setLanguage()
+    })
+  }
+
+  /** Forgets the data, which another request may not be allowed to see. */
+  reset() {
+    this.#source?.unwatch(this.#onData)
+    this.#source = null
+  }
+
+  reload() {
+    this.#source?.refresh()
+  }
+
+  setState(state) {
+    this.#section.className = state
+    this.#section.ariaBusy = String(state === 'loading')
+  }
+
+  #setSource() {
+    const url = this.#host.isConnected ? this.#options.urlOf() : undefined
+    if (!this.#source || this.#source.url !== url) {
+      this.reset()
+      this.#source = url && Source.of(this.#options.fetchOf(), url)
+      this.#fired = ''
+      this.#shown = null
+      write(this.#status, '')
+      this.setState(url ? 'loading' : 'failed idle')
+      this.#options.clear?.()
+    }
+    this.#source?.watch(this.#onData, secondsOf(this.#host, 60))
+  }
+
+  async #setLanguage() {
+    const requested = languageOf(this.#host)
+    if (requested === this.#requestedLanguage) return
+    this.#requestedLanguage = requested
+    const language = await requested
+    if (requested !== this.#requestedLanguage) return
+    this.#language = language
+    this.#shown = null
+    this.#section.lang = language.tag
+    this.#section.ariaLabel = this.#options.label(language)
+    if (this.#source) this.#onData(this.#source.state)
+  }
+
+  #onData = ({ data, at, failure }) => {
+    if (!this.#language) return
+    const { texts } = this.#language
+    if (data && data !== this.#shown) {
+      this.#shown = data
+      this.setState('')
+      this.#options.show(data, this.#language)
+    }
+    if (data) {
+      const status = failure?.offline ? texts.offline : texts.failed
+      write(this.#status, failure ? status(this.#language.time(at)) : '')
+      this.#fire(new Event('load'))
+    } else if (failure) {
+      const hasFallback = this.#host.childElementCount > 0 || this.#host.textContent.trim() !== ''
+      this.setState('failed')
+      write(this.#status, hasFallback ? '' : texts[this.#options.failed])
+      this.#fire(new ErrorEvent('error', { message: failure.problem?.detail ?? `status ${failure.status}` }))
+    }
+  }
+
+  /** Dispatches `error` and then `load` at most once for each source, as images do. */
+  #fire(event) {
+    if (this.#fired === event.type || this.#fired === 'load') return
+    this.#fired = event.type
+    this.#host.dispatchEvent(event)
+  }
+}
