@@ -30,9 +30,9 @@ const SETTINGS = {
   generateOperationSlug: ({ operationId, method, path }) => operationId ?? method + path,
 }
 
-/** @type {any} */
+/** @type {object} the OpenAPI document */
 let api
-/** @type {{ updateConfiguration: (configuration: object) => void }} */
+/** @type {import('./scalar.d.ts').Reference} */
 let reference
 
 async function loadDocument() {
@@ -51,7 +51,8 @@ function settings() {
     forceDarkModeState: theme(),
     localization: { locale, direction: document.documentElement.dir },
     modelsSectionLabel: schemas,
-    setPageTitle: () => title,
+    /** @param {{ title?: string }} section */
+    setPageTitle: ({ title: section }) => (section ? `${section} · ${title}` : title),
   }
 }
 
