@@ -4,6 +4,7 @@ import { $ } from '/page/dom.js'
 import { startTheme } from '/page/theme.js'
 import { startLanguage, words } from '/page/words.js'
 import { createApiReference } from '/vendor/scalar/standalone.esm.js'
+import { keepAccessible } from './accessible.js'
 
 // Leaves curl, fetch, Python, Go and PHP.
 const HIDDEN_SAMPLES =
@@ -43,13 +44,18 @@ async function loadDocument() {
 
 /** Returns the settings in the page's language and theme. */
 function settings() {
-  const { locale, schemas, title } = words()
+  const { locale, more, schemas, title } = words()
   document.title = title
   return {
     ...SETTINGS,
     content: api,
     forceDarkModeState: theme(),
-    localization: { locale, direction: document.documentElement.dir },
+    localization: {
+      locale,
+      direction: document.documentElement.dir,
+      // Begins with the text of the button, as speech input requires.
+      translations: { actions: { showMore: more }, navigation: { showAllEndpoints: `${more}: {name}` } },
+    },
     modelsSectionLabel: schemas,
     /** @param {{ title?: string }} section */
     setPageTitle: ({ title: section }) => (section ? `${section} · ${title}` : title),
@@ -76,6 +82,7 @@ async function start() {
   try {
     api = await loading
     reference = createApiReference('#reference', settings())
+    keepAccessible()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     $('failure').textContent = words().failed(reason)

@@ -19,6 +19,8 @@ export const docs = {
   leaderboard: 'Leaderboard',
   language: 'Language',
   dark: 'Dark',
+  code: 'Code',
+  more: 'Show more',
   schemas: 'Schemas',
   failed: (reason) => `Could not load the API document: ${reason}.`,
 }

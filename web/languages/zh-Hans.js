@@ -16,6 +16,8 @@ export const docs = {
   leaderboard: '排行榜',
   language: '语言',
   dark: '深色',
+  code: '代码',
+  more: '显示更多',
   schemas: '数据模型',
   failed: (reason) => `无法加载 API 文档：${reason}。`,
 }
