@@ -1,138 +1,278 @@
 // The API reference.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 
-import { delayRequests, eventually, layoutShift, PHONE, startApp } from './support.mjs'
+import { eventually, layoutShift, PHONE, recordRequests, scrollWidth, startApp, violations } from './support.mjs'
 
 const api = JSON.parse(readFileSync(new URL('../../web/openapi.json', import.meta.url), 'utf8'))
+const operations = Object.entries(api.paths).flatMap(([path, item]) =>
+  Object.values(item)
+    .filter(({ operationId }) => operationId)
+    .map(({ operationId, tags, summary }) => ({ path, operationId, tag: tags[0].toLowerCase(), summary })),
+)
+const run = promisify(execFile)
+const WIDE = { viewport: { width: 1280, height: 900 } }
+
+// Until the Worker sends it.
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+  "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+async function withPolicy(page, before) {
+  await page.route('**/docs', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': POLICY } })
+  })
+  await before?.(page)
+}
 
 let app
 
 before(async () => {
-  app = await startApp()
+  app = await startApp({ live: false })
 })
 after(() => app?.stop())
 
-const urlOf = (hash) => `${new URL('/docs', app.url)}${hash}`
+const hashOf = (operationId) =>
+  `#tag/${operations.find((operation) => operation.operationId === operationId).tag}/${operationId}`
+const section = (page, operationId) => page.locator(`section[id$="/${operationId}"]`)
 
-/** Opens the reference and waits until it is rendered. */
-async function open(t, options = {}, hash = '') {
-  const page = await app.visit(t, urlOf(hash), options)
-  await page.locator('[data-ready]').waitFor()
+/** Opens the reference, at an operation if there is one, and waits until it is rendered. */
+async function open(t, operationId = '', options = {}) {
+  const url = `${app.url}/docs${operationId && hashOf(operationId)}`
+  const page = await app.visit(t, url, { ...WIDE, ...options, before: (page) => withPolicy(page, options.before) })
+  await (operationId ? section(page, operationId).locator('pre').first() : page.locator('main h1')).waitFor()
   return page
 }
 
-/** Returns the focused element, and whether it and its outline are in the viewport. */
-const focused = (page) =>
-  page.evaluate(() => {
-    const element = document.activeElement
-    const { top, left, bottom, right } = element.getBoundingClientRect()
-    const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element)
-    const [width, offset] = [outlineWidth, outlineOffset].map(parseFloat)
-    const hasOutline = outlineStyle === 'solid' && width >= 2
-    const edge = width + offset
-    const isInView = top >= edge && left >= edge && bottom <= innerHeight - edge && right <= innerWidth - edge
-    return {
-      tag: element.localName,
-      id: element.id,
-      href: element.getAttribute('href'),
-      isVisible: hasOutline && isInView,
-    }
-  })
+const search = (page) => page.getByRole('combobox', { name: 'Enter search query' })
+
+/** Enters a key or token in the introduction. */
+const authenticate = (page, token) => page.getByLabel('Bearer Token').first().fill(token)
+
+const send = (dialog) => dialog.getByRole('button', { name: /^Send .* request to/ })
+
+/** Opens the request of an operation, in a dialog. */
+async function openRequest(page, operationId) {
+  await section(page, operationId)
+    .getByRole('button', { name: /Test Request/ })
+    .click()
+  const dialog = page.getByRole('dialog')
+  await send(dialog).waitFor()
+  return dialog
+}
+
+/** Returns the code of an operation's sample in a language. */
+async function sample(page, operationId, language) {
+  const menu = section(page, operationId)
+    .getByRole('button', { name: /Curl|Fetch|Requests|NewRequest|cURL/ })
+    .first()
+  if (!(await menu.innerText()).includes(language)) {
+    await menu.click()
+    await page.getByRole('option', { name: language, exact: true }).click()
+    await eventually(async () => (await menu.innerText()).includes(language), true)
+  }
+  return section(page, operationId).locator('pre').first().innerText()
+}
 
 describe('API reference', () => {
-  it('every operation and schema is rendered', async (t) => {
+  it('search finds every operation', async (t) => {
     const page = await open(t)
-    const ids = Object.values(api.paths).flatMap((item) =>
-      Object.values(item).flatMap(({ operationId }) => operationId ?? []),
-    )
-    const schemas = Object.keys(api.components.schemas).map((name) => `schema-${name}`)
-    for (const id of [...ids, ...schemas]) assert.equal(await page.locator(`h3[id="${id}"]`).count(), 1, id)
-    const broken = await page.evaluate(() => {
-      /** @type {NodeListOf<HTMLAnchorElement>} */
-      const nodes = document.querySelectorAll('a[href^="#"]')
-      const links = [...nodes]
-      return links.map((a) => a.hash.slice(1)).filter((id) => !document.getElementById(decodeURIComponent(id)))
-    })
-    assert.deepEqual(broken, [])
-    const text = await page.locator('main').innerText()
-    assert.ok(!/undefined|\[object|NaN/.test(text))
+    await page.keyboard.press('Control+k')
+    for (const { summary, path } of operations) {
+      await search(page).fill(summary)
+      await page.getByRole('option', { name: summary }).filter({ hasText: path }).first().waitFor()
+    }
     assert.deepEqual(page.errors, [])
   })
 
-  it('URL hash scrolls to its section', async (t) => {
-    const page = await open(t, {}, '#schema-Board')
-    await eventually(() => focused(page), { tag: 'h3', id: 'schema-Board', href: null, isVisible: true })
-    assert.ok((await page.locator('#schema-Board').boundingBox()).y < 300)
+  it('loads nothing from elsewhere', async (t) => {
+    let urls = []
+    // Without the policy, which would hide what the reference tries to load.
+    const page = await open(t, 'getBoard', {
+      bypassCSP: true,
+      before: (page) => {
+        urls = recordRequests(page, /./)
+        page.on('websocket', (socket) => urls.push(socket.url()))
+      },
+    })
+    await page.keyboard.press('Control+k')
+    await search(page).fill('winners')
+    await page.keyboard.press('Escape')
+    const dialog = await openRequest(page, 'getBoard')
+    await send(dialog).click()
+    await dialog.getByText('200 OK').waitFor()
+    assert.deepEqual(
+      urls.filter((url) => new URL(url).origin !== new URL(app.url).origin && !/^(data|blob):/.test(url)),
+      [],
+    )
+    assert.ok(
+      urls.some((url) => url.includes('/v1/ranking/day?')),
+      urls.join('\n'),
+    )
+    assert.deepEqual(page.errors, [])
   })
 
-  it('missing document is reported', async (t) => {
+  it('is at most 900 KB gzipped, on its page alone', async (t) => {
+    let urls = []
+    await open(t, '', { before: (page) => (urls = recordRequests(page, /\.(js|css)$/)) })
+    const files = urls.map((url) => readFileSync(new URL(`../../build/web${new URL(url).pathname}`, import.meta.url)))
+    const bytes = files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0)
+    t.diagnostic(`${bytes} bytes in ${urls.length} files`)
+    assert.ok(bytes < 900_000, `${bytes}`)
+    await app.visit(t, app.url, { before: (page) => (urls = recordRequests(page, /\/(vendor|docs)\//)) })
+    assert.deepEqual(urls, [])
+  })
+
+  it('document that cannot be loaded is reported', async (t) => {
     const before = (page) => page.route('**/openapi.json', (route) => route.fulfill({ status: 503, body: '' }))
-    const page = await open(t, { before })
-    assert.equal(await page.getByRole('alert').innerText(), 'Could not load the API document: status 503')
+    const page = await app.visit(t, `${app.url}/docs`, { before })
+    await eventually(() => page.getByRole('alert').innerText(), 'Could not load the API document: status 503.')
   })
 
-  it('layout does not shift while loading', async (t) => {
-    for (const [options, hash] of /** @type {[object, string][]} */ ([
-      [{}, ''],
-      [PHONE, ''],
-      [{}, '#schema-Board'],
+  it('links to the document without JavaScript', async (t) => {
+    const page = await app.visit(t, `${app.url}/docs`, { javaScriptEnabled: false })
+    assert.equal(
+      await page.locator('noscript').innerText(),
+      'The API reference requires JavaScript. The document it shows is openapi.json.',
+    )
+  })
+
+  it('breaks its policy once, to learn that it may not compile code', async (t) => {
+    const before = (page) =>
+      page.addInitScript(() => {
+        globalThis.events = []
+        document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
+          globalThis.events.push([effectiveDirective, blockedURI]),
+        )
+      })
+    const page = await open(t, 'countActivity', { before })
+    await openRequest(page, 'countActivity')
+    assert.deepEqual(await page.evaluate('events'), [['script-src', 'eval']])
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('speaks the language of the reader, in both themes', async (t) => {
+    const page = await open(t, '', { locale: 'zh-CN', colorScheme: 'dark' })
+    const background = () => page.evaluate(() => getComputedStyle(document.querySelector('main')).backgroundColor)
+    await page.getByRole('button', { name: '搜索' }).waitFor()
+    const dark = await background()
+    await page.getByLabel('语言').selectOption('en')
+    await page.getByRole('button', { name: 'Search' }).waitFor()
+    await eventually(() => page.title(), 'API reference')
+    await page.getByRole('button', { name: 'Dark' }).click()
+    await eventually(async () => (await background()) !== dark, true)
+  })
+})
+
+describe('request in the API reference', () => {
+  it('is sent with a service key, which is not stored', async (t) => {
+    const page = await open(t)
+    await authenticate(page, app.serviceKey)
+    await page.goto(`${app.url}/docs${hashOf('countActivity')}`)
+    const dialog = await openRequest(page, 'countActivity')
+    await send(dialog).click()
+    await dialog.getByText('200 OK').waitFor()
+    assert.equal(await app.score('42'), 2)
+    const stored = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+    )
+    assert.ok(!stored.includes(app.serviceKey), stored)
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('is sent with a user token', async (t) => {
+    const page = await open(t)
+    await page.getByRole('button', { name: /serviceKey/ }).click()
+    await page.getByRole('option', { name: /userToken/ }).click()
+    await page.keyboard.press('Escape')
+    await page.locator('main').getByLabel('Bearer Token').last().fill(app.token('42'))
+    await page.goto(`${app.url}/docs${hashOf('putProfile')}`)
+    const dialog = await openRequest(page, 'putProfile')
+    await send(dialog).click()
+    await dialog.getByText('200 OK').waitFor()
+    assert.equal((await app.request('GET', '/v1/users/42')).name, 'Ada')
+  })
+})
+
+describe('samples in the API reference', () => {
+  it('are in five languages', async (t) => {
+    const page = await open(t, 'getBoard')
+    for (const [language, pattern] of /** @type {[string, RegExp][]} */ ([
+      ['Curl', /^curl /],
+      ['Fetch', /^fetch\(/],
+      ['Requests', /^import requests|^requests\./],
+      ['NewRequest', /^package main/],
+      ['cURL', /curl_init/],
     ])) {
-      let release = () => {}
-      const before = async (page) => (release = await delayRequests(page, '**/openapi.json'))
-      const page = await app.visit(t, urlOf(hash), { ...options, before })
-      await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted))))
-      release()
-      await page.locator('#schemas').waitFor()
-      const shift = await layoutShift(page)
-      assert.ok(shift < 0.001, `${JSON.stringify(options)} ${hash}: ${shift}`)
+      assert.match(await sample(page, 'getBoard', language), pattern)
+    }
+  })
+
+  it('of curl and JavaScript run as they are', async (t) => {
+    const page = await open(t)
+    await authenticate(page, app.serviceKey)
+    for (const operationId of ['countActivity', 'getBoard', 'putProfiles']) {
+      await page.goto(`${app.url}/docs${hashOf(operationId)}`)
+      await section(page, operationId).locator('pre').first().waitFor()
+      const curl = await sample(page, operationId, 'Curl')
+      const { stdout } = await run('sh', ['-c', `${curl.trim()} --silent --show-error --write-out '%{http_code}'`])
+      assert.match(stdout, /200$/, curl)
+      const code = await sample(page, operationId, 'Fetch')
+      const script = `const send = fetch
+        globalThis.fetch = async (...request) => {
+          const response = await send(...request)
+          console.log('status', response.status)
+          return response
+        }
+        ${code}`
+      assert.match((await run(process.execPath, ['--input-type=module', '-e', script])).stdout, /status 200/, code)
     }
   })
 })
 
-describe('API reference by keyboard', () => {
-  it('Tab visits every link in order', async (t) => {
-    const page = await open(t)
-    const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
-    assert.ok(links.length > 100, `${links.length}`)
-    // Nothing else on the page takes the focus.
-    const others = page.locator('button, summary, input, select, textarea, [role=button], [tabindex="0"]')
-    assert.equal(await others.count(), 0)
-    for (const href of links) {
-      await page.keyboard.press('Tab')
-      await eventually(() => focused(page), { tag: 'a', id: '', href, isVisible: true })
+/** Returns the violations, without the contrast of key symbols and of text that is scrolled out of its box. */
+const decided = async (page) =>
+  (await violations(page)).filter(
+    (violation) => !/non-text characters|obscured|overlapped|pseudo element/.test(violation),
+  )
+
+describe('API reference is accessible', () => {
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    // Tall enough for the introduction and the first operations.
+    for (const width of [1280, 390]) {
+      it(`passes axe, ${colorScheme}, ${width} pixels`, async (t) => {
+        const page = await open(t, '', { colorScheme, reducedMotion: 'reduce', viewport: { width, height: 4000 } })
+        await section(page, 'countActivity').locator('pre').first().waitFor()
+        assert.deepEqual(await decided(page), [])
+        const dialog = await openRequest(page, 'countActivity')
+        await send(dialog).click()
+        await dialog.getByText('401 Unauthorized').waitFor()
+        const found = await decided(page)
+        // The dialog has a main part of its own.
+        assert.deepEqual(
+          found.filter((violation) => !violation.startsWith('landmark-no-duplicate-main')),
+          [],
+        )
+      })
     }
-    await page.keyboard.press('Shift+Tab')
-    assert.equal((await focused(page)).href, links.at(-2))
+  }
+
+  it('fits 320 pixels', async (t) => {
+    const page = await open(t, 'countActivity', PHONE)
+    assert.equal(await scrollWidth(page), 320)
   })
 
-  it('first link skips the contents', async (t) => {
-    const page = await open(t)
-    await page.keyboard.press('Tab')
-    const skip = page.locator(':focus')
-    assert.equal(await skip.innerText(), 'Skip to the endpoints')
-    await page.keyboard.press('Enter')
-    await eventually(() => focused(page), { tag: 'h2', id: 'tag-Activity', href: null, isVisible: true })
-    assert.equal(await skip.isVisible(), true)
-    await page.keyboard.press('Tab')
-    assert.equal(await page.locator('section:has(#tag-Activity) a:focus').count(), 1)
-  })
-
-  it('every linked section takes the focus', async (t) => {
-    const page = await open(t)
-    const [contents, ...ids] = await page.locator('main :is(h2, h3)').evaluateAll((all) => all.map(({ id }) => id))
-    assert.equal(contents, '')
-    for (const id of ids) {
-      await page.locator(`a[href="#${id}"]`).first().focus()
-      await page.keyboard.press('Enter')
-      const target = async () => {
-        const { tag, ...rest } = await focused(page)
-        return { isHeading: /^h[23]$/.test(tag), ...rest }
-      }
-      await eventually(target, { isHeading: true, id, href: null, isVisible: true })
-      assert.equal(new URL(page.url()).hash, `#${id}`)
+  it('layout does not shift while loading', async (t) => {
+    for (const options of [{}, PHONE]) {
+      const page = await open(t, '', options)
+      const shift = await layoutShift(page)
+      assert.ok(shift < 0.01, `${shift}`)
     }
   })
 })

@@ -12,6 +12,19 @@ const NOUNS = {
   adjust: 'adjustment',
 }
 
+/** Texts of the API reference. `locale` is the name that Scalar gives this language; without one, `en`. */
+export const docs = {
+  locale: 'en',
+  title: 'API reference',
+  leaderboard: 'Leaderboard',
+  language: 'Language',
+  dark: 'Dark',
+  code: 'Code',
+  more: 'Show more',
+  schemas: 'Schemas',
+  failed: (reason) => `Could not load the API document: ${reason}.`,
+}
+
 /** @type {import('../elements/types.d.ts').Texts} */
 export const elements = {
   label: 'Leaderboard',

@@ -10,6 +10,18 @@ const NOUNS = {
   adjust: '积分调整',
 }
 
+export const docs = {
+  locale: 'zh-CN',
+  title: 'API 参考',
+  leaderboard: '排行榜',
+  language: '语言',
+  dark: '深色',
+  code: '代码',
+  more: '显示更多',
+  schemas: '数据模型',
+  failed: (reason) => `无法加载 API 文档：${reason}。`,
+}
+
 /** @type {import('../elements/types.d.ts').Texts} */
 export const elements = {
   label: '排行榜',

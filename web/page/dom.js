@@ -20,3 +20,50 @@ export function make(tag, properties, ...content) {
   element.append(...content)
   return element
 }
+
+/**
+ * Creates a link to a URL that a user has set; only its text, unless the URL is `https`.
+ * @param {string | undefined} url
+ * @param {string} text
+ */
+export function userLink(url, text) {
+  if (!url?.startsWith('https://')) return make('bdi', {}, text)
+  const rel = 'nofollow ugc noopener noreferrer'
+  return make('a', { href: url, rel, referrerPolicy: 'no-referrer' }, make('bdi', {}, text))
+}
+
+/**
+ * Returns a text in which nodes replace the names in braces.
+ * @param {string} text such as `You liked {target}`
+ * @param {Record<string, string | Node>} values
+ */
+export const fill = (text, values) =>
+  text.split(/(\{\w+\})/).map((part) => (part.startsWith('{') ? (values[part.slice(1, -1)] ?? part) : part))
+
+/**
+ * Creates a link to the page of a member.
+ * @param {{ id: string, name?: string }} user
+ */
+export const memberLink = ({ id, name = id }) =>
+  make('a', { href: memberPath(id), className: 'member' }, make('bdi', {}, name))
+
+/** @param {string} id */
+export const memberPath = (id) => `/u/${encodeURIComponent(id)}`
+
+const THEMED = 'activity-rank, activity-heatmap, activity-card'
+
+/** Returns the elements of the service on this page. */
+export const embedded = () => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(THEMED))
+
+/**
+ * Creates an element of the service, in the page's language and theme.
+ * @param {string} tag
+ * @param {Record<string, string>} attributes
+ */
+export function embed(tag, attributes) {
+  const element = document.createElement(tag)
+  const { lang, dataset } = document.documentElement
+  const common = { src: '/', lang, ...(dataset.theme && { theme: dataset.theme }) }
+  for (const [name, value] of Object.entries({ ...common, ...attributes })) element.setAttribute(name, value)
+  return element
+}

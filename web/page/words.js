@@ -1,123 +1,145 @@
-// Texts of the page in each language. The elements have their own.
+// The language of a page: one file for each, listed in /languages/index.json.
 
-/** @typedef {'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped' | 'stale' | 'queued'} OutcomeName */
+import { embedded } from './dom.js'
 
-/**
- * @typedef {object} Words
- * @property {Record<string, string>} labels by `data-word`
- * @property {Record<string, string>} actions
- * @property {string} separator between sentences
- * @property {(name: string) => string} undo
- * @property {(reason: string) => string} waiting
- * @property {(name: string, reason: string) => string} failed
- * @property {(points: string, rank: string | null) => string} standing
- * @property {Record<OutcomeName, (name: string, points: string) => string>} outcomes
- */
-
-/** @type {Record<string, Words>} */
-export const WORDS = {
-  en: {
-    labels: {
-      title: 'Activity ranking',
-      api: 'API',
-      health: 'Status',
-      nothing: 'Could not load the leaderboard.',
-      member: 'Try it as a member',
-      token: 'User token (JWT)',
-      enter: 'Sign in',
-      as: 'Signed in as',
-      leave: 'Sign out',
-      target: 'Target',
-      snippets: 'Add it to your site',
-      copy: 'Copy',
-      copied: 'Copied',
-      selected: 'Press Ctrl+C',
-      undo: 'Undo',
-      invalid_token: 'Invalid token.',
-      html: 'Leaderboard (HTML)',
-      script: 'Tracking (JavaScript)',
-      curl: 'From a server (curl)',
-    },
-    actions: { like: 'Like', bookmark: 'Bookmark', comment: 'Comment' },
-    separator: ' ',
-    undo: (name) => `Undo ${name.toLowerCase()}`,
-    waiting: (reason) => `Waiting to send. ${reason}`,
-    failed: (name, reason) => `${name} failed. ${reason}`,
-    standing: (points, rank) => (rank ? `Today: ${points} points, rank ${rank}.` : 'Today: no points.'),
-    outcomes: {
-      counted: (name, points) => `${name} counted: ${points} points.`,
-      duplicate: (name) => `${name} already counted.`,
-      undone: (name, points) => `${name} undone: ${points} points.`,
-      'nothing-to-undo': (name) => `No ${name.toLowerCase()} to undo.`,
-      capped: (name) => `${name} not counted: limit reached.`,
-      stale: (name) => `${name} not counted: superseded by a later action.`,
-      queued: (name) => `${name} queued. It will be counted shortly.`,
-    },
-  },
-  'zh-CN': {
-    labels: {
-      title: '活跃榜',
-      api: 'API 文档',
-      health: '服务状态',
-      nothing: '排行榜加载失败。',
-      member: '以成员身份体验',
-      token: '用户令牌（JWT）',
-      enter: '登录',
-      as: '已登录：',
-      leave: '退出登录',
-      target: '操作对象',
-      snippets: '嵌入您的网站',
-      copy: '复制',
-      copied: '已复制',
-      selected: '请按 Ctrl+C',
-      undo: '撤销',
-      invalid_token: '令牌无效。',
-      html: '排行榜（HTML）',
-      script: '记录用户行为（JavaScript）',
-      curl: '服务端调用（curl）',
-    },
-    actions: { like: '点赞', bookmark: '收藏', comment: '评论' },
-    separator: '',
-    undo: (name) => `撤销${name}`,
-    waiting: (reason) => `等待发送：${reason}`,
-    failed: (name, reason) => `${name}失败：${reason}`,
-    standing: (points, rank) => (rank ? `今日 ${points} 分，排名第 ${rank}。` : '今日暂无积分。'),
-    outcomes: {
-      counted: (name, points) => `${name}已计入：${points} 分。`,
-      duplicate: (name) => `${name}已计入过，不重复计分。`,
-      undone: (name, points) => `${name}已撤销：${points} 分。`,
-      'nothing-to-undo': (name) => `没有可撤销的${name}。`,
-      capped: (name) => `${name}未计分：已达上限。`,
-      stale: (name) => `${name}未计分：已被后续操作取代。`,
-      queued: (name) => `${name}已受理，稍后计分。`,
-    },
-  },
-}
-
-/** Returns the texts of the page's current language. */
-export const words = () => WORDS[document.documentElement.lang] ?? WORDS.en
+/** @typedef {typeof import('../languages/en.js').pages} Words */
 
 const STORAGE_KEY = 'activity-rank language'
+const FALLBACK = ['en', 'zh-Hans']
+const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']
 
-/** Returns the language that the reader selected, or the browser's. */
-export function preferredLanguage() {
-  let tag = navigator.language
-  try {
-    tag = localStorage.getItem(STORAGE_KEY) ?? tag
-  } catch {
-    // Storage is unavailable.
-  }
-  return /^zh\b/i.test(tag) ? 'zh-CN' : 'en'
+/** @type {Words} */
+let current
+
+/** Returns the texts of the page's language. */
+export const words = () => current
+
+/** Returns the page's language as a BCP 47 tag. */
+export const language = () => document.documentElement.lang
+
+/**
+ * Fills the menu of languages, and writes the page in the language that the reader has selected, or in the browser's.
+ * @param {HTMLSelectElement} select
+ * @param {() => void} [onChange] called after each selection
+ * @param {string} [part] the export of the language files
+ */
+export async function startLanguage(select, onChange = () => {}, part = 'pages') {
+  const tags = await availableLanguages()
+  select.replaceChildren(...tags.map(option))
+  await setLanguage(preferredLanguage(tags), part)
+  select.value = language()
+  select.addEventListener('change', async () => {
+    store(select.value)
+    await setLanguage(select.value, part)
+    onChange()
+  })
 }
 
 /**
- * Stores the language that the reader selected.
  * @param {string} tag
+ * @param {string} part
  */
-export function storeLanguage(tag) {
+async function setLanguage(tag, part) {
+  current = (await import(`/languages/${tag}.js`))[part]
+  const root = document.documentElement
+  root.lang = tag
+  root.dir = RIGHT_TO_LEFT.includes(scriptOf(tag)) ? 'rtl' : 'ltr'
+  label(document)
+  for (const element of embedded()) element.lang = tag
+}
+
+/**
+ * Writes the texts of `data-word`, and the accessible names of `data-word-label`.
+ * @param {ParentNode} parent
+ */
+export function label(parent) {
+  const texts = /** @type {Record<string, any>} */ (current)
+  for (const element of parent.querySelectorAll('[data-word], [data-word-label]')) {
+    const { word, wordLabel } = /** @type {HTMLElement} */ (element).dataset
+    if (word) element.textContent = texts[word]
+    if (wordLabel) element.ariaLabel = texts[wordLabel]
+  }
+}
+
+/** @returns {Promise<string[]>} */
+async function availableLanguages() {
+  try {
+    const response = await fetch('/languages/index.json')
+    if (response.ok) return await response.json()
+  } catch {
+    // Offline, or not built.
+  }
+  return FALLBACK
+}
+
+/** @param {string} tag */
+function option(tag) {
+  const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
+  return Object.assign(new Option(name, tag), { lang: tag })
+}
+
+/** @param {string} tag */
+const scriptOf = (tag) => new Intl.Locale(tag).maximize().script ?? ''
+
+/**
+ * Returns the first language that the reader has selected or set in the browser; English if there is none.
+ * @param {string[]} tags available
+ */
+function preferredLanguage(tags) {
+  for (const wanted of [stored(), ...navigator.languages]) {
+    if (!wanted) continue
+    const { language } = new Intl.Locale(wanted)
+    const tag = tags.find((tag) => new Intl.Locale(tag).language === language && scriptOf(tag) === scriptOf(wanted))
+    if (tag) return tag
+  }
+  return FALLBACK[0]
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(STORAGE_KEY)
+  } catch {
+    return null // storage is unavailable
+  }
+}
+
+/** @param {string} tag */
+function store(tag) {
   try {
     localStorage.setItem(STORAGE_KEY, tag)
   } catch {
     // Storage is unavailable.
   }
+}
+
+/**
+ * Formats a number or a number of points.
+ * @param {number} value
+ * @param {Intl.NumberFormatOptions} [options]
+ */
+export const number = (value, options = {}) =>
+  new Intl.NumberFormat(language(), { maximumFractionDigits: 4, ...options }).format(value)
+
+/**
+ * Formats a change of points, with its sign.
+ * @param {number} value
+ */
+export const change = (value) => number(value, { signDisplay: 'exceptZero' })
+
+/**
+ * Formats an instant.
+ * @param {string} instant RFC 3339
+ */
+export const time = (instant) =>
+  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'short' }).format(Date.parse(instant))
+
+/**
+ * Formats the days from an instant to another, which is not included.
+ * @param {string} from RFC 3339
+ * @param {string} to
+ * @param {string} [timeZone] of the days; the reader's by default
+ */
+export function days(from, to, timeZone) {
+  const fields = /** @type {const} */ ({ year: 'numeric', month: 'short', day: 'numeric' })
+  return new Intl.DateTimeFormat(language(), { ...fields, timeZone }).formatRange(Date.parse(from), Date.parse(to) - 1)
 }

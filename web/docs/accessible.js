@@ -1,0 +1,32 @@
+// Repairs what Scalar 1.72 gets wrong for assistive technology: the names and roles that axe reports.
+
+import { words } from '/page/words.js'
+
+/** @type {[selector: string, attributes: () => Record<string, string | null>][]} */
+const REPAIRS = [
+  ['button[role=none]', () => ({ role: null })],
+  // These have no list of suggestions to expand.
+  ['.code-input-lite__editor[role=combobox]', () => ({ role: 'textbox' })],
+  ['.cm-content:not([aria-label])', () => ({ 'aria-label': words().code })],
+  // What they control has no such id.
+  ['.scalar-client [class*=copy-button][aria-controls]', () => ({ 'aria-controls': null })],
+  // The page has a region of notifications already.
+  ['.scalar-client section[aria-live]:not([role])', () => ({ role: 'group' })],
+]
+
+function repair() {
+  for (const [selector, attributes] of REPAIRS) {
+    for (const element of document.querySelectorAll(selector)) {
+      for (const [name, value] of Object.entries(attributes())) {
+        if (value === null) element.removeAttribute(name)
+        else element.setAttribute(name, value)
+      }
+    }
+  }
+}
+
+/** Repairs the page now and after each change. */
+export function keepAccessible() {
+  repair()
+  new MutationObserver(repair).observe(document.body, { childList: true, subtree: true })
+}

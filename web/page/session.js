@@ -1,0 +1,158 @@
+// The signed-in member. A site signs its member in with a link: https://…/#token=<user token>
+
+const STORAGE_KEY = 'activity-rank token'
+const MAX_DELAY = 2 ** 31 - 1 // ms of a timer
+
+/** Whether the page is in a frame. Against clickjacking, a framed page has no member and no controls. */
+export const isFramed = self !== top
+
+/** @typedef {'invalid_token' | 'expired_token' | 'rejected_token'} Notice the word of a reason */
+/** @typedef {{ status: number, body: any }} Answer status 0 without a response */
+
+/**
+ * The session of this tab. It dispatches `change` after each sign-in and sign-out. The token is in sessionStorage, which
+ * ends with the tab.
+ */
+class Session extends EventTarget {
+  /** @type {string | null} */
+  user = null
+  /** @type {string | null} */
+  token = null
+  /**
+   * Why the member was signed out, or not signed in.
+   * @type {Notice | null}
+   */
+  notice = null
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer
+
+  /** Signs in by the token of the address, or by that of the tab. */
+  start() {
+    if (isFramed) return
+    const token = takeToken()
+    if (token !== null) this.signIn(token)
+    else this.#restore()
+    addEventListener('hashchange', () => {
+      const token = takeToken()
+      if (token !== null) this.signIn(token)
+    })
+  }
+
+  /**
+   * Signs in the user of a token. Only the service verifies its signature.
+   * @param {string} token
+   */
+  signIn(token) {
+    const claims = claimsOf(token)
+    if (!claims) return this.signOut('invalid_token')
+    const remaining = claims.exp * 1000 - Date.now()
+    if (remaining <= 0) return this.signOut('expired_token')
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#expire(), Math.min(remaining, MAX_DELAY))
+    store(token)
+    Object.assign(this, { user: claims.sub, token, notice: null })
+    this.dispatchEvent(new Event('change'))
+  }
+
+  /** @param {Notice | null} notice */
+  signOut(notice = null) {
+    clearTimeout(this.#timer)
+    store(null)
+    Object.assign(this, { user: null, token: null, notice })
+    this.dispatchEvent(new Event('change'))
+  }
+
+  /**
+   * Sends a request of the member. A rejected token signs out.
+   * @param {string} path
+   * @param {{ method?: string, body?: object }} [options]
+   * @returns {Promise<Answer>}
+   */
+  async request(path, { method = 'GET', body } = {}) {
+    const { token } = this
+    const answer = await send(path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+    })
+    if (answer.status === 401 && token === this.token) this.signOut('rejected_token')
+    return answer
+  }
+
+  #restore() {
+    const token = stored()
+    if (token) this.signIn(token)
+  }
+
+  #expire() {
+    const claims = claimsOf(this.token ?? '')
+    if (claims && claims.exp * 1000 > Date.now()) this.signIn(this.token ?? '')
+    else this.signOut('expired_token')
+  }
+}
+
+export const session = new Session()
+
+/**
+ * Sends a request without credentials.
+ * @param {string} path
+ * @returns {Promise<Answer>}
+ */
+export const read = (path) => send(path, {})
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ * @returns {Promise<Answer>}
+ */
+async function send(path, options) {
+  try {
+    const response = await fetch(path, options)
+    return { status: response.status, body: await response.json() }
+  } catch {
+    return { status: 0, body: null }
+  }
+}
+
+/** Takes the token out of the address, so that it is in no history and no bookmark. */
+function takeToken() {
+  const parts = location.hash.slice(1).split('&')
+  const token = parts.find((part) => part.startsWith('token='))
+  if (token === undefined) return null
+  const rest = parts.filter((part) => part !== token).join('&')
+  history.replaceState(null, '', `${location.pathname}${location.search}${rest && `#${rest}`}`)
+  return token.slice('token='.length)
+}
+
+/**
+ * Returns the claims of a token, or null.
+ * @param {string} token
+ * @returns {{ sub: string, exp: number } | null}
+ */
+function claimsOf(token) {
+  try {
+    const bytes = atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))
+    const { sub, exp } = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0))))
+    return typeof sub === 'string' && sub && typeof exp === 'number' ? { sub, exp } : null
+  } catch {
+    return null
+  }
+}
+
+function stored() {
+  try {
+    return sessionStorage.getItem(STORAGE_KEY)
+  } catch {
+    return null // storage is unavailable
+  }
+}
+
+/** @param {string | null} token */
+function store(token) {
+  try {
+    if (token) sessionStorage.setItem(STORAGE_KEY, token)
+    else sessionStorage.removeItem(STORAGE_KEY)
+  } catch {
+    // Storage is unavailable: signed in until the page is left.
+  }
+}
