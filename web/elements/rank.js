@@ -109,7 +109,8 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   }
 
   get #period() {
-    return this.period ?? 'day'
+    const { period } = this
+    return period === null || (period === 'hot' && this.#kind !== 'content') ? 'day' : period
   }
 
   get #periods() {
@@ -126,7 +127,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
         event: this.event,
         of: this.#kind,
         layout: this.#layout,
-        hasOwn: this.user && this.#kind !== 'content',
+        hasOwn: this.#hasOwn,
         hasWinners: this.#hasWinners,
       })
     }
@@ -137,6 +138,10 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
       this.#setSources(this.isConnected ? this.#urls() : {})
       this.#setLanguage()
     })
+  }
+
+  get #hasOwn() {
+    return Boolean(this.user) && this.#kind !== 'content'
   }
 
   /** Whether the winners of the last period are below the board: only below current boards of members. */
@@ -166,8 +171,8 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     return {
       board: url(top, { limit, date, group, movement }),
       live: date || isHot ? null : url('/live', { limit, group, movement }),
-      standing: user && of !== 'content' && url(`${top}/users/${encodeURIComponent(user)}`, { date, group, movement }),
-      winners: this.#hasWinners && url('/winners', { limit: 1, group }),
+      standing: this.#hasOwn ? url(`${top}/users/${encodeURIComponent(user)}`, { date, group, movement }) : undefined,
+      winners: this.#hasWinners ? url('/winners', { limit: 1, group }) : undefined,
     }
   }
 

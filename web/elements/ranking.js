@@ -64,13 +64,14 @@ tr${top3} > td:last-child {
   box-sizing: border-box;
   inline-size: 100%;
   block-size: var(--step);
-  border-radius: .5em .5em 0 0;
-  background: linear-gradient(color-mix(in oklab, var(--metal) 45%, var(--background)), color-mix(in oklab, var(--metal) 12%, var(--background)));
+  border-block-start: 3px solid var(--metal);
+  border-radius: .4em .4em 0 0;
+  background: color-mix(in oklab, var(--metal) 25%, var(--background));
   line-height: 1.25;
 }
 tr${top3} [part=score] { font-size: 1.375em }
-tr${top3} [part=unit] { display: block }
-tr${top3}[part~=own-row] > td:last-child { box-shadow: inset 0 3px var(--accent) }
+tr${top3} [part=unit] { display: block; color: inherit }
+tr${top3}[part~=own-row] > td:last-child { border-color: var(--accent) }
 [part=empty]::before { block-size: 9em; inline-size: 15em }
 .loading [part=rows] {
   --bar: linear-gradient(var(--line) 0 0) no-repeat;
