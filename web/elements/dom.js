@@ -14,14 +14,14 @@ export function write(element, text) {
 
 const isLink = (url) => /^https:\/\//.test(url)
 
-/** Creates the avatar of a user. Initials show until the image has loaded. */
+/** Creates the avatar of a user or the picture of a target. Initials show until the image has loaded. */
 export function avatarOf({ id, name = id, avatar }) {
   const initials = name
     .split(' ', 2)
     .map(([first]) => first)
     .join('')
   const element = make('span', { part: 'avatar', ariaHidden: 'true' }, initials)
-  const hue = [...id].reduce((hue, char) => (hue * 31 + char.charCodeAt(0)) % 360, 0)
+  const hue = [...id].reduce((hue, char) => (hue * 31 + char.charCodeAt(0) * 137) % 360, 0)
   element.style.setProperty('--hue', String(hue))
   if (isLink(avatar)) {
     const image = make('img', { alt: '', loading: 'lazy', decoding: 'async', referrerPolicy: 'no-referrer' })
@@ -32,9 +32,10 @@ export function avatarOf({ id, name = id, avatar }) {
   return element
 }
 
-/** Creates the name of a user, a link if the profile has one. */
-export function nameOf({ id, name = id, url }) {
-  const text = { part: 'name', dir: 'auto', title: name }
+/** Creates the name of a user or a target: a link if the profile has one, or to a page of the site. */
+export function nameOf({ id, name = id, url }, part = 'name', page = undefined) {
+  const text = { part, dir: 'auto', title: name }
+  if (page) return make('a', { ...text, href: page }, name)
   if (!isLink(url)) return make('span', text, name)
   return make('a', { ...text, href: url, rel: 'nofollow ugc noopener noreferrer', referrerPolicy: 'no-referrer' }, name)
 }

@@ -3,6 +3,8 @@
 import { elements as english } from '../languages/en.js'
 import { LANGUAGES } from '../languages/index.js'
 
+const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
+
 const loaded = new Map() // promises by BCP 47 tag
 
 /** Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. */
@@ -25,16 +27,10 @@ async function load(tag) {
 }
 
 class Language {
-  #number
-
   constructor(tag, texts) {
     this.tag = tag
     this.texts = texts
-    this.#number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 })
-  }
-
-  number(value) {
-    return this.#number.format(value)
+    this.number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 }).format
   }
 
   /** Formats a time, with the date unless that is today. */
@@ -45,8 +41,32 @@ class Language {
   }
 
   /** Formats a range of days in a time zone. */
-  days(from, to, timeZone) {
-    const fields = /** @type {const} */ ({ year: 'numeric', month: 'short', day: 'numeric' })
-    return new Intl.DateTimeFormat(this.tag, { ...fields, timeZone }).formatRange(from, to)
+  days(from, to, timeZone, year = true) {
+    const fields = /** @type {const} */ ({ month: 'short', day: 'numeric' })
+    return this.#range(from, to, { ...fields, year: year ? 'numeric' : undefined, timeZone })
+  }
+
+  /** Formats the year, the month or the days of a period. The short form leaves out the current year. */
+  period({ kind, start, end, timezone: timeZone }, isShort = false) {
+    const [from, to] = [Date.parse(start) + HALF_DAY, Date.parse(end) - HALF_DAY]
+    if (kind === 'year') return this.#range(from, to, { year: 'numeric', timeZone })
+    const month = isShort ? 'short' : 'long'
+    if (kind === 'month') return this.#range(from, to, { year: 'numeric', month, timeZone })
+    return this.days(from, to, timeZone, !isShort || new Date(from).getFullYear() !== new Date().getFullYear())
+  }
+
+  /** Formats a duration in ms by its two largest units, `short` or `narrow`. */
+  duration(ms, unitDisplay) {
+    const minutes = Math.max(1, Math.ceil(ms / 6e4))
+    const [day, hour] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24]
+    const units = day > 6 ? { day } : day ? { day, hour } : { hour, minute: minutes % 60 }
+    return Object.entries(units)
+      .filter(([, count]) => count)
+      .map(([unit, count]) => new Intl.NumberFormat(this.tag, { style: 'unit', unit, unitDisplay }).format(count))
+      .join(' ')
+  }
+
+  #range(from, to, options) {
+    return new Intl.DateTimeFormat(this.tag, options).formatRange(from, to)
   }
 }

@@ -1,10 +1,87 @@
-// Members on the page: the rows of a board, and the row of one's own.
+// Rows of members and content, and the row of one's own.
 
 import { avatarOf, make, nameOf, write } from './dom.js'
 
-const MEDALS = ['', ' first', ' second', ' third']
+export const MEDALS = ['', ' first', ' second', ' third']
+const MOVE = 400 // ms
+const COUNT = 800 // ms
 
-/** The rows of a board. Each is bound to its user, so it can be animated and keeps the focus. */
+const isReduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+
+/** A member or a target with rank, movement and score. */
+class Row {
+  score // on display
+  #cells
+  #rank = make('span', { part: 'rank' })
+  #score = make('span', { part: 'score' })
+  #unit = make('span', { part: 'unit', ariaHidden: 'true' })
+  #you = make('span', { part: 'you' })
+  #level = make('span', { part: 'level' })
+  #movement = make('span')
+  #meta = make('span', { className: 'meta' })
+  #profile = ''
+
+  /** Creates a row of a table, or one outside of tables. */
+  constructor(isInTable) {
+    const cell = (tag, role, ...content) => make(isInTable ? tag : 'div', isInTable ? { role } : {}, ...content)
+    const score = cell('td', 'cell', this.#score, ' ', this.#unit)
+    this.#cells = [cell('td', 'cell', this.#rank), cell('th', 'rowheader'), score]
+    this.element = cell('tr', 'row', ...this.#cells)
+  }
+
+  update({ user, target, author, rank, previous_rank, score }, { language, own, isMoving, isAnimated, pageOf }) {
+    const { texts } = language
+    const item = user ?? { id: target.id, name: target.title, url: target.url, avatar: target.image }
+    const isOwn = user && user.id === own
+    const [page, authorPage] = [user, author].map((member) => member && pageOf(member))
+    const profile = JSON.stringify([item, author, page, authorPage])
+    if (this.#profile !== profile) {
+      this.#profile = profile
+      const names = make('div', { className: 'names' }, nameOf(item, 'name', page), ' ', this.#meta)
+      this.#meta.replaceChildren(
+        ...(author ? [nameOf(author, 'author', authorPage)] : [this.#you, ' ', this.#level, ' ', this.#movement]),
+      )
+      this.#cells[1].replaceChildren(avatarOf(item), names)
+    }
+    write(this.#rank, rank ? language.number(rank) : '–')
+    write(this.#unit, texts.unit(score))
+    write(this.#you, isOwn ? texts.me : '')
+    write(this.#level, item.level?.name ?? '')
+    this.#showMovement(isMoving && rank ? previous_rank : undefined, rank, language)
+    this.#showScore(score, language, isAnimated)
+    this.element.part = `row${MEDALS[rank] ?? ''}${isOwn ? ' own-row' : ''}`
+    this.element.ariaCurrent = isOwn ? 'true' : null
+  }
+
+  #showMovement(previous, rank, { texts, number }) {
+    const moved = previous ? previous - rank : 0
+    const kind = previous === null ? 'new' : moved > 0 ? 'up' : moved < 0 ? 'down' : 'same'
+    const distance = number(Math.abs(moved))
+    this.#movement.part = `movement ${kind}`
+    write(this.#movement, { new: texts.new, up: `▲${distance}`, down: `▼${distance}`, same: '' }[kind])
+    this.#movement.role = moved ? 'img' : null
+    this.#movement.ariaLabel = moved ? texts[kind](distance) : null
+  }
+
+  /** Shows a score, counting up or down to it. */
+  #showScore(score, { number }, isAnimated) {
+    const from = this.score
+    this.score = score
+    if (score === null) return write(this.#score, '–')
+    if (!isAnimated || from == null || from === score || isReduced()) return write(this.#score, number(score))
+    this.#score.animate([{ color: 'var(--accent)' }, {}], { duration: 2 * COUNT })
+    const start = performance.now()
+    const step = (now) => {
+      if (this.score !== score) return
+      const part = 1 - (1 - Math.min(1, Math.max(0, now - start) / COUNT)) ** 3
+      write(this.#score, number(part < 1 ? Math.round(from + (score - from) * part) : score))
+      if (part < 1) requestAnimationFrame(step)
+    }
+    step(start)
+  }
+}
+
+/** The rows of a board. Each is bound to its member or target, so it can be animated and keeps the focus. */
 export class Rows {
   #body
   #rows = new Map()
@@ -13,118 +90,80 @@ export class Rows {
     this.#body = body
   }
 
-  show(entries, own, language, animated) {
+  show(entries, context) {
     const focused = this.#body.getRootNode().activeElement
-    const offsets = new Map([...this.#rows].map(([id, { row }]) => [id, row.offsetTop]))
     const old = this.#rows
+    const boxes = new Map([...old.values()].map(({ element }) => [element, element.getBoundingClientRect()]))
     this.#rows = new Map()
-    for (const { user, rank, score } of entries) {
-      const profile = JSON.stringify(user)
-      const known = old.get(user.id)
-      const shown = known?.profile === profile ? known : makeRow(user, profile)
-      const isOwn = user.id === own
-      write(shown.rank, language.number(rank))
-      write(shown.score, language.number(score))
-      shown.row.part = `row${MEDALS[rank] ?? ''}${isOwn ? ' own-row' : ''}`
-      shown.row.ariaCurrent = isOwn ? 'true' : null
-      this.#rows.set(user.id, shown)
+    for (const entry of entries) {
+      const { id } = entry.user ?? entry.target
+      const row = old.get(id) ?? new Row(true)
+      row.update(entry, context)
+      this.#rows.set(id, row)
     }
-    const rows = [...this.#rows.values()].map(({ row }) => row)
+    const rows = [...this.#rows.values()].map(({ element }) => element)
     const { children } = this.#body
     if (rows.some((row, index) => children[index] !== row) || rows.length < children.length) {
       this.#body.replaceChildren(...rows)
       if (focused?.isConnected) focused.focus({ preventScroll: true })
-      if (animated) this.#animate(offsets)
+      if (context.isAnimated && !isReduced()) move(rows, boxes)
     }
+  }
+
+  /** Returns the element of a row. */
+  get(id) {
+    return this.#rows.get(id)?.element
   }
 
   clear() {
     this.#rows.clear()
     this.#body.replaceChildren()
   }
+}
 
-  #animate(offsets) {
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
-    for (const [id, { row }] of this.#rows) {
-      const offset = offsets.get(id)
-      const distance = offset === undefined ? 0 : offset - row.offsetTop
-      const from = distance ? { transform: `translateY(${distance}px)` } : { opacity: 0 }
-      if (distance || offset === undefined) row.animate([from, {}], { duration: 400, easing: 'ease-in-out' })
-    }
+/** Moves rows from their former boxes to where they are now. New rows fade in. */
+function move(rows, boxes) {
+  for (const row of rows) {
+    const [from, to] = [boxes.get(row), row.getBoundingClientRect()]
+    const [x, y] = from ? [from.x - to.x, from.y - to.y] : [0, 0]
+    const start = from ? { transform: `translate(${x}px, ${y}px)` } : { opacity: 0 }
+    if (!from || x || y) row.animate([start, {}], { duration: MOVE, easing: 'ease-in-out' })
   }
 }
 
-function makeRow(user, profile) {
-  const rank = make('span', { part: 'rank' })
-  const score = make('td', { part: 'score' })
-  const member = make('th', { scope: 'row' }, make('div', {}, avatarOf(user), nameOf(user)))
-  return { profile, rank, score, row: make('tr', {}, make('td', {}, rank), member, score) }
-}
-
-/** The row of one's own, below the board. */
+/** One's own position: the way to the next rank, below the board, and the row while it is out of sight above. */
 export class Own {
   element = make('div', { part: 'own', role: 'group' })
-  #rank = make('span', { part: 'rank' })
-  #member = make('div')
-  #score = make('span', { part: 'score' })
-  #movement = make('span', { part: 'movement' })
-  #details = make('p', { part: 'details' })
-  #profile = ''
+  #row = new Row(false)
+  #details = make('p', { part: 'details', dir: 'auto' })
+  #top = make('p', { part: 'top', dir: 'auto' })
+  #progress = make('div', { part: 'progress', ariaHidden: 'true' }, make('div', { part: 'bar' }))
+  #listed = null // row of the board
+  #observer = new IntersectionObserver(([{ isIntersecting }]) => this.#pin(!isIntersecting), { threshold: 0.5 })
 
   constructor() {
-    this.element.append(this.#rank, this.#member, this.#score, this.#details)
+    this.element.append(this.#row.element, this.#details, this.#top, this.#progress)
   }
 
-  show({ user, rank, score, next, total }, moved, language) {
-    const { texts } = language
-    const number = (value) => (value === null ? '–' : language.number(value))
-    const profile = JSON.stringify(user)
-    if (this.#profile !== (this.#profile = profile)) {
-      this.#member.replaceChildren(avatarOf(user), make('span', {}, nameOf(user), ' ', this.#movement))
-    }
-    write(this.#rank, number(rank))
-    write(this.#score, number(score))
-    this.#movement.part = `movement ${moved > 0 ? 'up' : moved < 0 ? 'down' : 'same'}`
-    const distance = number(Math.abs(moved))
-    write(this.#movement, moved ? `${moved > 0 ? '▲' : '▼'} ${distance}` : '')
-    this.#movement.role = moved ? 'img' : null
-    this.#movement.ariaLabel = moved ? (moved > 0 ? texts.up(distance) : texts.down(distance)) : null
-    let details = score === null ? '' : texts.unranked
-    if (rank) {
-      const ahead = next && texts.next(next.points, number(next.points), number(next.rank))
-      details = [rank === 1 ? texts.first : ahead, texts.top(number(Math.ceil((100 * rank) / total)))]
-        .filter(Boolean)
-        .join(' · ')
-    }
-    write(this.#details, details)
-  }
-}
-
-/** The last visit's ranks by period, in localStorage. */
-export class RankMemory {
-  #key
-  #last = {}
-  #now
-
-  constructor(...names) {
-    this.#key = JSON.stringify(['activity-rank', ...names])
-    try {
-      this.#last = JSON.parse(String(localStorage.getItem(this.#key))) ?? {}
-    } catch {
-      // No storage.
-    }
-    this.#now = { ...this.#last }
+  /** Shows a standing, with a row of its own unless the board's row is in sight. */
+  show({ next, total, ...entry }, listed, context) {
+    const { texts, number } = context.language
+    const { rank, score } = entry
+    this.#row.update(/** @type {any} */ (entry), { ...context, own: null })
+    const ahead = next ? texts.next(next.points, number(next.points), number(next.rank)) : ''
+    const unranked = score === null ? '' : texts.unranked
+    write(this.#details, rank ? (rank === 1 ? texts.first : ahead) : unranked)
+    write(this.#top, rank ? texts.top(number(Math.ceil((100 * rank) / total))) : '')
+    const done = rank === 1 ? 1 : next ? score / (score + next.points) : 0
+    this.element.style.setProperty('--done', String(done))
+    if (this.#listed === listed) return
+    this.#observer.disconnect()
+    this.#listed = listed
+    this.#pin(!listed)
+    if (listed) this.#observer.observe(listed)
   }
 
-  /** Stores a rank and returns how many ranks it is above the one of the last visit. */
-  update({ kind, id }, rank) {
-    const last = this.#last[kind]
-    this.#now[kind] = [id, rank]
-    try {
-      localStorage.setItem(this.#key, JSON.stringify(this.#now))
-    } catch {
-      // Full, or no storage.
-    }
-    return last?.[0] === id && last[1] && rank ? last[1] - rank : 0
+  #pin(isPinned) {
+    this.element.classList.toggle('pinned', isPinned)
   }
 }

@@ -2,19 +2,28 @@
 
 import { baseOf, reflecting, secondsOf } from './dom.js'
 import { languageOf } from './languages.js'
-import { RankMemory } from './members.js'
+import { ranking } from './ranking.js'
 import { Source } from './source.js'
-import { common, ranking } from './style.js'
-import { PERIODS, View } from './view.js'
+import { common } from './style.js'
+import { periodsOf, View } from './view.js'
+import { warn } from './warnings.js'
+
+const LAYOUTS = ['full', 'list', 'compact', 'podium']
+const ROOTS = { members: 'ranking', authors: 'authors', content: 'content' }
+const MINUTE = 60e3 // ms
 
 const ATTRIBUTES = /** @type {const} */ ([
   'src',
+  'of',
   'period',
   'date',
   'group',
   'event',
   'user',
   'limit',
+  'layout',
+  'winners',
+  'member-url',
   'refresh',
   'theme',
 ])
@@ -35,15 +44,20 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   #isScheduled = false
   #requestedLanguage // promise
   #language
+  #of // what the columns are labelled for
   #board // source
   #standing // source
+  #winnersUrl
+  #winners // source
+  #winnersOf // id of the current period
   #shown // board on display
+  #context // of the rows on display
   #fired = '' // the last event: load or error
   #hasShown = false
   #disabled = new Set() // periods
-  #memory
   #rank // of `user`
   #step // smallest difference of two scores
+  #clock
 
   constructor() {
     super()
@@ -53,15 +67,21 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
   }
 
   connectedCallback() {
+    this.#clock = setInterval(() => this.#view.tick(), MINUTE)
     this.#update()
   }
 
   disconnectedCallback() {
+    clearInterval(this.#clock)
     this.#update()
   }
 
-  attributeChangedCallback(_name, before, after) {
-    if (before !== after && this.isConnected) this.#update()
+  attributeChangedCallback(name, before, after) {
+    if (before === after) return
+    if (['src', 'of'].includes(name)) this.#disabled.clear()
+    // Renders the board again.
+    if (['of', 'member-url'].includes(name)) this.#shown = null
+    if (this.isConnected) this.#update()
   }
 
   /** The board as JSON, or null before it has loaded. */
@@ -75,19 +95,41 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     this.#standing?.refresh()
   }
 
+  /** What the rows are: members, authors or content. */
+  get #kind() {
+    return this.event || !(this.of in ROOTS) ? 'members' : this.of
+  }
+
+  get #layout() {
+    return LAYOUTS.includes(this.layout) ? this.layout : 'auto'
+  }
+
   get #limit() {
-    return this.limit ?? 10
+    return this.layout === 'podium' ? 3 : (this.limit ?? 10)
   }
 
   get #period() {
-    return this.period ?? PERIODS[0]
+    const { period } = this
+    return period === null || (period === 'hot' && this.#kind !== 'content') ? 'day' : period
+  }
+
+  get #periods() {
+    return periodsOf(this.#kind).filter((period) => !this.#disabled.has(period))
   }
 
   // Batches updates: attributes change one at a time, and moving the element disconnects it.
   #update() {
     if (this.isConnected) {
-      const [limit, period, disabled] = [this.#limit, this.#period, this.#disabled]
-      this.#view.reserve({ limit, period, event: this.event, hasOwn: Boolean(this.user), disabled })
+      this.#view.reserve({
+        limit: this.#limit,
+        period: this.#period,
+        periods: this.#periods,
+        event: this.event,
+        of: this.#kind,
+        layout: this.#layout,
+        hasOwn: this.#hasOwn,
+        hasWinners: this.#hasWinners,
+      })
     }
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -98,28 +140,44 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     })
   }
 
-  /** Returns the URLs of the board, its event stream and the standing of `user`. */
+  get #hasOwn() {
+    return Boolean(this.user) && this.#kind !== 'content'
+  }
+
+  /** Whether the winners of the last period are below the board: only below current boards of members. */
+  get #hasWinners() {
+    const { event, date, layout, winners } = this
+    const isDefault = !event && !date && layout !== 'podium' && winners !== 'none'
+    return isDefault && this.#kind === 'members' && this.#period !== 'all'
+  }
+
+  /** Returns the URLs of the board, its event stream, the standing of `user` and the last winners. */
   #urls() {
     const { event, user } = this
-    // An event has no dates and no groups.
-    const { date, group } = event ? { date: null, group: null } : this
+    const [of, period] = [this.#kind, this.#period]
+    const isHot = period === 'hot'
+    // Only boards of periods have dates, and only those of members have groups and movement.
+    const date = event || isHot ? null : this.date
+    const group = event || of !== 'members' ? null : this.group
+    const movement = !event && of === 'members' && period !== 'all'
     const limit = this.#limit
     const base = baseOf(this)
-    const [root, top] = event ? ['events', '/ranking'] : ['ranking', '']
+    const [root, top] = event ? ['events', '/ranking'] : [ROOTS[of], '']
     const url = (path, query) => {
-      const url = new URL(`v1/${root}/${encodeURIComponent(event ?? this.#period)}${path}`, base)
+      const url = new URL(`v1/${root}/${encodeURIComponent(event ?? period)}${path}`, base)
       for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value)
       return url.href
     }
     return {
-      board: url(top, { limit, date, group }),
-      live: date ? null : url('/live', { limit, group }),
-      standing: user && url(`${top}/users/${encodeURIComponent(user)}`, { date, group }),
+      board: url(top, { limit, date, group, movement }),
+      live: date || isHot ? null : url('/live', { limit, group, movement }),
+      standing: this.#hasOwn ? url(`${top}/users/${encodeURIComponent(user)}`, { date, group, movement }) : undefined,
+      winners: this.#hasWinners ? url('/winners', { limit: 1, group }) : undefined,
     }
   }
 
   /** @param {Record<string, string>} urls */
-  #setSources({ board, live, standing }) {
+  #setSources({ board, live, standing, winners }) {
     const { fetch } = /** @type {any} */ (this.constructor)
     if (this.#board?.url !== board) {
       this.#board?.unwatch(this.#onBoard)
@@ -131,9 +189,15 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
       this.#standing?.unwatch(this.#showOwn)
       this.#standing = standing && Source.of(fetch, standing)
       this.#rank = null
-      this.#memory = standing && new RankMemory(new URL(standing).origin, this.group ?? '', this.user)
       // Renders the board again, which marks the user's row.
       this.#shown = null
+    }
+    if (this.#winnersUrl !== winners) {
+      this.#winners?.unwatch(this.#onWinners)
+      this.#winners = null
+      this.#winnersUrl = winners
+      this.#view.winners.show(null, this.#language)
+      if (this.#shown) this.#showWinners()
     }
     this.#board?.watch(this.#onBoard, secondsOf(this, 15))
     this.#standing?.watch(this.#showOwn, 0)
@@ -141,14 +205,17 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 
   async #setLanguage() {
     const requested = languageOf(this)
-    if (requested === this.#requestedLanguage) return
+    const of = this.#kind
+    if (requested === this.#requestedLanguage && of === this.#of) return
     this.#requestedLanguage = requested
+    this.#of = of
     const language = await requested
-    if (requested !== this.#requestedLanguage) return
+    if (requested !== this.#requestedLanguage || of !== this.#of) return
     this.#language = language
     this.#shown = null
-    this.#view.label(language)
+    this.#view.label(language, of)
     if (this.#board) this.#onBoard(this.#board.state)
+    if (this.#winners) this.#onWinners(this.#winners.state)
   }
 
   #onBoard = ({ data, at, failure }) => {
@@ -156,31 +223,63 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     if (!language) return
     if (!data) return failure && this.#fail(failure)
     const { texts } = language
+    const period = periodOf(data)
     if (data !== this.#shown) {
-      const animated = this.#fired === 'load'
-      if (animated && !data.entries.some(({ user }) => user.id === this.user)) this.#standing?.refreshSoon()
+      const { entries } = data
+      const isAnimated = this.#fired === 'load' && Boolean(this.#shown)
+      if (isAnimated && !entries.some(({ user }) => user?.id === this.user)) this.#standing?.refreshSoon()
       this.#shown = data
       this.#hasShown = true
-      this.#view.show({ ...data, period: periodOf(data) }, { own: this.user, language, animated })
+      // On the first board ever, every row would be new.
+      const isMoving = entries.some(({ previous_rank }) => previous_rank)
+      const of = this.#kind
+      this.#context = { language, own: this.user, of, isMoving, isAnimated, pageOf: this.#pageOf }
+      this.#view.show({ ...data, of, period }, this.#context)
       this.#showOwn()
+      this.#showWinners()
     }
+    this.#view.tick()
     const status = failure ? (failure.offline ? texts.offline : texts.failed) : data.stale && texts.stale
     this.#view.setStatus(status ? status(language.time(data.as_of ? Date.parse(data.as_of) : at)) : '')
     this.#fire(new Event('load'))
     // Back on the current board, it follows the calendar again.
-    if (this.date && !periodOf(data).closed) this.date = null
+    if (this.date && !period.closed) this.date = null
   }
 
-  #fail({ status, problem, offline }) {
+  /** Returns the page of the site about a user. */
+  #pageOf = ({ id }) => {
+    const template = this['member-url']
+    if (!template) return
+    const { protocol, href } = new URL(template.replaceAll('{user}', encodeURIComponent(id)), document.baseURI)
+    return /^https?:$/.test(protocol) ? href : undefined
+  }
+
+  // They are requested once there is a board, and again for each new one.
+  #showWinners() {
+    const { id } = periodOf(this.#shown)
+    if (!this.#winnersUrl || (this.#winners && this.#winnersOf === id)) return
+    this.#winnersOf = id
+    if (this.#winners) return this.#winners.refresh()
+    this.#winners = Source.of(/** @type {any} */ (this.constructor).fetch, this.#winnersUrl)
+    this.#winners.watch(this.#onWinners, 0)
+  }
+
+  #onWinners = ({ data }) => {
+    this.#view.winners.show(data?.boards?.[0], this.#language, this.#pageOf)
+  }
+
+  #fail(failure) {
+    const { status, problem, offline } = failure
     const { texts } = this.#language
     if (!this.event && status === 404 && problem?.type === '/problems/not-found') {
       this.#disabled.add(this.#period)
-      const other = PERIODS.find((period) => !this.#disabled.has(period))
+      const [other] = this.#periods
       if (other) return (this.period = other)
     }
     const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
     this.#shown = null
     this.#view.fail(texts.nothing, this.#hasShown, hasFallback)
+    warn(this, this.#board.url, failure)
     const message = problem?.detail ?? (offline ? 'offline' : `status ${status}`)
     this.#fire(new ErrorEvent('error', { message }))
   }
@@ -210,8 +309,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     }
     if (!standing) return
     const { rank } = standing
-    const moved = this.date ? 0 : this.#memory.update(period, rank)
-    this.#view.own.show(standing, moved, this.#language)
+    this.#view.own.show(standing, this.#view.row(this.user), this.#context)
     const last = this.#rank
     this.#rank = { id: period.id, rank }
     if (last?.id !== period.id || last.rank === rank) return
@@ -221,15 +319,11 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 }
 
 /** Returns the period of a board or of a standing; for an event one with its title. */
-const periodOf = ({ period, event }) =>
-  period ?? {
-    kind: 'event',
-    id: event.id,
-    title: event.title,
-    start: event.from,
-    end: event.to,
-    closed: event.state === 'final',
-  }
+const periodOf = ({ period, event }) => {
+  if (!event) return period ?? { kind: 'hot', id: 'hot' }
+  const { id, title, from: start, to: end, state } = event
+  return { kind: 'event', id, title, start, end, closed: state === 'final' }
+}
 
 /** Rounds points to the four decimals of scores. */
 const rounded = (points) => Math.round(points * 1e4) / 1e4

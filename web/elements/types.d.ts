@@ -4,6 +4,7 @@
 export interface Texts {
   label: string
   periods: string
+  hot: string
   day: string
   week: string
   month: string
@@ -13,11 +14,23 @@ export interface Texts {
   later: string
   rank: string
   member: string
+  author: string
+  item: string
   points: string
+  unit(count: number): string
   members(count: number, n: string): string
+  authors(count: number, n: string): string
+  content(count: number, n: string): string
+  left(time: string): string
+  starts(time: string): string
+  final: string
+  winners(period: string): string
+  nobody: Record<'day' | 'week' | 'month' | 'year' | 'all', string>
   empty: string
   expired: string
   you: string
+  me: string
+  new: string
   unranked: string
   up(n: string): string
   down(n: string): string
@@ -27,6 +40,7 @@ export interface Texts {
   stale(time: string): string
   offline(time: string): string
   failed(time: string): string
+  recent: string
   nothing: string
   activity: string
   day_points(date: string, points: number, p: string): string

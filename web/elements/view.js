@@ -2,30 +2,40 @@
 
 import { make, write } from './dom.js'
 import { Own, Rows } from './members.js'
+import { Winners } from './winners.js'
 
-export const PERIODS = ['day', 'week', 'month', 'year', 'all']
+const PERIODS = ['day', 'week', 'month', 'year', 'all']
+const CONTENT_PERIODS = ['hot', ...PERIODS]
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
+
+/** Returns the periods that there are boards of. */
+export const periodsOf = (of) => (of === 'content' ? CONTENT_PERIODS : PERIODS)
 
 let views = 0
 
 export class View {
   own = new Own()
+  winners = new Winners()
   section = make('section', { part: 'board', role: 'group' })
   #tabList = make('div', { part: 'tabs', role: 'tablist' })
   #tabs
+  #menu = make('select', { part: 'menu' })
+  #options = CONTENT_PERIODS.map((value) => make('option', { value }))
   #earlier = make('button', { part: 'arrow earlier' }, '‹')
   #later = make('button', { part: 'arrow later' }, '›')
-  #title = make('p', { part: 'title' })
-  #facts = make('p', { part: 'facts' })
-  #columns = ['rank', 'member', 'points'].map((name) => make('th', { scope: 'col', className: name }))
-  #empty = make('p', { part: 'empty' })
+  #title = make('p', { part: 'title', dir: 'auto' }, ...twoForms('', ''))
+  #facts = make('p', { part: 'facts', dir: 'auto' })
+  #columns = ['rank', 'item', 'points'].map((className) => make('th', { role: 'columnheader', className }))
+  #empty = make('p', { part: 'empty', dir: 'auto' })
   #rows
   #panel
-  #status = make('p', { part: 'status', role: 'status' })
+  #status = make('p', { part: 'status', role: 'status', dir: 'auto' })
+  #board // on display
+  #language
 
   constructor({ onPeriod, onDate }) {
     const id = `activity-rank-${++views}`
-    this.#tabs = PERIODS.map((value) => {
+    this.#tabs = CONTENT_PERIODS.map((value) => {
       const tab = make('button', { part: 'tab', role: 'tab', id: `${id}-${value}`, value })
       tab.onclick = () => onPeriod(value)
       tab.setAttribute('aria-controls', `${id}-panel`)
@@ -33,46 +43,57 @@ export class View {
     })
     this.#tabList.append(...this.#tabs)
     this.#tabList.onkeydown = (event) => this.#onKey(event)
+    this.#menu.onchange = () => onPeriod(this.#menu.value)
     for (const arrow of [this.#earlier, this.#later]) arrow.onclick = () => arrow.value && onDate(arrow.value)
 
-    const body = make('tbody')
+    // With another `display`, an element of a table has its role only if it is explicit.
+    const body = make('tbody', { role: 'rowgroup' })
     this.#rows = new Rows(body)
     this.#title.id = `${id}-title`
-    const table = make('table', {}, make('thead', {}, make('tr', {}, ...this.#columns)), body)
+    const head = make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, ...this.#columns))
+    const table = make('table', { role: 'table' }, head, body)
     table.setAttribute('aria-labelledby', this.#title.id)
     const titles = make('div', {}, this.#title, this.#facts)
-    const heading = make('div', { part: 'heading' }, this.#earlier, titles, this.#later)
+    const heading = make('div', { part: 'heading' }, titles, this.#earlier, this.#later)
     const rows = make('div', { part: 'rows' }, table, this.#empty)
     this.#panel = make('div', { part: 'panel', role: 'tabpanel', id: `${id}-panel` }, heading, rows, this.own.element)
-    this.section.append(this.#tabList, this.#panel, make('slot'), this.#status)
+    const footer = make('div', { part: 'footer' }, this.#status, this.winners.element)
+    this.section.append(this.#tabList, this.#menu, this.#panel, make('slot'), footer)
   }
 
   /** Reserves the space of a board and selects its tab. The board of an event has no tabs. */
-  reserve({ limit, period, event, hasOwn, disabled }) {
-    this.#tabList.hidden = this.#earlier.hidden = this.#later.hidden = Boolean(event)
+  reserve({ limit, period, periods, event, of, layout, hasOwn, hasWinners }) {
+    const { section } = this
+    Object.assign(section.dataset, { layout, of })
+    section.toggleAttribute('data-event', Boolean(event))
     this.#panel.role = event ? 'group' : 'tabpanel'
     if (event) this.#panel.setAttribute('aria-labelledby', this.#title.id)
-    this.section.style.setProperty('--limit', limit)
-    this.section.style.setProperty('--own', hasOwn ? '4.75em' : '0em')
+    section.style.setProperty('--limit', limit)
     this.own.element.hidden = !hasOwn
+    this.winners.element.hidden = !hasWinners
     for (const tab of this.#tabs) {
       const isSelected = tab.value === period
       tab.ariaSelected = String(isSelected)
       tab.tabIndex = isSelected ? 0 : -1
-      tab.hidden = disabled.has(tab.value)
+      tab.hidden = !periods.includes(tab.value)
       if (isSelected && !event) this.#panel.setAttribute('aria-labelledby', tab.id)
     }
+    const options = this.#options.filter(({ value }) => periods.includes(value))
+    if (options.length !== this.#menu.length) this.#menu.replaceChildren(...options)
+    this.#menu.value = period
   }
 
-  label({ tag, texts }) {
+  label(language, of) {
+    const { tag, texts } = (this.#language = language)
     this.section.lang = tag
     this.section.ariaLabel = texts.label
-    this.#tabList.ariaLabel = texts.periods
+    this.#tabList.ariaLabel = this.#menu.ariaLabel = texts.periods
     this.own.element.ariaLabel = texts.you
     this.#earlier.ariaLabel = texts.earlier
     this.#later.ariaLabel = texts.later
-    for (const tab of this.#tabs) write(tab, texts[tab.value])
-    for (const column of this.#columns) write(column, texts[column.className])
+    for (const named of [...this.#tabs, ...this.#options]) write(named, texts[named.value])
+    const item = { content: 'item', authors: 'author' }[of] ?? 'member'
+    for (const column of this.#columns) write(column, texts[column.className === 'item' ? item : column.className])
   }
 
   /** Marks the view as loading. A board on display stays, dimmed. */
@@ -80,33 +101,61 @@ export class View {
     this.#setState(hasShown ? 'waiting' : 'loading')
   }
 
-  show({ period, total, entries }, { own, language, animated }) {
-    const { texts } = language
-    const { start, end, timezone: timeZone, closed, title: name } = period
+  show(board, context) {
+    const { texts } = this.#language
+    const { entries, period } = (this.#board = board)
+    const { kind, start, end, timezone: timeZone, closed } = period
     const day = (instant) => new Intl.DateTimeFormat('sv', { timeZone }).format(instant)
-    let [title, before, after] = [name ?? texts.all, '', '']
-    const [from, to] = [Date.parse(start), Date.parse(end)]
-    if (!name && start && end) {
-      title = language.days(from + HALF_DAY, to - HALF_DAY, timeZone)
-      before = day(from - HALF_DAY)
-      if (closed) after = day(to + HALF_DAY)
-    }
-    write(this.#title, title)
-    write(
-      this.#facts,
-      [texts.members(total, language.number(total)), name ? language.days(from, to - 1) : timeZone].join(' · '),
-    )
-    setTarget(this.#earlier, before)
-    setTarget(this.#later, after)
-    this.#rows.show(entries, own, language, animated)
-    write(this.#empty, total ? '' : closed ? texts.expired : texts.empty)
+    const hasDays = kind !== 'event' && start && end
+    const title = period.title ?? texts[kind]
+    const [long, short] = this.#title.children
+    write(long, hasDays ? this.#language.period(period) : title)
+    write(short, hasDays ? this.#language.period(period, true) : title)
+    this.#title.title = [long.textContent, timeZone].filter(Boolean).join(', ')
+    setTarget(this.#earlier, hasDays ? day(Date.parse(start) - HALF_DAY) : '')
+    setTarget(this.#later, hasDays && closed ? day(Date.parse(end) + HALF_DAY) : '')
+    this.tick()
+    this.#rows.show(entries, context)
+    const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
+    write(this.#empty, entries.length ? '' : closed ? texts.expired : nobody)
     this.#setState('')
   }
 
-  /** Shows the element's fallback content, or a text. */
+  /** Shows the time that is left until the board closes. */
+  tick() {
+    if (!this.#board) return
+    const language = this.#language
+    const { texts } = language
+    const { period, total, of } = this.#board
+    const { kind, start, end, closed } = period
+    const facts = []
+    if (kind === 'hot') facts.push(['', texts.recent])
+    else facts.push(['count', texts[of](total, language.number(total))])
+    const [from, to, now] = [Date.parse(start), Date.parse(end), Date.now()]
+    if (kind === 'event') facts.push(['range', language.days(from, to - 1)])
+    const bound = closed ? 0 : now < from ? from : now < to ? to : 0
+    const remaining = (form) => texts[bound === from ? 'starts' : 'left'](language.duration(bound - now, form))
+    if (closed) facts.push(['left', texts.final])
+    else if (bound) facts.push(['left', remaining('short'), remaining('narrow')])
+    const parts = facts.map(([part, long, short], index) => {
+      const span = make('span', { part }, index ? ' · ' : '')
+      span.append(...(short ? twoForms(long, short) : [long]))
+      return span
+    })
+    if (parts.map(({ textContent }) => textContent).join('') !== this.#facts.textContent) {
+      this.#facts.replaceChildren(...parts)
+    }
+  }
+
+  /** Returns the row of a member. */
+  row(id) {
+    return this.#rows.get(id)
+  }
+
+  /** Shows the element's fallback content, or a text. Nothing is reserved. */
   fail(text, hasShown, hasFallback) {
     this.#rows.clear()
-    for (const part of [this.#title, this.#facts, this.#empty]) write(part, '')
+    this.#board = null
     this.#setState(hasShown ? 'none' : 'failed')
     this.setStatus(hasShown || !hasFallback ? text : '')
   }
@@ -139,3 +188,9 @@ function setTarget(arrow, date) {
   arrow.value = date
   arrow.ariaDisabled = date ? null : 'true'
 }
+
+/** Creates a text in two forms. The short one is for narrow layouts. */
+const twoForms = (long, short) => [
+  make('span', { className: 'long' }, long),
+  make('span', { className: 'short' }, short),
+]

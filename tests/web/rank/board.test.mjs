@@ -36,7 +36,7 @@ describe('board', () => {
     assert.deepEqual(parts, ['row first', 'row second', 'row third', 'row'])
     assert.deepEqual(await page.locator('tbody [part=avatar]').allTextContents(), ['AL', '王', 'm', 'm'])
     assert.equal(await page.locator('tbody a').getAttribute('rel'), 'nofollow ugc noopener noreferrer')
-    assert.equal(await text(page, 'facts'), '4 members · Asia/Shanghai')
+    assert.match(await text(page, 'facts'), /^4 members · (\d+ hr ?)?(\d+ min ?)?left$/)
     assert.deepEqual(await page.evaluate('events'), ['load'])
     assert.deepEqual(page.errors, [])
   })
@@ -53,7 +53,7 @@ describe('board', () => {
     assert.deepEqual(await sendFrom(tab, app, [{ ...like('y'), undo: true }]), ['undone'])
     await eventually(() => names(page), ['ada', 'bob'], 2000)
     // Of equal scores, the one reached first ranks higher.
-    assert.deepEqual(await scores(page), ['4', '4'])
+    await eventually(() => scores(page), ['4', '4'])
   })
 
   it('event has a board without tabs', async (t) => {
@@ -126,7 +126,7 @@ describe('board', () => {
 
   it('empty board has a text', async (t) => {
     const page = await app.open(t, ELEMENT)
-    await eventually(() => text(page, 'empty'), 'No activity yet.')
+    await eventually(() => text(page, 'empty'), 'Nobody yet. Be the first today.')
     await page.getByRole('button', { name: 'Previous' }).click()
     await eventually(() => text(page, 'empty'), 'No activity, or the data has expired.')
   })
@@ -159,7 +159,8 @@ describe('own row', () => {
     await countLikes(crowd(6))
     const page = await app.open(t, own('m5'))
     await eventually(() => names(page), ['m1', 'm2', 'm3'])
-    await eventually(() => text(page, 'details'), '3 points to rank 4 · Top 84%')
+    await eventually(() => text(page, 'details'), '3 points to rank 4')
+    assert.equal(await text(page, 'top'), 'Top 84%')
     assert.equal(await ownRank(page), '5')
     assert.equal(await page.locator('[part=own] [part=score]').textContent(), '4')
     assert.equal(await page.locator('[part~=own-row]').count(), 0)
@@ -181,13 +182,15 @@ describe('own row', () => {
     const page = await app.open(t, own('m2'))
     await eventually(() => page.locator('[part~=own-row] [part=name]').allTextContents(), ['m2'])
     assert.equal(await page.locator('[part~=own-row]').getAttribute('aria-current'), 'true')
-    await eventually(() => text(page, 'details'), '3 points to rank 1 · Top 67%')
+    await eventually(() => text(page, 'details'), '3 points to rank 1')
+    assert.equal(await text(page, 'top'), 'Top 67%')
   })
 
   it('first user is in first place', async (t) => {
     await countLikes(crowd(3))
     const page = await app.open(t, own('m1'))
-    await eventually(() => text(page, 'details'), 'First place · Top 34%')
+    await eventually(() => text(page, 'details'), 'First place')
+    assert.equal(await text(page, 'top'), 'Top 34%')
   })
 
   it('highlight follows the user attribute', async (t) => {
@@ -209,9 +212,9 @@ describe('own row', () => {
     await countLikes(crowd(3))
     let urls = []
     const page = await app.open(t, own('m3'), { before: (page) => (urls = recordRequests(page, /\/users\//)) })
-    await eventually(() => text(page, 'details'), '3 points to rank 2 · Top 100%')
+    await eventually(() => text(page, 'details'), '3 points to rank 2')
     await countLikes({ m3: 1 }, new Date().toISOString())
-    await eventually(() => text(page, 'details'), '1 point to rank 2 · Top 100%')
+    await eventually(() => text(page, 'details'), '1 point to rank 2')
     assert.equal(urls.length, 1)
   })
 
@@ -222,31 +225,14 @@ describe('own row', () => {
     assert.equal(await ownRank(page), '–')
   })
 
-  it('rank change fires an event and shows on return', async (t) => {
+  it('rank change fires an event', async (t) => {
     await countLikes({ ada: 3, bob: 2, eve: 1 })
-    const movement = (page) => page.locator('[part~=movement]')
     const page = await app.open(t, own('eve'), { before: recordEvents })
     await eventually(() => ownRank(page), '3')
-    assert.equal(await movement(page).textContent(), '')
     await app.count(
       ['x', 'y', 'z'].map((target) => ({ user: 'eve', action: 'like', target: group + target, groups: [group] })),
     )
     await eventually(() => ownRank(page), '1')
     assert.deepEqual(await page.evaluate('events'), ['load', ['rankchange', 3, 1]])
-    await page.reload()
-    await eventually(() => ownRank(page), '1')
-    assert.equal(await movement(page).textContent(), '')
-    // Changes the stored rank on a page without the element, which would overwrite it.
-    const url = page.url()
-    await page.goto(app.serve('/empty.html', (_, response) => response.end()))
-    await page.evaluate(() => {
-      const key = Object.keys(localStorage).find((key) => key.includes('activity-rank'))
-      const ranks = JSON.parse(localStorage[key])
-      ranks.day[1] = 3
-      localStorage[key] = JSON.stringify(ranks)
-    })
-    await page.goto(url)
-    await eventually(() => movement(page).textContent(), '▲ 2')
-    assert.equal(await movement(page).getAttribute('aria-label'), 'Up 2 since your last visit')
   })
 })

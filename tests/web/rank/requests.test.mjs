@@ -50,6 +50,13 @@ function serveStreams(users) {
   return streams
 }
 
+/** Collects the warnings in a page's console, from now on. */
+function recordWarnings(page) {
+  const warnings = []
+  page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
+  return warnings
+}
+
 /** An element that shows the board of `serveStreams`. */
 const streamed = (attributes = '') => `<activity-rank src="${app.pages}/${group}" ${attributes}></activity-rank>`
 
@@ -153,7 +160,7 @@ describe('requests', () => {
     await page.waitForTimeout(1500)
     assert.deepEqual(await names(page), ['bob', 'ada', 'bob', 'ada'])
     streams[0]([], 60)
-    await page.getByText('No activity yet.').nth(1).waitFor()
+    await page.getByText('Nobody yet. Be the first today.').nth(1).waitFor()
     assert.deepEqual([urls, streams.length], [[], 1])
   })
 
@@ -228,10 +235,28 @@ describe('failures', () => {
   })
 
   it('page of a forbidden origin shows the fallback', async (t) => {
-    const page = await app.open(t, '<activity-rank src="APP_URL"><b>Nothing to see</b></activity-rank>')
+    const body = '<activity-rank src="APP_URL"><b>Nothing to see</b></activity-rank>'
+    const page = await app.open(t, body + body.replace('src', 'period="week" src'))
     await loaded(page)
-    await page.goto(page.url().replace('127.0.0.1', 'localhost'))
-    await page.getByText('Nothing to see').waitFor()
+    const warnings = recordWarnings(page)
+    const url = page.url().replace('127.0.0.1', 'localhost')
+    await page.goto(url)
+    await page.getByText('Nothing to see').nth(1).waitFor()
+    assert.deepEqual(warnings, [
+      `<activity-rank>: ${app.url} did not respond to this page. Does its setting ALLOWED_ORIGINS contain ${new URL(url).origin}?`,
+    ])
+  })
+
+  it('console says why a board is missing', async (t) => {
+    let warnings = []
+    const before = (page) => {
+      warnings = recordWarnings(page)
+    }
+    const page = await app.open(t, '<activity-rank src="APP_URL" event="nowhere"></activity-rank>', { before })
+    await eventually(() => text(page, 'status'), 'Could not load the leaderboard.')
+    assert.deepEqual(warnings, [
+      `<activity-rank>: ${app.url} responded with status 404: There is no event with this id.`,
+    ])
   })
 
   it('offline status shows until back online', async (t) => {

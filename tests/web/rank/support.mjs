@@ -11,7 +11,12 @@ before(async () => {
   // Polling with boards as fresh as possible, and a period that is disabled.
   app = await startApp({
     live: false,
-    vars: { BOARD_MAX_AGE: 1, PERIODS: 'day,week,month,all', TIMEZONE: 'Asia/Shanghai' },
+    vars: {
+      BOARD_MAX_AGE: 1,
+      PERIODS: 'day,week,month,all',
+      CONTENT_PERIODS: 'day,all',
+      TIMEZONE: 'Asia/Shanghai',
+    },
   })
 })
 after(() => app?.stop())
@@ -56,6 +61,67 @@ export const attribute = (page, name) => page.locator('activity-rank').getAttrib
 export const ownRank = (page) => page.locator('[part=own] [part=rank]').textContent()
 
 export const recordBoardRequests = (page) => recordRequests(page, /\/v1\/ranking\/\w+\?/)
+
+const START = Date.parse('2026-11-23T00:00:00Z')
+const DAY = 864e5 // ms
+
+/** Returns the period of a week of UTC: a current one, or one that has closed. */
+const week = (isClosed = false) => ({
+  kind: 'week',
+  id: isClosed ? '2026-W47' : '2026-W48',
+  start: new Date(START - (isClosed ? 7 * DAY : 0)).toISOString(),
+  end: new Date(START + (isClosed ? 0 : 7 * DAY)).toISOString(),
+  timezone: 'UTC',
+  closed: isClosed,
+})
+
+/**
+ * Returns the board of a week. Entries get their ranks.
+ * @param {Record<string, any>} fields whether it is closed, and further fields
+ */
+export const boardOf = (entries, fields = {}) => ({
+  period: week(fields.closed),
+  total: entries.length,
+  entries: entries.map((entry, index) => ({ rank: index + 1, score: 10 * (entries.length - index), ...entry })),
+  ...fields,
+})
+
+/** Returns entries of a number of members, some with long names, levels and other ranks in the period before. */
+export const members = (size) =>
+  Array.from({ length: size }, (_, index) => ({
+    user: {
+      id: `m${index + 1}`,
+      name: ['Ada Lovelace', '王小明', 'ابن الهيثم', 'Johann Wolfgang von Weisskopf-Morgenstern'][index % 4],
+      ...(index % 2 === 0 && { level: { number: 2, name: 'Expert' } }),
+    },
+    previous_rank: [3, 2, 1, null, 12][index % 5],
+  }))
+
+/** Returns entries of a number of targets. */
+export const targets = (size) =>
+  Array.from({ length: size }, (_, index) => ({
+    target: { id: `post-${index}`, title: 'How we made the build ten times faster', url: 'https://example.com/post' },
+    author: { id: 'ada', name: 'Ada Lovelace' },
+  }))
+
+/**
+ * Answers the requests of a page's elements with JSON: boards, the standing of a user, winners. Each is a value, a
+ * function that returns it, or nothing for 404. Returns the URLs of the requests, which await `gate`.
+ */
+export async function answer(page, { board = undefined, standing = undefined, winners = undefined, gate = undefined }) {
+  const urls = []
+  await page.route(/\/v1\//, async (route) => {
+    const { pathname, href } = new URL(route.request().url())
+    urls.push(href)
+    await gate
+    const [, kind = 'board'] = /\/(live|winners|users)\b/.exec(pathname) ?? []
+    const found = { board, winners, users: standing, live: undefined }[kind]
+    const json = typeof found === 'function' ? found() : found
+    const headers = { 'access-control-allow-origin': '*' }
+    await route.fulfill(json ? { json, headers } : { status: 404, json: {}, headers })
+  })
+  return urls
+}
 
 /** Collects the events of a page's elements in the global `events`. */
 export function recordEvents(page) {

@@ -1,0 +1,287 @@
+// Styles of <activity-rank>. The layout is the one of the attribute `layout`, or follows from the element's width.
+
+import { sheet } from './style.js'
+
+const WIDE = '(min-inline-size: 36em)'
+const NARROW = '(max-inline-size: 20.99em)'
+const STACKED = '(max-inline-size: 27.99em)'
+
+const top3 = ':is([part~=first], [part~=second], [part~=third])'
+
+const podium = `
+[part=rows] { min-block-size: calc(var(--podium) + (var(--limit) - 3) * var(--row)) }
+thead { ${hidden()} }
+tbody { display: grid; grid-template: var(--podium) / 1fr repeat(3, minmax(0, 14em)) 1fr }
+tbody tr { grid-column: 1 / -1 }
+tbody tr${top3} {
+  position: relative;
+  grid-row: 1;
+  align-self: end;
+  grid-template-columns: minmax(0, 1fr);
+  justify-items: center;
+  gap: 0;
+  block-size: auto;
+  margin-inline: .25em;
+  padding: 0;
+  border: 0;
+  background: none;
+  text-align: center;
+}
+tbody [part~=first] { grid-column: 3; --crown: calc(.8 * var(--size)); --size: min(2em, 6.6cqi); --step: 5em }
+tbody [part~=second] { grid-column: 2; --size: min(1.625em, 5.4cqi); --step: 4em }
+tbody [part~=third] { grid-column: 4; --size: min(1.625em, 5.4cqi); --step: 3.25em }
+tr${top3} th { inline-size: 100%; flex-direction: column; gap: .9em; text-align: center }
+tr${top3} .names { flex-direction: column; align-items: center; gap: 0; inline-size: 100%; min-block-size: 3em }
+tr${top3} .meta { flex: none; justify-content: center; min-block-size: 1.75em }
+tr${top3} [part~=movement] { margin: 0; min-inline-size: 0 }
+tr${top3} [part=name] { max-inline-size: 100% }
+&[data-of=content] tr${top3} [part=name] { ${twoLines()} min-block-size: 2.8em }
+tr${top3} [part=avatar] { font-size: var(--size); box-shadow: 0 0 0 3px var(--background), 0 0 0 6px var(--metal) }
+tr${top3} [part=rank] {
+  position: absolute;
+  z-index: 1;
+  inset-block-start: calc(2.75 * var(--size) + var(--crown, 0em) - .8em);
+  inset-inline: 0;
+  margin-inline: auto;
+  inline-size: 1.6em;
+  font-size: min(1em, 4.2cqi);
+  box-shadow: 0 0 0 2px var(--background);
+}
+tr[part~=first]::before {
+  content: '';
+  inline-size: var(--size);
+  block-size: calc(.625 * var(--size));
+  margin-block-end: calc(.175 * var(--size));
+  background: linear-gradient(var(--metal), color-mix(in srgb, var(--metal), #b35c00 35%));
+  clip-path: polygon(0 15%, 26% 48%, 50% 0, 74% 48%, 100% 15%, 88% 100%, 12% 100%);
+  forced-color-adjust: none;
+}
+tr${top3} > td:last-child {
+  display: flex;
+  flex-direction: column;
+  align-items: center;
+  justify-content: center;
+  box-sizing: border-box;
+  inline-size: 100%;
+  block-size: var(--step);
+  border-block-start: 3px solid var(--metal);
+  border-radius: .4em .4em 0 0;
+  background: color-mix(in oklab, var(--metal) 25%, var(--background));
+  line-height: 1.25;
+}
+tr${top3} [part=score] { font-size: 1.375em }
+tr${top3} [part=unit] { display: block; color: inherit }
+tr${top3}[part~=own-row] > td:last-child { border-color: var(--accent) }
+[part=empty]::before { block-size: 9em; inline-size: 15em }
+.loading [part=rows] {
+  --bar: linear-gradient(var(--line) 0 0) no-repeat;
+  background: var(--bar) 50% calc(var(--podium) - 5em) / 9em 5em, var(--bar) calc(50% - 10em) calc(var(--podium) - 4em) / 9em 4em,
+    var(--bar) calc(50% + 10em) calc(var(--podium) - 3.25em) / 9em 3.25em;
+  background-size: 9em 5em, 9em 4em, 9em 3.25em;
+}
+`
+
+const stacked = `
+[part=heading] .long, [part=range] { display: none }
+[part=heading] .short { display: inline }
+tr, [part=own] [part~=row] { gap: 0 .5em }
+.names { flex-direction: column; align-items: flex-start; gap: 0 }
+.names > * { max-inline-size: 100% }
+.meta { flex: none; font-size: .75em; line-height: 1.5 }
+[part=level] { padding: 0; border: 0 }
+[part~=movement] { margin-inline-start: 0; min-inline-size: 0 }
+&[data-of=content] { --row: 4.5em }
+&[data-of=content] [part=name] { ${twoLines()} line-height: 1.25 }
+`
+
+const compact = `
+& { padding: .75em }
+[part=tabs] { display: none }
+[part=menu] { display: block }
+[part=heading] { position: relative; block-size: 3em }
+[part~=arrow] { position: absolute; inset-block-start: -3em; inset-inline-end: 0 }
+[part~=earlier] { inset-inline-end: 2.75em }
+[part=menu] { inline-size: calc(100% - 5.75em) }
+[part=facts], [part=winners] { font-size: .8125em }
+[part=details], [part=top] { font-size: .75em }
+[part=own] { column-gap: .5em }
+[part=rows] { min-block-size: calc(var(--limit) * var(--row)) }
+thead { ${hidden()} }
+tr, [part=own] [part~=row] { grid-template-columns: minmax(1.6em, auto) minmax(0, 1fr) auto; gap: 0 .4em; padding-inline: 0 }
+th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
+[part=avatar] { font-size: .6875em }
+[part=name], [part=score] { font-size: .9375em }
+[part=rank] { font-size: .875em }
+&[data-of=content] [part=name] { font-size: .875em }
+[part~=winner]:not([part~=first]) { flex: none }
+[part~=winner]:not([part~=first]) > :is([part=rank], [part=name]) { ${hidden()} }
+.loading [part=rows] { background-position-y: 0 }
+`
+
+export const ranking = sheet(`
+section {
+  --row: 3.25em;
+  --podium: 16.75em;
+  --gold: var(--activity-rank-first, #ffd147);
+  --silver: var(--activity-rank-second, #c9d3dd);
+  --bronze: var(--activity-rank-third, #eaa97a);
+  display: flex;
+  flex-direction: column;
+  gap: .5em;
+  padding: 1em;
+}
+section[data-of=content] { --row: 3.75em; --podium: 18em }
+[part~=first] { --metal: var(--gold) }
+[part~=second] { --metal: var(--silver) }
+[part~=third] { --metal: var(--bronze) }
+.failed > [part=footer] { display: grid !important; min-block-size: 0 }
+.failed > [part=menu], .none > [part=panel], :is(.none, .failed) [part=winners] { display: none !important }
+.none > [part=footer] { min-block-size: 0 }
+[data-event] > :is([part=tabs], [part=menu]), [data-event] [part~=arrow] { display: none !important }
+
+[part=tabs] { display: flex; gap: .125em; box-sizing: border-box; block-size: 2.5em; padding: .25em; border-radius: var(--radius); background: color-mix(in srgb, var(--text) 7%, transparent) }
+[part=tab] { flex: 1 1 auto; min-inline-size: 0; padding-inline: .25em; border-radius: calc(var(--radius) - .15em); font-size: .9375em; color: var(--muted); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+[part=tab]:hover { color: var(--text) }
+[part=tab][aria-selected=true] { color: var(--text); background: light-dark(var(--background), color-mix(in srgb, var(--text) 18%, var(--background))); box-shadow: 0 1px 3px rgb(0 0 0 / .2); font-weight: 600 }
+[part=menu] { display: none; box-sizing: border-box; block-size: 2.5em; padding-inline: .6em; font: inherit; font-weight: 600; color: inherit; background: var(--background); border: 1px solid var(--line); border-radius: var(--radius) }
+[part=heading] { display: flex; gap: .5em; align-items: center; block-size: 3.5em }
+[part=heading] > div { flex: 1; display: flex; flex-direction: column; align-items: flex-start; min-inline-size: 0 }
+[part=title], [part=facts] { max-inline-size: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+[part=title] { font-size: 1.125em; font-weight: 650; letter-spacing: -.01em }
+[part=heading] .short { display: none }
+[part~=arrow] { inline-size: 2.5em; block-size: 2.5em; border-color: var(--line); font-size: 1em; line-height: 1 }
+[part~=arrow]:not([aria-disabled]):hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
+[part~=arrow][aria-disabled] { opacity: .4; cursor: default }
+[part~=earlier][aria-disabled], [part~=earlier][aria-disabled] ~ [part~=later] { visibility: hidden }
+[part~=arrow]:dir(rtl) { transform: scaleX(-1) }
+
+[part=panel] { display: flex; flex-direction: column; gap: .5em }
+[part=rows] { position: relative; min-block-size: calc(var(--limit) * var(--row) + 2em) }
+.loading [part=rows] {
+  background:
+    linear-gradient(var(--background) 0 0) 0 2em / 3em 100% no-repeat,
+    repeating-linear-gradient(transparent 0 1em, var(--line) 1em 2em, transparent 2em var(--row)) 0 2em / 100%;
+  animation: pulse 1.5s ease-in-out infinite alternate;
+}
+.loading table, .loading [part=own], .loading [part=heading] > div { visibility: hidden }
+.waiting table, .waiting [part=own] { opacity: .5 }
+@keyframes pulse { to { opacity: .4 } }
+[part=empty]:empty { display: none }
+[part=empty] { position: absolute; inset: 0; display: flex; flex-direction: column; gap: 1em; align-items: center; justify-content: center; padding: 1em; color: var(--muted); text-align: center; text-wrap: balance }
+[part=empty]::before {
+  --bar: linear-gradient(color-mix(in srgb, var(--muted) 22%, transparent) 0 0) no-repeat;
+  content: '';
+  inline-size: 7.5em;
+  block-size: 4em;
+  background: var(--bar) 50% 100% / 32% 100%, var(--bar) 0 100% / 32% 70%, var(--bar) 100% 100% / 32% 50%;
+}
+
+table, thead, tbody { display: block }
+tr, [part=own] > [part~=row] { display: grid; grid-template-columns: minmax(2.25em, auto) minmax(0, 1fr) auto; gap: 0 .75em; align-items: center; box-sizing: border-box; block-size: var(--row); padding-inline: .5em }
+tbody tr { border-block-end: 1px solid var(--line) }
+tbody tr:last-child { border-color: transparent }
+thead tr { block-size: 2em; font-size: .8125em; color: var(--muted) }
+thead .rank, [part~=row] > :first-child { text-align: center }
+th, td { display: block; padding: 0; text-align: start; font-weight: inherit; white-space: nowrap }
+th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { display: flex; gap: .65em; align-items: center; min-inline-size: 0 }
+.names { flex: 1; display: flex; gap: .5em; align-items: center; min-inline-size: 0 }
+[data-of=content] .names { flex-direction: column; align-items: flex-start; gap: 0 }
+[data-of=content] .names > * { max-inline-size: 100% }
+.meta { flex: 1 0 auto; display: flex; gap: .4em; align-items: center; min-inline-size: 0; font-size: .8125em }
+.meta > :empty { display: none }
+[part=author] { overflow: hidden; text-overflow: ellipsis; color: var(--muted) }
+[data-of=content] .meta { flex: none }
+[part=score], [part=rank], [part~=movement] { font-variant-numeric: tabular-nums }
+[part=score] { font-weight: 600 }
+[part=unit] { display: none; font-size: .8125em; color: var(--muted) }
+[part=rank] { display: inline-block; box-sizing: border-box; min-inline-size: 1.6em; padding-inline: .2em; border-radius: 1em; line-height: 1.6; text-align: center; color: var(--muted) }
+${top3} > :first-child > [part=rank], [part=winners] [part=rank] {
+  color: #2a2108;
+  background: linear-gradient(135deg, color-mix(in srgb, var(--metal), #fff 45%), var(--metal));
+  font-weight: 700;
+  forced-color-adjust: none;
+}
+${top3} [part=name] { font-weight: 600 }
+[part=name], [part=author] { min-inline-size: 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+[part=name] { color: inherit }
+a { text-decoration: none }
+a:hover { text-decoration: underline; text-underline-offset: .2em }
+[part=level] { padding-inline: .5em; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); border-radius: 1em; color: var(--muted) }
+[part=level], [part=you] { max-inline-size: 14em; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+[part=you] { flex: none }
+[part=you] { padding-inline: .5em; border-radius: 1em; color: var(--background); background: var(--accent); font-weight: 600 }
+[part~=movement] { margin-inline-start: auto; min-inline-size: 2.5em; text-align: end; font-weight: 600; unicode-bidi: plaintext }
+[part~=up] { color: light-dark(#1a6b2f, #7fd694) }
+[part~=down] { color: light-dark(#a3231b, #ff9a90) }
+[part~=new] { color: var(--accent) }
+[part=avatar] {
+  position: relative;
+  flex: none;
+  inline-size: 2.75em;
+  block-size: 2.75em;
+  overflow: hidden;
+  border-radius: 50%;
+  font-size: .8125em;
+  font-weight: 600;
+  text-align: center;
+  line-height: 2.75em;
+  color: light-dark(#1b2330, #e4e9ef);
+  background: light-dark(hsl(var(--hue) 55% 86%), hsl(var(--hue) 30% 30%));
+}
+[data-of=content] [part=avatar] { border-radius: .5em }
+[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
+tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent; background: color-mix(in srgb, var(--accent) 13%, transparent) }
+
+[part=own] {
+  display: grid;
+  grid-template-columns: minmax(0, 1fr) auto;
+  gap: .25em .75em;
+  align-content: center;
+  box-sizing: border-box;
+  block-size: 5em;
+  padding: .5em;
+  border-radius: var(--radius);
+  background: color-mix(in srgb, var(--accent) 6%, var(--background));
+}
+[part=own] > [part~=row] { display: none; grid-column: 1 / -1; block-size: 2.25em; padding: 0 }
+.pinned > [part~=row] { display: grid !important }
+.pinned { position: sticky; z-index: 2; inset-block-end: .5em; box-shadow: 0 4px 16px rgb(0 0 0 / .22), 0 0 0 1px var(--line) }
+[part=details] { justify-self: start; max-inline-size: 100% }
+[part=details], [part=top] { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-size: .875em; color: var(--muted) }
+[part=progress] { grid-column: 1 / -1; block-size: .5em; overflow: hidden; border-radius: 1em; background: color-mix(in srgb, var(--text) 12%, transparent) }
+.pinned > [part=progress] { block-size: .25em }
+[part=bar] { inline-size: calc(var(--done, 0) * 100%); block-size: 100%; border-radius: inherit; background: var(--accent); transition: inline-size .6s; forced-color-adjust: none }
+
+[part=footer] { display: grid; align-items: center; min-block-size: 1.5em; margin-block-end: -.5em }
+[part=footer] > * { grid-area: 1 / 1; min-inline-size: 0 }
+[part=status] { font-size: .875em }
+[part=status]:not(:empty) ~ [part=winners] { visibility: hidden }
+[part=winners] { display: flex; flex-wrap: wrap; gap: 0 1em; align-items: center; align-content: center; block-size: 3.5em; overflow: hidden; font-size: .875em }
+[part=winners-title] { color: var(--muted); white-space: nowrap }
+ol { display: flex; flex: 1 1 100%; gap: .25em .9em; min-inline-size: 0; margin: 0; padding: 0; list-style: none }
+li { display: flex; gap: .3em; align-items: center; min-inline-size: 0 }
+[part=winners] [part=avatar] { font-size: .625em }
+[part=winners] [part=rank] { flex: none }
+section[data-layout=compact] {${stacked}}
+@container ${STACKED} { section {${stacked}} }
+section[data-layout=compact] {${compact}}
+@container ${NARROW} { section {${compact}} }
+section:is([data-layout=full], [data-layout=podium]) {${podium}}
+@container ${WIDE} { section[data-layout=auto] {${podium}} }
+@container (min-inline-size: 44em) { ol { flex-basis: 0 } }
+@media (prefers-reduced-motion: reduce) { .loading [part=rows] { animation: none } [part=bar] { transition: none } }
+@media (forced-colors: active) {
+  [part~=own-row], [part=own], [aria-selected=true] { outline: 1px solid Highlight; outline-offset: -1px }
+  [part=bar] { background: Highlight }
+}
+`)
+
+/** Returns declarations of a text that ends after two lines. */
+function twoLines() {
+  return 'display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal;'
+}
+
+/** Returns declarations of what only screen readers show. */
+function hidden() {
+  return 'position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap'
+}
