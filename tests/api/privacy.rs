@@ -31,8 +31,9 @@ const PRIVATE: [&str; 6] = [
     "/v1/ranking/day/users?followed_by={}",
     "/v1/users/{}/moderation",
 ];
-const PUBLIC: [&str; 7] = [
+const PUBLIC: [&str; 8] = [
     "/v1/users/{}",
+    "/v1/users/{}/card",
     "/v1/ranking/day?movement=true",
     "/v1/ranking/all/users/{}?around=25&movement=true",
     "/v1/ranking/week/users?ids={},shown",
@@ -107,6 +108,7 @@ fn private_status(route: &str, caller: &str, owner: &str) -> u16 {
 fn public_status(route: &str, caller: &str, owner: &str) -> u16 {
     let sees_hidden = ["full", "owner"].contains(&caller) || SERVICE.contains(&caller);
     match route {
+        "/v1/users/{}/card" if is_gone(owner) || is_hidden(owner) => 404,
         "/v1/users/{}" if is_gone(owner) || is_hidden(owner) && !sees_hidden => 404,
         _ => 200,
     }
