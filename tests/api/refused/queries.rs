@@ -310,6 +310,21 @@ fn unknown_parameters() -> Vec<Case> {
         ("/healthz?verbose", "verbose", NO_PARAMETERS),
         ("/openapi.json?pretty=1", "pretty", NO_PARAMETERS),
         ("/v1/users/42/card?theme=dark", "theme", NO_PARAMETERS),
+        (
+            "/v1/users/42/card.svg?size=2",
+            "size",
+            "is unknown; expected one of theme, lang",
+        ),
+        (
+            "/v1/users/42/card.svg?theme=Dark",
+            "theme",
+            "must be light or dark",
+        ),
+        (
+            "/v1/users/42/badge.svg?lang=zh",
+            "lang",
+            "must be en or zh-Hans",
+        ),
         ("/v1/status?verbose", "verbose", NO_PARAMETERS),
         ("/v1/users/42?=1", "", NO_PARAMETERS),
     ];

@@ -112,6 +112,45 @@ async fn hidden_and_unknown_users_have_no_card() {
 }
 
 #[tokio::test]
+async fn pictures_show_the_card_and_load_nothing() {
+    let app = TestApp::start();
+    app.set_name("42", "<Ada & Bob>").await;
+    app.count("42", "comment", "p").await;
+    app.put_profile("hidden", json!({"name": "Bob", "hidden": true}))
+        .await;
+    for (picture, label) in [("card", "All time"), ("badge", "activity")] {
+        let path = format!("/v1/users/42/{picture}.svg");
+        let response = app.without_key().get(&path).await;
+        response.assert_status(200);
+        for (name, value) in [
+            ("content-type", "image/svg+xml; charset=utf-8"),
+            (
+                "content-security-policy",
+                "default-src 'none'; style-src 'unsafe-inline'",
+            ),
+            ("x-content-type-options", "nosniff"),
+            ("cache-control", "public, max-age=0, stale-if-error=86400"),
+        ] {
+            assert_eq!(response.header(name), Some(value), "{path}");
+        }
+        for text in ["&lt;Ada &amp; Bob&gt;", "#1", "3 points", label] {
+            assert!(response.text.contains(text), "{text}: {}", response.text);
+        }
+        let tag = response.header("etag").expect("a tag");
+        let same = app.get_if_none_match(&path, tag).await;
+        same.assert(304, json!(null));
+        let other = app.get(&format!("{path}?theme=dark&lang=zh-Hans")).await;
+        assert!(other.text.contains("3 分"), "{}", other.text);
+        assert_ne!(other.header("etag"), Some(tag));
+        for (user, detail) in [("hidden", "hidden"), ("unknown", "unknown")] {
+            let missing = app.get(&path.replace("/42/", &format!("/{user}/"))).await;
+            let detail = format!("The user {detail} has no card.");
+            missing.assert(404, problem("not-found", detail));
+        }
+    }
+}
+
+#[tokio::test]
 async fn card_is_cached_like_an_open_board() {
     let (app, forwarder) =
         TestApp::behind_forwarder(|worker| worker.var("BOARD_MAX_AGE", "60").cached());

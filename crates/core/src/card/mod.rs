@@ -3,6 +3,8 @@
 mod badge;
 mod lang;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod width;
 
 pub use lang::Lang;
