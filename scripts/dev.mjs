@@ -206,7 +206,7 @@ async function main() {
     ...['--persist-to', state, '--show-interactive-dev-session=false', '--assets', assets],
     ...['dev.vars', '.dev.vars'].filter((file) => existsSync(file)).flatMap((file) => ['--env-file', file]),
     ...['--var', `UPSTASH_REDIS_REST_URL:${gatewayUrl}`],
-    ...['--var', 'CONTENT_PERIODS:day,week,month,year,all'],
+    ...['--var', 'CONTENT_PERIODS:day,week,month,year,all', '--var', 'PLAYGROUND:true'],
     ...redis.vars,
   ])
   await waitUntilHealthy(appUrl, worker)

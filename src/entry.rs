@@ -8,6 +8,7 @@ use crate::platform::{bridge, clock};
 use crate::request::Request;
 use crate::routes;
 use activity_rank_core::MAX_BODY_BYTES;
+use activity_rank_core::calendar::Instant;
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::{Env, ScheduleContext, ScheduledEvent, event};
 
@@ -79,6 +80,7 @@ impl From<&QueueMessage> for Message {
     fn from(message: &QueueMessage) -> Self {
         Self {
             id: message.id(),
+            queued: Instant(message.timestamp().get_time() as i64),
             tries: message.attempts(),
             text: message.body().as_string(),
         }

@@ -10,12 +10,15 @@ use activity_rank_core::error::Error;
 use activity_rank_core::json::MAX_ITEMS;
 use activity_rank_store::count::count_all;
 use activity_rank_store::deployment::Deployment;
+use activity_rank_store::progress::{self, Delivery};
 use serde_json::json;
 
 /// One message, as the platform delivers it.
 pub struct Message {
     /// The platform's id.
     pub id: String,
+    /// When it was queued.
+    pub queued: Instant,
     /// Number of deliveries, including this one.
     pub tries: u32,
     /// The text; `None` for a body that is no text.
@@ -42,7 +45,9 @@ pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u3
     let dispositions = match app.job_deployment() {
         Ok(deployment) => {
             let texts: Vec<Option<&str>> = messages.iter().map(|one| one.text.as_deref()).collect();
-            replay(deployment, &texts, now).await
+            let dispositions = replay(deployment, &texts, now).await;
+            record(deployment, messages, &dispositions, now).await;
+            dispositions
         }
         Err(error) => {
             let cause = error.cause().unwrap_or_default();
@@ -74,6 +79,28 @@ pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u3
         });
     }
     delays
+}
+
+/// Records the age of the oldest message, for `/v1/status`; not if all are retried, because the store is down then.
+async fn record(
+    deployment: &Deployment,
+    messages: &[Message],
+    dispositions: &[Disposition],
+    now: Instant,
+) {
+    let is_retried = |one: &Disposition| matches!(one, Disposition::Retry(_));
+    let oldest = messages.iter().map(|message| message.queued).min();
+    let Some(oldest) = oldest.filter(|_| !dispositions.iter().all(is_retried)) else {
+        return;
+    };
+    let delivery = Delivery {
+        oldest,
+        delivered: now,
+    };
+    // The messages are counted: a delivery that is not recorded changes nothing.
+    if let Err(error) = progress::record_delivery(deployment, delivery).await {
+        log::debug(&format!("queue: {}", cause(&error)));
+    }
 }
 
 async fn send_to_dead_letters(app: &App, message: &Message, reason: &str) -> bool {

@@ -5,7 +5,7 @@
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use worker::js_sys::{Object, Reflect};
+use worker::js_sys::{Date, Object, Reflect};
 use worker::{Env, Queue, QueueContentType, RawMessageBuilder};
 
 #[wasm_bindgen]
@@ -21,6 +21,9 @@ extern "C" {
     /// Returns the platform's id.
     #[wasm_bindgen(method, getter)]
     pub fn id(this: &QueueMessage) -> String;
+    /// Returns when it was queued.
+    #[wasm_bindgen(method, getter)]
+    pub fn timestamp(this: &QueueMessage) -> Date;
     /// Returns the number of deliveries, including this one.
     #[wasm_bindgen(method, getter)]
     pub fn attempts(this: &QueueMessage) -> u32;

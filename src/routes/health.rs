@@ -1,13 +1,15 @@
 //! `GET /healthz`: whether the store responds, the configuration, and warnings for the operator.
 
+use super::status::VERSION;
 use crate::app::App;
 use crate::jobs::outbox;
 use crate::log;
 use crate::request::Request;
 use crate::response::Response;
-use activity_rank_core::calendar::Period;
+use activity_rank_core::calendar::{Instant, Period};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::object::Object;
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::health::{self, StoreHealth};
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ pub async fn get(app: &App, request: &Request) -> Response {
         Ok(deployment) => deployment,
         Err(error) => return unhealthy(request, "misconfigured", &error, None),
     };
-    let configured = configured(&deployment.config);
+    let configured = configured(&deployment.config, request.now);
     let today = deployment.calendar.date_at(request.now);
     match health::check(deployment, today).await {
         Ok(health) => {
@@ -32,7 +34,7 @@ pub async fn get(app: &App, request: &Request) -> Response {
             if request.origin.ends_with(".workers.dev") {
                 warnings.push(WORKERS_DEV.to_owned());
             }
-            let body = json!({"status": "ok", "configured": configured, "warnings": warnings});
+            let body = json!({"status": "ok", "version": VERSION, "configured": configured, "warnings": warnings});
             Response::json(&body)
         }
         Err(error @ Error::Misconfigured(..)) => {
@@ -50,8 +52,13 @@ fn unhealthy(
 ) -> Response {
     log::failure(request, error);
     let problem = error.problem();
-    let body =
-        json!({"status": status, "problem": problem, "configured": configured, "warnings": []});
+    let body = json!({
+        "status": status,
+        "version": VERSION,
+        "problem": problem,
+        "configured": configured,
+        "warnings": [],
+    });
     let mut response = Response::json(&body);
     response.status = 503;
     response.with("retry-after", "1")
@@ -95,13 +102,17 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
     warnings
 }
 
-fn configured(config: &Config) -> Value {
+fn configured(config: &Config, now: Instant) -> Value {
     let names = |period: &Period| period.name();
     json!({
         "timezone": config.timezone,
         "periods": config.periods.iter().map(names).collect::<Vec<_>>(),
         "content_periods": config.content_periods.iter().map(names).collect::<Vec<_>>(),
         "actions": config.rules.actions().collect::<Vec<_>>(),
+        "rules": Object(config.rules.current(now, config.layout).collect()),
+        "levels": config.levels.views(config.layout).collect::<Vec<_>>(),
+        "public_stats": config.public_stats,
+        "playground": config.playground,
         "decimals": config.layout.decimals,
         "order_bits": config.layout.order_bits,
         "board_max_age": config.board_max_age,

@@ -2,6 +2,7 @@
 
 mod activity;
 mod array;
+mod card;
 mod digest;
 mod events;
 mod health;
@@ -13,6 +14,7 @@ mod points;
 mod ranking;
 mod standings;
 mod stats;
+mod status;
 pub mod table;
 mod targets;
 mod users;
@@ -74,6 +76,7 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::History(user) => users::history(context, &user).await,
         Route::Points(user) => points::get(context, &user).await,
         Route::Standings(user) => standings::get(context, &user).await,
+        Route::Card(format, user) => card::get(context, format, &user).await,
         Route::UserTargets(user) => targets::list(context, &user).await,
         Route::Moderation(user) => moderation::state(context, &user).await,
         Route::Adjustments(user) => moderation::adjust(context, &user).await,
@@ -82,10 +85,10 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::WebhookDeliveries => webhooks::list(context).await,
         Route::WebhookRetry(id) => webhooks::retry(context, &id).await,
         Route::Stats => stats::get(context).await,
+        Route::Status => status::get(context).await,
         Route::Digest(week) => digest::get(context, &week).await,
         Route::Feed(format) => digest::feed(context, format).await,
         Route::Health | Route::OpenApi => pages::openapi(app, request).await,
-        Route::Home => pages::page(app, request, "index.html").await,
-        Route::Docs => pages::page(app, request, "docs.html").await,
+        Route::Page(page) => pages::get(context, &page).await,
     }
 }

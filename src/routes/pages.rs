@@ -3,59 +3,185 @@
 //! They are files of `web/`, like the files that the platform serves itself. The Worker serves these
 //! because it adds headers that it promises for every route.
 
-use crate::app::App;
+use super::table::Page;
+use crate::app::{App, RequestContext};
+use crate::log;
 use crate::platform::assets;
 use crate::request::Request;
 use crate::response::Response;
 use activity_rank_core::error::Error;
+use activity_rank_core::query::Query;
+use activity_rank_core::text::escaped;
+use activity_rank_store::profiles;
 
-/// The content security policy of a page: scripts and styles of the deployment and no inline ones,
-/// requests to this service, and avatars from anywhere. Any page may frame the boards, where there
-/// is nothing to click by mistake. (`frame-ancestors *` would exclude pages opened from a file.)
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-    img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
+/// The content security policy of pages for members: scripts and styles of the deployment and no
+/// inline ones, requests to this service, and avatars from anywhere. Any page may frame the boards,
+/// where there is nothing to click by mistake. (`frame-ancestors *` would exclude pages opened from a
+/// file.)
+const OPEN: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
-/// A page, by the name of its file.
-pub async fn page(app: &App, request: &Request, name: &str) -> Result<Response, Error> {
-    let response = file(app, request, name, "text/html; charset=utf-8").await?;
-    Ok(response
-        .with("content-security-policy", POLICY)
-        .with("referrer-policy", "no-referrer"))
+/// The policy of the page with a service key: in no frame, and nothing from elsewhere.
+const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The policy of the API reference, whose component has inline styles.
+const REFERENCE: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' https: data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+    form-action 'none'";
+
+impl Page {
+    /// Returns the name of its file and its policy.
+    fn properties(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Home => ("index.html", OPEN),
+            Self::Member(_) => ("user.html", OPEN),
+            Self::Playground => ("try.html", OPEN),
+            Self::Admin => ("admin.html", STRICT),
+            Self::Gallery => ("gallery.html", OPEN),
+            Self::Docs => ("docs.html", REFERENCE),
+        }
+    }
+}
+
+/// What other sites show with a link to a page (Open Graph).
+struct Preview {
+    title: String,
+    description: &'static str,
+}
+
+impl Preview {
+    /// Replaces the placeholders of a page.
+    fn fill(&self, page: &str, request: &Request) -> String {
+        let mut parts = page.split("{{");
+        let mut filled = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let found = part.split_once("}}");
+            let found = found.and_then(|(name, rest)| Some((self.text(name, request)?, rest)));
+            match found {
+                Some((text, rest)) => {
+                    filled += &escaped(&text);
+                    filled += rest;
+                }
+                None => {
+                    filled += "{{";
+                    filled += part;
+                }
+            }
+        }
+        filled
+    }
+
+    /// Returns the text of a placeholder.
+    fn text(&self, name: &str, request: &Request) -> Option<String> {
+        let Request { origin, path, .. } = request;
+        Some(match name {
+            "title" => self.title.clone(),
+            "description" => self.description.to_owned(),
+            "url" => format!("{origin}{path}"),
+            "origin" => origin.clone(),
+            _ => return None,
+        })
+    }
+}
+
+/// A page. Its address may have any query: other sites append parameters to links.
+pub async fn get(context: RequestContext<'_>, page: &Page) -> Result<Response, Error> {
+    let (name, policy) = page.properties();
+    let preview = match page {
+        Page::Home => Some(Preview {
+            title: "Leaderboard".to_owned(),
+            description: "The most active members, and how points are earned.",
+        }),
+        Page::Member(user) => Some(Preview {
+            title: title_of(context, user).await?,
+            description: "Points, places and activity of this member.",
+        }),
+        Page::Playground if !context.deployment.config.playground => {
+            let detail = "This deployment has no playground; PLAYGROUND turns it on.";
+            return Err(Error::NotFound(detail.to_owned()));
+        }
+        Page::Playground | Page::Admin | Page::Gallery | Page::Docs => None,
+    };
+    let mut text = file(context.app, name).await?;
+    if let Some(preview) = preview {
+        text = preview.fill(&text, context.request);
+    }
+    let response = static_text("text/html; charset=utf-8", text)
+        .with("content-security-policy", policy)
+        .with("referrer-policy", "no-referrer");
+    Ok(match page {
+        // A name must not outlive the member's wish to be hidden for longer than on a board.
+        Page::Member(_) => {
+            let max_age = context.deployment.config.board_max_age;
+            response.with("cache-control", format!("public, max-age={max_age}"))
+        }
+        Page::Home | Page::Playground | Page::Admin | Page::Gallery | Page::Docs => response,
+    })
+}
+
+/// Returns the name of a member. A hidden one is named like one who does not exist, and so is everyone
+/// while the store is unavailable.
+async fn title_of(context: RequestContext<'_>, user: &str) -> Result<String, Error> {
+    let mut query = Query::parse("", &[]);
+    let user = query.user(user);
+    query.finish()?;
+    let visible = match profiles::read_profiles(context.deployment, &[&user]).await {
+        Ok(mut profiles) => profiles.pop().flatten(),
+        Err(error) => {
+            log::failure(context.request, &error);
+            None
+        }
+    };
+    let name = visible.and_then(|profile| profile.name);
+    Ok(name.unwrap_or_else(|| format!("Member {user}")))
 }
 
 /// The OpenAPI document.
 pub async fn openapi(app: &App, request: &Request) -> Result<Response, Error> {
-    file(app, request, "openapi.json", "application/json").await
+    request.reject_parameters()?;
+    let text = file(app, "openapi.json").await?;
+    Ok(static_text("application/json", text))
 }
 
-async fn file(
-    app: &App,
-    request: &Request,
-    name: &str,
-    media_type: &str,
-) -> Result<Response, Error> {
-    request.reject_parameters()?;
-    let text = app.assets.text(name).await.ok_or_else(|| {
+/// Returns the text of a file.
+async fn file(app: &App, name: &str) -> Result<String, Error> {
+    app.assets.text(name).await.ok_or_else(|| {
         let remedy = format!("has no {name}; deploy the folder web with the Worker");
         Error::Misconfigured(assets::BINDING, remedy)
-    })?;
-    let response = Response::text(media_type, text).with("cache-control", "public, max-age=300");
-    Ok(response.with_etag())
+    })
+}
+
+fn static_text(media_type: &str, text: String) -> Response {
+    Response::text(media_type, text)
+        .with("cache-control", "public, max-age=300")
+        .with_etag()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::POLICY;
+    use super::*;
 
-    const PAGES: [&str; 2] = [
-        include_str!("../../web/index.html"),
-        include_str!("../../web/docs.html"),
+    const PAGES: [(Page, &str); 6] = [
+        (Page::Home, include_str!("../../web/index.html")),
+        (
+            Page::Member(String::new()),
+            include_str!("../../web/user.html"),
+        ),
+        (Page::Playground, include_str!("../../web/try.html")),
+        (Page::Admin, include_str!("../../web/admin.html")),
+        (Page::Gallery, include_str!("../../web/gallery.html")),
+        (Page::Docs, include_str!("../../web/docs.html")),
     ];
 
     #[test]
     fn pages_have_no_inline_code() {
-        assert!(!POLICY.contains("unsafe"), "{POLICY}");
-        for page in PAGES {
+        for (page, text) in PAGES {
+            let (name, policy) = page.properties();
+            let has_inline_styles = policy.contains("style-src 'self' 'unsafe-inline'");
+            assert_eq!(has_inline_styles, page == Page::Docs, "{name}");
+            assert!(policy.contains("script-src 'self';"), "{name}");
             for inline in [
                 "<style",
                 "<script>",
@@ -66,7 +192,7 @@ mod tests {
                 " onerror=",
                 "javascript:",
             ] {
-                assert!(!page.contains(inline), "{inline}");
+                assert!(!text.contains(inline), "{name}: {inline}");
             }
         }
     }

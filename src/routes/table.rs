@@ -1,6 +1,7 @@
 //! The routes: paths and methods.
 
 use activity_rank_core::board::BoardKind;
+use activity_rank_core::card::CardFormat;
 use activity_rank_core::digest::FeedFormat;
 use activity_rank_core::error::Error;
 use percent_encoding::percent_decode_str;
@@ -57,6 +58,10 @@ pub enum Route {
     Points(String),
     /// `/v1/users/{user}/standings`
     Standings(String),
+    /// `/v1/users/{user}/card`
+    /// `/v1/users/{user}/card.svg`
+    /// `/v1/users/{user}/badge.svg`
+    Card(CardFormat, String),
     /// `/v1/users/{user}/targets`
     UserTargets(String),
     /// `/v1/users/{user}/moderation`
@@ -73,6 +78,8 @@ pub enum Route {
     WebhookRetry(String),
     /// `/v1/stats`
     Stats,
+    /// `/v1/status`
+    Status,
     /// `/v1/digest/{week}`
     Digest(String),
     /// `/v1/feed.atom`
@@ -82,8 +89,23 @@ pub enum Route {
     Health,
     /// `/openapi.json`
     OpenApi,
+    /// One of the pages.
+    Page(Page),
+}
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Page {
     /// `/`
     Home,
+    /// `/u/{user}`
+    Member(String),
+    /// `/try`
+    Playground,
+    /// `/admin`
+    Admin,
+    /// `/gallery`
+    Gallery,
     /// `/docs`
     Docs,
 }
@@ -99,10 +121,14 @@ impl Route {
         let parts: Vec<String> = path.split('/').skip(1).map(decode).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         Ok(match *parts {
-            [""] => Self::Home,
+            [""] => Self::Page(Page::Home),
             ["healthz"] => Self::Health,
             ["openapi.json"] => Self::OpenApi,
-            ["docs"] => Self::Docs,
+            ["u", user] => Self::Page(Page::Member(user.to_owned())),
+            ["try"] => Self::Page(Page::Playground),
+            ["admin"] => Self::Page(Page::Admin),
+            ["gallery"] => Self::Page(Page::Gallery),
+            ["docs"] => Self::Page(Page::Docs),
             ["v1", "activity"] => Self::Activity,
             ["v1", "content", "hot"] => Self::Hot,
             ["v1", kind @ ("ranking" | "content" | "authors"), period] => {
@@ -141,6 +167,12 @@ impl Route {
             ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
             ["v1", "users", user, "points"] => Self::Points(user.to_owned()),
             ["v1", "users", user, "standings"] => Self::Standings(user.to_owned()),
+            [
+                "v1",
+                "users",
+                user,
+                format @ ("card" | "card.svg" | "badge.svg"),
+            ] => Self::Card(CardFormat::of_path(format), user.to_owned()),
             ["v1", "users", user, "targets"] => Self::UserTargets(user.to_owned()),
             ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
@@ -149,6 +181,7 @@ impl Route {
             ["v1", "webhooks", "deliveries"] => Self::WebhookDeliveries,
             ["v1", "webhooks", "deliveries", id, "retry"] => Self::WebhookRetry(id.to_owned()),
             ["v1", "stats"] => Self::Stats,
+            ["v1", "status"] => Self::Status,
             ["v1", "digest", week] => Self::Digest(week.to_owned()),
             ["v1", "feed.atom"] => Self::Feed(FeedFormat::Atom),
             ["v1", "feed.json"] => Self::Feed(FeedFormat::Json),
@@ -217,6 +250,7 @@ impl Route {
             Self::History(_) => ("/v1/users/{user}/activity", READ, false),
             Self::Points(_) => ("/v1/users/{user}/points", READ, false),
             Self::Standings(_) => ("/v1/users/{user}/standings", READ, false),
+            Self::Card(format, _) => (format.pattern(), READ, true),
             Self::UserTargets(_) => ("/v1/users/{user}/targets", READ, true),
             Self::Moderation(_) => ("/v1/users/{user}/moderation", "GET, HEAD, PUT", false),
             Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),
@@ -225,12 +259,17 @@ impl Route {
             Self::WebhookDeliveries => ("/v1/webhooks/deliveries", READ, false),
             Self::WebhookRetry(_) => ("/v1/webhooks/deliveries/{id}/retry", "POST", false),
             Self::Stats => ("/v1/stats", READ, false),
+            Self::Status => ("/v1/status", READ, false),
             Self::Digest(_) => ("/v1/digest/{week}", READ, true),
             Self::Feed(format) => (format.path(), READ, true),
             Self::Health => ("/healthz", READ, true),
             Self::OpenApi => ("/openapi.json", READ, false),
-            Self::Home => ("/", READ, false),
-            Self::Docs => ("/docs", READ, false),
+            Self::Page(Page::Home) => ("/", READ, false),
+            Self::Page(Page::Member(_)) => ("/u/{user}", READ, true),
+            Self::Page(Page::Playground) => ("/try", READ, false),
+            Self::Page(Page::Admin) => ("/admin", READ, false),
+            Self::Page(Page::Gallery) => ("/gallery", READ, false),
+            Self::Page(Page::Docs) => ("/docs", READ, false),
         }
     }
 

@@ -3,13 +3,31 @@
 use test_support::{Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards, until};
 
 use crate::app::TestApp;
-use crate::clock::{day, id, noon_zone};
+use crate::clock::{day, id, noon, noon_zone};
 use crate::problem::store_unavailable;
 use crate::store::Store;
 
+/// Returns the default rules.
+fn rules() -> Value {
+    let rule = |points: u32, member_cap: u32, received: u32, own: bool| {
+        json!({"points": points, "once": "standing", "undo": true, "by": "user",
+            "member_cap": member_cap, "received": received, "own": own})
+    };
+    let others = || rule(2, 100, 2, false);
+    json!({"bookmark": others(), "like": others(), "follow": others(), "comment": rule(3, 90, 3, true),
+        "visit": {"points": 1, "once": "day", "undo": false, "by": "user", "member_cap": 200, "own": true},
+        "publish": {"points": 10, "once": "standing", "undo": true, "by": "service", "own": true}})
+}
+
+/// Returns the response of a healthy service.
+fn healthy(configured: Value, warnings: Value) -> Value {
+    json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "configured": configured, "warnings": warnings})
+}
+
 fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"], "content_periods": [],
-        "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"], "decimals": 0,
+        "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"],
+        "rules": rules(), "levels": [], "public_stats": false, "playground": false, "decimals": 0,
         "order_bits": 30, "board_max_age": 0, "store_timeout_ms": 20_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
         "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})
 }
@@ -19,10 +37,7 @@ async fn health_lists_settings_and_no_secrets() {
     let app = TestApp::start();
     let response = app.without_key().get("/healthz").await;
     let settings = configured(app.prefix());
-    response.assert(
-        200,
-        json!({"status": "ok", "configured": settings, "warnings": []}),
-    );
+    response.assert(200, healthy(settings, json!([])));
     assert_eq!(response.header("cache-control"), Some("no-store"));
     for secret in [test_support::TOKEN, test_support::SERVICE_KEY] {
         assert!(!response.text.contains(secret));
@@ -43,6 +58,8 @@ async fn health_lists_the_documented_defaults() {
 
 #[tokio::test]
 async fn health_lists_every_setting() {
+    // Two rules, of which the second one applies from now on.
+    let later = json!([{"points": 2}, {"from": noon(1), "points": 4, "received": 0}, {"from": noon(-2), "points": 8}]);
     let app = TestApp::with(|worker| {
         worker
             .json("POINT_DECIMALS", json!(1))
@@ -50,14 +67,21 @@ async fn health_lists_every_setting() {
             .var("BOARD_MAX_AGE", "60")
             .var("STORE_TIMEOUT_MS", "5000")
             .json("CRON_BUDGET", json!(1000))
-            .var("PERIODS", "year,day")
+            .var("PERIODS", "year,day,all")
             .var("SERVICE_KEYS", "one, two,three")
             .var("JWT_SECRET", &"s3cret".repeat(6))
             .var("JWKS_URL", "https://id.example.com/keys")
             .var("JWT_ISSUER", "https://id.example.com/")
             .var("JWT_AUDIENCE", "board")
             .var("JWT_GROUPS_CLAIM", "teams")
-            .json("RULES", json!({"answer": {"points": 0.5}}))
+            .json(
+                "RULES",
+                json!({"answer": {"points": 0.5, "once": "day", "by": "service",
+                "daily_cap": 10, "cooldown": 60}, "like": later}),
+            )
+            .json("LEVELS", json!({"Regular": 50.5, "Newcomer": 0}))
+            .json("PUBLIC_STATS", json!(true))
+            .json("PLAYGROUND", json!(true))
     });
     let mut settings = configured(app.prefix());
     settings["decimals"] = json!(1);
@@ -65,7 +89,16 @@ async fn health_lists_every_setting() {
     settings["board_max_age"] = json!(60);
     settings["store_timeout_ms"] = json!(5000);
     settings["cron_budget"] = json!(1000);
-    settings["periods"] = json!(["day", "year"]);
+    settings["periods"] = json!(["day", "year", "all"]);
+    let level = |name: &str, points: f64| json!({"name": name, "points": points});
+    settings["levels"] = json!([{"name": "Newcomer", "points": 0}, level("Regular", 50.5)]);
+    settings["public_stats"] = json!(true);
+    settings["playground"] = json!(true);
+    settings["rules"]["answer"] = json!({"points": 0.5, "once": "day", "undo": false, "by": "service",
+        "daily_cap": 10, "cooldown": 60, "own": true});
+    let like = settings["rules"]["like"].as_object_mut().expect("a rule");
+    like.insert("points".to_owned(), json!(4));
+    like.remove("received");
     settings["service_keys"] = json!(3);
     settings["user_tokens"] = json!([
         "JWT_SECRET",
@@ -77,8 +110,8 @@ async fn health_lists_every_setting() {
     settings["actions"] = json!([
         "answer", "bookmark", "comment", "follow", "like", "publish", "visit"
     ]);
-    let body = json!({"status": "ok", "configured": settings, "warnings": []});
-    app.assert_get("/healthz", body).await;
+    app.assert_get("/healthz", healthy(settings, json!([])))
+        .await;
 }
 
 #[tokio::test]
@@ -88,7 +121,7 @@ async fn unreachable_store_returns_503() {
     let settings = configured(app.prefix());
     response.assert(
         503,
-        json!({"status": "store-unavailable", "problem": store_unavailable(), "configured": settings, "warnings": []}),
+        json!({"status": "store-unavailable", "version": env!("CARGO_PKG_VERSION"), "problem": store_unavailable(), "configured": settings, "warnings": []}),
     );
     assert_eq!(response.header("retry-after"), Some("1"));
 }
@@ -100,8 +133,8 @@ async fn health_warns_without_any_credentials() {
     settings["service_keys"] = json!(0);
     let warning =
         "None of SERVICE_KEYS, JWT_SECRET and JWKS_URL is configured: nothing can be counted.";
-    let body = json!({"status": "ok", "configured": settings, "warnings": [warning]});
-    app.assert_get("/healthz", body).await;
+    app.assert_get("/healthz", healthy(settings, json!([warning])))
+        .await;
 }
 
 #[tokio::test]
@@ -117,10 +150,7 @@ async fn health_warns_of_nearly_used_up_order_numbers() {
     let warning = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
     let response = app.get("/healthz").await;
     let settings = configured(app.prefix());
-    response.assert(
-        200,
-        json!({"status": "ok", "configured": settings, "warnings": [warning]}),
-    );
+    response.assert(200, healthy(settings, json!([warning])));
     // Activity is still counted, even with the last order number.
     store.run::<i64>("ZADD", &[&all, &(orders - 1.0).to_string(), "#"]);
     app.count("42", "like", "q").await;

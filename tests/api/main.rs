@@ -22,10 +22,12 @@ mod journal;
 mod live;
 mod moderation;
 mod openapi;
+mod pages;
 mod ranking;
 mod static_files;
 mod static_routes;
 mod stats;
+mod status;
 mod users;
 mod webhooks;
 

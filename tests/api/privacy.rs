@@ -1,7 +1,7 @@
 //! Access to the data of a member, for each route, caller and state of the member. Edge caches and the memory of the
 //! isolate may have answered another caller before.
 
-use test_support::{Value, json};
+use test_support::{Answer, Value, json};
 
 use crate::app::WranglerApp;
 use crate::bodies::like;
@@ -31,8 +31,12 @@ const PRIVATE: [&str; 6] = [
     "/v1/ranking/day/users?followed_by={}",
     "/v1/users/{}/moderation",
 ];
-const PUBLIC: [&str; 7] = [
+const PUBLIC: [&str; 11] = [
     "/v1/users/{}",
+    "/v1/users/{}/card",
+    "/v1/users/{}/card.svg",
+    "/v1/users/{}/badge.svg",
+    "/u/{}",
     "/v1/ranking/day?movement=true",
     "/v1/ranking/all/users/{}?around=25&movement=true",
     "/v1/ranking/week/users?ids={},shown",
@@ -107,6 +111,8 @@ fn private_status(route: &str, caller: &str, owner: &str) -> u16 {
 fn public_status(route: &str, caller: &str, owner: &str) -> u16 {
     let sees_hidden = ["full", "owner"].contains(&caller) || SERVICE.contains(&caller);
     match route {
+        "/v1/users/{}/card" | "/v1/users/{}/card.svg" | "/v1/users/{}/badge.svg"
+            if is_gone(owner) || is_hidden(owner) => 404,
         "/v1/users/{}" if is_gone(owner) || is_hidden(owner) && !sees_hidden => 404,
         _ => 200,
     }
@@ -135,7 +141,7 @@ async fn check(app: &WranglerApp, callers: &[&str]) {
                     response.text
                 );
                 if ["anonymous", "member", "invalid"].contains(caller) {
-                    assert_no_secrets(route, owner, &response.body);
+                    assert_no_secrets(route, owner, &response);
                 }
             }
         }
@@ -144,8 +150,8 @@ async fn check(app: &WranglerApp, callers: &[&str]) {
 
 /// Asserts that strangers read nothing private.
 #[track_caller]
-fn assert_no_secrets(route: &str, owner: &str, body: &Value) {
-    let text = body.to_string();
+fn assert_no_secrets(route: &str, owner: &str, response: &Answer) {
+    let (body, text) = (&response.body, &response.text);
     // Boards of authors show followed users, but not their followers.
     let friend = if route.starts_with("/v1/authors") {
         "\n"
@@ -164,7 +170,8 @@ fn assert_no_secrets(route: &str, owner: &str, body: &Value) {
     {
         let name = format!("Name of {hidden}");
         assert!(
-            !text.contains(&format!("{name}\"")),
+            // `hidden` begins the name of another member.
+            !["\"", "<"].iter().any(|end| text.contains(&format!("{name}{end}"))),
             "{name} in {route} of {owner}: {text}"
         );
     }

@@ -50,6 +50,7 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
         (Scope::Admin, Method::GET, state, Value::Null),
         (Scope::Admin, Method::POST, adjustments, adjustment),
         (Scope::Admin, Method::GET, "/v1/moderation", Value::Null),
+        (Scope::Admin, Method::GET, "/v1/status", Value::Null),
         (Scope::Admin, Method::DELETE, "/v1/users/42", Value::Null),
         (Scope::Admin, Method::PUT, "/v1/events/e", event),
         (Scope::Admin, Method::DELETE, "/v1/events/e", Value::Null),

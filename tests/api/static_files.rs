@@ -78,7 +78,7 @@ async fn modules_are_public_with_type_and_etag() {
 async fn unknown_and_internal_files_return_404() {
     let (_wrangler, api) = start();
     let problem = unknown_path().body();
-    let paths = "/nowhere.js /elements /elements/ /elements/nowhere.js /index.html /docs.html /docs/ \
+    let paths = "/nowhere.js /elements /elements/ /elements/nowhere.js /index.html /docs.html /admin.html /docs/ \
         /page/ /index /_headers /.assetsignore /favicon.ico /%2e%2e/wrangler.toml";
     for path in paths.split(' ') {
         let response = api.get(path).await;
@@ -89,7 +89,14 @@ async fn unknown_and_internal_files_return_404() {
 #[tokio::test]
 async fn worker_serves_the_pages_and_the_document() {
     let (_wrangler, api) = start();
-    for path in ["/", "/docs", "/openapi.json"] {
+    for path in [
+        "/",
+        "/u/module.js",
+        "/admin",
+        "/gallery",
+        "/docs",
+        "/openapi.json",
+    ] {
         let response = api.get(path).await;
         assert_eq!(response.status, 200, "{path}");
         assert!(response.header("x-request-id").is_some(), "{path}");

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`, `GET /` and `GET /docs`.
+//! `GET /openapi.json`, and what it has in common with the pages.
 
 use test_support::{WorkerBuilder, json};
 
@@ -17,31 +17,9 @@ async fn openapi_document_is_served_verbatim() {
 }
 
 #[tokio::test]
-async fn pages_are_html_with_a_security_policy() {
-    let app = TestApp::start();
-    for (path, name) in [("/", "/index.html"), ("/docs", "/docs.html")] {
-        let response = app.without_key().get(path).await;
-        response.assert_status(200);
-        assert_eq!(
-            response.header("content-type"),
-            Some("text/html; charset=utf-8")
-        );
-        let (_, text) = files()
-            .into_iter()
-            .find(|(path, _)| path == name)
-            .expect(name);
-        assert_eq!(response.text, text);
-        let policy = response
-            .header("content-security-policy")
-            .expect("a policy");
-        assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'; "));
-    }
-}
-
-#[tokio::test]
 async fn pages_and_document_support_etags() {
     let app = TestApp::start();
-    for path in ["/", "/docs", "/openapi.json"] {
+    for path in ["/", "/docs", "/admin", "/gallery", "/openapi.json"] {
         let response = app.get(path).await;
         assert_eq!(
             response.header("cache-control"),
@@ -61,18 +39,11 @@ async fn pages_and_document_support_etags() {
 }
 
 #[tokio::test]
-async fn pages_and_document_need_no_store() {
-    let app = TestApp::with(|worker| worker.store("http://127.0.0.1:1"));
-    for path in ["/", "/docs", "/openapi.json"] {
-        app.get(path).await.assert_status(200);
-    }
-}
-
-#[tokio::test]
 async fn missing_assets_are_named_in_the_error() {
     let app = TestApp::with(WorkerBuilder::without_files);
     for (path, name) in [
         ("/", "index.html"),
+        ("/u/42", "user.html"),
         ("/docs", "docs.html"),
         ("/openapi.json", "openapi.json"),
     ] {

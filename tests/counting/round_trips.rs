@@ -9,7 +9,7 @@ use test_support::{
 
 /// The requests that return ranks. With several shards, a second request counts the users above on
 /// the other shards.
-const RANKED: [&str; 15] = [
+const RANKED: [&str; 16] = [
     "one activity",
     "a repetition",
     "in groups",
@@ -23,6 +23,7 @@ const RANKED: [&str; 15] = [
     "a comparison",
     "all standings",
     "all standings with friends",
+    "a card",
     "an adjustment",
     "an undone adjustment",
 ];
@@ -65,6 +66,7 @@ fn routes() -> Vec<RouteRequest> {
             "all standings with friends",
             "/v1/users/42/standings?friends=true",
         ),
+        get("a card", "/v1/users/42/card"),
         get("friends", "/v1/ranking/all/users?followed_by=42"),
         get("a history", "/v1/users/42/activity?days=31"),
         send(
@@ -99,6 +101,8 @@ fn routes() -> Vec<RouteRequest> {
         get("the audit log", "/v1/moderation"),
         get("the numbers of the site", "/v1/stats"),
         get("health", "/healthz"),
+        get("the state", "/v1/status"),
+        get("the page of a member", "/u/42"),
     ]
 }
 

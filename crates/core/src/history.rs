@@ -116,11 +116,12 @@ pub struct ActionView {
 }
 
 /// Runs of consecutive days with points.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Streak {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Streak {
     /// The run that ends today, or yesterday while today has no points.
-    current: usize,
-    longest: usize,
+    pub current: usize,
+    /// The longest run.
+    pub longest: usize,
 }
 
 impl HistoryRequest {
@@ -131,8 +132,7 @@ impl HistoryRequest {
     /// [`Error::InvalidRequest`] for an invalid path or query, and for more days than are kept.
     pub fn parse(user: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
         let mut query = Query::parse(query, &["days"]);
-        let has_archive = config.bound.archive && config.periods.contains(&Period::Day);
-        let kept = if has_archive { ARCHIVED_DAYS } else { DAYS };
+        let kept = days_kept(config);
         let requested = query.get("days").and_then(|text| text.parse().ok());
         let user = query.user(user);
         let days = if requested.is_some_and(|days| (kept + 1..=ARCHIVED_DAYS).contains(&days)) {
@@ -151,6 +151,17 @@ impl HistoryRequest {
         })
     }
 
+    /// Returns a request for the days that are kept without an archive. Its streaks are those of all days kept.
+    #[must_use]
+    pub fn recent(user: &str, config: &Config, today: Date) -> Self {
+        Self {
+            user: user.to_owned(),
+            today,
+            days: DAYS.unsigned_abs() as usize,
+            kept: days_kept(config),
+        }
+    }
+
     /// Returns the recent days, today first.
     pub fn dates(&self) -> impl Iterator<Item = Date> {
         let today = self.today;
@@ -163,6 +174,27 @@ impl HistoryRequest {
         (self.today.plus(1 - self.kept), self.today.plus(-DAYS))
     }
 
+    /// Returns the points of all days kept in smallest steps, today first.
+    fn steps(&self, history: &History) -> Vec<i64> {
+        let mut days = vec![0; self.kept.unsigned_abs() as usize];
+        for (day, totals) in days.iter_mut().zip(&history.recent) {
+            *day = totals.iter().map(|total| total.steps).sum();
+        }
+        for (date, steps) in &history.older {
+            let back = usize::try_from(self.today.days_since(*date)).ok();
+            if let Some(day) = back.and_then(|back| days.get_mut(back)) {
+                *day = *steps;
+            }
+        }
+        days
+    }
+
+    /// Returns the streaks.
+    #[must_use]
+    pub fn streak(&self, history: &History) -> Streak {
+        Streak::new(&self.steps(history))
+    }
+
     /// Renders the response body.
     #[must_use]
     pub fn render(
@@ -172,63 +204,58 @@ impl HistoryRequest {
         calendar: &Calendar,
         decimals: u32,
     ) -> String {
-        let days = self.dates().zip(&history.recent);
-        let mut days: Vec<Day<'_>> = days
-            .map(|(date, totals)| Day::new(date, totals, access, decimals))
-            .collect();
-        for back in DAYS..self.kept {
-            days.push(Day {
-                date: self.today.plus(-back).to_string(),
-                points: Points { steps: 0, decimals },
-                actions: None,
-            });
-        }
-        for (date, steps) in &history.older {
-            let back = usize::try_from(self.today.days_since(*date)).ok();
-            if let Some(day) = back.and_then(|back| days.get_mut(back)) {
-                day.points.steps = *steps;
-            }
-        }
-        let active: Vec<bool> = days.iter().map(|day| day.points.steps > 0).collect();
-        days.truncate(self.days);
+        let steps = self.steps(history);
+        let days = (0..).zip(&steps).take(self.days).map(|(back, steps)| Day {
+            date: self.today.plus(-back).to_string(),
+            points: Points {
+                steps: *steps,
+                decimals,
+            },
+            actions: match access {
+                Access::Own => {
+                    let day = history.recent.get(back.unsigned_abs() as usize);
+                    day.map(|totals| actions(totals, decimals))
+                }
+                Access::Public => None,
+            },
+        });
         let view = View {
             user: UserView::new(&self.user, history.profile.as_ref()),
             timezone: calendar.name(),
-            days,
-            streak: Streak::new(&active),
+            days: days.collect(),
+            streak: Streak::new(&steps),
         };
         serde_json::to_string(&view).unwrap_or_default()
     }
 }
 
-impl<'a> Day<'a> {
-    fn new(date: Date, totals: &'a [ActionTotal], access: Access, decimals: u32) -> Self {
-        let points = |steps| Points { steps, decimals };
-        // An undone adjustment leaves points without a count.
-        let counted = totals.iter().filter(|total| total.count > 0);
-        let actions = counted.map(|total| {
-            let action = ActionView {
-                count: total.count,
-                points: points(total.steps),
-            };
-            (total.action.as_str(), action)
-        });
-        Self {
-            date: date.to_string(),
-            points: points(totals.iter().map(|total| total.steps).sum()),
-            actions: match access {
-                Access::Own => Some(Object(actions.collect())),
-                Access::Public => None,
-            },
-        }
-    }
+/// Returns the days that a deployment keeps.
+fn days_kept(config: &Config) -> i32 {
+    let has_archive = config.bound.archive && config.periods.contains(&Period::Day);
+    if has_archive { ARCHIVED_DAYS } else { DAYS }
+}
+
+/// Returns the totals of a day by action.
+fn actions(totals: &[ActionTotal], decimals: u32) -> Object<&str, ActionView> {
+    // An undone adjustment leaves points without a count.
+    let counted = totals.iter().filter(|total| total.count > 0);
+    let actions = counted.map(|total| {
+        let points = Points {
+            steps: total.steps,
+            decimals,
+        };
+        let count = total.count;
+        (total.action.as_str(), ActionView { count, points })
+    });
+    Object(actions.collect())
 }
 
 impl Streak {
-    /// Returns the streaks of days with or without points, today first.
-    fn new(active: &[bool]) -> Self {
+    /// Returns the streaks of days with these points, today first.
+    fn new(steps: &[i64]) -> Self {
+        let active: Vec<bool> = steps.iter().map(|steps| *steps > 0).collect();
         let run = |days: &[bool]| days.iter().take_while(|active| **active).count();
-        let ending_today = run(active);
+        let ending_today = run(&active);
         let ending_yesterday = active.get(1..).map_or(0, run);
         let longest = active
             .split(|active| !active)

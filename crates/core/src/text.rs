@@ -26,6 +26,23 @@ pub fn check(text: &str, max_characters: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns a text for HTML and XML, without the characters that XML cannot contain.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
 /// Returns whether a character embeds, overrides or isolates a direction of text (Unicode Standard
 /// Annex 9, explicit directional formatting).
 fn is_bidirectional_control(c: char) -> bool {
@@ -60,7 +77,7 @@ fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, escaped};
 
     #[test]
     fn text_is_one_visible_line() {
@@ -98,5 +115,14 @@ mod tests {
             let error = check(text, 80).err().unwrap_or_default();
             assert_eq!(error, expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn markup_is_escaped() {
+        let text = "<a href=\"x\">R&D</a>\u{7}\u{ffff}";
+        assert_eq!(
+            escaped(text),
+            "&lt;a href=&quot;x&quot;&gt;R&amp;D&lt;/a&gt;"
+        );
     }
 }

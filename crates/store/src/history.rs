@@ -19,18 +19,37 @@ pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<H
         .run_commands(&keys, commands(&keys, request))
         .await?;
     let (profile, histories) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
+    let (profile, flags) = decode_pair(profile.list()?)?;
+    Ok(History {
+        profile,
+        flags,
+        ..decode(request, histories)?
+    })
+}
+
+/// Decodes the histories of the keys that [`keys`] returns, in their order; none if there are none. Neither profile
+/// nor flags are in them.
+///
+/// # Errors
+///
+/// [`StoreError::Unavailable`] for any other reply.
+pub(crate) fn decode(request: &HistoryRequest, histories: &[Reply]) -> Result<History, StoreError> {
     let mut recent = Vec::new();
     recent.resize_with(request.dates().count(), Vec::new);
     for (span, history) in spans(request).zip(histories) {
         add_span(&mut recent, request, span, history)?;
     }
-    let (profile, flags) = decode_pair(profile.list()?)?;
     Ok(History {
-        profile,
-        flags,
         recent,
-        older: Vec::new(),
+        ..History::default()
     })
+}
+
+/// Returns the keys of the spans that contain the days kept.
+pub(crate) fn keys(keys: &Keys, request: &HistoryRequest) -> Vec<String> {
+    spans(request)
+        .map(|span| keys.history(span, &request.user))
+        .collect()
 }
 
 /// Returns the commands that read the profile and the history of a user.
@@ -39,8 +58,8 @@ pub fn commands(keys: &Keys, request: &HistoryRequest) -> Vec<Command> {
     let user = &request.user;
     let profile = Command::new("HMGET").arg(&keys.users()).arg(user);
     let mut commands = vec![profile.arg(&Keys::flags_field(user))];
-    for span in spans(request) {
-        commands.push(Command::new("HGETALL").arg(&keys.history(span, user)));
+    for key in self::keys(keys, request) {
+        commands.push(Command::new("HGETALL").arg(&key));
     }
     commands
 }

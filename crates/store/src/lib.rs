@@ -17,7 +17,7 @@
 //! 12. [`watch`]: boards that someone watches.
 //! 13. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
 //! 14. [`progress`]: progress of the scheduled jobs.
-//! 15. [`health`]: the condition of the store.
+//! 15. [`health`] and [`status`]: the condition of the store, and the state of the jobs.
 
 pub mod archive_source;
 pub mod boards;
@@ -39,5 +39,6 @@ pub mod recount;
 pub mod redis;
 pub mod scripts;
 pub mod stats;
+pub mod status;
 pub mod targets;
 pub mod watch;

@@ -7,6 +7,7 @@
 //! | `archive` | the last complete pass over the boards, as [`Pass`] |
 //! | `pass` | the pass in progress, or empty |
 //! | `sums` | the last entry of the outbox that is in the sums of the journal |
+//! | `queue` | on the first shard: the last delivery of queued activity, as [`Delivery`] |
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
 use crate::deployment::Deployment;
@@ -14,6 +15,7 @@ use crate::events::read_definitions_and;
 use crate::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
+use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 
@@ -22,6 +24,9 @@ pub(crate) const LATE: &str = "late";
 
 /// The field of [`Progress::snapshots`].
 const SNAPSHOTS: &str = "snapshots";
+
+/// The field of the last delivery.
+pub(crate) const QUEUE: &str = "queue";
 
 /// The field of [`Progress::summed`].
 const SUMS: &str = "sums";
@@ -65,6 +70,31 @@ pub struct Pass {
     pub began: i64,
     /// The pass leaves out boards that had settled before this instant, Unix ms; 0 for none.
     pub since: i64,
+}
+
+/// A delivery of queued activity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When the oldest of its messages was queued.
+    pub oldest: Instant,
+    /// When it was counted.
+    pub delivered: Instant,
+}
+
+impl Delivery {
+    /// Parses the stored text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (oldest, delivered) = text.split_once(' ')?;
+        Some(Self {
+            oldest: Instant(oldest.parse().ok()?),
+            delivered: Instant(delivered.parse().ok()?),
+        })
+    }
+
+    fn render(self) -> String {
+        format!("{} {}", self.oldest.0, self.delivered.0)
+    }
 }
 
 impl Pass {
@@ -190,6 +220,17 @@ pub async fn record_snapshots(deployment: &Deployment, state: &str) -> Result<()
     Ok(())
 }
 
+/// Records a delivery of queued activity, in one command.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn record_delivery(deployment: &Deployment, delivery: Delivery) -> Result<(), Error> {
+    let set = set(&deployment.keys(0), QUEUE, &delivery.render());
+    deployment.store.run(&Pipeline::new(vec![set])).await?;
+    Ok(())
+}
+
 /// Records, for some shards, the last entry that is in the sums of the journal.
 ///
 /// # Errors
@@ -223,6 +264,18 @@ mod tests {
         assert_eq!(Pass::parse(&pass.render()), Some(pass));
         for odd in ["", "1 2", "-1 2 3", "a b c"] {
             assert_eq!(Pass::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn delivery_round_trips() {
+        let delivery = Delivery {
+            oldest: Instant(1_795_132_800_000),
+            delivered: Instant(1_795_132_801_000),
+        };
+        assert_eq!(Delivery::parse(&delivery.render()), Some(delivery));
+        for odd in ["", "1", "a 1", "1 b"] {
+            assert_eq!(Delivery::parse(odd), None, "{odd}");
         }
     }
 

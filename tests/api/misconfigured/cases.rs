@@ -13,6 +13,7 @@ const TABLE: &str = r#"
     POINT_DECIMALS            ["5", -1, "two"]             must be an integer from 0 to 4
     ORDER_BITS                ["15", 31, "all"]            must be an integer from 16 to 30
     PUBLIC_STATS              ["yes", 1]                   must be true or false
+    PLAYGROUND                ["yes", 1]                   must be true or false
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000
     SETTLE_MINUTES            ["-1", 43201]                must be an integer from 0 to 43200
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600

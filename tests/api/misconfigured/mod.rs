@@ -15,7 +15,7 @@ use crate::problem::problem;
 use cases::cases;
 
 /// A request of every route but `/healthz`. The last three need no store.
-pub const REQUESTS: [(Method, &str, &str); 15] = [
+pub const REQUESTS: [(Method, &str, &str); 16] = [
     (
         Method::POST,
         "/v1/activity",
@@ -26,6 +26,7 @@ pub const REQUESTS: [(Method, &str, &str); 15] = [
     (Method::GET, "/v1/ranking/day/users?ids=42", ""),
     (Method::GET, "/v1/users/42/activity", ""),
     (Method::GET, "/v1/users/42/standings", ""),
+    (Method::GET, "/v1/users/42/card", ""),
     (Method::GET, "/v1/users/42", ""),
     (Method::PUT, "/v1/users/42", r#"{"name":"Ada"}"#),
     (Method::PUT, "/v1/users", r#"[{"id":"42","name":"Ada"}]"#),
@@ -122,7 +123,7 @@ async fn missing_variable_nulls_healthz_configuration() {
     );
     client.get("/healthz").await.assert(
         503,
-        json!({"status": "misconfigured", "problem": problem, "configured": null, "warnings": []}),
+        json!({"status": "misconfigured", "version": env!("CARGO_PKG_VERSION"), "problem": problem, "configured": null, "warnings": []}),
     );
 }
 

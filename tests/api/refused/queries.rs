@@ -309,8 +309,23 @@ fn unknown_parameters() -> Vec<Case> {
         ("/v1/feed.json?limit=1", "limit", NO_PARAMETERS),
         ("/healthz?verbose", "verbose", NO_PARAMETERS),
         ("/openapi.json?pretty=1", "pretty", NO_PARAMETERS),
-        ("/?period=day", "period", NO_PARAMETERS),
-        ("/docs?period=day", "period", NO_PARAMETERS),
+        ("/v1/users/42/card?theme=dark", "theme", NO_PARAMETERS),
+        (
+            "/v1/users/42/card.svg?size=2",
+            "size",
+            "is unknown; expected one of theme, lang",
+        ),
+        (
+            "/v1/users/42/card.svg?theme=Dark",
+            "theme",
+            "must be light or dark",
+        ),
+        (
+            "/v1/users/42/badge.svg?lang=zh",
+            "lang",
+            "must be en or zh-Hans",
+        ),
+        ("/v1/status?verbose", "verbose", NO_PARAMETERS),
         ("/v1/users/42?=1", "", NO_PARAMETERS),
     ];
     let mut cases: Vec<Case> = rows
@@ -360,6 +375,7 @@ fn path_segments() -> Vec<Case> {
             format!("/v1/users/{user}/activity"),
             format!("/v1/users/{user}/points"),
             format!("/v1/users/{user}/standings"),
+            format!("/v1/users/{user}/card"),
             format!("/v1/ranking/day/users/{user}"),
         ] {
             cases.push(case(&path, "user", ID));

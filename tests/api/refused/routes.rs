@@ -22,7 +22,14 @@ pub fn cases() -> Vec<Case> {
         "/v1/users/42/likes",
         "/v1/users/42/activity/2026-11-20",
         "/healthz/",
+        "/v1/users/42/card/",
+        "/u",
+        "/u/",
+        "/u/42/activity",
+        "/try",
+        "/admin/",
         "/index.html",
+        "/admin.html",
         "/favicon.ico",
     ];
     let methods = [
@@ -43,7 +50,13 @@ pub fn cases() -> Vec<Case> {
         (Method::POST, "/healthz", "GET, HEAD"),
         (Method::PUT, "/openapi.json", "GET, HEAD"),
         (Method::POST, "/", "GET, HEAD"),
+        (Method::POST, "/u/42", "GET, HEAD"),
+        (Method::POST, "/try", "GET, HEAD"),
+        (Method::POST, "/admin", "GET, HEAD"),
+        (Method::POST, "/gallery", "GET, HEAD"),
         (Method::POST, "/docs", "GET, HEAD"),
+        (Method::POST, "/v1/users/42/card", "GET, HEAD"),
+        (Method::POST, "/v1/status", "GET, HEAD"),
     ];
     let paths = paths.into_iter().map(|path| get(path, unknown_path()));
     let methods = methods

@@ -44,9 +44,11 @@ async fn open_circuit_skips_store_until_it_recovers() {
     assert!(start.elapsed() < DEADLINE, "{:?}", start.elapsed());
     assert_eq!(forwarder.count(), 0);
 
-    // The health check always sends a request to the store.
+    // The health check and the state always send a request to the store.
+    let store = app.read("/v1/status").await["store"].clone();
+    assert_eq!(store, json!({"latency_ms": null, "circuit": "open"}));
     app.get("/healthz").await.assert_status(503);
-    assert_eq!(forwarder.count(), 1);
+    assert_eq!(forwarder.count(), 2);
 
     forwarder.heal();
     until("a write to succeed", async || {

@@ -1,5 +1,6 @@
 //! `/v1/users`: profiles, histories and erasure.
 
+mod card;
 mod erasure;
 mod history;
 mod points;

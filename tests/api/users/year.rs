@@ -82,7 +82,11 @@ async fn streak_counts_archived_days() {
     app.send_activity(json!(likes)).await.assert_status(200);
     app.wrangler.tick().await;
     let history = app.read("/v1/users/42/activity?days=1").await;
-    assert_eq!(history["streak"], json!({"current": 40, "longest": 40}));
+    let streak = json!({"current": 40, "longest": 40});
+    assert_eq!(history["streak"], streak);
+    app.put_profile("42", json!({"public_activity": true}))
+        .await;
+    assert_eq!(app.read("/v1/users/42/card").await["streak"], streak);
 }
 
 /// Without boards of days, the archive knows no points by day.

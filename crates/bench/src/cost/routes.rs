@@ -18,7 +18,7 @@ const MEMBERS: usize = 100;
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// The routes by title.
-const ROUTES: [(&str, &str); 24] = [
+const ROUTES: [(&str, &str); 25] = [
     ("top 30", "/v1/ranking/week?limit=30"),
     (
         "top 30 with movement",
@@ -55,6 +55,7 @@ const ROUTES: [(&str, &str); 24] = [
         "all standings with movement",
         "/v1/users/u42/standings?movement=true",
     ),
+    ("card", "/v1/users/u42/card"),
     ("points, from the journal", "/v1/users/u42/points"),
     ("activity of 31 days", "/v1/users/u42/activity"),
     ("activity of 366 days", "/v1/users/u42/activity?days=366"),

@@ -121,6 +121,23 @@ impl StandingsRequest {
         })
     }
 
+    /// Returns a request for the standings of a user on the boards of all users.
+    #[must_use]
+    pub fn of_all_users(user: &str, config: &Config, today: Date) -> Self {
+        let board = |period: &Period| BoardId {
+            kind: BoardKind::Members,
+            period: *period,
+            date: today,
+            group: None,
+        };
+        Self {
+            user: user.to_owned(),
+            boards: config.periods.iter().map(board).collect(),
+            current: config.periods.len(),
+            compared: 0,
+        }
+    }
+
     /// Returns what the request reads of each board.
     #[must_use]
     pub fn query(&self) -> BoardQuery<'_> {
@@ -145,7 +162,7 @@ impl StandingsRequest {
     }
 
     /// Returns the points of all time, in smallest steps, if that board is known.
-    fn all_time(&self, standings: &Standings, config: &Config) -> Option<u64> {
+    pub(crate) fn all_time(&self, standings: &Standings, config: &Config) -> Option<u64> {
         let mut boards = self.boards.iter();
         let index = boards.position(|board| board.name() == ALL_TIME)?;
         let slice = standings.slices.get(index)?.as_ref()?;

@@ -3,7 +3,7 @@
 use super::Vars;
 use crate::calendar::Period;
 use crate::error::Error;
-use crate::score::Layout;
+use crate::score::{Layout, Points};
 use crate::text;
 use serde::Serialize;
 use serde_json::Value;
@@ -27,6 +27,13 @@ pub struct Level {
 /// The levels by points; empty if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Levels(Vec<Level>);
+
+/// A level in the configuration that a response describes.
+#[derive(Debug, Serialize)]
+pub struct LevelView<'a> {
+    name: &'a str,
+    points: Points,
+}
 
 impl Levels {
     /// Parses the variable.
@@ -77,6 +84,14 @@ impl Levels {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Returns the levels with their points, fewest first.
+    pub fn views(&self, layout: Layout) -> impl Iterator<Item = LevelView<'_>> {
+        self.0.iter().map(move |level| LevelView {
+            name: &level.name,
+            points: Points::new(level.steps, layout.decimals),
+        })
     }
 
     /// Returns the points of each level in smallest steps, between commas.

@@ -61,6 +61,8 @@ pub struct Config {
     pub board_max_age: u32,
     /// Whether everyone may read the numbers of the site.
     pub public_stats: bool,
+    /// Whether the page for developers is served.
+    pub playground: bool,
     /// The rows of each board in the snapshots: 1 to 100,000.
     pub snapshot_members: u32,
     /// The time after the end of an event in which late activity counts, in milliseconds: up to 30 days.
@@ -162,6 +164,7 @@ impl Config {
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
             public_stats: vars.boolean("PUBLIC_STATS")?.unwrap_or_default(),
+            playground: vars.boolean("PLAYGROUND")?.unwrap_or_default(),
             snapshot_members: vars
                 .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
                 .unwrap_or(1000),

@@ -3,7 +3,8 @@
 use super::Vars;
 use crate::calendar::{Date, Instant};
 use crate::error::Error;
-use crate::score::Layout;
+use crate::score::{Layout, Points};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The action under which a day's history lists adjustments. No rule may use this name.
@@ -55,6 +56,44 @@ impl Rule {
     }
 }
 
+/// A rule in a response.
+#[derive(Debug, Serialize)]
+pub struct RuleView {
+    points: Points,
+    once: &'static str,
+    undo: bool,
+    by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    daily_cap: Option<Points>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member_cap: Option<Points>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cooldown: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    received: Option<Points>,
+    own: bool,
+}
+
+impl RuleView {
+    fn new(rule: &Rule, layout: Layout) -> Self {
+        let points = |steps| Points::new(steps, layout.decimals);
+        Self {
+            points: points(rule.points),
+            once: match rule.once {
+                Once::Day => "day",
+                Once::Standing => "standing",
+            },
+            undo: rule.undo,
+            by: if rule.service_only { "service" } else { "user" },
+            daily_cap: rule.daily_cap.map(points),
+            member_cap: rule.member_cap.map(points),
+            cooldown: rule.cooldown,
+            received: Some(rule.received).filter(|steps| *steps > 0).map(points),
+            own: rule.own,
+        }
+    }
+}
+
 /// The rules by action, in alphabetical order.
 #[derive(Clone, Debug)]
 pub struct Rules(Vec<ActionRules>);
@@ -96,6 +135,14 @@ impl Rules {
         let ActionRules { first, later, .. } = self.of(action)?;
         let current = later.iter().rev().find(|(from, _)| *from <= at);
         Some(current.map_or(first, |(_, rule)| rule))
+    }
+
+    /// Returns each action with its rule at an instant.
+    pub fn current(&self, at: Instant, layout: Layout) -> impl Iterator<Item = (&str, RuleView)> {
+        self.actions().filter_map(move |action| {
+            let rule = self.get(action, at)?;
+            Some((action, RuleView::new(rule, layout)))
+        })
     }
 
     /// Returns the rules of an action, each with the instant from which it applies; `None` for the first one.

@@ -8,6 +8,7 @@ use crate::calendar::{Calendar, Date, Instant, Period};
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::Query;
+use crate::text;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -170,13 +171,13 @@ impl Item {
                 (None, Some(profile)) => (&profile.name, &profile.url),
                 (None, None) => (&None, &None),
             };
-            let name = escaped(name.as_deref().unwrap_or(&row.user));
+            let name = text::escaped(name.as_deref().unwrap_or(&row.user));
             let points = serde_json::to_string(&kind.points(row.score, config.layout));
             let points = points.unwrap_or_default();
             // Writing to a string never fails.
             let _ = match url {
                 Some(url) => {
-                    let url = escaped(url);
+                    let url = text::escaped(url);
                     write!(html, "<li><a href=\"{url}\">{name}</a>: {points}</li>")
                 }
                 None => write!(html, "<li>{name}: {points}</li>"),
@@ -188,7 +189,7 @@ impl Item {
 
 impl Feed {
     fn atom(&self, updated: Instant) -> String {
-        let [feed, home] = [&self.feed_url, &self.home_page_url].map(|url| escaped(url));
+        let [feed, home] = [&self.feed_url, &self.home_page_url].map(|url| text::escaped(url));
         let title = self.title;
         let mut xml = format!(
             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\
@@ -203,7 +204,7 @@ impl Feed {
                 date_published,
                 ..
             } = item;
-            let (url, html) = (escaped(&item.url), escaped(&item.content_html));
+            let (url, html) = (text::escaped(&item.url), text::escaped(&item.content_html));
             let _ = write!(
                 xml,
                 "<entry><id>{url}</id><title>{title}</title><updated>{date_published}</updated>\
@@ -213,35 +214,5 @@ impl Feed {
         }
         xml.push_str("</feed>");
         xml
-    }
-}
-
-/// Returns a text for HTML and XML, without the characters that XML cannot contain.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => {}
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn markup_is_escaped() {
-        let text = "<a href=\"x\">R&D</a>\u{ffff}";
-        assert_eq!(
-            escaped(text),
-            "&lt;a href=&quot;x&quot;&gt;R&amp;D&lt;/a&gt;"
-        );
     }
 }

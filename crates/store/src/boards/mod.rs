@@ -20,7 +20,7 @@ pub use groups::{LARGEST_GROUPS_REQUESTS, largest_group_boards};
 pub use hot::{hot_call, read_hot};
 pub use others::{Others, PreviousRanks, UserRank};
 pub use ranks::{Ranked, rank_among_all};
-pub use standings::{read_standings, standings_call};
+pub use standings::{read_card, read_standings, standings_call};
 pub use tops::{read_tops, tops_requests};
 pub use winners::{read_winners, winners_call};
 

@@ -3,13 +3,15 @@
 use super::ranks::least_above;
 use super::rows::ShardRow;
 use crate::deployment::Deployment;
+use crate::history;
 use crate::keys::Keys;
-use crate::profiles::decode_profile;
+use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{NEXT_ABOVE, STANDINGS};
 use activity_rank_core::board::{
     BoardId, BoardKind, BoardSlice, Friends, Row, Standings, StandingsRequest,
 };
+use activity_rank_core::card::{Card, CardRequest};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
@@ -37,54 +39,133 @@ pub async fn read_standings(
     deployment: &Deployment,
     request: &StandingsRequest,
 ) -> Result<Option<Standings>, Error> {
-    let config = &deployment.config;
-    let own_shard = config.shard_of(&request.user);
-    let calls = (0..config.shards).map(|shard| standings_call(config, request, shard));
-    let replies = deployment.run_scripts(calls.collect()).await?;
-    let (mut result, mut standings) = (Standings::default(), Vec::new());
-    for (index, board) in request.boards.iter().enumerate() {
-        let mut total = 0;
-        for reply in &replies {
-            let of_shard = reply.at(2)?.at(index)?.at(0)?;
-            total += of_shard.optional_unsigned()?.unwrap_or(0);
-        }
-        standings.push(BoardStanding::new(board.kind, total));
-    }
-    let own = replies.get(own_shard as usize).unwrap_or(&Reply::Nil);
-    let definitions = own.list()?.get(4).map(Reply::optional_text).transpose()?;
-    if !deployment.knows_definitions(own_shard, definitions.flatten().unwrap_or_default()) {
+    let found = Found::read(deployment, request, &[]).await?;
+    let shard = deployment.config.shard_of(&request.user);
+    let definitions = found.own.at(4)?.optional_text()?.unwrap_or_default();
+    if !deployment.knows_definitions(shard, definitions) {
         return Ok(None);
     }
-    result.profile = decode_profile(own.at(1)?)?;
-    for (standing, reply) in standings.iter_mut().zip(own.at(2)?.list()?) {
-        standing.add_own(own_shard, reply)?;
+    found.complete(deployment, request).await.map(Some)
+}
+
+/// Reads the card of a user, as [`read_standings`] does: with one shard in one request. Returns `None` for a user who
+/// is hidden, and for one without a profile and without a rank.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_card(
+    deployment: &Deployment,
+    request: &CardRequest,
+) -> Result<Option<Card>, Error> {
+    let (standings, days) = (&request.standings, &request.days);
+    let histories = history::keys(&deployment.keys_of(&days.user), days);
+    let found = Found::read(deployment, standings, &histories).await?;
+    let (profile, flags) = (decode_profile(found.own.at(1)?)?, found.own.at(5)?);
+    let is_ranked = found
+        .standings
+        .iter()
+        .any(|standing| standing.own.is_some());
+    if decode_flags(flags)?.is_hidden() || profile.is_none() && !is_ranked {
+        return Ok(None);
     }
-    let follows = own.at(3)?.list()?.iter().map(Reply::text);
-    let follows = follows.collect::<Result<Vec<&str>, _>>()?;
-    add_other_shards(deployment, request, own_shard, &follows, &mut standings).await?;
-    let compared = standings.iter().take(request.compared);
-    result.friends = compared.map(BoardStanding::among_friends).collect();
-    let slices = standings
-        .into_iter()
-        .map(|standing| Some(standing.slice(&request.user)));
-    result.slices = slices.collect();
-    Ok(Some(result))
+    let histories = found.own.at(6)?.list()?;
+    let history = match profile.is_some_and(|profile| profile.public_activity) {
+        true => Some(history::decode(days, histories)?),
+        false => None,
+    };
+    let standings = found.complete(deployment, standings).await?;
+    Ok(Some(Card { standings, history }))
+}
+
+/// What the first request has found.
+struct Found {
+    /// The reply of the user's shard.
+    own: Reply,
+    /// The standings on that shard, with the totals of all shards.
+    standings: Vec<BoardStanding>,
+}
+
+impl Found {
+    /// Sends the first request, which also reads histories of the user.
+    async fn read(
+        deployment: &Deployment,
+        request: &StandingsRequest,
+        histories: &[String],
+    ) -> Result<Self, Error> {
+        let config = &deployment.config;
+        let own_shard = config.shard_of(&request.user);
+        let calls = (0..config.shards).map(|shard| first_call(config, request, shard, histories));
+        let mut replies = deployment.run_scripts(calls.collect()).await?;
+        let mut standings = Vec::new();
+        for (index, board) in request.boards.iter().enumerate() {
+            let mut total = 0;
+            for reply in &replies {
+                let of_shard = reply.at(2)?.at(index)?.at(0)?;
+                total += of_shard.optional_unsigned()?.unwrap_or(0);
+            }
+            standings.push(BoardStanding::new(board.kind, total));
+        }
+        let own = replies.get_mut(own_shard as usize).map(std::mem::take);
+        let own = own.unwrap_or_default();
+        for (standing, reply) in standings.iter_mut().zip(own.at(2)?.list()?) {
+            standing.add_own(own_shard, reply)?;
+        }
+        Ok(Self { own, standings })
+    }
+
+    /// Adds what the other shards have.
+    async fn complete(
+        mut self,
+        deployment: &Deployment,
+        request: &StandingsRequest,
+    ) -> Result<Standings, Error> {
+        let own_shard = deployment.config.shard_of(&request.user);
+        let follows = self.own.at(3)?.list()?.iter().map(Reply::text);
+        let follows = follows.collect::<Result<Vec<&str>, _>>()?;
+        let standings = &mut self.standings;
+        add_other_shards(deployment, request, own_shard, &follows, standings).await?;
+        let compared = self.standings.iter().take(request.compared);
+        let friends = compared.map(BoardStanding::among_friends).collect();
+        let standings = self.standings.into_iter();
+        let slices = standings.map(|standing| Some(standing.slice(&request.user)));
+        Ok(Standings {
+            profile: decode_profile(self.own.at(1)?)?,
+            slices: slices.collect(),
+            friends,
+        })
+    }
 }
 
 /// Returns the call that reads the standings of the user on their shard, and the totals of another shard.
 #[must_use]
 pub fn standings_call(config: &Config, request: &StandingsRequest, shard: u32) -> Command {
+    first_call(config, request, shard, &[])
+}
+
+/// Returns the same call, which on the user's shard also reads histories of theirs.
+fn first_call(
+    config: &Config,
+    request: &StandingsRequest,
+    shard: u32,
+    histories: &[String],
+) -> Command {
     let is_own = shard == config.shard_of(&request.user);
     let mut keys = keys_of(config, &request.boards, shard);
     if !is_own {
-        return Command::script(&STANDINGS, &keys).arg("").number(0);
+        return Command::script(&STANDINGS, &keys)
+            .arg("")
+            .number(0)
+            .number(0);
     }
     if request.compared > 0 {
         keys.push(Keys::of_shard(config, shard).active_records(&request.user));
     }
+    keys.extend_from_slice(histories);
     Command::script(&STANDINGS, &keys)
         .arg(&request.user)
         .arg(&request.compared.to_string())
+        .arg(&histories.len().to_string())
 }
 
 /// Returns the keys of the users and of the boards of a shard.

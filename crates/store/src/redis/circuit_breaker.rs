@@ -40,7 +40,48 @@ pub enum Permit {
     Probe,
 }
 
+/// The state of a circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CircuitState {
+    /// Requests are sent.
+    Closed,
+    /// Requests fail at once.
+    Open,
+    /// The next request probes the store.
+    HalfOpen,
+}
+
+impl CircuitState {
+    /// Returns the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half-open",
+        }
+    }
+}
+
 impl CircuitBreaker {
+    /// Returns the state at an instant.
+    #[must_use]
+    pub fn state(&self, now: i64) -> CircuitState {
+        let State {
+            opened, open_for, ..
+        } = self.0.get();
+        match open_for {
+            0 => CircuitState::Closed,
+            _ if Self::is_open(opened, open_for, now) => CircuitState::Open,
+            _ => CircuitState::HalfOpen,
+        }
+    }
+
+    /// Returns whether an open circuit lets nothing pass; not so with a clock that was set back.
+    fn is_open(opened: i64, open_for: i64, now: i64) -> bool {
+        (opened..opened + open_for).contains(&now)
+    }
+
     /// Returns a permit, or `None` while the circuit is open.
     #[must_use]
     pub fn try_acquire(&self, clock: impl Fn() -> i64) -> Option<Permit> {
@@ -49,8 +90,7 @@ impl CircuitBreaker {
             return Some(Permit::Closed);
         }
         let now = clock();
-        // The range is empty for a clock that was set back: then a probe is allowed.
-        if (state.opened..state.opened + state.open_for).contains(&now) {
+        if Self::is_open(state.opened, state.open_for, now) {
             return None;
         }
         // Other requests wait for another period: the client of this probe may go away.
@@ -141,8 +181,11 @@ mod tests {
         let breaker = down(1_000);
         assert_eq!(breaker.try_acquire(|| 1_000), None);
         assert_eq!(breaker.try_acquire(|| 2_999), None);
+        assert_eq!(breaker.state(2_999), CircuitState::Open);
+        assert_eq!(breaker.state(3_000), CircuitState::HalfOpen);
         assert_eq!(breaker.try_acquire(|| 3_000), Some(Permit::Probe));
         assert_eq!(breaker.try_acquire(|| 3_000), None);
+        assert_eq!(breaker.state(3_000), CircuitState::Open);
     }
 
     #[test]
@@ -182,6 +225,7 @@ mod tests {
     fn response_closes_circuit() {
         let breaker = down(0);
         breaker.record_response();
+        assert_eq!(breaker.state(1), CircuitState::Closed);
         assert_eq!(breaker.try_acquire(|| 1), Some(Permit::Closed));
         time_out(&breaker, MAX_TIMEOUTS - 1, 1);
         assert_eq!(breaker.try_acquire(|| 1), Some(Permit::Closed));

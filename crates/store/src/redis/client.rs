@@ -1,6 +1,6 @@
 //! Runs pipelines.
 
-use super::circuit_breaker::{CircuitBreaker, Permit};
+use super::circuit_breaker::{CircuitBreaker, CircuitState, Permit};
 use super::reply::{Slot, Slots};
 use super::transport::Transport;
 use super::{Pipeline, Reply, StoreError};
@@ -32,6 +32,12 @@ impl Client {
             clock,
             rejects_flags: Cell::new(false),
         }
+    }
+
+    /// Returns the state of the circuit.
+    #[must_use]
+    pub fn circuit(&self) -> CircuitState {
+        self.circuit_breaker.state((self.clock)())
     }
 
     /// Runs a pipeline and returns one reply for each command, in order.

@@ -9,6 +9,7 @@ mod pipeline;
 mod reply;
 pub mod transport;
 
+pub use circuit_breaker::CircuitState;
 pub use client::Client;
 pub use pipeline::{Command, Pipeline};
 pub use reply::Reply;

@@ -1,11 +1,16 @@
 -- Reads the standings of a user on several boards of their shard, or the totals of boards of another shard.
 --
 -- KEYS    1 users (hash)   2.. boards (sorted set), of members or of authors
---         last, with ARGV[2] above 0: active records of the user (hash)
+--         then, with ARGV[2] above 0: active records of the user (hash)
+--         last: histories of the user (hash)
 -- ARGV    1 string: user, or '' for totals alone
 --         2 integer: number of boards, from the first on, on which the user is compared with their friends
--- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings, friends, definitions }
+--         3 integer: number of histories
+-- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings, friends, definitions,
+--           flags, histories }
 --         definitions  of events, or nil
+--         flags      of the user, or nil
+--         histories  for each history its fields and values; none unless everyone may read the user's activity
 --         friends    the users whom the user follows, see follows.lua
 --         standings  for each board { total, rank, score, score above, member above, friends, friends above }
 --                    total  visible users, or nil if the board does not exist
@@ -14,11 +19,14 @@
 --                    above  the next user above on this shard, nil for the first
 --                    friends  on this shard with a rank; the number of friends above, if the user has a rank
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all 42 0
---         EVALSHA sha 4 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 42 1
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all 42 0 0
+--         EVALSHA sha 4 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 42 1 0
+--         EVALSHA sha 4 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}h:670:42 {ar:0}h:671:42 42 0 2
 
 local user, compared = ARGV[1], tonumber(ARGV[2])
-local follows = compared > 0 and read_follows(KEYS[#KEYS], user) or {}
+local last_record = #KEYS - tonumber(ARGV[3])
+local last_board = compared > 0 and last_record - 1 or last_record
+local follows = compared > 0 and read_follows(KEYS[last_record], user) or {}
 
 -- Returns the standing on a board with this number of visible users; false if there is no board.
 local function standing_on(board, total)
@@ -36,7 +44,7 @@ local function is_above(id, score, own)
 end
 
 local standings = {}
-for i = 2, compared > 0 and #KEYS - 1 or #KEYS do
+for i = 2, last_board do
   local standing = standing_on(KEYS[i], redis.call('ZREVRANK', KEYS[i], '#'))
   if i - 1 <= compared then
     standing[6], standing[7] = count_friends(KEYS[i], follows, function(id, score)
@@ -45,5 +53,15 @@ for i = 2, compared > 0 and #KEYS - 1 or #KEYS do
   end
   standings[i - 1] = standing
 end
-local fingerprint, profile, definitions = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, user, DEFINITIONS))
-return { fingerprint, profile, standings, follows, definitions }
+local fingerprint, profile, definitions, flags =
+  unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, user, DEFINITIONS, FLAGS .. user))
+
+-- Quotation marks in a name are escaped, so this is the field.
+local is_public = profile and string.find(profile, '"public_activity":true', 1, true)
+local histories = {}
+if is_public and not is_hidden(flags) then
+  for i = last_record + 1, #KEYS do
+    histories[#histories + 1] = redis.call('HGETALL', KEYS[i])
+  end
+end
+return { fingerprint, profile, standings, follows, definitions, flags, histories }

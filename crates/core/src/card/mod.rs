@@ -1,0 +1,252 @@
+//! `GET /v1/users/{user}/card`, `card.svg` and `badge.svg`: what everyone may know of a member.
+
+mod badge;
+mod lang;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod width;
+
+pub use lang::Lang;
+
+use crate::board::{Standings, StandingsRequest, UserView};
+use crate::calendar::{Date, Period};
+use crate::config::{Config, Level};
+use crate::error::Error;
+use crate::history::{History, HistoryRequest, Streak};
+use crate::object::Object;
+use crate::profile::Profile;
+use crate::query::Query;
+use crate::score::Points;
+use serde::Serialize;
+
+/// The form of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardFormat {
+    /// JSON.
+    Json,
+    /// A picture.
+    Card,
+    /// A picture of one line.
+    Badge,
+}
+
+/// A request for the card of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardRequest {
+    /// The boards of all users.
+    pub standings: StandingsRequest,
+    /// The days of the streak.
+    pub days: HistoryRequest,
+    format: CardFormat,
+    look: Look,
+}
+
+/// How a picture looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Look {
+    /// `None` for that of the reader.
+    theme: Option<Theme>,
+    lang: Lang,
+}
+
+/// A colour scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Theme {
+    Light,
+    Dark,
+}
+
+/// The data of a card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Card {
+    /// The profile and the standings.
+    pub standings: Standings,
+    /// The history, where everyone may read it.
+    pub history: Option<History>,
+}
+
+/// What a card shows.
+struct Facts<'a> {
+    id: &'a str,
+    profile: Option<&'a Profile>,
+    level: Option<&'a Level>,
+    /// The periods, shortest first.
+    places: Vec<(Period, Place)>,
+    streak: Option<Streak>,
+}
+
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    user: UserView<'a>,
+    standings: Object<&'static str, &'a Place>,
+    streak: Option<Streak>,
+}
+
+/// The standing of the user on the board of a period.
+#[derive(Debug, Serialize)]
+struct Place {
+    id: String,
+    score: Points,
+    rank: Option<u64>,
+    total: u64,
+}
+
+impl CardFormat {
+    /// Returns the format with this name in the path.
+    #[must_use]
+    pub fn of_path(name: &str) -> Self {
+        match name {
+            "card.svg" => Self::Card,
+            "badge.svg" => Self::Badge,
+            _ => Self::Json,
+        }
+    }
+
+    /// Returns the path with the name of its parameter.
+    #[must_use]
+    pub fn pattern(self) -> &'static str {
+        match self {
+            Self::Json => "/v1/users/{user}/card",
+            Self::Card => "/v1/users/{user}/card.svg",
+            Self::Badge => "/v1/users/{user}/badge.svg",
+        }
+    }
+}
+
+impl Theme {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+impl Look {
+    fn parse(query: &mut Query) -> Self {
+        let theme = match query.get("theme") {
+            None => Ok(None),
+            Some("light") => Ok(Some(Theme::Light)),
+            Some("dark") => Ok(Some(Theme::Dark)),
+            Some(_) => Err("must be light or dark".to_owned()),
+        };
+        let lang = Lang::parse(query.get("lang"));
+        Self {
+            theme: query.check("/theme", theme).flatten(),
+            lang: query.check("/lang", lang).unwrap_or_default(),
+        }
+    }
+}
+
+impl CardRequest {
+    /// Parses the request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] for an invalid path or query.
+    pub fn parse(
+        format: CardFormat,
+        user: &str,
+        query: &str,
+        config: &Config,
+        today: Date,
+    ) -> Result<Self, Error> {
+        let known: &[&str] = match format {
+            CardFormat::Json => &[],
+            CardFormat::Card | CardFormat::Badge => &["theme", "lang"],
+        };
+        let mut query = Query::parse(query, known);
+        let (user, look) = (query.user(user), Look::parse(&mut query));
+        query.finish()?;
+        Ok(Self {
+            standings: StandingsRequest::of_all_users(&user, config, today),
+            days: HistoryRequest::recent(&user, config, today),
+            format,
+            look,
+        })
+    }
+
+    /// Returns the path and query that all spellings of the request have in common.
+    #[must_use]
+    pub fn normal_form(&self) -> String {
+        let Look { theme, lang } = self.look;
+        let path = self.format.pattern().replace("{user}", &self.days.user);
+        let theme = theme.map_or("", Theme::name);
+        format!("{path}?theme={theme}&lang={}", lang.tag())
+    }
+
+    /// Returns the media type; `None` for JSON.
+    #[must_use]
+    pub fn picture_type(&self) -> Option<&'static str> {
+        match self.format {
+            CardFormat::Json => None,
+            CardFormat::Card | CardFormat::Badge => Some("image/svg+xml; charset=utf-8"),
+        }
+    }
+
+    /// Returns the error of a card that does not exist: it is the same for a hidden and for an unknown user.
+    #[must_use]
+    pub fn not_found(&self) -> Error {
+        Error::NotFound(format!("The user {} has no card.", self.days.user))
+    }
+
+    /// Renders the response body.
+    #[must_use]
+    pub fn render(&self, card: &Card, config: &Config) -> String {
+        let facts = self.facts(card, config);
+        match self.format {
+            CardFormat::Json => facts.json(),
+            CardFormat::Card => svg::render(&facts, self.look),
+            CardFormat::Badge => badge::render(&facts, self.look),
+        }
+    }
+
+    fn facts<'a>(&'a self, card: &'a Card, config: &'a Config) -> Facts<'a> {
+        let standings = &card.standings;
+        let (user, layout) = (&self.days.user, config.layout);
+        let boards = self.standings.boards.iter().zip(&standings.slices);
+        let places = boards.filter_map(|(board, slice)| {
+            let slice = slice.as_ref()?;
+            let row = slice.row_of(user);
+            let steps = row.map_or(0, |row| layout.points(row.score));
+            let place = Place {
+                id: board.period.id(board.date),
+                score: Points::new(steps, layout.decimals),
+                rank: row.map(|row| row.rank),
+                total: slice.total,
+            };
+            Some((board.period, place))
+        });
+        let all_time = self.standings.all_time(standings, config);
+        Facts {
+            id: user,
+            profile: standings.profile.as_ref(),
+            level: all_time.and_then(|steps| config.levels.at(steps)),
+            places: places.collect(),
+            streak: card.history.as_ref().map(|days| self.days.streak(days)),
+        }
+    }
+}
+
+impl Facts<'_> {
+    /// Returns the name of the profile, or the id.
+    fn name(&self) -> &str {
+        let name = self.profile.and_then(|profile| profile.name.as_deref());
+        name.unwrap_or(self.id)
+    }
+
+    fn json(&self) -> String {
+        let places = self.places.iter();
+        let view = View {
+            user: UserView::new(self.id, self.profile).with_level(self.level),
+            standings: Object(
+                places
+                    .map(|(period, place)| (period.name(), place))
+                    .collect(),
+            ),
+            streak: self.streak,
+        };
+        serde_json::to_string(&view).unwrap_or_default()
+    }
+}

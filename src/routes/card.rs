@@ -1,0 +1,42 @@
+//! `GET /v1/users/{user}/card`, `card.svg` and `badge.svg`.
+
+use crate::app::RequestContext;
+use crate::archive;
+use crate::middleware::response_cache::cached;
+use crate::response::Response;
+use activity_rank_core::card::{Card, CardFormat, CardRequest};
+use activity_rank_core::error::Error;
+use activity_rank_store::boards::read_card;
+
+/// The policy of a picture that is opened as a page: its own style and nothing else.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// The card of a user, as JSON or as a picture, cached like an open board.
+pub async fn get(
+    context: RequestContext<'_>,
+    format: CardFormat,
+    user: &str,
+) -> Result<Response, Error> {
+    let (config, query) = (&context.deployment.config, &context.request.query);
+    let request = CardRequest::parse(format, user, query, config, context.today())?;
+    let read = async { Ok(request.render(&read(context, &request).await?, config)) };
+    let (form, max_age) = (request.normal_form(), config.board_max_age);
+    let response = cached(context, &form, max_age, Box::pin(read), None).await?;
+    Ok(match request.picture_type() {
+        Some(media_type) => response
+            .with("content-type", media_type)
+            .with("content-security-policy", POLICY),
+        None => response,
+    })
+}
+
+/// Reads a card from the store, and with a public history its older days from the archive.
+async fn read(context: RequestContext<'_>, request: &CardRequest) -> Result<Card, Error> {
+    let card = read_card(context.deployment, request).await?;
+    let mut card = card.ok_or_else(|| request.not_found())?;
+    if let (Some(history), Some(archive)) = (&mut card.history, &context.app.bindings.archive) {
+        let config = &context.deployment.config;
+        history.older = archive::read_points(archive, config, &request.days).await?;
+    }
+    Ok(card)
+}

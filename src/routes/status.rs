@@ -1,0 +1,60 @@
+//! `GET /v1/status`: the state of the store and of the jobs, for operators.
+
+use crate::app::RequestContext;
+use crate::log;
+use crate::middleware::authentication::authenticate;
+use crate::platform::clock;
+use crate::response::Response;
+use activity_rank_core::config::Scope;
+use activity_rank_core::error::Error;
+use activity_rank_store::progress::Delivery;
+use activity_rank_store::status::{self, Commands, OutboxStatus};
+
+/// The version of the service.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The state; without what the store knows while it does not respond.
+pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
+    let deployment = context.deployment;
+    authenticate(context).await?.must_be_service(Scope::Admin)?;
+    context.request.reject_parameters()?;
+    // A response closes it.
+    let circuit = deployment.store.circuit();
+    let sent = clock::millis();
+    let (latency, found) = match status::read(deployment).await {
+        Ok(found) => (Some(clock::millis() - sent), found),
+        Err(error @ Error::StoreUnavailable(_)) => {
+            log::failure(context.request, &error);
+            (None, status::StoreStatus::default())
+        }
+        Err(error) => return Err(error),
+    };
+    let queue = found.delivery.filter(|_| deployment.config.bound.queue);
+    // Nothing in it needs an escape.
+    Ok(Response::json_text(format!(
+        "{{\"version\":\"{VERSION}\",\"store\":{{\"latency_ms\":{},\"circuit\":\"{}\"}},\
+         \"outbox\":{},\"queue\":{},\"commands\":{}}}",
+        or_null(latency),
+        circuit.name(),
+        or_null(found.outbox.map(outbox)),
+        or_null(queue.map(delivery)),
+        or_null(found.commands.map(commands)),
+    )))
+}
+
+fn or_null(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
+}
+
+fn outbox(OutboxStatus { entries, oldest }: OutboxStatus) -> String {
+    let oldest = or_null(oldest.map(|oldest| format!("\"{oldest}\"")));
+    format!("{{\"entries\":{entries},\"oldest\":{oldest}}}")
+}
+
+fn delivery(Delivery { oldest, delivered }: Delivery) -> String {
+    format!("{{\"oldest\":\"{oldest}\",\"delivered\":\"{delivered}\"}}")
+}
+
+fn commands(Commands { processed, uptime }: Commands) -> String {
+    format!("{{\"processed\":{processed},\"uptime_seconds\":{uptime}}}")
+}

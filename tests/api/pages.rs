@@ -1,0 +1,159 @@
+//! The pages: their policies, the texts that other sites show with a link, and `PLAYGROUND`.
+
+use test_support::{Value, json};
+
+use crate::app::TestApp;
+use crate::problem::{ID, field_error, problem};
+use crate::static_files::files;
+
+/// The paths of pages and their files; none of them needs a store.
+pub const PAGES: [(&str, &str); 6] = [
+    ("/", "/index.html"),
+    ("/u/42", "/user.html"),
+    ("/try", "/try.html"),
+    ("/admin", "/admin.html"),
+    ("/gallery", "/gallery.html"),
+    ("/docs", "/docs.html"),
+];
+
+/// Returns the text of a page with these texts in place of its placeholders.
+pub fn filled(name: &str, texts: &[(&str, &str)]) -> String {
+    let (_, page) = files()
+        .into_iter()
+        .find(|(path, _)| path == name)
+        .expect(name);
+    let texts = texts.iter();
+    texts.fold(page, |page, (placeholder, text)| {
+        page.replace(&format!("{{{{{placeholder}}}}}"), text)
+    })
+}
+
+/// Returns the texts of the page of a member of a service.
+fn member<'a>(url: &'a str, origin: &'a str, title: &'a str) -> [(&'a str, &'a str); 4] {
+    [
+        ("url", url),
+        ("origin", origin),
+        ("title", title),
+        ("description", "Points, places and activity of this member."),
+    ]
+}
+
+fn start() -> TestApp {
+    TestApp::with(|worker| worker.json("PLAYGROUND", json!(true)))
+}
+
+#[tokio::test]
+async fn page_has_the_policy_of_what_it_does() {
+    let app = start();
+    let own = "default-src 'none'; script-src 'self'; style-src 'self'";
+    let requests = "connect-src 'self'; base-uri 'none'; form-action 'none'";
+    for (path, _) in PAGES {
+        let policy = match path {
+            "/admin" => {
+                format!("{own}; img-src 'self' data:; {requests}; frame-ancestors 'none'")
+            }
+            "/docs" => format!(
+                "{own} 'unsafe-inline'; img-src 'self' https: data:; font-src 'self'; {requests}"
+            ),
+            // Without `frame-ancestors`, any page may embed the board.
+            _ => format!("{own}; img-src 'self' https: data:; {requests}"),
+        };
+        let page = app.without_key().get(path).await;
+        page.assert_status(200);
+        let media_type = page.header("content-type");
+        assert_eq!(media_type, Some("text/html; charset=utf-8"), "{path}");
+        let tag = page.header("etag").expect("a tag").to_owned();
+        let same = app.get_if_none_match(path, &tag).await;
+        same.assert(304, json!(null));
+        for response in [page, same, app.head(path).await] {
+            let found = response.header("content-security-policy");
+            assert_eq!(found, Some(&*policy), "{path}");
+            assert_eq!(response.header("referrer-policy"), Some("no-referrer"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_are_their_files() {
+    let app = start();
+    let origin = app.url();
+    for (path, name) in PAGES {
+        let url = format!("{origin}{path}");
+        let home = [
+            ("url", &*url),
+            ("origin", origin),
+            ("title", "Leaderboard"),
+            (
+                "description",
+                "The most active members, and how points are earned.",
+            ),
+        ];
+        let expected = match path {
+            "/" => filled(name, &home),
+            "/u/42" => filled(name, &member(&url, origin, "Member 42")),
+            _ => filled(name, &[]),
+        };
+        // Other sites append parameters to links.
+        for path in [path, &format!("{path}?utm_source=mail&utm_source=x")] {
+            if path.starts_with("/?") || path.starts_with("/u/42?") {
+                app.get(path).await.assert_status(200);
+            } else {
+                assert_eq!(app.get(path).await.text, expected, "{path}");
+            }
+        }
+    }
+}
+
+/// A page says no more of a hidden member than of one who does not exist.
+#[tokio::test]
+async fn member_page_names_only_visible_members() {
+    let app = TestApp::start();
+    let name = "<b title=\"x\">Ada & {{origin}}</b>";
+    for user in ["shown", "moderated", "opted-out"] {
+        app.set_name(user, name).await;
+    }
+    app.moderate("moderated", true, false).await;
+    let opted_out = json!({"name": name, "hidden": true});
+    app.put_profile("opted-out", opted_out).await;
+    let escaped = "&lt;b title=&quot;x&quot;&gt;Ada &amp; {{origin}}&lt;/b&gt;";
+    for (user, title) in [
+        ("shown", escaped),
+        ("moderated", "Member moderated"),
+        ("opted-out", "Member opted-out"),
+        ("unknown", "Member unknown"),
+    ] {
+        for caller in [app.without_key(), app.with_key(test_support::SERVICE_KEY)] {
+            let (path, origin) = (format!("/u/{user}"), app.url());
+            let page = caller.get(&path).await;
+            let url = format!("{origin}{path}");
+            let texts = member(&url, origin, title);
+            assert_eq!(page.text, filled("/user.html", &texts), "{user}");
+            assert_eq!(page.header("cache-control"), Some("public, max-age=0"));
+        }
+    }
+    let invalid = app.get("/u/4%202").await;
+    invalid.assert(400, field_error("user", ID).body());
+}
+
+#[tokio::test]
+async fn pages_need_no_store() {
+    let app = TestApp::with(|worker| {
+        let worker = worker.store("http://127.0.0.1:1");
+        worker.json("PLAYGROUND", json!(true))
+    });
+    for (path, _) in PAGES {
+        app.get(path).await.assert_status(200);
+    }
+}
+
+#[tokio::test]
+async fn playground_needs_its_variable() {
+    let app = TestApp::start();
+    let detail = "This deployment has no playground; PLAYGROUND turns it on.";
+    let missing = app.get("/try").await;
+    missing.assert(404, problem("not-found", detail));
+    let health = app.read("/healthz").await;
+    assert_eq!(health["configured"]["playground"], Value::Bool(false));
+    let health = start().read("/healthz").await;
+    assert_eq!(health["configured"]["playground"], Value::Bool(true));
+}
