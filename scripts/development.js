@@ -1,6 +1,6 @@
-// Served by `make dev` only: signs in any user, with a token made from the public secret in dev.vars.
+// Loaded by /try in `make dev` only: signs in any user, with a token made from the public secret in dev.vars.
 
-import { signIn } from '/page/page.js'
+import { signIn } from '/page/try.js'
 
 const HOUR = 3600 // s
 

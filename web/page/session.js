@@ -6,7 +6,7 @@ const MAX_DELAY = 2 ** 31 - 1 // ms of a timer
 /** Whether the page is in a frame. Against clickjacking, a framed page has no member and no controls. */
 export const isFramed = self !== top
 
-/** @typedef {'invalid_token' | 'expired_token' | 'rejected_token'} Notice the word of a reason */
+/** @import { Notice } from './texts.d.ts' */
 /** @typedef {{ status: number, body: any }} Answer status 0 without a response */
 
 /**
