@@ -2,7 +2,6 @@
 
 import { $, embed, make } from './dom.js'
 import { session } from './session.js'
-import { showName } from './site.js'
 import { words } from './words.js'
 
 const FIELDS = /** @type {const} */ (['name', 'avatar', 'url', 'hidden'])
@@ -37,9 +36,7 @@ export function publicitySwitch(user) {
   text.textContent = words().public_activity
   const status = make('span', { className: 'muted', role: 'status' })
   const path = `/v1/users/${encodeURIComponent(user)}`
-  session.request(path).then(({ status, body }) => {
-    if (user !== session.user) return
-    if (status === 200 && body.name) showName(body.name)
+  session.profile.then(({ status, body }) => {
     input.checked = status === 200 && body.public_activity === true
     input.disabled = status !== 200 && status !== 404
   })

@@ -57,7 +57,7 @@ async function loadAside() {
     boards.contentPeriods = data.configured?.content_periods ?? []
     $('playground').hidden = !data.configured?.playground
     const period = ['week', 'month', 'day', 'year'].find((name) => data.configured?.periods.includes(name))
-    return period && read(`/v1/ranking/${period}/winners?limit=4`)
+    return period ? read(`/v1/ranking/${period}/winners?limit=3`) : null
   })
   const winners = health.then((answer) => {
     if (answer?.status === 200) data.winners = answer.body

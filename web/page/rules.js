@@ -22,8 +22,8 @@ export function ruleList({ rules, content_periods }) {
     .map(([action, rule]) => {
       const name = make('span', {}, actionName(action))
       const facts = make('p', { className: 'muted' }, factsOf(action, rule, content_periods.length > 0).join(' · '))
-      const points = make('b', {}, words().points(rule.points, change(rule.points)))
-      return make('li', {}, make('div', {}, name, facts), points)
+      const points = make('b', { title: words().points(rule.points, number(rule.points)) }, change(rule.points))
+      return make('li', {}, points, make('div', {}, name, facts))
     })
   return make('ul', { className: 'plain rules' }, ...items)
 }
@@ -36,11 +36,10 @@ export const actionName = (action) => words().actions[action] ?? action.replaceA
  * @param {Rule} rule
  * @param {boolean} hasAuthors
  */
-function factsOf(action, { once, undo, by, daily_cap, member_cap, cooldown, received }, hasAuthors) {
+function factsOf(action, { once, by, daily_cap, member_cap, cooldown, received }, hasAuthors) {
   const { rules } = words()
   const caps = [daily_cap, by === 'user' ? member_cap : undefined].filter((cap) => cap !== undefined)
   const facts = [once === 'day' ? rules.once_day : action === 'follow' ? rules.once_member : rules.once_standing]
-  if (undo) facts.push(rules.undo)
   if (caps.length) facts.push(rules.cap(Math.min(...caps), number(Math.min(...caps))))
   if (cooldown) facts.push(rules.cooldown(number(cooldown, { style: 'unit', unit: 'second', unitDisplay: 'long' })))
   if (hasAuthors && received) facts.push(rules.received(received, number(received)))

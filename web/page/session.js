@@ -25,6 +25,8 @@ class Session extends EventTarget {
   notice = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
+  /** @type {Promise<Answer> | null} */
+  #profile = null
 
   /** Signs in by the token of the address, or by that of the tab. */
   start() {
@@ -51,6 +53,7 @@ class Session extends EventTarget {
     this.#timer = setTimeout(() => this.#expire(), Math.min(remaining, MAX_DELAY))
     store(token)
     Object.assign(this, { user: claims.sub, token, notice: null })
+    this.#profile = null
     this.dispatchEvent(new Event('change'))
   }
 
@@ -77,6 +80,11 @@ class Session extends EventTarget {
     })
     if (answer.status === 401 && token === this.token) this.signOut('rejected_token')
     return answer
+  }
+
+  /** Returns the member's profile as it was after the sign-in: 404 without one. */
+  get profile() {
+    return (this.#profile ??= this.request(`/v1/users/${encodeURIComponent(this.user ?? '')}`))
   }
 
   #restore() {

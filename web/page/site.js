@@ -19,10 +19,7 @@ export async function startPage({ render, showMember }) {
   session.start()
   if (session.notice) notify(session.notice)
   startTheme($('theme'))
-  await startLanguage($('language'), () => {
-    showSession()
-    render()
-  })
+  await startLanguage($('language'), render)
   session.addEventListener('change', () => {
     if (session.notice) notify(session.notice)
     else if (session.user) notify(null)
@@ -41,22 +38,14 @@ export async function startPage({ render, showMember }) {
   root.dataset.ready = ''
 }
 
-/**
- * Shows the name of the signed-in member.
- * @param {string} name
- */
-export function showName(name) {
-  $('me').textContent = name
-}
-
-function showSession() {
-  const { user } = session
+/** Shows who is signed in: the id, until the profile with the name has arrived. */
+async function showSession() {
+  const { user, token } = session
   $('session').hidden = !user
-  const link = /** @type {HTMLAnchorElement} */ ($('me'))
   if (!user) return
-  link.href = memberPath(user)
-  if (!link.textContent || link.dataset.user !== user) link.textContent = user
-  link.dataset.user = user
+  const link = Object.assign($('me'), { href: memberPath(user), textContent: user })
+  const { status, body } = await session.profile
+  if (status === 200 && body.name && token === session.token) link.textContent = body.name
 }
 
 /** @type {Notice | null} */

@@ -12,7 +12,7 @@ export interface PageTexts extends Record<PlainText, string> {
   starts_in: Text
   prize: Text<[ranks: string, title: string]>
   actions: Record<string, string>
-  rules: Record<'once_day' | 'once_standing' | 'once_member' | 'undo' | 'service', string> & {
+  rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service', string> & {
     cap: Text<[points: number, p: string]>
     cooldown: Text
     received: Text<[points: number, p: string]>

@@ -53,7 +53,7 @@ function render() {
   $('member').hidden = !$('unknown').hidden
   $('profile').hidden = !facts.user.url
   $('profile').replaceChildren(...(facts.user.url ? [userLink(facts.user.url, profile)] : []))
-  const places = placeTable(standings ?? facts.standings)
+  const places = placeTable(standings ?? {})
   $('places').hidden = !places.length
   $('places-content').replaceChildren(...places)
   targets.render()
