@@ -59,7 +59,7 @@ export const pages = {
   sign_out: 'Sign out',
   api: 'API',
   status: 'Status',
-  invalid_token: 'This sign-in link is invalid. Open a new one from your site.',
+  invalid_token: 'This sign-in link is invalid. Open a new link from your site.',
   expired_token: 'Your sign-in has expired. Open a new link from your site.',
   rejected_token: 'The service did not accept your sign-in. Open a new link from your site.',
 
@@ -112,7 +112,6 @@ export const pages = {
   unknown_title: 'Member not found',
   unknown_member: 'There is no member at this address, or they are not shown.',
   unavailable: 'Could not load this member. Try again later.',
-  profile: 'Profile',
   places: 'Your places',
   now: { day: 'Today', week: 'This week', month: 'This month', year: 'This year', all: 'All time' },
   place: (rank, total) => `Rank ${rank} of ${total}`,

@@ -109,7 +109,6 @@ export const pages = {
   unknown_title: '找不到该成员',
   unknown_member: '此地址没有成员，或该成员未公开显示。',
   unavailable: '成员信息加载失败，请稍后再试。',
-  profile: '个人主页',
   places: '我的名次',
   now: { day: '今日', week: '本周', month: '本月', year: '今年', all: '总榜' },
   place: (rank, total) => `第 ${rank} 名，共 ${total} 人`,

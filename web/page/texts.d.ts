@@ -71,7 +71,6 @@ type PlainText =
   | 'places'
   | 'playground'
   | 'playground_about'
-  | 'profile'
   | 'public_activity'
   | 'published'
   | 'read_board'

@@ -1,6 +1,6 @@
 // The page of a member: card, places, year, and what they published; for the member also where their points come from.
 
-import { $, embed, userLink } from './dom.js'
+import { $, embed } from './dom.js'
 import { publicitySwitch, yearOf } from './mine.js'
 import { PagedList } from './paged.js'
 import { placeTable } from './places.js'
@@ -43,7 +43,7 @@ const isOwn = () => session.user === user
 
 function render() {
   if (!card) return
-  const { title, unknown_title, unknown_member, unavailable, profile } = words()
+  const { title, unknown_title, unknown_member, unavailable } = words()
   const isUnknown = card.status === 404 && !isOwn()
   const facts = card.status === 200 ? card.body : { user: { id: user }, standings: {}, streak: null }
   $('name').textContent = isUnknown ? unknown_title : (facts.user.name ?? facts.user.id)
@@ -51,8 +51,8 @@ function render() {
   $('unknown').textContent = isUnknown ? unknown_member : unavailable
   $('unknown').hidden = card.status === 200 || isOwn()
   $('member').hidden = !$('unknown').hidden
-  $('profile').hidden = !facts.user.url
-  $('profile').replaceChildren(...(facts.user.url ? [userLink(facts.user.url, profile)] : []))
+  // The card shows the name too.
+  $('name').classList.toggle('unseen', card.status === 200)
   const places = placeTable(standings ?? {})
   $('places').hidden = !places.length
   $('places-content').replaceChildren(...places)
