@@ -55,6 +55,8 @@ class Session extends EventTarget {
     Object.assign(this, { user: claims.sub, token, notice: null })
     this.#profile = null
     this.dispatchEvent(new Event('change'))
+    // Profiles are public, so reading one does not show whether the service accepts the token.
+    this.request(`${this.#path}/activity?days=1`)
   }
 
   /** @param {Notice | null} notice */
@@ -84,7 +86,11 @@ class Session extends EventTarget {
 
   /** Returns the member's profile as it was after the sign-in: 404 without one. */
   get profile() {
-    return (this.#profile ??= this.request(`/v1/users/${encodeURIComponent(this.user ?? '')}`))
+    return (this.#profile ??= this.request(this.#path))
+  }
+
+  get #path() {
+    return `/v1/users/${encodeURIComponent(this.user ?? '')}`
   }
 
   #restore() {
