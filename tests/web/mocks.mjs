@@ -36,10 +36,9 @@ export async function mockWorker(page, app, { levels = [] } = {}) {
     },
   )
   await page.route('**/healthz', async (route) => {
-    const response = await route.fetch()
-    const json = await response.json()
+    const json = await (await fetch(route.request().url())).json()
     Object.assign(json.configured, { rules: RULES, levels, public_stats: false, playground: true })
-    await route.fulfill({ json })
+    await route.fulfill({ json }).catch(() => {}) // the page may be closed
   })
   await page.route('**/v1/users/*/card', async (route) => {
     const user = decodeURIComponent(new URL(route.request().url()).pathname.split('/')[3])

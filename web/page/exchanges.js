@@ -92,5 +92,5 @@ function show(request, response, duration, status) {
 function part(word, { headers, body }) {
   const title = make('p', { className: 'muted' }, words()[word])
   title.dataset.word = word
-  return make('div', {}, title, make('pre', {}, [headers, body].filter(Boolean).join('\n\n')))
+  return make('div', {}, title, make('pre', { tabIndex: 0 }, [headers, body].filter(Boolean).join('\n\n')))
 }

@@ -9,6 +9,8 @@ import { read, session } from './session.js'
 import { startPage } from './site.js'
 import { words } from './words.js'
 
+const TIMEOUT = 4000 // ms until the page is shown without a slow response
+
 const user = memberOfAddress()
 const path = `/v1/users/${encodeURIComponent(user)}`
 
@@ -22,6 +24,8 @@ let card = null
  * @type {Record<string, import('./places.js').Place> | null}
  */
 let standings = null
+/** Whether everything has been loaded: nothing moves while it arrives. */
+let isComplete = false
 
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
@@ -50,7 +54,7 @@ function render() {
   document.title = `${$('name').textContent} · ${title}`
   $('unknown').textContent = isUnknown ? unknown_member : unavailable
   $('unknown').hidden = card.status === 200 || isOwn()
-  $('member').hidden = !$('unknown').hidden
+  $('member').hidden = !isComplete || !$('unknown').hidden
   // The card shows the name too.
   $('name').classList.toggle('unseen', card.status === 200)
   const places = placeTable(standings ?? {})
@@ -86,7 +90,10 @@ async function loadTargets() {
 async function load() {
   card = await read(`${path}/card`)
   if (card.status === 200) $('card').replaceChildren(embed('activity-card', { user }))
-  await Promise.all([showMember(), card.status === 200 && loadTargets()])
+  const all = Promise.all([showMember(), card.status === 200 && loadTargets()])
+  await Promise.race([all, new Promise((resolve) => setTimeout(resolve, TIMEOUT))])
+  isComplete = true
+  render()
 }
 
 await startPage({ render, showMember })
