@@ -5,8 +5,6 @@ import { isFramed, session } from './session.js'
 import { startTheme } from './theme.js'
 import { startLanguage, words } from './words.js'
 
-/** @import { Notice } from './texts.d.ts' */
-
 /**
  * Starts a page.
  * @param {object} page
@@ -17,12 +15,13 @@ export async function startPage({ render, showMember }) {
   const root = document.documentElement
   root.classList.toggle('framed', isFramed)
   session.start()
-  if (session.notice) notify(session.notice)
   startTheme($('theme'))
-  await startLanguage($('language'), render)
+  await startLanguage($('language'), () => {
+    showNotice()
+    render()
+  })
   session.addEventListener('change', () => {
-    if (session.notice) notify(session.notice)
-    else if (session.user) notify(null)
+    showNotice()
     showSession()
     showMember()
   })
@@ -30,11 +29,14 @@ export async function startPage({ render, showMember }) {
     session.signOut()
     $('home').focus()
   })
-  $('notice-close').addEventListener('click', () => notify(null))
+  $('notice-close').addEventListener('click', () => {
+    session.notice = null
+    showNotice()
+  })
+  showNotice()
   showSession()
   showMember()
   render()
-  if (notice) notify(notice)
   root.dataset.ready = ''
 }
 
@@ -48,19 +50,11 @@ async function showSession() {
   if (status === 200 && body.name && token === session.token) link.textContent = body.name
 }
 
-/** @type {Notice | null} */
-let notice = null
-
-/**
- * Shows a text above the page until it is closed.
- * @param {Notice | null} name of the text, or null for none
- */
-export function notify(name) {
-  notice = name
-  const texts = words()
-  if (!texts) return
-  $('notice-text').textContent = name ? texts[name] : ''
-  $('notice').hidden = !name
+/** Shows why the member is not signed in, until it is closed. */
+function showNotice() {
+  const { notice } = session
+  $('notice-text').textContent = notice ? words()[notice] : ''
+  $('notice').hidden = !notice
 }
 
 /** Requests the data of all elements of the page again. */
