@@ -1,6 +1,6 @@
-// Served by `make dev` only: signs in any user, with a token made from the public secret in dev.vars.
+// Loaded by /try in `make dev` only: signs in any user, with a token made from the public secret in dev.vars.
 
-import { signIn } from '/page/page.js'
+import { signIn } from '/page/try.js'
 
 const HOUR = 3600 // s
 
@@ -29,13 +29,21 @@ async function tokenOf(user) {
   return `${signed}.${base64Url(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytesOf(signed))))}`
 }
 
-const text = { htmlFor: 'as-member', textContent: 'Sign in as (登录身份)' }
+const input = Object.assign(document.createElement('input'), { id: 'as-member', required: true, autocomplete: 'off' })
+input.setAttribute('list', 'known-members')
+const list = Object.assign(document.createElement('datalist'), { id: 'known-members' })
+for (const { user } of board.entries) list.append(new Option(user.name ?? user.id, user.id))
+const text = { htmlFor: input.id, textContent: 'Id of a member, known or new (成员 ID)' }
 const label = Object.assign(document.createElement('label'), text)
-const select = Object.assign(document.createElement('select'), { id: 'as-member' })
-select.append(new Option('…', ''), new Option('A new user', 'newcomer'))
-for (const { user } of board.entries) select.append(new Option(user.name ?? user.id, user.id))
-select.addEventListener('change', async () => {
-  if (select.value) signIn(await tokenOf(select.value))
-  select.value = ''
+const row = document.createElement('div')
+const before = document.getElementById('sign-in')
+const button = before?.querySelector('button')
+row.append(input, list, ...(button ? [button] : []))
+const form = Object.assign(document.createElement('form'), { id: 'sign-in', hidden: before?.hidden })
+form.append(label, row)
+form.addEventListener('submit', async (event) => {
+  event.preventDefault()
+  signIn(await tokenOf(input.value.trim()))
+  input.value = ''
 })
-document.getElementById('sign-in')?.replaceChildren(label, select)
+before?.replaceWith(form)

@@ -1,4 +1,4 @@
-// Assembles the files for browsers for `make dev`, with a module that lets the page sign in any user.
+// Assembles the files for browsers for `make dev`, with a module that lets /try sign in any user.
 
 import { copyFileSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const MODULE = '<script type="module" src="/development.js"></script>\n'
 export async function developmentFiles(folder, secret) {
   const update = async () => {
     await assemble(folder)
-    writeFileSync(join(folder, 'index.html'), readFileSync('web/index.html', 'utf8') + MODULE)
+    writeFileSync(join(folder, 'try.html'), readFileSync('web/try.html', 'utf8') + MODULE)
     copyFileSync('scripts/development.js', join(folder, 'development.js'))
     writeFileSync(join(folder, 'development.json'), JSON.stringify({ secret }))
   }

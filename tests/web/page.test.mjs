@@ -1,235 +1,334 @@
-// The page of a deployment, and checks that also apply to the API reference.
+// The front page of a deployment.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { eventually, layoutShift, PHONE, scrollWidth, shapeOf, startApp, violations } from './support.mjs'
+import { mockWorker } from './mocks.mjs'
+import { eventually, gzippedSize, layoutShift, PHONE, scrollWidth, startApp, violations } from './support.mjs'
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url))
+const DAY = 864e5 // ms
 
 let app
 let user
 let users = 0
 
+const instant = (ms) => new Date(ms).toISOString()
+
 before(async () => {
-  app = await startApp()
-  await app.count(Array.from({ length: 25 }, (_, n) => ({ user: `m${n}`, action: 'like', target: 'p' })))
+  app = await startApp({ vars: { CONTENT_PERIODS: 'day,week' } })
+  await app.request('PUT', '/v1/users', [{ id: 'm0', name: 'Ada' }])
+  await app.request('PUT', '/v1/targets', [{ id: 'p', author: 'm1', title: 'A title' }])
+  await app.count(
+    Array.from({ length: 25 }, (_, n) => ({ user: `m${n}`, action: 'like', target: n === 1 ? 'q' : 'p' })),
+  )
+  await app.count([{ user: 'm7', action: 'like', target: 'r', at: instant(Date.now() - 7 * DAY) }])
+  await app.request('PUT', '/v1/events/hackathon', {
+    title: 'Hackathon',
+    from: instant(Date.now() + 5000),
+    to: instant(Date.now() + 30 * DAY),
+    url: 'https://example.com/hackathon',
+    prizes: [{ ranks: '2-10', title: 'A sticker' }],
+  })
 })
 after(() => app?.stop())
 beforeEach(() => {
   user = `page-${++users}`
 })
 
-const rowCount = (page) => page.locator('#board tbody tr').count()
-const message = (page) => page.locator('#news').innerText()
-const messageStarts = async (page, text) => (await message(page)).startsWith(text)
-const score = () => app.score(user)
+const board = (page) => page.locator('#board')
+const rows = (page) => page.locator('#board tbody tr').count()
+const text = (page, selector) => page.locator(selector).innerText()
+const path = (page) => page.evaluate('location.pathname + location.search + location.hash')
 
-/** Opens a page of the deployment and waits for its content. */
+/** Opens the front page and waits for its board and for what is beside it. */
 async function open(t, options = {}, path = '/') {
-  const page = await app.visit(t, app.url + path, options)
-  if (path.startsWith('/docs')) await page.locator('#schemas').waitFor()
-  else await eventually(() => rowCount(page), 10)
+  const { before, ...others } = options
+  const page = await app.visit(t, app.url + path, {
+    ...others,
+    before: async (page) => {
+      await mockWorker(page, app)
+      await before?.(page)
+    },
+  })
+  await page.locator('#aside:not([hidden])').waitFor({ state: 'attached' })
   return page
 }
 
-async function signIn(page) {
-  await page.getByLabel('User token').fill(app.token(user))
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
-}
+const openSignedIn = (t, options) => open(t, options, `/#token=${app.token(user)}`)
 
-describe('page', () => {
+describe('front page', () => {
   it('boards load without policy violations', async (t) => {
     const page = await open(t)
-    assert.equal(await page.locator('h1').innerText(), 'Activity ranking')
+    assert.equal(await text(page, 'h1'), 'Activity ranking')
+    await eventually(() => rows(page), 10)
+    assert.equal(await page.locator('input:visible, pre').count(), 0)
     assert.deepEqual(page.errors, [])
   })
 
-  it('URL hash selects the board and follows it', async (t) => {
-    const page = await open(t, {}, '/#week')
-    assert.equal(await page.locator('#board').getAttribute('period'), 'week')
-    await page.getByRole('tab', { name: 'Month' }).click()
-    await eventually(() => page.url(), `${app.url.replace(/\/$/, '')}/#month`)
-    await page.evaluate(`location.hash = '#day/2026-01-02'`)
-    await eventually(() => page.locator('#board').getAttribute('date'), '2026-01-02')
-  })
-
-  it('actions and undos change the points', async (t) => {
-    const page = await open(t)
-    await signIn(page)
-    assert.equal(await page.locator('#who').innerText(), user)
-    const own = page.locator('#board [part=own] [part=score]')
-    let points = 0
-    for (const [name, change] of /** @type {const} */ ([
-      ['Like', 2],
-      ['Bookmark', 2],
-      ['Comment', 3],
-    ])) {
-      points += change
-      await page.getByRole('button', { name, exact: true }).click()
-      const counted = `${name} counted: +${change} points. Today: ${points} points, rank `
-      await eventually(() => messageStarts(page, counted), true)
-      assert.equal(await score(), points)
-      await eventually(() => own.innerText(), String(points), 20_000)
+  it('address selects the board and follows it', async (t) => {
+    const page = await open(t, {}, '/#month')
+    assert.equal(await board(page).getAttribute('period'), 'month')
+    for (const [hash, attributes] of [
+      ['#day/2026-01-02', ['members', 'day', '2026-01-02', null]],
+      ['#content/week', ['content', 'week', null, null]],
+      ['#content/hot', ['content', 'hot', null, null]],
+      ['#authors/day', ['authors', 'day', null, null]],
+      ['#event/hackathon', ['members', 'day', null, 'hackathon']],
+      ['#week', ['members', 'week', null, null]],
+    ]) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      const read = async () => {
+        const values = await Promise.all(
+          ['of', 'period', 'date', 'event'].map((name) => board(page).getAttribute(name)),
+        )
+        return [values[0] ?? 'members', ...values.slice(1)]
+      }
+      await eventually(read, attributes)
+      assert.equal(await path(page), `/${hash}`)
     }
-    await page.getByRole('button', { name: 'Undo: Comment' }).click()
-    await eventually(() => messageStarts(page, 'Comment undone: -3 points. Today: 4 points, rank '), true)
-    assert.equal(await score(), 4)
-    await page.getByRole('button', { name: 'Undo: Comment' }).click()
-    await eventually(() => messageStarts(page, 'No comment to undo.'), true)
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    assert.equal(await page.locator('activity-heatmap').count(), 0)
-    assert.equal(await page.locator('#board').getAttribute('user'), null)
-    assert.equal(await page.getByLabel('User token').inputValue(), '')
-    assert.deepEqual(page.errors, [])
+    await board(page).evaluate((element) => element.setAttribute('period', 'year'))
+    await eventually(() => path(page), '/#year')
+    await page.goBack()
+    await eventually(() => path(page), '/#event/hackathon')
   })
 
-  it('invalid token and rejected activity are reported', async (t) => {
+  it('links lead to boards of authors and content', async (t) => {
     const page = await open(t)
-    await page.getByLabel('User token').fill('nonsense')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await eventually(() => message(page), 'Invalid token.')
-    await signIn(page)
-    await page.getByLabel('Target').fill('')
-    await page.getByRole('button', { name: 'Like', exact: true }).click()
-    await eventually(() => messageStarts(page, 'Like failed. target: '), true)
+    assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members', 'Authors', 'Content'])
+    await page.getByRole('link', { name: 'Content' }).click()
+    await eventually(() => path(page), '/#content/week')
+    assert.deepEqual(await page.locator('#kinds [aria-current]').allTextContents(), ['Content'])
+  })
+
+  it('deployment without content boards has members alone', async (t) => {
+    const before = (page) =>
+      page.route('**/healthz', (route) =>
+        route.fulfill({ json: { configured: { periods: ['week'], content_periods: [] } } }),
+      )
+    const page = await open(t, { before })
+    assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members'])
+    assert.equal(await page.locator('#rules').isVisible(), false)
+    assert.equal(await page.locator('#playground').isVisible(), false)
+  })
+
+  it('events, winners and rules are shown', async (t) => {
+    const page = await open(t)
+    const event = page.locator('#events li')
+    assert.match(await event.innerText(), /^Hackathon (Coming|Running)\n+.* · (ends|starts) in /)
+    assert.match(await event.innerText(), /Rank 2–10: A sticker\n+About this event$/)
+    assert.equal(
+      await page.getByRole('link', { name: 'About this event' }).getAttribute('rel'),
+      'nofollow ugc noopener noreferrer',
+    )
+    await event.getByRole('link', { name: 'Hackathon' }).click()
+    await eventually(() => board(page).getAttribute('event'), 'hackathon')
+    const winner = page.locator('#winners ol li')
+    assert.equal(await winner.innerText(), '1\nm7\n2 points')
+    assert.equal(await winner.getByRole('link').getAttribute('href'), '/u/m7')
+    const rules = (await page.locator('#rules li').allInnerTexts()).map((text) => text.replaceAll(/\n+/g, '\n'))
+    assert.equal(rules[0], '+10\nPublish\nonce for each item · counted by the site')
+    assert.equal(rules[1], '+3\nComment\nonce for each item · at most 90 points a day · the author receives 3')
+  })
+
+  it('unreachable service leaves a text', async (t) => {
+    const before = (page) => page.route(/\/(v1\/|healthz)/, (route) => route.abort())
+    const page = await open(t, { before })
+    await page.getByText('Could not load the leaderboard.').waitFor()
+    assert.equal(await page.locator('#mine:visible, #aside section:visible, #rules:visible').count(), 0)
+    assert.deepEqual(page.errors, [])
   })
 
   it('language follows the browser or the selection', async (t) => {
     const page = await open(t, { locale: 'zh-CN' })
-    assert.equal(await page.locator('h1').innerText(), '活跃榜')
-    assert.deepEqual(await page.getByRole('tab').allTextContents(), ['日榜', '周榜', '月榜', '年榜', '总榜'])
+    assert.equal(await text(page, 'h1'), '活跃榜')
     await page.locator('#language').selectOption('en')
-    await eventually(() => page.locator('h1').innerText(), 'Activity ranking')
+    await eventually(() => text(page, 'h1'), 'Activity ranking')
+    await eventually(() => text(page, '#rules h2'), 'How points are earned')
+    assert.equal(await board(page).getAttribute('lang'), 'en')
     await page.reload()
-    await eventually(() => page.locator('h1').innerText(), 'Activity ranking')
-    await eventually(() => page.getByRole('tab', { name: 'Day' }).count(), 1)
+    await eventually(() => text(page, 'h1'), 'Activity ranking')
   })
 
-  it('languages have the same texts', async () => {
-    const { WORDS } = await import('../../web/page/words.js')
-    assert.deepEqual(shapeOf(WORDS['zh-CN']), shapeOf(WORDS.en))
-    const labels = [...readFileSync(`${WEB}index.html`, 'utf8').matchAll(/data-word="(\w+)">([^<]*)/g)]
-    assert.ok(labels.length > 5)
-    for (const [, name] of labels) assert.equal(typeof WORDS.en.labels[name], 'string', name)
+  it('language written from right to left turns the page', async (t) => {
+    const english = readFileSync(`${WEB}languages/en.js`, 'utf8')
+    const before = async (page) => {
+      const list = `export const LANGUAGES = ['ar', 'en']`
+      await page.route('**/languages/index.js', (route) =>
+        route.fulfill({ contentType: 'text/javascript', body: list }),
+      )
+      await page.route('**/languages/ar.js', (route) =>
+        route.fulfill({ contentType: 'text/javascript', body: english }),
+      )
+    }
+    const page = await open(t, { before, locale: 'ar', viewport: { width: 390, height: 800 } })
+    assert.equal(await page.evaluate('document.documentElement.dir'), 'rtl')
+    assert.equal(await page.locator('#language option').first().innerText(), 'العربية')
+    assert.equal(await scrollWidth(page), 390)
+  })
+
+  it('theme is kept until it is that of the system', async (t) => {
+    const page = await open(t, { colorScheme: 'dark' })
+    const button = page.getByRole('button', { name: 'Dark theme' })
+    const theme = () => board(page).getAttribute('theme')
+    assert.equal(await button.getAttribute('aria-pressed'), 'true')
+    await button.click()
+    assert.equal(await theme(), 'light')
+    await page.reload()
+    await eventually(theme, 'light')
+    await button.click()
+    await eventually(theme, null)
+    assert.equal(await page.evaluate(`localStorage.getItem('activity-rank theme')`), null)
+  })
+
+  it('name of the deployment is kept in every language', async (t) => {
+    const before = (page) =>
+      page.route(app.url, async (route) => {
+        const body = readFileSync(`${WEB}index.html`, 'utf8').replaceAll(/\{\{\w+\}\}/g, 'Our site')
+        await route.fulfill({ contentType: 'text/html', body })
+      })
+    const page = await open(t, { before, locale: 'zh-CN' })
+    assert.equal(await text(page, 'h1'), 'Our site')
   })
 
   /** Against clickjacking. */
   it('framed page has boards but no controls', async (t) => {
-    const frame = `<title>Framing</title><iframe src="${app.url}#week" width="480" height="900"></iframe>`
-    const page = await app.visit(t, app.serveHtml('/framing.html', frame))
+    const frame = `<title>Framing</title><iframe src="${app.url}#week&token=${app.token(user)}" width="480" height="900"></iframe>`
+    const page = await app.visit(t, app.serveHtml('/framing.html', frame), { before: (page) => mockWorker(page, app) })
     const framed = page.frameLocator('iframe')
     await eventually(() => framed.locator('#board tbody tr').count(), 10)
-    assert.equal(await framed.locator('#member').isVisible(), false)
-    assert.equal(await framed.locator('header').isVisible(), false)
+    for (const part of ['header', 'footer', '#aside', '#rules', '#mine']) {
+      assert.equal(await framed.locator(part).isVisible(), false, part)
+    }
+    assert.equal(await framed.locator('#board').getAttribute('user'), null)
   })
 
   it('layout does not shift while loading', async (t) => {
     for (const options of [{}, PHONE, { locale: 'zh-CN' }]) {
       const page = await open(t, options)
+      await eventually(() => rows(page), 10)
       const shift = await layoutShift(page)
       assert.ok(shift < 0.001, `${JSON.stringify(options)}: ${shift}`)
     }
   })
 
-  it('keyboard reaches every control', async (t) => {
-    const page = await open(t)
-    const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent')
-    const tabTo = async (name) => {
-      for (let presses = 0; presses < 40; presses++) {
-        await page.keyboard.press('Tab')
-        if ((await focused()) === name) return
-      }
-      assert.fail(`Tab does not reach ${name}`)
+  it('links of a preview have the address of the page', () => {
+    const html = readFileSync(`${WEB}index.html`, 'utf8')
+    for (const [property, content] of [
+      ['og:title', '{{title}}'],
+      ['og:description', '{{description}}'],
+      ['og:url', '{{url}}'],
+      ['og:image', '{{origin}}/page/share.png'],
+    ]) {
+      assert.ok(html.includes(`<meta property="${property}" content="${content}">`), property)
     }
-    await tabTo('language')
-    await tabTo('board')
-    await tabTo('token')
-    await page.keyboard.insertText(app.token(user))
-    await page.keyboard.press('Enter')
-    await page.locator('#signed-in').waitFor()
-    await tabTo('target')
-    await tabTo('Like')
-    await page.keyboard.press('Enter')
-    await eventually(score, 2)
-    await tabTo('Undo')
-    await page.keyboard.press('Space')
-    await eventually(score, 0)
-    await tabTo('snippet-curl-copy')
   })
 })
 
-describe('snippets', () => {
-  const copy = (page) => page.locator('#snippet-html-copy')
-  const snippet = (page, name) => page.locator(`#snippet-${name} pre`).innerText()
-
-  it('button copies the text', async (t) => {
-    const page = await open(t, { permissions: ['clipboard-read', 'clipboard-write'] })
-    await copy(page).click()
-    await eventually(() => copy(page).innerText(), 'Copied')
-    assert.equal(await page.evaluate('navigator.clipboard.readText()'), await snippet(page, 'html'))
+describe('sign-in by a link', () => {
+  it('token leaves the address and lasts as long as the tab', async (t) => {
+    const page = await open(t, {}, `/#month&token=${app.token('m0')}`)
+    assert.equal(await path(page), '/#month')
+    await eventually(() => text(page, '#me'), 'Ada')
+    assert.equal(await board(page).getAttribute('user'), 'm0')
+    assert.equal(await page.locator('#mine').isVisible(), true)
+    await page.reload()
+    await eventually(() => text(page, '#me'), 'Ada')
+    assert.deepEqual(await page.evaluate('Object.keys(localStorage).filter((key) => /token/.test(key))'), [])
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    assert.equal(await page.locator('#mine').isVisible(), false)
+    assert.equal(await board(page).getAttribute('user'), null)
+    assert.equal(await page.locator('activity-heatmap').count(), 0)
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+    await page.reload()
+    assert.equal(await page.locator('#session').isVisible(), false)
+    assert.deepEqual(page.errors, [])
   })
 
-  for (const [cause, clipboard] of [
-    ['missing clipboard', 'undefined'],
-    ['denied clipboard', `{ writeText: () => Promise.reject(new DOMException('no', 'NotAllowedError')) }`],
+  const unsigned = (claims) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.e30`
+  const later = Math.floor(Date.now() / 1000) + 3600
+  for (const [name, token, notice] of [
+    ['malformed token', 'nonsense', 'This sign-in link is invalid.'],
+    ['token without exp', unsigned({ sub: 'm0' }), 'This sign-in link is invalid.'],
+    ['expired token', unsigned({ sub: 'm0', exp: later - 7200 }), 'Your sign-in has expired.'],
+    ['rejected token', unsigned({ sub: 'm0', exp: later }), 'The service did not accept your sign-in.'],
   ]) {
-    it(`${cause} selects the text`, async (t) => {
-      const script = `Object.defineProperty(navigator, 'clipboard', { value: ${clipboard} })`
-      const page = await open(t, { before: (page) => page.addInitScript(script) })
-      await copy(page).click()
-      await eventually(() => copy(page).innerText(), 'Press Ctrl+C')
-      assert.equal(await page.evaluate('String(getSelection())'), await snippet(page, 'html'))
-      assert.deepEqual(page.errors, [])
+    it(`${name} is reported`, async (t) => {
+      const page = await open(t, {}, `/#token=${token}`)
+      await eventually(() => text(page, '#notice-text'), `${notice} Open a new link from your site.`)
+      assert.equal(await path(page), '/')
+      assert.equal(await page.locator('#session').isVisible(), false)
+      assert.equal(await page.evaluate('sessionStorage.length'), 0)
+      await page.getByRole('button', { name: 'Close' }).click()
+      assert.equal(await page.locator('#notice').isVisible(), false)
     })
   }
 
-  it('curl command is counted', async (t) => {
-    const page = await open(t)
-    const command = (await snippet(page, 'curl')).replace('"42"', `"${user}"`)
-    const body = execFileSync('bash', ['-c', command], {
-      env: { ...process.env, SERVICE_KEY: app.serviceKey },
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    assert.equal(JSON.parse(body).outcome, 'counted')
-    assert.equal(await score(), 2)
+  it('session ends with the token', async (t) => {
+    const page = await open(t, { before: (page) => page.clock.install() }, `/#token=${app.token('m0')}`)
+    await eventually(() => page.locator('#session').isVisible(), true)
+    await page.clock.fastForward(3601e3)
+    await eventually(() => text(page, '#notice-text'), 'Your sign-in has expired. Open a new link from your site.')
+    assert.equal(await page.locator('#session').isVisible(), false)
   })
 
-  it('leaderboard and client work on another site', async (t) => {
-    const page = await open(t)
-    const [html, script] = await Promise.all(['html', 'script'].map((name) => snippet(page, name)))
-    app.serve('/my-token', (_, response) => response.end(app.token('42')))
-    const other = await app.open(t, `${html}<script type="module">${script}</script>`)
-    await eventually(() => other.locator('tbody tr').count(), 10)
-    await eventually(() => app.score('42'), 3)
-    assert.deepEqual(other.errors, [])
+  it('link opened on the page signs in another member', async (t) => {
+    const page = await open(t, {}, `/#token=${app.token('m0')}`)
+    await eventually(() => text(page, '#me'), 'Ada')
+    await page.evaluate(`location.hash = '#token=${app.token('m1')}'`)
+    await eventually(() => text(page, '#me'), 'm1')
+    assert.equal(await path(page), '/')
+  })
+
+  it('switch makes the activity public and keeps the profile', async (t) => {
+    const profile = { name: 'Eve', url: 'https://example.com/eve', avatar: 'https://example.com/eve.png' }
+    await app.request('PUT', `/v1/users/${user}`, profile)
+    const page = await openSignedIn(t)
+    const input = page.getByRole('switch', { name: 'Show my activity to everyone' })
+    const stored = () => app.request('GET', `/v1/users/${user}`)
+    await input.check()
+    await page.getByText('Everyone can see your activity now.').waitFor()
+    assert.deepEqual(await stored(), { id: user, ...profile, public_activity: true })
+    await input.uncheck()
+    await page.getByText('Only you can see your activity now.').waitFor()
+    assert.deepEqual(await stored(), { id: user, ...profile })
+  })
+
+  it('switch of a frozen member goes back', async (t) => {
+    await app.request('PUT', `/v1/users/${user}/moderation`, { hidden: false, frozen: true, reason: 'A test' })
+    const page = await openSignedIn(t)
+    const input = page.getByRole('switch')
+    await eventually(() => input.isEnabled(), true)
+    await input.click()
+    await page.getByText('Your profile cannot be changed at present.').waitFor()
+    assert.equal(await input.isChecked(), false)
   })
 })
 
-for (const path of ['/', '/docs']) {
-  for (const colorScheme of ['light', 'dark']) {
-    it(`${path} passes axe in ${colorScheme} mode`, async (t) => {
-      const viewport = { width: 1200, height: 3000 }
-      const page = await open(t, { colorScheme, reducedMotion: 'reduce', viewport }, path)
-      if (path === '/') await signIn(page)
-      assert.deepEqual(await violations(page), [])
-    })
-  }
-
-  it(`${path} fits 320 pixels`, async (t) => {
-    const page = await open(t, PHONE, path)
-    if (path === '/') await signIn(page)
-    assert.equal(await scrollWidth(page), 320)
+for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  it(`passes axe in ${colorScheme} mode`, async (t) => {
+    const viewport = { width: 1200, height: 3000 }
+    const page = await openSignedIn(t, { colorScheme, reducedMotion: 'reduce', viewport })
+    await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await page.evaluate(`location.hash = '#token=x'`)
+    await page.locator('#notice').waitFor()
+    assert.deepEqual(await violations(page), [])
   })
 }
 
-it('page scripts are smaller than 30 KB', () => {
+for (const width of [240, 390]) {
+  it(`fits ${width} pixels`, async (t) => {
+    const page = await openSignedIn(t, { viewport: { width, height: 800 } })
+    await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
+    assert.equal(await scrollWidth(page), width)
+  })
+}
+
+it('page scripts have at most 20 KB gzipped', () => {
   const files = readdirSync(`${WEB}page`).filter((name) => name.endsWith('.js'))
-  const bytes = files.reduce((sum, name) => sum + readFileSync(`${WEB}page/${name}`).length, 0)
-  assert.ok(bytes < 30_000, `${bytes}`)
+  const bytes = gzippedSize(files.map((name) => `page/${name}`))
+  assert.ok(bytes <= 20 * 1024, `${bytes}`)
 })

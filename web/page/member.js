@@ -1,136 +1,115 @@
-// The demo for members: sign in with a token, like, undo, and see the points change.
+// The member of the playground: buttons for what the rules count, and for what a member may read.
 
 /** @import { Activity, Result } from '../client.js' */
-/** @typedef {HTMLElement & { reload(): void }} LiveElement */
 
 import { Client } from '../client.js'
 import { $, make } from './dom.js'
-import { words } from './words.js'
+import { recordedFetch } from './exchanges.js'
+import { actionName } from './rules.js'
+import { session } from './session.js'
+import { reloadAll } from './site.js'
+import { change, number, words } from './words.js'
 
-const ACTIONS = ['like', 'bookmark', 'comment']
+class RecordedClient extends Client {
+  static fetch = recordedFetch
+}
+
+/** @typedef {import('./rules.js').Rule} Rule */
 
 export class Member {
-  #board
   /** @type {Client | null} */
   #client = null
-  /** @type {{ button: HTMLButtonElement, action: string, undo: boolean }[]} */
-  #buttons = []
+  /** @type {Record<string, Rule>} */
+  #rules = {}
 
-  /** @param {HTMLElement} board */
-  constructor(board) {
-    this.#board = /** @type {LiveElement} */ (board)
-    for (const action of ACTIONS) this.#addButtons(action)
-    $('sign-in').addEventListener('submit', (event) => {
-      event.preventDefault()
-      const input = /** @type {HTMLInputElement} */ ($('token'))
-      const token = input.value.trim()
-      input.value = ''
-      this.signIn(token)
-    })
-    $('leave').addEventListener('click', () => this.#signOut())
+  /** @param {Record<string, Rule>} rules */
+  set rules(rules) {
+    this.#rules = rules
+    this.render()
   }
 
-  /** Sets the buttons' labels in the page's language. */
-  label() {
-    const { actions, labels } = words()
-    for (const { button, action, undo } of this.#buttons) {
-      button.textContent = undo ? labels.undo : actions[action]
-      button.ariaLabel = undo ? `${labels.undo}: ${actions[action]}` : null
-    }
+  /** Writes the buttons in the page's language. */
+  render() {
+    const { undo } = words()
+    const rows = Object.entries(this.#rules)
+      .filter(([, { by }]) => by === 'user')
+      .map(([action, rule]) => {
+        const name = actionName(action)
+        const buttons = [this.#button(`${name} ${change(rule.points)}`, action, false)]
+        if (rule.undo) buttons.push(Object.assign(this.#button(undo, action, true), { ariaLabel: `${undo}: ${name}` }))
+        return make('div', {}, ...buttons)
+      })
+    $('actions').replaceChildren(...rows)
+    const reads = READS.map(([word, path]) => {
+      const button = make('button', { type: 'button' }, words()[word])
+      button.addEventListener('click', () => this.#read(path(session.user ?? '')))
+      return button
+    })
+    $('reads').replaceChildren(...reads)
+  }
+
+  /** Follows a change of the session. */
+  showMember() {
+    this.#client?.close()
+    this.#client = null
+    const { user, token } = session
+    $('sign-in').hidden = Boolean(user)
+    $('signed-in').hidden = !user
+    $('news').textContent = ''
+    if (!user || !token) return
+    this.#client = new RecordedClient({ user, token, src: '/' })
+    this.#client.addEventListener('result', ({ detail }) => this.#onResult(detail))
+    this.#client.addEventListener('error', ({ message }) => {
+      $('news').textContent = words().waiting(message)
+    })
   }
 
   /**
-   * Signs in the user of a token. The token is kept in memory only.
-   * @param {string} token
+   * @param {string} text
+   * @param {string} action
+   * @param {boolean} undo
    */
-  signIn(token) {
-    const user = subjectOf(token)
-    if (!user) return this.#setMessage(words().labels.invalid_token)
-    this.#client?.close()
-    this.#client = new Client({ user, token, src: '/' })
-    this.#client.addEventListener('result', ({ detail }) => this.#onResult(detail))
-    this.#client.addEventListener('error', ({ message }) => this.#setMessage(words().waiting(message)))
-    $('who').textContent = user
-    this.#setSignedIn(true)
-    this.#board.setAttribute('user', user)
-    const { lang } = document.documentElement
-    const heatmap = Object.assign(document.createElement('activity-heatmap'), { token })
-    for (const [name, value] of Object.entries({ user, src: '/', lang })) heatmap.setAttribute(name, value)
-    $('history').replaceChildren(heatmap)
-    this.#setMessage('')
+  #button(text, action, undo) {
+    const button = make('button', { type: 'button' }, text)
+    button.addEventListener('click', () => {
+      const { value } = /** @type {HTMLInputElement} */ ($('target'))
+      // The target of a visit is a path.
+      const target = action === 'visit' && !value.startsWith('/') ? `/${value}` : value
+      this.#client?.[undo ? 'undo' : 'track'](action, target)
+    })
+    return button
   }
 
-  #signOut() {
-    this.#client?.close()
-    this.#client = null
-    this.#setSignedIn(false)
-    this.#board.removeAttribute('user')
-    $('history').replaceChildren()
-    this.#setMessage('')
-    /** @type {HTMLElement | null} */
-    const field = $('sign-in').querySelector('input, select')
-    field?.focus()
-  }
-
-  /** @param {boolean} isSignedIn */
-  #setSignedIn(isSignedIn) {
-    $('sign-in').hidden = isSignedIn
-    $('signed-in').hidden = !isSignedIn
-  }
-
-  /** @param {string} action */
-  #addButtons(action) {
-    const row = make('div', {})
-    for (const undo of [false, true]) {
-      const button = make('button', { type: 'button' })
-      button.addEventListener('click', () => {
-        const { value } = /** @type {HTMLInputElement} */ ($('target'))
-        this.#client?.[undo ? 'undo' : 'track'](action, value)
-      })
-      this.#buttons.push({ button, action, undo })
-      row.append(button)
-    }
-    $('actions').append(row)
+  /** @param {string} path */
+  async #read(path) {
+    await recordedFetch(path, { headers: { authorization: `Bearer ${session.token}` } }).catch(() => {})
   }
 
   /** @param {{ activity: Activity, result: Result }} detail */
   #onResult({ activity: { action, undo }, result }) {
-    const { actions, ...texts } = words()
-    const name = actions[action]
-    if (result.error)
-      return this.#setMessage(texts.failed(undo ? texts.undo(name) : name, result.error.detail ?? result.error.title))
+    const texts = words()
+    const name = actionName(action)
+    if (result.error) {
+      const reason = result.error.detail ?? result.error.title
+      $('news').textContent = texts.failed(undo ? texts.undo_of(name) : name, reason)
+      return
+    }
     const { outcome, points, standings } = result
-    const { lang } = document.documentElement
-    const maximumFractionDigits = 4
-    const number = new Intl.NumberFormat(lang, { maximumFractionDigits })
-    const change = new Intl.NumberFormat(lang, { maximumFractionDigits, signDisplay: 'exceptZero' }).format(points)
-    const message = [texts.outcomes[outcome](name, change)]
+    const message = [texts.outcomes[outcome](name, change(points))]
     if (standings?.day) {
       const { score, rank } = standings.day
-      message.push(texts.standing(number.format(score), rank ? number.format(rank) : null))
+      message.push(texts.standing(number(score), rank ? number(rank) : null))
     }
-    this.#setMessage(message.join(texts.separator))
-    this.#board.reload()
-    const heatmap = /** @type {LiveElement | null} */ ($('history').firstElementChild)
-    heatmap?.reload()
-  }
-
-  /** @param {string} text */
-  #setMessage(text) {
-    $('news').textContent = text
+    $('news').textContent = message.join(texts.separator)
+    reloadAll()
   }
 }
 
-/**
- * Returns the user of a token, or null. Only the service verifies the signature.
- * @param {string} token
- * @returns {string | null}
- */
-function subjectOf(token) {
-  try {
-    const bytes = atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)))).sub
-  } catch {
-    return null
-  }
-}
+/** @param {string} user */
+const pathOf = (user) => `/v1/users/${encodeURIComponent(user)}`
+
+const READS = /** @type {const} */ ([
+  ['read_standings', (/** @type {string} */ user) => `${pathOf(user)}/standings`],
+  ['read_points', (/** @type {string} */ user) => `${pathOf(user)}/points?limit=5`],
+  ['read_board', () => '/v1/ranking/day?limit=3'],
+])

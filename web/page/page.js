@@ -1,79 +1,77 @@
-// The page of a deployment: boards, a demo for members, and snippets for other sites.
+// The front page of a deployment: its boards, the signed-in member, and how points are earned.
 
+import { Boards } from './boards.js'
 import { $ } from './dom.js'
-import { Member } from './member.js'
-import { snippets } from './snippets.js'
-import { preferredLanguage, storeLanguage, WORDS, words } from './words.js'
+import { eventList } from './events.js'
+import { showMine } from './mine.js'
+import { levelList, ruleList } from './rules.js'
+import { read, session } from './session.js'
+import { startPage } from './site.js'
+import { winnerList } from './winners.js'
+import { words } from './words.js'
+
+const TIMEOUT = 4000 // ms until the page is complete without a slow response
 
 const board = $('board')
-const languages = /** @type {HTMLSelectElement} */ ($('language'))
-const member = new Member(board)
+const boards = new Boards()
 
 /**
- * Signs in the user of a token's `sub`.
- * @param {string} token
+ * What the service has answered; null where it has not.
+ * @type {{ configured: any, events: any, winners: any }}
  */
-export const signIn = (token) => member.signIn(token)
+const data = { configured: null, events: null, winners: null }
 
-/** @param {string} tag */
-function setLanguage(tag) {
-  const { labels } = WORDS[tag]
-  document.documentElement.lang = tag
-  document.title = labels.title
-  languages.value = tag
-  /** @type {NodeListOf<HTMLElement>} */
-  const labelled = document.querySelectorAll('[data-word]')
-  for (const element of labelled) element.textContent = labels[element.dataset.word ?? '']
-  /** @type {NodeListOf<HTMLElement>} */
-  const elements = document.querySelectorAll('activity-rank, activity-heatmap')
-  for (const element of elements) element.lang = tag
-  member.label()
+function render() {
+  const heading = /** @type {HTMLElement} */ (document.querySelector('h1'))
+  heading.dataset.title ??= heading.textContent ?? ''
+  // A name of the deployment's own is kept.
+  if (heading.dataset.title === 'Activity ranking') document.title = heading.textContent = words().title
+  boards.render()
+  const { configured, events, winners } = data
+  fill('events', eventList(events?.events ?? []))
+  fill('winners', winnerList(winners?.boards ?? []))
+  fill('rules', configured?.rules ? [ruleList(configured), ...levelList(configured.levels ?? [])] : [])
+  boards.render()
 }
 
-// Opens the board of the URL: #week, #day/2026-11-19.
-function openHash() {
-  const [period, date] = location.hash.slice(1).split('/')
-  if (!/^(day|week|month|year|all)$/.test(period)) return
-  board.setAttribute('period', period)
-  if (date) board.setAttribute('date', date)
-  else board.removeAttribute('date')
+/**
+ * Fills a section. An empty one is not shown.
+ * @param {string} id
+ * @param {Node[]} content
+ */
+function fill(id, content) {
+  $(id).hidden = !content.length
+  $(`${id}-content`).replaceChildren(...content)
 }
 
-function updateHash() {
-  const [period, date] = ['period', 'date'].map((name) => board.getAttribute(name))
-  const hash = `#${period ?? 'day'}${date ? `/${date}` : ''}`
-  if (hash !== (location.hash || '#day')) history.replaceState(null, '', hash)
+function showMember() {
+  if (session.user) board.setAttribute('user', session.user)
+  else board.removeAttribute('user')
+  showMine()
 }
 
-/** @param {HTMLButtonElement} button */
-async function copySnippet(button) {
-  const text = button.closest('figure')?.querySelector('pre')
-  if (!text) return
-  const { labels } = words()
-  try {
-    await navigator.clipboard.writeText(text.textContent)
-    button.textContent = labels.copied
-  } catch {
-    // The clipboard needs HTTPS and may need a permission.
-    getSelection()?.selectAllChildren(text)
-    button.textContent = labels.selected
-  }
-  setTimeout(() => (button.textContent = words().labels.copy), 2000)
+/** Loads what stands beside the board, and shows it at once: nothing moves while the rest arrives. */
+async function loadAside() {
+  const health = read('/healthz').then(({ body }) => {
+    data.configured = body?.configured ?? null
+    boards.contentPeriods = data.configured?.content_periods ?? []
+    $('playground').hidden = !data.configured?.playground
+    const period = ['week', 'month', 'day', 'year'].find((name) => data.configured?.periods.includes(name))
+    return period ? read(`/v1/ranking/${period}/winners?limit=3`) : null
+  })
+  const winners = health.then((answer) => {
+    if (answer?.status === 200) data.winners = answer.body
+  })
+  const events = read('/v1/events').then(({ status, body }) => {
+    if (status === 200) data.events = body
+  })
+  const all = Promise.allSettled([winners, events])
+  await Promise.race([all, new Promise((resolve) => setTimeout(resolve, TIMEOUT))])
+  $('aside').hidden = false
+  render()
+  await all
+  render()
 }
 
-// Against clickjacking, a framed page shows the boards only.
-document.documentElement.classList.toggle('framed', self !== top)
-for (const snippet of snippets(new URL('/', location.href).href.replace(/\/$/, ''))) $('snippets').append(snippet)
-setLanguage(preferredLanguage())
-document.documentElement.dataset.ready = ''
-openHash()
-addEventListener('hashchange', openHash)
-new MutationObserver(updateHash).observe(board, { attributes: true, attributeFilter: ['period', 'date'] })
-languages.addEventListener('change', () => {
-  const { value } = languages
-  storeLanguage(value)
-  setLanguage(value)
-})
-$('snippets').addEventListener('click', ({ target }) => {
-  if (target instanceof HTMLButtonElement) copySnippet(target)
-})
+await startPage({ render, showMember })
+await loadAside()

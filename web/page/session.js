@@ -6,7 +6,7 @@ const MAX_DELAY = 2 ** 31 - 1 // ms of a timer
 /** Whether the page is in a frame. Against clickjacking, a framed page has no member and no controls. */
 export const isFramed = self !== top
 
-/** @typedef {'invalid_token' | 'expired_token' | 'rejected_token'} Notice the word of a reason */
+/** @import { Notice } from './texts.d.ts' */
 /** @typedef {{ status: number, body: any }} Answer status 0 without a response */
 
 /**
@@ -25,6 +25,8 @@ class Session extends EventTarget {
   notice = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer
+  /** @type {Promise<Answer> | null} */
+  #profile = null
 
   /** Signs in by the token of the address, or by that of the tab. */
   start() {
@@ -51,7 +53,10 @@ class Session extends EventTarget {
     this.#timer = setTimeout(() => this.#expire(), Math.min(remaining, MAX_DELAY))
     store(token)
     Object.assign(this, { user: claims.sub, token, notice: null })
+    this.#profile = null
     this.dispatchEvent(new Event('change'))
+    // Profiles are public, so reading one does not show whether the service accepts the token.
+    this.request(`${this.#path}/activity?days=1`)
   }
 
   /** @param {Notice | null} notice */
@@ -77,6 +82,15 @@ class Session extends EventTarget {
     })
     if (answer.status === 401 && token === this.token) this.signOut('rejected_token')
     return answer
+  }
+
+  /** Returns the member's profile as it was after the sign-in: 404 without one. */
+  get profile() {
+    return (this.#profile ??= this.request(this.#path))
+  }
+
+  get #path() {
+    return `/v1/users/${encodeURIComponent(this.user ?? '')}`
   }
 
   #restore() {

@@ -2,10 +2,18 @@
 
 import { make } from './dom.js'
 
-/** @param {string} url */
-const texts = (url) => ({
+/**
+ * @param {string} url
+ * @param {{ file: string, integrity: string } | undefined} hashed the element by its hash
+ */
+const texts = (url, hashed) => ({
   html: `<script type="module" src="${url}/elements/activity-rank.js"></script>
 <activity-rank period="week">The most active members</activity-rank>`,
+  ...(hashed && {
+    html_hashed: `<script type="module" src="${url}${hashed.file}"
+  integrity="${hashed.integrity}" crossorigin></script>
+<activity-rank period="week">The most active members</activity-rank>`,
+  }),
   script: `import { Client } from '${url}/client.js'
 
 const rank = new Client({ user: '42', token: async () => (await fetch('/my-token')).text() })
@@ -20,13 +28,14 @@ rank.track('like', 'post-7')`,
 /**
  * Returns a figure for each snippet, without labels: the page sets those of its language.
  * @param {string} url the deployment, without a trailing slash
+ * @param {{ file: string, integrity: string }} [hashed] of elements/integrity.json
  */
-export function snippets(url) {
-  return Object.entries(texts(url)).map(([name, text]) => {
+export function snippets(url, hashed) {
+  return Object.entries(texts(url, hashed)).map(([name, text]) => {
     const id = `snippet-${name}`
     const title = make('span', { id: `${id}-title` })
     const copy = make('button', { type: 'button', id: `${id}-copy` })
-    title.dataset.word = name
+    title.dataset.word = `snippet_${name}`
     copy.dataset.word = 'copy'
     copy.setAttribute('aria-describedby', title.id)
     return make('figure', { id }, make('figcaption', {}, title, copy), make('pre', {}, text))

@@ -1,14 +1,14 @@
-// The language of a page: one file for each, listed in /languages/index.json.
+// The language of a page: one file for each in /languages/.
 
+import { LANGUAGES } from '../languages/index.js'
 import { embedded } from './dom.js'
 
-/** @typedef {typeof import('../languages/en.js').pages} Words */
+/** @import { PageTexts } from './texts.d.ts' */
 
 const STORAGE_KEY = 'activity-rank language'
-const FALLBACK = ['en', 'zh-Hans']
 const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']
 
-/** @type {Words} */
+/** @type {PageTexts} */
 let current
 
 /** Returns the texts of the page's language. */
@@ -24,9 +24,8 @@ export const language = () => document.documentElement.lang
  * @param {string} [part] the export of the language files
  */
 export async function startLanguage(select, onChange = () => {}, part = 'pages') {
-  const tags = await availableLanguages()
-  select.replaceChildren(...tags.map(option))
-  await setLanguage(preferredLanguage(tags), part)
+  select.replaceChildren(...LANGUAGES.map(option))
+  await setLanguage(preferredLanguage(), part)
   select.value = language()
   select.addEventListener('change', async () => {
     store(select.value)
@@ -40,7 +39,7 @@ export async function startLanguage(select, onChange = () => {}, part = 'pages')
  * @param {string} part
  */
 async function setLanguage(tag, part) {
-  current = (await import(`/languages/${tag}.js`))[part]
+  current = (await import(`../languages/${tag}.js`))[part]
   const root = document.documentElement
   root.lang = tag
   root.dir = RIGHT_TO_LEFT.includes(scriptOf(tag)) ? 'rtl' : 'ltr'
@@ -61,17 +60,6 @@ export function label(parent) {
   }
 }
 
-/** @returns {Promise<string[]>} */
-async function availableLanguages() {
-  try {
-    const response = await fetch('/languages/index.json')
-    if (response.ok) return await response.json()
-  } catch {
-    // Offline, or not built.
-  }
-  return FALLBACK
-}
-
 /** @param {string} tag */
 function option(tag) {
   const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
@@ -81,18 +69,17 @@ function option(tag) {
 /** @param {string} tag */
 const scriptOf = (tag) => new Intl.Locale(tag).maximize().script ?? ''
 
-/**
- * Returns the first language that the reader has selected or set in the browser; English if there is none.
- * @param {string[]} tags available
- */
-function preferredLanguage(tags) {
+/** Returns the first language that the reader has selected or set in the browser; English if there is none. */
+function preferredLanguage() {
   for (const wanted of [stored(), ...navigator.languages]) {
     if (!wanted) continue
     const { language } = new Intl.Locale(wanted)
-    const tag = tags.find((tag) => new Intl.Locale(tag).language === language && scriptOf(tag) === scriptOf(wanted))
+    const tag = LANGUAGES.find(
+      (tag) => new Intl.Locale(tag).language === language && scriptOf(tag) === scriptOf(wanted),
+    )
     if (tag) return tag
   }
-  return FALLBACK[0]
+  return 'en'
 }
 
 function stored() {

@@ -1,0 +1,214 @@
+// The page of a member.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+
+import { mockWorker } from './mocks.mjs'
+import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+
+let app
+
+before(async () => {
+  app = await startApp({ vars: { CONTENT_PERIODS: 'week,all' } })
+  await app.request('PUT', '/v1/users', [
+    { id: 'ada', name: 'Ada', url: 'https://example.com/ada', public_activity: true },
+    { id: 'eve', name: 'Eve' },
+    { id: 'a|b', name: '<b>Bold</b>' },
+  ])
+  await app.request('PUT', '/v1/targets', [
+    { id: 'post-1', author: 'ada', title: 'A title', url: 'https://example.com/1' },
+    ...Array.from({ length: 11 }, (_, n) => ({ id: `more-${n}`, author: 'ada' })),
+  ])
+  await app.count([
+    { user: 'ada', action: 'comment', target: 'comment-1' },
+    { user: 'eve', action: 'like', target: 'post-1' },
+    { user: 'eve', action: 'bookmark', target: 'post-1' },
+    { user: 'a|b', action: 'like', target: 'x' },
+    ...Array.from({ length: 21 }, (_, n) => ({ user: 'ada', action: 'like', target: `t${n}` })),
+  ])
+})
+after(() => app?.stop())
+
+const text = (page, selector) => page.locator(selector).innerText()
+const visible = (page, ...names) =>
+  Promise.all(names.map((name) => page.locator(`#${name}`).isVisible())).then((values) =>
+    names.filter((_, index) => values[index]),
+  )
+
+/** Opens a member's page, signed in as another user or as none, and waits for its name. */
+async function open(t, member, { as = undefined, ...options } = {}) {
+  const hash = as ? `#token=${app.token(as)}` : ''
+  const page = await app.visit(t, `${app.url.replace(/\/$/, '')}/u/${encodeURIComponent(member)}${hash}`, {
+    ...options,
+    before: async (page) => {
+      await mockWorker(page, app)
+      await options.before?.(page)
+    },
+  })
+  await page.locator('#member:not([hidden]), #unknown:not([hidden])').waitFor()
+  return page
+}
+
+describe('page of a member', () => {
+  it('member with a public year has card, year and targets', async (t) => {
+    const page = await open(t, 'ada')
+    await page.locator('#targets .entries').waitFor()
+    assert.equal(await text(page, 'h1'), 'Ada')
+    assert.equal(await page.title(), 'Ada · Activity ranking')
+    assert.equal(await page.locator('activity-card').getAttribute('user'), 'ada')
+    const parts = await visible(page, 'card', 'places', 'year', 'targets', 'points')
+    assert.deepEqual(parts, ['card', 'year', 'targets'])
+    assert.equal(await page.locator('activity-heatmap').getAttribute('user'), 'ada')
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('member with a private year has a card alone', async (t) => {
+    const page = await open(t, 'eve')
+    assert.deepEqual(await visible(page, 'card', 'places', 'year', 'targets', 'points'), ['card'])
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('targets continue on the next page', async (t) => {
+    const page = await open(t, 'ada')
+    const items = page.locator('#targets .entries > li')
+    await eventually(() => items.count(), 10)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await eventually(() => items.count(), 12)
+    assert.equal(
+      await page.evaluate('document.activeElement.parentElement.children[10] === document.activeElement'),
+      true,
+    )
+    const title = page.getByRole('link', { name: 'A title' })
+    assert.equal(await title.getAttribute('href'), 'https://example.com/1')
+    assert.match(await items.filter({ hasText: 'A title' }).innerText(), /^A title\n+.*\n+\+4 points$/)
+    assert.equal(await page.getByRole('button', { name: 'Show more' }).isVisible(), false)
+  })
+
+  for (const [name, user] of [
+    ['unknown member', 'nobody'],
+    ['hidden member', 'ghost'],
+  ]) {
+    it(`${name} is not found`, async (t) => {
+      await app.request('PUT', '/v1/users/ghost', { name: 'Ghost', hidden: true })
+      const page = await open(t, user)
+      assert.equal(await text(page, 'h1'), 'Member not found')
+      assert.equal(await text(page, '#unknown'), 'There is no member at this address, or they are not shown.')
+      assert.deepEqual(await visible(page, 'card', 'places', 'year', 'targets', 'points'), [])
+      assert.doesNotMatch(await text(page, 'main'), /Ghost/)
+      assert.deepEqual(page.errors, [])
+    })
+  }
+
+  it('unreachable service is reported', async (t) => {
+    const page = await open(t, 'ada', { before: (page) => page.route('**/v1/**', (route) => route.abort()) })
+    assert.equal(await text(page, '#unknown'), 'Could not load this member. Try again later.')
+    assert.equal(await text(page, 'h1'), 'ada')
+  })
+
+  it('name is text', async (t) => {
+    const page = await open(t, 'a|b')
+    assert.equal(await text(page, 'h1'), '<b>Bold</b>')
+    assert.equal(await page.locator('h1 b').count(), 0)
+  })
+})
+
+describe('own page', () => {
+  it('places and reasons of points are shown', async (t) => {
+    const page = await open(t, 'eve', { as: 'eve' })
+    await page.locator('#points .entries').waitFor()
+    const place = async () => (await page.locator('#places tr').first().innerText()).split(/\s*[\n\t]+/)
+    await eventually(place, ['Today', 'Rank 2 of 3', '42 points to rank 1', '4 points'])
+    const reasons = await page.locator('#points .entries > li').allInnerTexts()
+    assert.deepEqual(
+      reasons.map((reason) => reason.replace(/\n+.*(?=\n)/, '')),
+      ['You bookmarked A title\n+2', 'You liked A title\n+2'],
+    )
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('points continue on the next page', async (t) => {
+    const page = await open(t, 'ada', { as: 'ada' })
+    const items = page.locator('#points .entries > li')
+    await eventually(() => items.count(), 20)
+    await page.locator('#points').getByRole('button', { name: 'Show more' }).click()
+    await eventually(async () => (await items.count()) > 20, true)
+    await page
+      .locator('#points')
+      .getByText(/^You commented: comment-1$/)
+      .waitFor()
+  })
+
+  it('sign-out hides what is private', async (t) => {
+    const page = await open(t, 'eve', { as: 'eve' })
+    await page.locator('#points .entries').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await eventually(() => visible(page, 'card', 'places', 'year', 'targets', 'points'), ['card'])
+    assert.equal(await page.locator('#points .entries').count(), 0)
+  })
+
+  it('another member sees the public page', async (t) => {
+    const page = await open(t, 'eve', { as: 'ada' })
+    assert.deepEqual(await visible(page, 'card', 'places', 'year', 'targets', 'points'), ['card'])
+  })
+
+  it('newcomer without activity has a page', async (t) => {
+    const page = await open(t, 'newcomer', { as: 'newcomer' })
+    await page.getByText('Nothing yet.').waitFor()
+    assert.equal(await text(page, 'h1'), 'newcomer')
+  })
+
+  it('every kind of change is a sentence', async (t) => {
+    const at = '2026-11-20T08:00:00Z'
+    const target = { id: 'x', title: 'X' }
+    const entries = [
+      { at, type: 'undo', action: 'like', target, points: -2 },
+      { at, type: 'activity', action: 'wave-hello', target, points: 1, undone: true },
+      { at, type: 'received', action: 'like', target, points: 2 },
+      { at, type: 'adjustment', points: -5 },
+      { at, type: 'adjustment', event: 'hackathon', points: 5 },
+      { at, type: 'undo', points: 5 },
+    ]
+    const before = (page) =>
+      page.route('**/v1/users/*/points*', (route) =>
+        route.fulfill({ json: { source: 'journal', entries, next: null } }),
+      )
+    const page = await open(t, 'eve', { as: 'eve', before })
+    await page.locator('#points .entries').waitFor()
+    assert.deepEqual(await page.locator('#points .entries p:first-child').allInnerTexts(), [
+      'Like undone: X',
+      'wave hello: X',
+      'Like received for X, on the board of authors',
+      'Adjusted by a moderator',
+      'Adjusted by a moderator in the event hackathon',
+      'Adjustment undone',
+    ])
+    assert.match(await page.locator('#points .entries > li').nth(1).innerText(), /undone since\n+\+1$/)
+  })
+})
+
+for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  it(`passes axe in ${colorScheme} mode`, async (t) => {
+    const options = {
+      colorScheme,
+      reducedMotion: /** @type {const} */ ('reduce'),
+      viewport: { width: 1200, height: 3000 },
+    }
+    const own = await open(t, 'ada', { ...options, as: 'ada' })
+    await own.locator('#points .entries').waitFor()
+    await own.locator('#targets .entries').waitFor()
+    await own.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
+    assert.deepEqual(await violations(own), [])
+    assert.deepEqual(await violations(await open(t, 'nobody', options)), [])
+  })
+}
+
+for (const width of [240, 390]) {
+  it(`fits ${width} pixels without layout shift`, async (t) => {
+    const page = await open(t, 'ada', { as: 'ada', viewport: { width, height: 800 } })
+    await page.locator('#points .entries').waitFor()
+    await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
+    assert.equal(await scrollWidth(page), width)
+    const shift = await layoutShift(page)
+    assert.ok(shift < 0.001, `${shift}`)
+  })
+}

@@ -1,0 +1,66 @@
+// How points are earned, from the rules that apply now.
+
+import { make } from './dom.js'
+import { change, number, words } from './words.js'
+
+/**
+ * @typedef {object} Rule
+ * @property {number} points
+ * @property {'standing' | 'day'} once
+ * @property {boolean} undo
+ * @property {'user' | 'service'} by
+ * @property {number} [daily_cap]
+ * @property {number} [member_cap]
+ * @property {number} [cooldown] s
+ * @property {number} [received]
+ */
+
+/** @param {{ rules: Record<string, Rule>, content_periods: string[] }} configured */
+export function ruleList({ rules, content_periods }) {
+  const items = Object.entries(rules)
+    .sort(([, one], [, other]) => other.points - one.points)
+    .map(([action, rule]) => {
+      const name = make('span', {}, actionName(action))
+      const facts = make('p', { className: 'muted' }, factsOf(action, rule, content_periods.length > 0).join(' · '))
+      const points = make('b', { title: words().points(rule.points, number(rule.points)) }, change(rule.points))
+      return make('li', {}, points, make('div', {}, name, facts))
+    })
+  return make('ul', { className: 'plain rules' }, ...items)
+}
+
+/** @param {string} action */
+export const actionName = (action) => words().actions[action] ?? action.replaceAll(/[_-]/g, ' ')
+
+/**
+ * @param {string} action
+ * @param {Rule} rule
+ * @param {boolean} hasAuthors
+ */
+function factsOf(action, { once, by, daily_cap, member_cap, cooldown, received }, hasAuthors) {
+  const { rules } = words()
+  const caps = [daily_cap, by === 'user' ? member_cap : undefined].filter((cap) => cap !== undefined)
+  const facts = [once === 'day' ? rules.once_day : action === 'follow' ? rules.once_member : rules.once_standing]
+  if (caps.length) facts.push(rules.cap(Math.min(...caps), number(Math.min(...caps))))
+  if (cooldown) facts.push(rules.cooldown(number(cooldown, { style: 'unit', unit: 'second', unitDisplay: 'long' })))
+  if (hasAuthors && received) facts.push(rules.received(received, number(received)))
+  if (by === 'service') facts.push(rules.service)
+  return facts
+}
+
+/**
+ * Returns a list of levels, lowest first, or nothing without any.
+ * @param {{ name: string, points: number }[]} levels
+ */
+export function levelList(levels) {
+  if (!levels.length) return []
+  const items = levels.map(({ name, points }) =>
+    make(
+      'li',
+      {},
+      make('bdi', {}, name),
+      ' ',
+      make('span', { className: 'muted' }, words().points(points, number(points))),
+    ),
+  )
+  return [make('h3', {}, words().levels), make('ol', { className: 'plain levels' }, ...items)]
+}

@@ -1,0 +1,101 @@
+// Types of the pages' texts. Browsers never load this file.
+
+type Text<Parameters extends unknown[] = [string]> = (...parameters: Parameters) => string
+type Period = 'day' | 'week' | 'month' | 'year' | 'all'
+type Outcome = 'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped' | 'stale' | 'queued'
+
+/** The texts of one language. Strings in parameters are formatted; a number before one selects the plural. */
+export interface PageTexts extends Record<PlainText, string> {
+  points: Text<[points: number, p: string]>
+  states: Record<'coming' | 'running' | 'settling' | 'final', string>
+  ends_in: Text
+  starts_in: Text
+  prize: Text<[ranks: string, title: string]>
+  actions: Record<string, string>
+  rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service', string> & {
+    cap: Text<[points: number, p: string]>
+    cooldown: Text
+    received: Text<[points: number, p: string]>
+  }
+  now: Record<Period, string>
+  place: Text<[rank: string, total: string]>
+  top: Text
+  next: Text<[points: number, p: string, rank: string]>
+  /** `{target}`, `{action}` and `{event}` are replaced. */
+  why: Record<
+    'activity' | 'undo' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',
+    string
+  > & {
+    activities: Record<string, string>
+  }
+  entries: Text<[count: number, n: string]>
+  undo_of: Text
+  waiting: Text
+  failed: Text<[name: string, reason: string]>
+  standing: Text<[points: string, rank: string | null]>
+  outcomes: Record<Outcome, Text<[name: string, points: string]>>
+  /** Between sentences. */
+  separator: string
+}
+
+/** Why a member is not signed in. */
+export type Notice = 'invalid_token' | 'expired_token' | 'rejected_token'
+
+type PlainText =
+  | Notice
+  | 'about_event'
+  | 'act'
+  | 'activity'
+  | 'api'
+  | 'authors'
+  | 'boards'
+  | 'close'
+  | 'content'
+  | 'copied'
+  | 'copy'
+  | 'dark'
+  | 'earn'
+  | 'empty_list'
+  | 'events'
+  | 'levels'
+  | 'members'
+  | 'mine'
+  | 'more'
+  | 'no_requests'
+  | 'not_allowed'
+  | 'not_loaded'
+  | 'not_saved'
+  | 'nothing'
+  | 'now_private'
+  | 'now_public'
+  | 'places'
+  | 'playground'
+  | 'playground_about'
+  | 'public_activity'
+  | 'published'
+  | 'read_board'
+  | 'read_points'
+  | 'read_standings'
+  | 'request'
+  | 'requests'
+  | 'response'
+  | 'selected'
+  | 'sign_in'
+  | 'sign_out'
+  | 'snippet_curl'
+  | 'snippet_html'
+  | 'snippet_html_hashed'
+  | 'snippet_script'
+  | 'snippets'
+  | 'status'
+  | 'target'
+  | 'title'
+  | 'token'
+  | 'unavailable'
+  | 'undo'
+  | 'unknown_member'
+  | 'unknown_title'
+  | 'unranked'
+  | 'why_private'
+  | 'why_title'
+  | 'winners'
