@@ -1,0 +1,50 @@
+// The language of the page: the moderator's choice, or the browser's.
+
+const STORAGE_KEY = 'activity-rank language'
+const NAMES = await available()
+
+/** Returns the tags of the languages, each with its own name. */
+export const languages = () =>
+  NAMES.map((tag) => ({ tag, name: new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag }))
+
+/** Returns the tag of the language to begin with. */
+export function preferred() {
+  const wanted = [stored(), ...navigator.languages].filter((tag) => tag !== null)
+  for (const tag of wanted) {
+    const { language, script } = new Intl.Locale(tag).maximize()
+    const found = NAMES.find((name) => name === language || name === `${language}-${script}`)
+    if (found) return found
+  }
+  return 'en'
+}
+
+/** @param {string} tag */
+export function store(tag) {
+  try {
+    localStorage.setItem(STORAGE_KEY, tag)
+  } catch {
+    // Storage is unavailable.
+  }
+}
+
+/**
+ * Loads the texts of a language.
+ * @param {string} tag
+ * @returns {Promise<import('./types.js').Texts>}
+ */
+export const load = async (tag) => (await import(`../languages/${tag}.js`)).admin
+
+function stored() {
+  try {
+    const tag = localStorage.getItem(STORAGE_KEY)
+    return tag && Intl.getCanonicalLocales(tag)[0]
+  } catch {
+    return null
+  }
+}
+
+/** @returns {Promise<string[]>} */
+async function available() {
+  const response = await fetch('/languages/index.json')
+  return response.ok ? response.json() : ['en', 'zh-Hans']
+}
