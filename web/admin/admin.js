@@ -14,7 +14,7 @@ import { memberView } from './member.js'
 import { membersView } from './members.js'
 import { numbersView } from './numbers.js'
 import { problem } from './parts.js'
-import { targetView, targetsView } from './targets.js'
+import { targetsView, targetView } from './targets.js'
 import { webhooksView } from './webhooks.js'
 
 // For as long as the tab is open. A key is never part of a URL.
@@ -32,8 +32,10 @@ const VIEWS = {
   events: eventsView,
   webhooks: webhooksView,
 }
-const SECTIONS = /** @type {const} */ (['members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks'])
-/** @type {Record<string, string>} the section of views that have no entry of their own */
+/** @typedef {keyof Texts['sections']} Section */
+/** @type {Section[]} */
+const SECTIONS = ['members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks']
+/** @type {Record<string, Section>} the section of views that have no entry of their own */
 const PARENTS = { member: 'members', target: 'targets' }
 
 const keyField = /** @type {HTMLInputElement} */ ($('key'))
@@ -78,7 +80,7 @@ async function open({ isSame = false, isFirst = false } = {}) {
   const { signal } = opened
   const { name, argument } = route()
   const view = $('view')
-  const section = PARENTS[name] ?? name
+  const section = PARENTS[name] ?? /** @type {Section} */ (name)
   for (const link of document.querySelectorAll('#nav a')) {
     if (link.getAttribute('href') === `#${section}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')

@@ -1,6 +1,6 @@
 // Requests to this deployment with the moderator's service key.
 
-/** @import { Problem } from './types.js' */
+/** @import { Health, Problem } from './types.js' */
 
 /** A response that is not 2xx, or no response: `status` is 0. */
 export class ApiError extends Error {
@@ -57,6 +57,15 @@ export class Api {
    */
   get(path, signal) {
     return this.request('GET', path, { signal })
+  }
+
+  /**
+   * Returns the health of the deployment, which is 503 while it is not well.
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Health>}
+   */
+  health(signal) {
+    return this.request('GET', '/healthz', { signal, accept: [503] })
   }
 }
 

@@ -31,7 +31,10 @@ export async function auditView(context) {
   const { node, show } = await paged(context, {
     load: async (next) => {
       /** @type {Audit} */
-      const { entries, next: following } = await api.get(`/v1/moderation?limit=50${next ? `&before=${next}` : ''}`, signal)
+      const { entries, next: following } = await api.get(
+        `/v1/moderation?limit=50${next ? `&before=${next}` : ''}`,
+        signal,
+      )
       return { page: entries, next: following }
     },
     render: (pages) => {

@@ -1,7 +1,7 @@
 // Charts of days, drawn by uPlot in the colours of the scheme, each with the same numbers as a table.
 
 /** @import { Content } from './parts.js' */
-/** @import { Context, Day } from './types.js' */
+/** @import { Context } from './types.js' */
 /** @typedef {{ label: string, values: (number | null)[] }} Series one value for each day */
 
 import uPlot from '/vendor/uplot/uPlot.esm.js'
@@ -41,24 +41,55 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
     const values = series.map(({ label, values }) => ({ label, value: day === null ? null : (values[day] ?? null) }))
     const found = values.filter(({ value }) => value)
     const list = found.map(({ label, value }) => `${series.length > 1 ? `${label} ` : ''}${format.number(value ?? 0)}`)
-    reading.textContent = day === null ? '' : `${format.day(dates[day], 'full')}: ${list.join(' · ') || format.number(0)}`
+    reading.textContent =
+      day === null ? '' : `${format.day(dates[day], 'full')}: ${list.join(' · ') || format.number(0)}`
   }
   /** @param {number} width */
-  const draw = (width) => new uPlot(optionsOf(width), [dates.map(secondsOf), ...layers.map(({ values }) => values)], frame)
+  const draw = (width) =>
+    new uPlot(optionsOf(width), [dates.map(secondsOf), ...layers.map(({ values }) => values)], frame)
   /** @param {number} width */
   const optionsOf = (width) => ({
     width,
     height: HEIGHT,
-    tzDate: (/** @type {number} */ seconds) => new Date((seconds + new Date(seconds * 1000).getTimezoneOffset() * 60) * 1000),
+    tzDate: (/** @type {number} */ seconds) =>
+      new Date((seconds + new Date(seconds * 1000).getTimezoneOffset() * 60) * 1000),
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
     scales: {
-      x: { range: (/** @type {unknown} */ _, /** @type {number} */ min, /** @type {number} */ max) => [min - SECONDS / 2, max + SECONDS / 2] },
-      y: { range: (/** @type {unknown} */ _, /** @type {number} */ min, /** @type {number} */ max) => [Math.min(0, min), Math.max(max * 1.1, 4)] },
+      x: {
+        range: (/** @type {unknown} */ _, /** @type {number} */ min, /** @type {number} */ max) => [
+          min - SECONDS / 2,
+          max + SECONDS / 2,
+        ],
+      },
+      y: {
+        range: (/** @type {unknown} */ _, /** @type {number} */ min, /** @type {number} */ max) => [
+          Math.min(0, min),
+          Math.max(max * 1.1, 4),
+        ],
+      },
     },
     axes: [
-      { stroke: () => color('muted'), grid: { show: false }, ticks: { show: false }, size: 28, values: (/** @type {unknown} */ _, /** @type {number[]} */ marks) => marks.map((mark) => format.day(new Date(mark * 1000).toISOString().slice(0, 10))), incrs: [1, 2, 5, 7, 14, 28].map((days) => days * SECONDS), space: 64, font: FONT },
-      { stroke: () => color('muted'), grid: { stroke: () => color('line'), width: 1 }, ticks: { show: false }, size: 44, values: (/** @type {unknown} */ _, /** @type {number[]} */ marks) => marks.map((mark) => format.compact(mark)), incrs: INCREMENTS, font: FONT },
+      {
+        stroke: () => color('muted'),
+        grid: { show: false },
+        ticks: { show: false },
+        size: 28,
+        values: (/** @type {unknown} */ _, /** @type {number[]} */ marks) =>
+          marks.map((mark) => format.day(new Date(mark * 1000).toISOString().slice(0, 10))),
+        incrs: [1, 2, 5, 7, 14, 28].map((days) => days * SECONDS),
+        space: 64,
+        font: FONT,
+      },
+      {
+        stroke: () => color('muted'),
+        grid: { stroke: () => color('line'), width: 1 },
+        ticks: { show: false },
+        size: 44,
+        values: (/** @type {unknown} */ _, /** @type {number[]} */ marks) => marks.map((mark) => format.compact(mark)),
+        incrs: INCREMENTS,
+        font: FONT,
+      },
     ],
     series: [{}, ...layers.map(({ index }) => layerOf(kind, index))],
     hooks: { setCursor: [(/** @type {uPlot} */ { cursor }) => read(cursor.idx)] },
@@ -79,6 +110,7 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
     observer.disconnect()
     plot?.destroy()
   })
+  /** @type {Content[]} */
   const parts = [make('h2', {}, title), reading, frame]
   if (series.length > 1) parts.push(make('ul', { className: 'legend' }, ...legend))
   return make('section', { className: 'card' }, ...parts, details)
@@ -86,7 +118,9 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
 
 const FONT = '12px system-ui, sans-serif'
 // Counts are whole.
-const INCREMENTS = [1, 2, 5].flatMap((step) => [0, 1, 2, 3, 4, 5, 6].map((zeros) => step * 10 ** zeros)).sort((a, b) => a - b)
+const INCREMENTS = [1, 2, 5]
+  .flatMap((step) => [0, 1, 2, 3, 4, 5, 6].map((zeros) => step * 10 ** zeros))
+  .sort((a, b) => a - b)
 
 /** @param {string} date */
 const secondsOf = (date) => Date.parse(`${date}T00:00:00Z`) / 1000
@@ -116,7 +150,14 @@ function stacked(series) {
  */
 function layerOf(kind, index) {
   const own = () => color(`series-${index + 1}`)
-  if (kind === 'bars') return { fill: own, stroke: own, width: 0, paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.15 }), points: { show: false } }
+  if (kind === 'bars')
+    return {
+      fill: own,
+      stroke: own,
+      width: 0,
+      paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.15 }),
+      points: { show: false },
+    }
   return { stroke: own, width: 2, fill: () => color('area'), points: { show: false } }
 }
 

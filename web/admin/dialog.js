@@ -103,7 +103,9 @@ function inputOf({ name, type = 'text', value = '', options = [], required = fal
     return select
   }
   const input =
-    type === 'textarea' ? make('textarea', { ...common, rows: 3 }) : make('input', { ...common, type, step: step ?? '' })
+    type === 'textarea'
+      ? make('textarea', { ...common, rows: 3 })
+      : make('input', { ...common, type, step: step ?? '' })
   if (maxLength) input.maxLength = maxLength
   if (expected !== undefined) input.spellcheck = false
   input.value = value

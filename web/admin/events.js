@@ -25,11 +25,29 @@ export async function eventsView(context) {
     /** @type {Content[]} */
     const line = [badge(texts.events.states[state], KINDS[state]), ' ', make('b', {}, title), ' ', code(id)]
     const link = outward(url)
-    const more = [time(context, from), ' – ', time(context, to), ...(link ? [' · ', link] : []), ...details(context, event)]
+    const more = [
+      time(context, from),
+      ' – ',
+      time(context, to),
+      ...(link ? [' · ', link] : []),
+      ...details(context, event),
+    ]
     const actions = [
-      named(button(texts.events.change, () => edit(context, event)), id, 'change'),
-      named(button(texts.events.recount, () => recount(context, event)), id, 'recount'),
-      named(button(texts.delete, () => remove(context, event), 'danger quiet'), id, 'delete'),
+      named(
+        button(texts.events.change, () => edit(context, event)),
+        id,
+        'change',
+      ),
+      named(
+        button(texts.events.recount, () => recount(context, event)),
+        id,
+        'recount',
+      ),
+      named(
+        button(texts.delete, () => remove(context, event), 'danger quiet'),
+        id,
+        'delete',
+      ),
     ]
     return { line, more, value: actions }
   })
@@ -56,7 +74,9 @@ function named(element, id, name) {
 function details({ texts, format }, { actions, groups, prizes = [] }) {
   const parts = []
   if (actions) {
-    const list = Object.entries(actions).map(([action, points]) => `${texts.actions[action] ?? action} ${format.number(points)}`)
+    const list = Object.entries(actions).map(
+      ([action, points]) => `${texts.actions[action] ?? action} ${format.number(points)}`,
+    )
     parts.push(list.join(', '))
   }
   if (groups?.length) parts.push(`${texts.events.groups}: ${groups.join(', ')}`)
@@ -72,7 +92,9 @@ function details({ texts, format }, { actions, groups, prizes = [] }) {
 async function edit(context, event) {
   const { api, texts, announce } = context
   /** @type {Field[]} */
-  const identity = event ? [] : [{ name: 'id', label: texts.id, hint: texts.events.id_hint, required: true, maxLength: 64 }]
+  const identity = event
+    ? []
+    : [{ name: 'id', label: texts.id, hint: texts.events.id_hint, required: true, maxLength: 64 }]
   const answer = await ask(context, {
     title: event ? `${texts.events.change}: ${event.title}` : texts.events.add,
     fields: [...identity, ...fieldsOf(context, event)],
@@ -95,12 +117,47 @@ function fieldsOf({ texts }, event) {
   const prizes = (event?.prizes ?? []).map(({ ranks, title }) => `${ranks} ${title}`)
   return [
     { name: 'title', label: words.title, required: true, maxLength: 200, value: event?.title, pointer: '/title' },
-    { name: 'from', label: words.from, type: 'datetime-local', required: true, value: local(event?.from), pointer: '/from' },
-    { name: 'to', label: words.to, hint: words.to_hint, type: 'datetime-local', required: true, value: local(event?.to), pointer: '/to' },
+    {
+      name: 'from',
+      label: words.from,
+      type: 'datetime-local',
+      required: true,
+      value: local(event?.from),
+      pointer: '/from',
+    },
+    {
+      name: 'to',
+      label: words.to,
+      hint: words.to_hint,
+      type: 'datetime-local',
+      required: true,
+      value: local(event?.to),
+      pointer: '/to',
+    },
     { name: 'url', label: words.url, value: event?.url, pointer: '/url' },
-    { name: 'actions', label: words.actions, hint: words.actions_hint, type: 'textarea', value: actions.join('\n'), pointer: '/actions' },
-    { name: 'groups', label: words.groups, hint: words.groups_hint, value: event?.groups?.join(', '), pointer: '/groups' },
-    { name: 'prizes', label: words.prizes, hint: words.prizes_hint, type: 'textarea', value: prizes.join('\n'), pointer: '/prizes' },
+    {
+      name: 'actions',
+      label: words.actions,
+      hint: words.actions_hint,
+      type: 'textarea',
+      value: actions.join('\n'),
+      pointer: '/actions',
+    },
+    {
+      name: 'groups',
+      label: words.groups,
+      hint: words.groups_hint,
+      value: event?.groups?.join(', '),
+      pointer: '/groups',
+    },
+    {
+      name: 'prizes',
+      label: words.prizes,
+      hint: words.prizes_hint,
+      type: 'textarea',
+      value: prizes.join('\n'),
+      pointer: '/prizes',
+    },
   ]
 }
 
@@ -172,7 +229,7 @@ async function remove(context, { id, title }) {
  * @param {SiteEvent} event
  */
 async function recount(context, event) {
-  const { api, texts, announce } = context
+  const { texts, announce } = context
   const url = path`/v1/events/${event.id}/recount`
   /** @type {EventDefinition | undefined} */
   let definition
@@ -225,7 +282,8 @@ function changes(context, { total, changes = [], journal_from: journalFrom }) {
   const rows = changes.map(({ user, before, after }) => [user.id, text(before), text(after)])
   const parts = []
   if (total) parts.push(note(texts.events.totals(format.number(total.before), format.number(total.after))))
-  if (journalFrom) parts.push(make('p', { className: 'note' }, `${texts.events.journal_from} `, time(context, journalFrom)))
+  if (journalFrom)
+    parts.push(make('p', { className: 'note' }, `${texts.events.journal_from} `, time(context, journalFrom)))
   const titles = [texts.member, `${texts.events.before}>`, `${texts.events.after}>`]
   parts.push(rows.length ? table(texts.events.changes, titles, rows) : note(texts.events.no_changes))
   return parts

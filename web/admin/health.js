@@ -5,7 +5,7 @@
 
 import { make } from '../page/dom.js'
 import { estimate } from './commands.js'
-import { attempt, badge, button, card, code, facts, heading, note, table, time } from './parts.js'
+import { attempt, badge, button, card, code, facts, heading, note, table } from './parts.js'
 import { dayOf, hoursOf } from './zone.js'
 
 const BINDINGS = /** @type {const} */ (['journal', 'archive', 'snapshots', 'queue', 'live'])
@@ -19,7 +19,7 @@ export async function healthView(context) {
   const { api, texts, signal } = context
   /** @type {[Health, Content[]]} */
   const [health, status] = await Promise.all([
-    api.request('GET', '/healthz', { signal, accept: [503] }),
+    api.health(signal),
     api.get('/v1/status', signal).then(
       (status) => statusCards(context, status),
       (error) => attempt(context, () => Promise.reject(error)).then((problem) => [problem]),
@@ -68,7 +68,11 @@ function statusCards({ texts, format }, { version, store, outbox, queue, command
       store.latency_ms === null ? '–' : format.milliseconds(store.latency_ms),
       store.latency_ms !== null && store.latency_ms > SLOW ? badge(words.slow, 'warn') : '',
     ],
-    [words.circuit, words.circuits[store.circuit], store.circuit === 'closed' ? badge(words.normal, 'good') : badge(words.failing, 'bad')],
+    [
+      words.circuit,
+      words.circuits[store.circuit],
+      store.circuit === 'closed' ? badge(words.normal, 'good') : badge(words.failing, 'bad'),
+    ],
     [
       words.outbox,
       outbox ? format.number(outbox.entries) : '–',
@@ -86,7 +90,12 @@ function statusCards({ texts, format }, { version, store, outbox, queue, command
     tiles.push([words.processed, format.number(commands.processed), since])
   }
   const items = tiles.map(([label, value, detail]) =>
-    make('div', {}, make('dt', {}, label), make('dd', {}, make('b', {}, value), make('span', { className: 'muted' }, detail))),
+    make(
+      'div',
+      {},
+      make('dt', {}, label),
+      make('dd', {}, make('b', {}, value), make('span', { className: 'muted' }, detail)),
+    ),
   )
   return [make('dl', { className: 'tiles' }, ...items)]
 }
@@ -120,7 +129,13 @@ async function commandsCard(context, { configured }) {
   rows.push([texts.health.total, format.number(total)])
   const title = make('h2', {}, texts.health.commands, ' ', badge(texts.health.estimate))
   const hint = days[0].actions ? texts.health.estimate_hint : texts.health.estimate_without_journal
-  return make('section', { className: 'card' }, title, table(texts.health.commands, [texts.health.cause, `${texts.health.count}>`], rows), note(hint))
+  return make(
+    'section',
+    { className: 'card' },
+    title,
+    table(texts.health.commands, [texts.health.cause, `${texts.health.count}>`], rows),
+    note(hint),
+  )
 }
 
 /**
@@ -131,7 +146,10 @@ function bindings({ texts }, bound) {
   return facts(
     BINDINGS.map((name) => {
       const isBound = bound.includes(name)
-      return [texts.health.binding_names[name], badge(isBound ? texts.health.bound : texts.health.not_bound, isBound ? 'good' : '')]
+      return [
+        texts.health.binding_names[name],
+        badge(isBound ? texts.health.bound : texts.health.not_bound, isBound ? 'good' : ''),
+      ]
     }),
   )
 }
@@ -150,4 +168,8 @@ function configuration({ texts }, configured) {
  * @returns {string}
  */
 const textOf = (value) =>
-  Array.isArray(value) ? value.map(textOf).join(', ') : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  Array.isArray(value)
+    ? value.map(textOf).join(', ')
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value)

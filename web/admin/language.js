@@ -1,18 +1,19 @@
 // The language of the page: the moderator's choice, or the browser's.
 
+import { LANGUAGES } from '../languages/index.js'
+
 const STORAGE_KEY = 'activity-rank language'
-const NAMES = await available()
 
 /** Returns the tags of the languages, each with its own name. */
 export const languages = () =>
-  NAMES.map((tag) => ({ tag, name: new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag }))
+  LANGUAGES.map((tag) => ({ tag, name: new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag }))
 
 /** Returns the tag of the language to begin with. */
 export function preferred() {
   const wanted = [stored(), ...navigator.languages].filter((tag) => tag !== null)
   for (const tag of wanted) {
     const { language, script } = new Intl.Locale(tag).maximize()
-    const found = NAMES.find((name) => name === language || name === `${language}-${script}`)
+    const found = LANGUAGES.find((name) => name === language || name === `${language}-${script}`)
     if (found) return found
   }
   return 'en'
@@ -41,10 +42,4 @@ function stored() {
   } catch {
     return null
   }
-}
-
-/** @returns {Promise<string[]>} */
-async function available() {
-  const response = await fetch('/languages/index.json')
-  return response.ok ? response.json() : ['en', 'zh-Hans']
 }

@@ -1,13 +1,29 @@
 // A member: moderation state, standings, what gave and took points, and the entries of the audit log.
 
 /** @import { Content } from './parts.js' */
-/** @import { AuditEntry, Context, Field, Moderation, Points, Standing } from './types.js' */
+/** @import { AuditEntry, Context, Field, Health, Moderation, Points, SiteEvent, Standing } from './types.js' */
 
 import { make } from '../page/dom.js'
 import { ask, reasonField } from './dialog.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, userPath } from './moderate.js'
-import { attempt, badge, button, card, code, facts, feed, heading, note, outward, paged, table, target, time } from './parts.js'
+import {
+  attempt,
+  badge,
+  button,
+  card,
+  code,
+  facts,
+  feed,
+  heading,
+  note,
+  outward,
+  paged,
+  table,
+  target,
+  time,
+} from './parts.js'
+import { dayOf, noonOf } from './zone.js'
 
 /**
  * @param {Context} context
@@ -36,7 +52,12 @@ export async function memberView(context, id) {
     done: texts.erase.done,
     back: '#members',
   })
-  const flags = flagButtons(context, { url: `${url}/moderation`, name, state: flagsOf(state), flags: ['hidden', 'frozen'] })
+  const flags = flagButtons(context, {
+    url: `${url}/moderation`,
+    name,
+    state: flagsOf(state),
+    flags: ['hidden', 'frozen'],
+  })
   const profile = [...flagBadges(context, state), ...(user.level ? [badge(user.level.name)] : [])]
   /** @type {[string, ...Content[]][]} */
   const rows = [
@@ -107,7 +128,11 @@ async function pointsOf(context, url) {
         if (event) line.push(' ', code(event))
         if (undone) line.push(' ', badge(texts.points_page.undone))
         const change = format.signed(points)
-        return { line, more: [time(context, entry.at)], value: [undone ? make('s', {}, change) : make('b', {}, change)] }
+        return {
+          line,
+          more: [time(context, entry.at)],
+          value: [undone ? make('s', {}, change) : make('b', {}, change)],
+        }
       })
       return [...(hint ? [note(hint)] : []), items.length ? feed(items) : note(texts.points_page.none)]
     },
@@ -122,19 +147,39 @@ async function pointsOf(context, url) {
  */
 async function adjustPoints(context, url, name) {
   const { api, texts, format, announce } = context
-  /** @type {{ events: { id: string, title: string, state: string }[] }} */
-  const { events } = await api.get('/v1/events')
+  /** @type {[{ events: SiteEvent[] }, Health]} */
+  const [{ events }, { configured }] = await Promise.all([api.get('/v1/events'), api.health()])
+  const timezone = configured?.timezone ?? 'UTC'
+  const today = dayOf(Date.now(), timezone)
   const open = events.filter(({ state }) => state === 'running' || state === 'settling')
   /** @type {Field[]} */
   const fields = [
-    { name: 'points', label: texts.points, hint: texts.adjust.points_hint, type: 'number', step: 'any', required: true, pointer: '/points' },
+    {
+      name: 'points',
+      label: texts.points,
+      hint: texts.adjust.points_hint,
+      type: 'number',
+      step: 'any',
+      required: true,
+      pointer: '/points',
+    },
     reasonField(context),
     { name: 'date', label: texts.adjust.date, hint: texts.adjust.date_hint, type: 'date', pointer: '/at' },
   ]
   if (open.length) {
     /** @type {[string, string][]} */
-    const options = [['', texts.adjust.no_event], ...open.map(({ id, title }) => /** @type {[string, string]} */ ([id, title]))]
-    fields.push({ name: 'event', label: texts.adjust.event, hint: texts.adjust.event_hint, type: 'select', options, pointer: '/event' })
+    const options = [
+      ['', texts.adjust.no_event],
+      ...open.map(({ id, title }) => /** @type {[string, string]} */ ([id, title])),
+    ]
+    fields.push({
+      name: 'event',
+      label: texts.adjust.event,
+      hint: texts.adjust.event_hint,
+      type: 'select',
+      options,
+      pointer: '/event',
+    })
   }
   // One id for all attempts: a repeated one counts once.
   const id = crypto.randomUUID()
@@ -143,14 +188,19 @@ async function adjustPoints(context, url, name) {
     fields,
     submit: texts.adjust.submit,
     send: ({ points, reason, date, event }) => {
-      const when = date && { at: `${date}T12:00:00Z` }
+      const when = date && date !== today && { at: noonOf(date, timezone) }
       return api.request('POST', `${url}/adjustments`, {
         body: { id, points: Number(points), reason, ...when, ...(event && { event }) },
       })
     },
   })
   if (!answer) return
-  announce(texts.answered(name, texts.adjust.outcome(texts.outcomes[answer.outcome] ?? answer.outcome, format.signed(answer.points))))
+  announce(
+    texts.answered(
+      name,
+      texts.adjust.outcome(texts.outcomes[answer.outcome] ?? answer.outcome, format.signed(answer.points)),
+    ),
+  )
   context.reload()
 }
 
@@ -164,7 +214,9 @@ const undoButton = (context, url) => (entry, entries) => {
   const { api, texts, format, announce } = context
   const { action, adjustment } = entry
   if (action !== 'adjust' || !adjustment) return []
-  const isUndone = entries.some(({ action, adjustment: other }) => action === 'undo-adjust' && other?.id === adjustment.id)
+  const isUndone = entries.some(
+    ({ action, adjustment: other }) => action === 'undo-adjust' && other?.id === adjustment.id,
+  )
   if (isUndone) return []
   const name = `${format.signed(adjustment.points)} ${texts.points}`
   const element = button(texts.undo, async () => {
@@ -172,7 +224,8 @@ const undoButton = (context, url) => (entry, entries) => {
       title: texts.adjust.undo(format.signed(adjustment.points)),
       fields: [reasonField(context)],
       submit: texts.undo,
-      send: ({ reason }) => api.request('POST', `${url}/adjustments`, { body: { id: adjustment.id, undo: true, reason } }),
+      send: ({ reason }) =>
+        api.request('POST', `${url}/adjustments`, { body: { id: adjustment.id, undo: true, reason } }),
     })
     if (!answer) return
     const outcome = texts.outcomes[answer.outcome] ?? answer.outcome

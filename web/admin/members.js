@@ -27,7 +27,7 @@ export async function membersView(context) {
     const titles = [texts.member, `${texts.rank}>`, `${texts.points}>`]
     const exact = query && !found.some(({ user }) => user.id === query)
     results.replaceChildren(
-      ...(exact ? [make('p', {}, make('a', { href: memberUrl(query) }, texts.members.open(''), code(query)))] : []),
+      ...(exact ? [make('p', {}, make('a', { href: memberUrl(query) }, texts.members.open, code(query)))] : []),
       cells.length ? table(texts.members.found, titles, cells) : note(texts.members.none),
     )
     return found.length
@@ -49,8 +49,7 @@ export async function membersView(context) {
  * @param {Context} context
  */
 async function rowsOf({ api, signal }) {
-  /** @type {Record<'configured', { periods: string[] } | null>} */
-  const { configured } = await api.request('GET', '/healthz', { signal, accept: [503] })
+  const { configured } = await api.health(signal)
   const periods = [...(configured?.periods ?? [])].reverse()
   const boards = await Promise.all(periods.map((period) => api.get(`/v1/ranking/${period}?limit=${ROWS}`, signal)))
   /** @type {Map<string, Row>} */

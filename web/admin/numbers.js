@@ -2,6 +2,7 @@
 
 /** @import { Context, Day, Stats } from './types.js' */
 /** @import { Series } from './chart.js' */
+/** @import { Content } from './parts.js' */
 
 import { make } from '../page/dom.js'
 import { chart } from './chart.js'
@@ -32,11 +33,19 @@ export async function numbersView(context, argument) {
     return link
   })
   const ranges = make('nav', { className: 'segments', ariaLabel: texts.numbers.range }, ...links)
+  /** @type {Content[]} */
   const parts = [heading(texts.sections.numbers, ranges), tiles(context, days, earlier)]
   const hasJournal = days.some(({ activities }) => activities !== undefined)
   if (days.some(({ active }) => active !== undefined)) {
     const values = ordered.map(({ active = null }) => active)
-    parts.push(chart(context, { title: texts.numbers.active, kind: 'line', dates, series: [{ label: texts.numbers.active, values }] }))
+    parts.push(
+      chart(context, {
+        title: texts.numbers.active,
+        kind: 'line',
+        dates,
+        series: [{ label: texts.numbers.active, values }],
+      }),
+    )
   }
   if (hasJournal) {
     const values = ordered.map((day) => day.new ?? null)
@@ -53,7 +62,7 @@ export async function numbersView(context, argument) {
 
 /** @param {Context} context */
 async function today({ api, signal }) {
-  const { configured } = await api.request('GET', '/healthz', { signal, accept: [503] })
+  const { configured } = await api.health(signal)
   return dayOf(Date.now(), configured?.timezone ?? 'UTC')
 }
 
@@ -109,7 +118,9 @@ function tiles({ texts, format }, days, earlier) {
       })
       const change = before ? format.percent((now - before) / before) : ''
       const kindOfChange = now > before ? 'up' : now < before ? 'down' : ''
-      const details = change ? [make('b', { className: kindOfChange }, change), ` ${texts.numbers.before}`] : [texts.numbers.no_before]
+      const details = change
+        ? [make('b', { className: kindOfChange }, change), ` ${texts.numbers.before}`]
+        : [texts.numbers.no_before]
       return make(
         'div',
         {},

@@ -1,6 +1,5 @@
 // Parts that several views use.
 
-/** @import { Content } from './parts.js' */
 /** @import { AuditEntry, Context, Target, User } from './types.js' */
 /** @typedef {string | Node} Content */
 
@@ -226,9 +225,14 @@ export function auditItem(context, entry, ...actions) {
   const facts = []
   if (adjustment) facts.push(adjustment.event ?? (adjustment.date ? format.day(adjustment.date) : ''))
   if (removed) facts.push(texts.audit.removed(format.number(removed.boards), format.number(removed.keys)))
+  /** @type {Content[]} */
   const more = [time(context, entry.at), ...facts.filter(Boolean).map((fact) => ` · ${fact}`)]
   if (reason) more.push(' · ', make('q', {}, reason))
   const points = adjustment ? [make('b', {}, format.signed(adjustment.points))] : []
   const kind = /^(hide|freeze|erase|delete)$/.test(action) ? 'warn' : ''
-  return { line: [badge(texts.audit.actions[action] ?? action, kind), ' ', subject], more, value: [...points, ...actions] }
+  return {
+    line: [badge(texts.audit.actions[action] ?? action, kind), ' ', subject],
+    more,
+    value: [...points, ...actions],
+  }
 }

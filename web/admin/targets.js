@@ -8,7 +8,20 @@ import { ApiError, path } from './api.js'
 import { historyOf } from './history.js'
 import { matches } from './members.js'
 import { flagBadges, flagButtons, removeButton, targetPath } from './moderate.js'
-import { attempt, card, code, facts, heading, member, memberUrl, note, outward, table, target, targetUrl } from './parts.js'
+import {
+  attempt,
+  card,
+  code,
+  facts,
+  heading,
+  member,
+  memberUrl,
+  note,
+  outward,
+  table,
+  target,
+  targetUrl,
+} from './parts.js'
 import { searchForm } from './search.js'
 
 const ROWS = 100 // the most that a request returns
@@ -16,8 +29,7 @@ const SHOWN = 20
 
 /** @param {Context} context */
 async function contentPeriods({ api, signal }) {
-  const { configured } = await api.request('GET', '/healthz', { signal, accept: [503] })
-  /** @type {string[]} */
+  const { configured } = await api.health(signal)
   const periods = configured?.content_periods ?? []
   return [...periods].reverse()
 }
@@ -46,7 +58,7 @@ export async function targetsView(context) {
       .map((row) => [target(row.target), row.author ? member(row.author) : '', format.number(row.score)])
     const exact = query && !rows.has(query)
     results.replaceChildren(
-      ...(exact ? [make('p', {}, make('a', { href: targetUrl(query) }, texts.targets.open(''), code(query)))] : []),
+      ...(exact ? [make('p', {}, make('a', { href: targetUrl(query) }, texts.targets.open, code(query)))] : []),
       cells.length
         ? table(texts.targets.found, [texts.target, texts.author, `${texts.points}>`], cells)
         : note(texts.targets.none),
@@ -81,7 +93,12 @@ export async function targetView(context, id) {
     attempt(context, () => historyOf(context, ({ target }) => target?.id === id)),
   ])
   const name = state.target.title ?? id
-  const flags = flagButtons(context, { url: `${url}/moderation`, name, state: { hidden: state.hidden }, flags: ['hidden'] })
+  const flags = flagButtons(context, {
+    url: `${url}/moderation`,
+    name,
+    state: { hidden: state.hidden },
+    flags: ['hidden'],
+  })
   const remove = removeButton(context, {
     url,
     id,
@@ -96,7 +113,8 @@ export async function targetView(context, id) {
     [texts.id, code(id)],
     [texts.state, ...(registered || state.hidden ? badges : [texts.targets.unregistered])],
   ]
-  if (registered?.author) rows.push([texts.author, make('a', { href: memberUrl(registered.author) }, registered.author)])
+  if (registered?.author)
+    rows.push([texts.author, make('a', { href: memberUrl(registered.author) }, registered.author)])
   const link = outward(state.target.url)
   if (link) rows.push([texts.website, link])
   return make(

@@ -2,8 +2,9 @@
 
 import type { Api } from './api.js'
 import type { Format } from './format.js'
+import type { Texts } from './texts.d.ts'
 
-export type Texts = typeof import('../languages/en.js').admin
+export type { Texts }
 
 /** What a view needs. */
 export interface Context {

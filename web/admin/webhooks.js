@@ -38,7 +38,9 @@ export async function webhooksView(context, argument) {
       },
       render: (pages) => {
         const deliveries = pages.flat()
-        return [deliveries.length ? feed(deliveries.map((delivery) => item(context, delivery))) : note(texts.webhooks.none)]
+        return [
+          deliveries.length ? feed(deliveries.map((delivery) => item(context, delivery))) : note(texts.webhooks.none),
+        ]
       },
     })
     list = node
