@@ -9,7 +9,7 @@ import { auditView } from './audit.js'
 import { eventsView } from './events.js'
 import { Format } from './format.js'
 import { healthView } from './health.js'
-import { languages, load, preferred, store } from './language.js'
+import { direction, languages, load, preferred, store } from './language.js'
 import { memberView } from './member.js'
 import { membersView } from './members.js'
 import { numbersView } from './numbers.js'
@@ -123,6 +123,7 @@ async function setLanguage(tag) {
   texts = await load(tag)
   format = new Format(tag)
   document.documentElement.lang = tag
+  document.documentElement.dir = direction(tag)
   document.title = `${texts.admin} · ${location.host}`
   languageField.value = tag
   for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-text]'))) {

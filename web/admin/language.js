@@ -3,6 +3,7 @@
 import { LANGUAGES } from '../languages/index.js'
 
 const STORAGE_KEY = 'activity-rank language'
+const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']
 
 /** Returns the tags of the languages, each with its own name. */
 export const languages = () =>
@@ -26,6 +27,15 @@ export function store(tag) {
   } catch {
     // Storage is unavailable.
   }
+}
+
+/**
+ * Returns the direction of a language's script.
+ * @param {string} tag
+ */
+export function direction(tag) {
+  const { script = '' } = new Intl.Locale(tag).maximize()
+  return RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr'
 }
 
 /**
