@@ -82,8 +82,11 @@ async function open({ isSame = false, isFirst = false } = {}) {
   const view = $('view')
   const section = PARENTS[name] ?? /** @type {Section} */ (name)
   for (const link of document.querySelectorAll('#nav a')) {
-    if (link.getAttribute('href') === `#${section}`) link.setAttribute('aria-current', 'page')
+    const isCurrent = link.getAttribute('href') === `#${section}`
+    if (isCurrent) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
+    // On a phone the sections scroll.
+    if (isCurrent) link.scrollIntoView({ block: 'nearest', inline: 'center' })
   }
   view.ariaBusy = 'true'
   const focused = isSame ? document.activeElement?.id : undefined

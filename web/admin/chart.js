@@ -111,7 +111,7 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
     plot?.destroy()
   })
   /** @type {Content[]} */
-  const parts = [make('h2', {}, title), reading, frame]
+  const parts = [make('div', { className: 'title' }, make('h2', {}, title), reading), frame]
   if (series.length > 1) parts.push(make('ul', { className: 'legend' }, ...legend))
   return make('section', { className: 'card' }, ...parts, details)
 }

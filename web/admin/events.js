@@ -2,6 +2,7 @@
 
 /** @import { Content } from './parts.js' */
 /** @import { Context, EventDefinition, Field, Recount, SiteEvent } from './types.js' */
+/** @typedef {(id: string, event: SiteEvent | null) => void} Update */
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
@@ -17,42 +18,65 @@ const KINDS = /** @type {const} */ ({ coming: '', running: 'good', settling: 'wa
 export async function eventsView(context) {
   const { api, texts, signal } = context
   /** @type {{ events: SiteEvent[] }} */
-  const { events } = await api.get('/v1/events', signal)
-  const add = button(texts.events.add, () => edit(context), 'primary')
+  let { events } = await api.get('/v1/events', signal)
+  const list = make('section', { className: 'card' })
+  const show = () => {
+    const focused = document.activeElement?.id
+    const items = events.map((event) => item(context, event, update))
+    list.replaceChildren(items.length ? feed(items) : note(texts.events.none))
+    if (focused) document.getElementById(focused)?.focus()
+  }
+  /**
+   * Shows what the service answered: its list may come from a cache.
+   * @param {string} id
+   * @param {SiteEvent | null} event null if it is deleted
+   */
+  const update = (id, event) => {
+    const isNew = !events.some((other) => other.id === id)
+    const others = events.map((other) => (other.id === id ? event : other)).filter((other) => other !== null)
+    events = event && isNew ? [event, ...others] : others
+    show()
+  }
+  show()
+  const add = button(texts.events.add, () => edit(context, update), 'primary')
   add.id = 'add'
-  const items = events.map((event) => {
-    const { id, state, title, from, to, url } = event
-    /** @type {Content[]} */
-    const line = [badge(texts.events.states[state], KINDS[state]), ' ', make('b', {}, title), ' ', code(id)]
-    const link = outward(url)
-    const more = [
-      time(context, from),
-      ' – ',
-      time(context, to),
+  return make('div', {}, heading(texts.sections.events, add), list)
+}
+
+/**
+ * @param {Context} context
+ * @param {SiteEvent} event
+ * @param {Update} update
+ */
+function item(context, event, update) {
+  const { texts } = context
+  const { id, state, title, from, to, url } = event
+  const link = outward(url)
+  return {
+    line: [badge(texts.events.states[state], KINDS[state]), ' ', make('b', {}, title), ' ', code(id)],
+    more: [
+      ...[time(context, from), ' – ', time(context, to)],
       ...(link ? [' · ', link] : []),
       ...details(context, event),
-    ]
-    const actions = [
+    ],
+    value: [
       named(
-        button(texts.events.change, () => edit(context, event)),
+        button(texts.events.change, () => edit(context, update, event)),
         id,
         'change',
       ),
       named(
-        button(texts.events.recount, () => recount(context, event)),
+        button(texts.events.recount, () => recount(context, update, event)),
         id,
         'recount',
       ),
       named(
-        button(texts.delete, () => remove(context, event), 'danger quiet'),
+        button(texts.delete, () => remove(context, update, event), 'danger quiet'),
         id,
         'delete',
       ),
-    ]
-    return { line, more, value: actions }
-  })
-  const list = items.length ? feed(items) : note(texts.events.none)
-  return make('div', {}, heading(texts.sections.events, add), make('section', { className: 'card' }, list))
+    ],
+  }
 }
 
 /**
@@ -87,14 +111,16 @@ function details({ texts, format }, { actions, groups, prizes = [] }) {
 /**
  * Defines a new event, or changes one.
  * @param {Context} context
+ * @param {Update} update
  * @param {SiteEvent} [event]
  */
-async function edit(context, event) {
+async function edit(context, update, event) {
   const { api, texts, announce } = context
   /** @type {Field[]} */
   const identity = event
     ? []
     : [{ name: 'id', label: texts.id, hint: texts.events.id_hint, required: true, maxLength: 64 }]
+  /** @type {SiteEvent | null} */
   const answer = await ask(context, {
     title: event ? `${texts.events.change}: ${event.title}` : texts.events.add,
     fields: [...identity, ...fieldsOf(context, event)],
@@ -102,8 +128,8 @@ async function edit(context, event) {
     send: (values) => api.request('PUT', path`/v1/events/${event?.id ?? values.id}`, { body: definitionOf(values) }),
   })
   if (!answer) return
-  announce(texts.answered(answer.title, texts.events.saved(texts.events.states[/** @type {'final'} */ (answer.state)])))
-  context.reload()
+  announce(texts.answered(answer.title, texts.events.saved(texts.events.states[answer.state])))
+  update(answer.id, answer)
 }
 
 /**
@@ -121,6 +147,7 @@ function fieldsOf({ texts }, event) {
       name: 'from',
       label: words.from,
       type: 'datetime-local',
+      step: 'any',
       required: true,
       value: local(event?.from),
       pointer: '/from',
@@ -130,6 +157,7 @@ function fieldsOf({ texts }, event) {
       label: words.to,
       hint: words.to_hint,
       type: 'datetime-local',
+      step: 'any',
       required: true,
       value: local(event?.to),
       pointer: '/to',
@@ -203,9 +231,10 @@ const pairs = (text) =>
 
 /**
  * @param {Context} context
+ * @param {Update} update
  * @param {SiteEvent} event
  */
-async function remove(context, { id, title }) {
+async function remove(context, update, { id, title }) {
   const { api, texts, announce } = context
   const answer = await ask(context, {
     title: `${texts.delete}: ${title}`,
@@ -220,15 +249,16 @@ async function remove(context, { id, title }) {
   })
   if (!answer) return
   announce(texts.answered(title, texts.events.deleted))
-  context.reload()
+  update(id, null)
 }
 
 /**
  * Asks for a definition, shows what it would change, and counts the event again.
  * @param {Context} context
+ * @param {Update} update
  * @param {SiteEvent} event
  */
-async function recount(context, event) {
+async function recount(context, update, event) {
   const { texts, announce } = context
   const url = path`/v1/events/${event.id}/recount`
   /** @type {EventDefinition | undefined} */
@@ -251,8 +281,8 @@ async function recount(context, event) {
     send: () => untilCounted(context, url, definition ?? {}),
   })
   if (!answer) return
-  announce(texts.answered(event.title, texts.events.recounted))
-  context.reload()
+  announce(texts.answered(answer.event.title, texts.events.recounted))
+  update(event.id, answer.event)
 }
 
 /**

@@ -31,7 +31,9 @@ export async function historyOf(context, isAbout, actions = () => []) {
     render: (pages, isComplete) => {
       const entries = pages.flat()
       if (!entries.length) return [note(isComplete ? texts.audit.none : texts.audit.none_yet)]
-      return [feed(entries.map((entry) => auditItem(context, entry, ...actions(entry, entries))))]
+      return [
+        feed(entries.map((entry) => auditItem(context, entry, { actions: actions(entry, entries), isOwn: true }))),
+      ]
     },
   })
   return node

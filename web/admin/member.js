@@ -13,6 +13,7 @@ import {
   button,
   card,
   code,
+  columns,
   facts,
   feed,
   heading,
@@ -58,11 +59,10 @@ export async function memberView(context, id) {
     state: flagsOf(state),
     flags: ['hidden', 'frozen'],
   })
-  const profile = [...flagBadges(context, state), ...(user.level ? [badge(user.level.name)] : [])]
   /** @type {[string, ...Content[]][]} */
   const rows = [
     [texts.id, code(id)],
-    [texts.state, ...profile.flatMap((item) => [item, ' '])],
+    [texts.state, ...flagBadges(context, state).flatMap((item) => [item, ' '])],
   ]
   const link = outward(user.url)
   if (link) rows.push([texts.website, link])
@@ -72,9 +72,8 @@ export async function memberView(context, id) {
     make('a', { className: 'back', href: '#members' }, texts.sections.members),
     heading(name, ...flags, adjust, remove),
     facts(rows),
-    card(texts.member_page.standings, standings),
+    columns(card(texts.member_page.standings, standings), card(texts.member_page.audit, history)),
     card(texts.member_page.points, points),
-    card(texts.member_page.audit, history),
   )
 }
 
@@ -113,7 +112,7 @@ async function pointsOf(context, url) {
   const { node } = await paged(context, {
     load: async (next) => {
       /** @type {Points} */
-      const page = await api.get(`${url}/points?limit=30${next ? `&before=${encodeURIComponent(next)}` : ''}`, signal)
+      const page = await api.get(`${url}/points?limit=20${next ? `&before=${encodeURIComponent(next)}` : ''}`, signal)
       return { page, next: page.next }
     },
     render: (pages) => {

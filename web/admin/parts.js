@@ -29,6 +29,9 @@ export function heading(title, ...actions) {
  */
 export const card = (title, ...content) => make('section', { className: 'card' }, make('h2', {}, title), ...content)
 
+/** @param {...Content} cards beside each other where there is room */
+export const columns = (...cards) => make('div', { className: 'columns' }, ...cards)
+
 /**
  * @param {string} text
  * @param {(button: HTMLButtonElement) => void} onClick
@@ -216,22 +219,24 @@ export async function paged(context, { load, render, label = context.texts.load_
  * Returns the item of a feed for an entry of the audit log.
  * @param {Context} context
  * @param {AuditEntry} entry
- * @param {...Content} actions
+ * @param {{ actions?: Content[], isOwn?: boolean }} [options] `isOwn`: all entries of the feed are about the same
  */
-export function auditItem(context, entry, ...actions) {
+export function auditItem(context, entry, { actions = [], isOwn = false } = {}) {
   const { texts, format } = context
-  const { action, user, target: about, reason, adjustment, removed } = entry
-  const subject = about ? target(about) : user ? member(user) : make('i', {}, texts.audit.erased)
+  const { action, user, target: item, reason, adjustment, removed } = entry
+  const subject = item ? target(item) : user ? member(user) : make('i', {}, texts.audit.erased)
   const facts = []
   if (adjustment) facts.push(adjustment.event ?? (adjustment.date ? format.day(adjustment.date) : ''))
   if (removed) facts.push(texts.audit.removed(format.number(removed.boards), format.number(removed.keys)))
   /** @type {Content[]} */
   const more = [time(context, entry.at), ...facts.filter(Boolean).map((fact) => ` · ${fact}`)]
-  if (reason) more.push(' · ', make('q', {}, reason))
+  if (reason && !isOwn) more.push(' · ', make('q', {}, reason))
   const points = adjustment ? [make('b', {}, format.signed(adjustment.points))] : []
   const kind = /^(hide|freeze|erase|delete)$/.test(action) ? 'warn' : ''
+  /** @type {Content} */
+  const about = isOwn ? make('q', {}, reason ?? '') : subject
   return {
-    line: [badge(texts.audit.actions[action] ?? action, kind), ' ', subject],
+    line: [badge(texts.audit.actions[action] ?? action, kind), ' ', about],
     more,
     value: [...points, ...actions],
   }

@@ -12,6 +12,7 @@ import {
   attempt,
   card,
   code,
+  columns,
   facts,
   heading,
   member,
@@ -28,11 +29,7 @@ const ROWS = 100 // the most that a request returns
 const SHOWN = 20
 
 /** @param {Context} context */
-async function contentPeriods({ api, signal }) {
-  const { configured } = await api.health(signal)
-  const periods = configured?.content_periods ?? []
-  return [...periods].reverse()
-}
+const contentPeriods = async ({ api, signal }) => (await api.health(signal)).configured?.content_periods ?? []
 
 /**
  * @param {Context} context
@@ -43,7 +40,9 @@ export async function targetsView(context) {
   const periods = await contentPeriods(context)
   const title = heading(texts.sections.targets)
   if (!periods.length) return make('div', {}, title, note(texts.targets.no_boards))
-  const boards = await Promise.all(periods.map((period) => api.get(`/v1/content/${period}?limit=${ROWS}`, signal)))
+  const boards = await Promise.all(
+    [...periods].reverse().map((period) => api.get(`/v1/content/${period}?limit=${ROWS}`, signal)),
+  )
   /** @type {Map<string, { rank: number, score: number, target: Target, author?: { id: string, name?: string } }>} */
   const rows = new Map()
   for (const row of boards.flatMap(({ entries }) => entries)) if (!rows.has(row.target.id)) rows.set(row.target.id, row)
@@ -123,8 +122,7 @@ export async function targetView(context, id) {
     make('a', { className: 'back', href: '#targets' }, texts.sections.targets),
     heading(name, ...flags, remove),
     facts(rows),
-    card(texts.targets.standings, standings),
-    card(texts.member_page.audit, history),
+    columns(card(texts.targets.standings, standings), card(texts.member_page.audit, history)),
   )
 }
 

@@ -75,7 +75,7 @@ function item(context, { id, type, endpoint, state, attempts, status, error, at,
   retry.id = `retry-${id}`
   retry.ariaLabel = `${texts.retry}: ${type}, ${endpoint}, ${format.time(at)}`
   return {
-    line: [badge(texts.webhooks.states[state], KINDS[state]), ' ', make('b', {}, type), ' → ', code(endpoint)],
+    line: [badge(texts.webhooks.states[state], KINDS[state]), ' ', make('b', {}, type), ' ', code(endpoint)],
     more: [
       time(context, at),
       ...facts.map((fact) => ` · ${fact}`),

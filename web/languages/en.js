@@ -237,7 +237,7 @@ export const admin = {
     points: 'Points by action',
     new: 'New members',
     others: 'Others',
-    before: 'than the period before',
+    before: 'vs. the period before',
     no_before: 'No earlier numbers',
     chart: (title) => `Chart: ${title}. The table below has the same numbers.`,
     table: (title) => `${title} as a table`,
