@@ -37,7 +37,13 @@ export async function routeAdmin(page, app, { status = STATUS } = {}) {
   await page.route(`${app.url}/v1/status`, (route) => route.fulfill({ json: status }))
 }
 
-/** Opens a view, signed in with a key unless it is `null`. */
+/**
+ * Opens a view, signed in with a key unless it is `null`.
+ * @param {any} t
+ * @param {any} app
+ * @param {string} [hash]
+ * @param {Record<string, any>} [options] those of `visit`, with `key` and the response of `/v1/status`
+ */
 export async function openAdmin(t, app, hash = '', { key = app.serviceKey, status = undefined, ...options } = {}) {
   const before = async (page) => {
     await routeAdmin(page, app, { status })
