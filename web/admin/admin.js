@@ -90,6 +90,8 @@ async function open({ isSame = false, isFirst = false } = {}) {
   }
   view.ariaBusy = 'true'
   const focused = isSame ? document.activeElement?.id : undefined
+  // Buttons of what was before would ask for the wrong change.
+  view.inert = true
   if (!isSame) {
     announce('')
     view.replaceChildren(make('p', { className: 'loading' }, texts.loading))
@@ -111,6 +113,7 @@ async function open({ isSame = false, isFirst = false } = {}) {
   }
   if (signal.aborted) return
   view.replaceChildren(content)
+  view.inert = false
   view.ariaBusy = null
   const title = view.querySelector('h1')
   document.title = [title?.textContent, texts.admin, location.host].filter(Boolean).join(' · ')

@@ -70,12 +70,21 @@ export const time = ({ format }, instant) =>
   make('time', { dateTime: instant, title: instant, className: 'muted' }, format.time(instant))
 
 /** @param {User} user */
-export const member = ({ id, name }) =>
-  make('a', { href: memberUrl(id) }, make('bdi', {}, name ?? id), ...(name ? [' ', code(id)] : []))
+export const member = ({ id, name }) => reference(memberUrl(id), id, name)
 
 /** @param {Target} target */
-export const target = ({ id, title }) =>
-  make('a', { href: targetUrl(id) }, make('bdi', {}, title ?? id), ...(title ? [' ', code(id)] : []))
+export const target = ({ id, title }) => reference(targetUrl(id), id, title)
+
+/**
+ * Creates a link, with the id beside a name.
+ * @param {string} href
+ * @param {string} id
+ * @param {string} [name]
+ */
+function reference(href, id, name) {
+  const link = make('a', { href }, make('bdi', {}, name ?? id))
+  return name ? make('span', {}, link, ' ', code(id)) : link
+}
 
 /** @param {string} text */
 export const code = (text) => make('code', {}, text)
@@ -226,10 +235,11 @@ export function auditItem(context, entry, { actions = [], isOwn = false } = {}) 
   const { action, user, target: item, reason, adjustment, removed } = entry
   const subject = item ? target(item) : user ? member(user) : make('i', {}, texts.audit.erased)
   const facts = []
-  if (adjustment) facts.push(adjustment.event ?? (adjustment.date ? format.day(adjustment.date) : ''))
+  if (adjustment?.event) facts.push(`${texts.adjust.event}: ${adjustment.event}`)
+  if (adjustment?.date) facts.push(`${texts.adjust.date}: ${format.day(adjustment.date)}`)
   if (removed) facts.push(texts.audit.removed(format.number(removed.boards), format.number(removed.keys)))
   /** @type {Content[]} */
-  const more = [time(context, entry.at), ...facts.filter(Boolean).map((fact) => ` · ${fact}`)]
+  const more = [time(context, entry.at), ...facts.map((fact) => ` · ${fact}`)]
   if (reason && !isOwn) more.push(' · ', make('q', {}, reason))
   const points = adjustment ? [make('b', {}, format.signed(adjustment.points))] : []
   const kind = /^(hide|freeze|erase|delete)$/.test(action) ? 'warn' : ''
