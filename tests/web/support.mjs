@@ -44,11 +44,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** A phone's viewport, as options of `open` and `visit`. */
 export const PHONE = { viewport: { width: 320, height: 640 } }
 
-/** Starts an app. `vars` are added to the Worker's variables; without `live` there are no event streams. */
-export async function startApp({ vars = {}, live = true } = {}) {
+/**
+ * Starts an app. `vars` are added to the Worker's variables; without `live` there are no event streams, and without
+ * `databases` no archive and no journal.
+ */
+export async function startApp({ vars = {}, live = true, databases = false } = {}) {
   const app = new TestApp()
   try {
-    await app.start(vars, live)
+    await app.start(vars, { live, databases })
   } catch (error) {
     await app.stop()
     throw error
@@ -62,7 +65,7 @@ class TestApp {
   #handlers = new Map() // by path, on the origin of pages
   #groups = 0
 
-  async start(vars, live) {
+  async start(vars, options) {
     this.store = await startGateway()
     this.#cleanups.push(() => this.store.stop())
     this.pages = await this.#servePages()
@@ -77,7 +80,7 @@ class TestApp {
         STORE_TIMEOUT_MS: 5000,
         ...vars,
       },
-      live,
+      options,
     )
     const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
     this.browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS })
@@ -112,6 +115,13 @@ class TestApp {
     for (const [index, result] of results.entries()) {
       assert.match(String(result.outcome), /^(counted|undone)$/, JSON.stringify([activities[index], result]))
     }
+  }
+
+  /** Runs the cron job of every five minutes: the outbox moves to the journal, whose numbers are summed up. */
+  async runCron() {
+    const query = new URLSearchParams({ cron: '*/5 * * * *', time: `${Date.now()}` })
+    const response = await fetch(`${this.url}/cdn-cgi/handler/scheduled?${query}`)
+    assert.ok(response.ok, `${response.status} ${await response.text()}`)
   }
 
   /** Returns the all-time score of a user. */
@@ -189,20 +199,24 @@ class TestApp {
     return `http://127.0.0.1:${port}`
   }
 
-  // Uses wrangler.toml without the bindings that need to be created first: databases, namespaces and queues.
-  async #serveWorker(vars, live) {
+  // Uses wrangler.toml without the bindings that need to be created first: namespaces, queues and, by default, databases.
+  async #serveWorker(vars, { live, databases }) {
     const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
     this.#cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
     const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
     const config = { ...rawConfig, vars }
-    for (const key of ['build', 'env', 'd1_databases', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
+    for (const key of ['build', 'env', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
+    if (!databases) delete config.d1_databases
     if (!live) delete config.durable_objects
     config.main = join(ROOT, config.main)
     config.assets.directory = join(ROOT, config.assets.directory)
     // All clients of a test have the same IP address.
     for (const { simple } of config.ratelimits) simple.limit = 1e6
-    writeFileSync(join(folder, 'wrangler.json'), JSON.stringify(config))
-    const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', join(folder, 'state')]
+    for (const database of config.d1_databases ?? []) database.migrations_dir = join(ROOT, database.migrations_dir)
+    const file = join(folder, 'wrangler.json')
+    const state = join(folder, 'state')
+    writeFileSync(file, JSON.stringify(config))
+    const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state]
     const env = {
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
@@ -210,7 +224,11 @@ class TestApp {
       X_LOCAL_EXPLORER: 'false',
       X_LOCAL_OBSERVABILITY: 'false',
     }
-    const args = ['dev', '--config', join(folder, 'wrangler.json'), '--show-interactive-dev-session=false', ...flags]
+    for (const { binding } of config.d1_databases ?? []) {
+      const args = ['d1', 'migrations', 'apply', binding, '--local', '--config', file, '--persist-to', state]
+      execFileSync('wrangler', args, { env: { ...process.env, ...env, CI: '1' }, stdio: 'pipe' })
+    }
+    const args = ['dev', '--config', file, '--show-interactive-dev-session=false', ...flags]
     const wrangler = spawnTied('wrangler', args, env)
     this.#cleanups.push(() => stopTied(wrangler))
     const [, url] = await waitForLine(wrangler, /Ready on (http:\S+)/)

@@ -1,0 +1,592 @@
+// The admin page: a moderator signs in with a service key and works on members, targets and events.
+
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+
+import { openAdmin, signIn } from './admin_page.mjs'
+import { eventually, layoutShift, names, recordRequests, scrollWidth, startApp, violations } from './support.mjs'
+
+const OTHER_KEY = 'a-key-for-activity-only'
+const VIEWS = [
+  'members',
+  'member/kim',
+  'targets',
+  'target/post-1',
+  'audit',
+  'numbers/7',
+  'health',
+  'events',
+  'webhooks',
+]
+
+let app
+let user
+let users = 0
+
+before(async () => {
+  const vars = { SERVICE_KEYS: `test-service-key,activity:${OTHER_KEY}`, CONTENT_PERIODS: 'week,all' }
+  app = await startApp({ databases: true, vars })
+  await app.request('PUT', '/v1/users', [{ id: 'kim', name: 'Kim', url: 'https://example.com/kim' }])
+  await app.request('PUT', '/v1/targets', [{ id: 'post-1', title: 'First post', author: 'kim' }])
+  const past = new Date(Date.now() - 2 * 864e5).toISOString()
+  await app.count([
+    { user: 'kim', action: 'like', target: 'p', at: past },
+    ...['like', 'bookmark', 'comment'].map((action) => ({ user: 'lee', action, target: 'post-1' })),
+  ])
+  await app.request('PUT', '/v1/users/lee/moderation', { hidden: false, frozen: true, reason: 'Automated' })
+  await app.request('POST', '/v1/users/lee/adjustments', { id: 'case-1', points: 5, reason: 'A prize' })
+  await app.request('PUT', '/v1/events/quiz', event('Quiz', 1, 2))
+  await app.runCron()
+})
+after(() => app?.stop())
+beforeEach(() => {
+  user = `member-${++users}`
+})
+
+const day = (days) => new Date(Date.now() + days * 864e5).toISOString()
+const event = (title, from, to) => ({ title, from: day(from), to: day(to) })
+const button = (page, name) => page.getByRole('button', { name, exact: true })
+const card = (page, title) => page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) })
+const news = (page) => page.locator('#news').innerText()
+const rowOf = (page, title, name) => card(page, title).getByRole('row', { name }).getByRole('cell').allInnerTexts()
+
+/** Fills the fields of the dialog and sends it. */
+async function answer(page, values, submit) {
+  const dialog = page.getByRole('dialog')
+  for (const [label, value] of Object.entries(values)) await dialog.getByLabel(label, { exact: true }).fill(value)
+  await button(dialog, submit).click()
+}
+
+/** Opens another view, as a link does. */
+async function go(page, hash) {
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, hash)
+  await page.locator('#view:not([aria-busy]) h1').waitFor()
+}
+
+describe('sign-in', () => {
+  const error = (page) => page.locator('#sign-in-error').innerText()
+
+  it('wrong key and missing scope are explained', async (t) => {
+    const page = await openAdmin(t, app, '', { key: null })
+    await signIn(page, 'nonsense')
+    await eventually(() => error(page), 'This is not one of the service keys of this deployment.')
+    await signIn(page, OTHER_KEY)
+    await eventually(async () => (await error(page)).startsWith('This key does not have the scope admin.'), true)
+    assert.equal(await page.locator('#view').isVisible(), false)
+    assert.equal(await page.locator('#key').inputValue(), '')
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('unreachable service is explained', async (t) => {
+    const page = await openAdmin(t, app, '', { key: null })
+    await page.route('**/v1/moderation?*', (route) => route.abort())
+    await signIn(page, app.serviceKey)
+    await eventually(async () => (await error(page)).startsWith('The service could not be reached.'), true)
+  })
+
+  it('key lasts for the tab and is in no URL', async (t) => {
+    /** @type {string[]} */
+    let urls = []
+    const page = await openAdmin(t, app, '#audit', {
+      before: (page) => {
+        urls = recordRequests(page, /./)
+      },
+    })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor()
+    assert.deepEqual(
+      [...urls, page.url()].filter((url) => url.includes(app.serviceKey)),
+      [],
+    )
+    const other = await page.context().newPage()
+    await other.route(`${app.url}/admin`, (route) => route.fulfill({ body: 'another tab', contentType: 'text/html' }))
+    await other.goto(`${app.url}/admin`)
+    assert.equal(await other.evaluate('sessionStorage.length + localStorage.length'), 0)
+    await button(page, 'Sign out').click()
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+    await page.reload()
+    await page.locator('#key').waitFor()
+    assert.equal(await page.locator('#view').isVisible(), false)
+  })
+
+  it('revoked key signs out', async (t) => {
+    const page = await openAdmin(t, app)
+    await page.route('**/v1/moderation?*', (route) =>
+      route.fulfill({ status: 401, json: { title: 'Unauthenticated' } }),
+    )
+    await page.getByRole('link', { name: 'Audit log' }).click()
+    await eventually(() => error(page), 'The service no longer accepts the key. Sign in again.')
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+  })
+
+  it('browser stores nothing of the key field', async (t) => {
+    const page = await openAdmin(t, app, '', { key: null })
+    assert.equal(await page.locator('#key').getAttribute('autocomplete'), 'off')
+    assert.equal(await page.locator('#key').getAttribute('type'), 'password')
+    assert.equal(await page.locator('#key').getAttribute('name'), null)
+  })
+})
+
+describe('members', () => {
+  it('search finds names and exact ids', async (t) => {
+    const page = await openAdmin(t, app)
+    const rows = () => page.locator('.results tbody th').allInnerTexts()
+    await page.getByLabel('Search members').fill('KI')
+    await eventually(rows, ['Kim kim'])
+    await page.getByLabel('Search members').fill('nobody-yet')
+    await eventually(rows, [])
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'nobody-yet', level: 1 }).waitFor()
+    assert.equal(new URL(page.url()).hash, '#member/nobody-yet')
+  })
+
+  it('member page shows standings, points and audit', async (t) => {
+    const page = await openAdmin(t, app, '#member/lee')
+    assert.deepEqual(await rowOf(page, 'Standings', 'All time'), ['1', '12', '2'])
+    const points = card(page, 'Points and why').getByRole('listitem')
+    assert.deepEqual(await points.locator('.line').allInnerTexts(), [
+      'Adjustment',
+      'Comment First post post-1',
+      'Bookmark First post post-1',
+      'Like First post post-1',
+    ])
+    assert.deepEqual(await points.locator('.value').allInnerTexts(), ['+5', '+3', '+2', '+2'])
+    const audit = card(page, 'Audit log').getByRole('listitem').locator('.line')
+    assert.deepEqual(await audit.allInnerTexts(), ['Adjusted A prize', 'Frozen Automated'])
+    assert.deepEqual(await page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
+  })
+
+  it('points load page after page', async (t) => {
+    await app.count(Array.from({ length: 25 }, (_, n) => ({ user, action: 'like', target: `t${n}` })))
+    await app.runCron()
+    const page = await openAdmin(t, app, `#member/${user}`)
+    const rows = () => card(page, 'Points and why').getByRole('listitem').count()
+    assert.equal(await rows(), 20)
+    await button(page, 'Load more').click()
+    await eventually(rows, 25)
+    assert.equal(await button(page, 'Load more').isVisible(), false)
+  })
+
+  it('open board follows hide and show', async (t) => {
+    app.newGroup()
+    const like = (user, target) => ({ user, action: 'like', target, groups: [app.group] })
+    await app.count([like(user, 'a'), like(user, 'b'), like('other', 'a')])
+    const board = await app.open(t, '<activity-rank src="APP_URL" group="GROUP" period="all"></activity-rank>')
+    await eventually(() => names(board), [user, 'other'])
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Hide').click()
+    await answer(page, { Reason: 'Under review' }, 'Hide')
+    await eventually(() => news(page), `${user}: Hidden`)
+    await eventually(() => names(board), ['other'], 20_000)
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Hidden'])
+    await button(page, 'Show').click()
+    await answer(page, { Reason: 'Fine' }, 'Show')
+    await eventually(() => news(page), `${user}: Shown`)
+    await eventually(() => names(board), [user, 'other'], 20_000)
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('flags that others set meanwhile stay', async (t) => {
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await app.request('PUT', `/v1/users/${user}/moderation`, { hidden: true, frozen: false, reason: 'Spam' })
+    await button(page, 'Freeze').click()
+    await answer(page, { Reason: 'Spam too' }, 'Freeze')
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Hidden', 'Frozen'])
+    const state = await app.request('GET', `/v1/users/${user}/moderation`)
+    assert.deepEqual([state.hidden, state.frozen], [true, true])
+  })
+
+  it('adjustment counts and is undone', async (t) => {
+    await app.count([{ user, action: 'like', target: 'a' }])
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Adjust points').click()
+    await answer(page, { Points: '7', Reason: 'A prize' }, 'Adjust')
+    await eventually(() => news(page), `${user}: adjustment counted (+7 points).`)
+    assert.equal(await app.score(user), 9)
+    await eventually(async () => (await rowOf(page, 'Standings', 'Day'))[1], '9')
+    await button(page, 'Undo the adjustment of +7 points').click()
+    await answer(page, { Reason: 'By mistake' }, 'Undo')
+    await eventually(() => news(page), 'adjustment undone (-7 points).')
+    assert.equal(await app.score(user), 2)
+    await eventually(() => button(page, 'Undo the adjustment of +7 points').count(), 0)
+    const { entries } = await app.request('GET', '/v1/moderation?limit=2')
+    assert.deepEqual(
+      entries.map(({ action, reason }) => [action, reason]),
+      [
+        ['undo-adjust', 'By mistake'],
+        ['adjust', 'A prize'],
+      ],
+    )
+  })
+
+  it('adjustment of an earlier day changes its boards', async (t) => {
+    await app.count([{ user, action: 'like', target: 'a' }])
+    const page = await openAdmin(t, app, `#member/${user}`)
+    const date = day(-1).slice(0, 10)
+    await button(page, 'Adjust points').click()
+    await answer(page, { Points: '4', Reason: 'A prize', Day: date }, 'Adjust')
+    await eventually(() => news(page), `${user}: adjustment counted (+4 points).`)
+    assert.equal((await app.request('GET', `/v1/ranking/day/users/${user}?date=${date}`)).score, 4)
+    assert.equal((await app.request('GET', `/v1/ranking/day/users/${user}`)).score, 2)
+  })
+
+  it('refused request shows detail and pointer', async (t) => {
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Adjust points').click()
+    await answer(page, { Points: '1.5', Reason: 'Half' }, 'Adjust')
+    const dialog = page.getByRole('dialog')
+    await eventually(async () => /points: .+ \(400\)/.test(await dialog.getByRole('alert').innerText()), true)
+    assert.equal(await dialog.getByLabel('Points').getAttribute('aria-invalid'), 'true')
+    assert.equal(await page.evaluate('document.activeElement.name'), 'points')
+    await page.keyboard.press('Escape')
+    assert.equal(await dialog.count(), 0)
+    assert.equal(await app.score(user), 0)
+  })
+
+  it('erasure needs the typed id', async (t) => {
+    await app.count([{ user, action: 'like', target: 'a' }])
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Erase').click()
+    await answer(page, { [`Type ${user} to confirm`]: 'someone' }, 'Erase')
+    assert.equal(await app.score(user), 2)
+    await answer(page, { [`Type ${user} to confirm`]: user }, 'Erase')
+    await eventually(() => news(page), `${user}: Erased.`)
+    assert.equal(new URL(page.url()).hash, '#members')
+    assert.equal(await app.score(user), 0)
+  })
+
+  it('keyboard alone hides and shows', async (t) => {
+    const page = await openAdmin(t, app, '', { key: null })
+    await page.keyboard.insertText(app.serviceKey)
+    await page.keyboard.press('Enter')
+    await page.locator('#view h1').waitFor()
+    const tabTo = async (id) => {
+      for (let presses = 0; presses < 40; presses++) {
+        await page.keyboard.press('Tab')
+        if ((await page.evaluate('document.activeElement.id')) === id) return
+      }
+      assert.fail(`Tab does not reach ${id}`)
+    }
+    await tabTo('search')
+    await page.keyboard.insertText(user)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: user, level: 1 }).waitFor()
+    for (const isHidden of [true, false]) {
+      if (isHidden) await tabTo('set-hidden')
+      // After an answer the focus is where it was.
+      await eventually(() => page.evaluate('document.activeElement.id'), 'set-hidden')
+      await page.keyboard.press('Enter')
+      await eventually(() => page.evaluate('document.activeElement.name'), 'reason')
+      await page.keyboard.insertText('Review')
+      await page.keyboard.press('Enter')
+      await eventually(async () => (await app.request('GET', `/v1/users/${user}/moderation`)).hidden, isHidden)
+      await eventually(() => button(page, isHidden ? 'Show' : 'Hide').count(), 1)
+    }
+  })
+})
+
+describe('targets', () => {
+  it('target is hidden, shown and deleted', async (t) => {
+    const id = `post of/${user}`
+    await app.request('PUT', '/v1/targets', [{ id, title: `By ${user}` }])
+    await app.count([{ user, action: 'like', target: id }])
+    const page = await openAdmin(t, app, '#targets')
+    await page.getByLabel('Search targets').fill(`by ${user}`)
+    await page.getByRole('link', { name: new RegExp(`^By ${user}`) }).click()
+    await page.getByRole('heading', { name: `By ${user}`, level: 1 }).waitFor()
+    assert.deepEqual((await rowOf(page, 'Standings', 'All time'))[1], '2')
+    await button(page, 'Hide').click()
+    await answer(page, { Reason: 'Under review' }, 'Hide')
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Hidden'])
+    const path = `/v1/targets/${encodeURIComponent(id)}`
+    assert.equal((await app.request('GET', `${path}/moderation`)).hidden, true)
+    await button(page, 'Show').click()
+    await answer(page, { Reason: 'Fine' }, 'Show')
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Visible'])
+    const audit = card(page, 'Audit log').locator('.line')
+    assert.deepEqual(await audit.allInnerTexts(), ['Shown Fine', 'Hidden Under review'])
+    await button(page, 'Delete').click()
+    await answer(page, { [`Type ${id} to confirm`]: id }, 'Delete')
+    await eventually(() => news(page), `${id}: Deleted.`)
+    assert.equal((await fetch(app.url + path)).status, 404)
+  })
+})
+
+describe('audit log', () => {
+  it('filters select entries', async (t) => {
+    const put = (hidden, reason) =>
+      app.request('PUT', `/v1/users/${user}/moderation`, { hidden, frozen: false, reason })
+    await put(true, 'Spam links')
+    await put(false, 'Removed them')
+    const page = await openAdmin(t, app, '#audit')
+    const lines = () => page.locator('.feed .line').allInnerTexts()
+    await page.getByLabel('Member or target').fill(user)
+    await eventually(lines, [`Shown ${user}`, `Hidden ${user}`])
+    await page.getByLabel('Action').selectOption('Hidden')
+    await eventually(lines, [`Hidden ${user}`])
+    await page.getByLabel('Reason').fill('REMOVED')
+    await eventually(lines, [])
+    await page.getByLabel('Action').selectOption('All actions')
+    await eventually(lines, [`Shown ${user}`])
+    await page.getByRole('link', { name: user }).click()
+    await page.getByRole('heading', { name: user, level: 1 }).waitFor()
+  })
+
+  it('older entries follow on request', async (t) => {
+    const put = (frozen) =>
+      app.request('PUT', `/v1/users/${user}/moderation`, { hidden: false, frozen, reason: 'Test' })
+    for (let n = 0; n < 51; n++) await put(n % 2 === 0)
+    const page = await openAdmin(t, app, '#audit')
+    await page.getByLabel('Member or target').fill(user)
+    const rows = () => page.locator('.feed li').count()
+    assert.equal(await rows(), 50)
+    await button(page, 'Load more').click()
+    await eventually(rows, 51)
+  })
+})
+
+describe('numbers', () => {
+  it('each chart has the same numbers as a table', async (t) => {
+    const { days } = await app.request('GET', '/v1/stats')
+    const page = await openAdmin(t, app, '#numbers')
+    for (const title of ['Active members', 'Points by action', 'New members']) {
+      await page
+        .getByRole('img', { name: `Chart: ${title}.` })
+        .locator('canvas')
+        .waitFor()
+      await page.getByText(`${title} as a table`).press('Enter')
+      assert.equal(await card(page, title).locator('tbody tr').count(), 30)
+    }
+    const numbers = (title) => card(page, title).locator('tbody td').allInnerTexts()
+    assert.deepEqual(
+      await numbers('Active members'),
+      days.map(({ active }) => String(active)),
+    )
+    assert.deepEqual(
+      await numbers('New members'),
+      days.map((day) => String(day.new)),
+    )
+    const [points] = await card(page, 'Points by action').locator('tbody tr').allInnerTexts()
+    const sum = points.split('\t').slice(1).map(Number)
+    assert.equal(
+      sum.reduce((total, value) => total + value, 0),
+      days[0].points,
+    )
+  })
+
+  it('range is part of the hash', async (t) => {
+    const page = await openAdmin(t, app, '#numbers/7')
+    const rows = () => card(page, 'Active members').locator('tbody tr').count()
+    assert.equal(await rows(), 7)
+    await page.getByRole('link', { name: '90 days' }).click()
+    await eventually(rows, 90)
+    assert.equal(new URL(page.url()).hash, '#numbers/90')
+  })
+
+  it('colours follow the scheme', async (t) => {
+    const page = await openAdmin(t, app, '#numbers', { colorScheme: 'light' })
+    const pixels = () =>
+      page
+        .locator('.chart canvas')
+        .first()
+        .evaluate((canvas) => canvas.toDataURL())
+    await page.locator('.chart canvas').first().waitFor()
+    const light = await pixels()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await eventually(async () => (await pixels()) !== light, true)
+  })
+})
+
+describe('health', () => {
+  const status = {
+    version: '1.2.3',
+    store: { latency_ms: 12, circuit: 'open' },
+    outbox: { entries: 3, oldest: new Date(Date.now() - 7_230_000).toISOString() },
+    queue: { oldest: '2026-11-20T08:00:00Z', delivered: '2026-11-20T08:05:30Z' },
+    commands: { processed: 1234, uptime_seconds: 7200 },
+  }
+
+  it('tiles show what the status says', async (t) => {
+    const page = await openAdmin(t, app, '#health', { status })
+    const tile = (name) => page.locator('.tiles > div', { hasText: name }).locator('dd').innerText()
+    assert.equal(await tile('Store latency'), '12 ms')
+    assert.match(await tile('Circuit breaker'), /^Open\s+The store does not respond$/)
+    assert.match(await tile('Outbox entries'), /^3\s+Oldest: 2 hours$/)
+    assert.match(await tile('Queue delay'), /^5 minutes\s+Last delivery: \d+ days ago$/)
+    assert.equal(await tile('Version'), '1.2.3')
+    assert.match(await tile('Commands since'), /^1,234\s+Up for 2 hours, all clients of the store$/)
+  })
+
+  it('commands of today are an estimate', async (t) => {
+    const { days } = await app.request('GET', '/v1/stats')
+    const { like, comment } = days[0].actions
+    const page = await openAdmin(t, app, '#health')
+    const estimate = card(page, 'Commands of today Estimate')
+    const cell = (name) => estimate.getByRole('row', { name }).getByRole('cell').innerText()
+    assert.equal(await cell('Like'), (24 * like.count).toLocaleString('en'))
+    assert.equal(await cell('Comment'), (24 * comment.count).toLocaleString('en'))
+    await estimate.getByText('Reads, duplicates and undos are not included.').waitFor()
+  })
+
+  it('unavailable store and warnings are shown', async (t) => {
+    const problem = { title: 'The store is unavailable', status: 503, detail: 'The store did not respond.' }
+    const body = { status: 'store-unavailable', problem, configured: null, warnings: ['The disk is full.'] }
+    const page = await openAdmin(t, app, '#audit')
+    await page.route('**/healthz', (route) => route.fulfill({ status: 503, json: body }))
+    await page.route('**/v1/status', (route) => route.fulfill({ status: 503, json: problem }))
+    await go(page, '#health')
+    assert.equal(await page.locator('.state').innerText(), 'Store unavailable The store did not respond.')
+    assert.deepEqual(await page.locator('.warnings li').allInnerTexts(), ['The disk is full.'])
+    assert.equal(await page.getByRole('alert').last().innerText(), 'The store did not respond. (503)')
+  })
+})
+
+describe('events', () => {
+  it('event is defined, changed and deleted', async (t) => {
+    const page = await openAdmin(t, app, '#events')
+    const item = () => page.getByRole('listitem').filter({ hasText: user })
+    await button(page, 'New event').click()
+    const values = {
+      ID: user,
+      Title: 'Hackathon',
+      From: '2099-01-02T08:00',
+      To: '2099-01-04T00:00',
+      Actions: 'comment 5\npublish 20',
+      Groups: 'eu, us',
+      Prizes: '1 A book\n2-10 A sticker',
+    }
+    await answer(page, values, 'Save')
+    await eventually(() => news(page), 'Hackathon: saved (coming).')
+    const read = async () => {
+      const { final_at, ...stored } = await app.request('GET', `/v1/events/${user}`)
+      return stored
+    }
+    const stored = {
+      id: user,
+      state: 'coming',
+      title: 'Hackathon',
+      from: '2099-01-02T08:00:00Z',
+      to: '2099-01-04T00:00:00Z',
+      actions: { comment: 5, publish: 20 },
+      groups: ['eu', 'us'],
+      prizes: [
+        { ranks: '1', title: 'A book' },
+        { ranks: '2-10', title: 'A sticker' },
+      ],
+    }
+    assert.deepEqual(await read(), stored)
+    await button(item(), `Change: ${user}`).click()
+    await answer(page, { Title: 'Game jam' }, 'Save')
+    await eventually(() => news(page), 'Game jam: saved (coming).')
+    assert.deepEqual(await read(), { ...stored, title: 'Game jam' })
+    await button(item(), `Delete: ${user}`).click()
+    await answer(page, { [`Type ${user} to confirm`]: user }, 'Delete')
+    await eventually(() => news(page), 'Game jam: deleted.')
+    assert.equal(await item().count(), 0)
+  })
+
+  it('recount shows a preview first', async (t) => {
+    await app.count([{ user, action: 'like', target: 'a' }])
+    await app.runCron()
+    const page = await openAdmin(t, app, '#events')
+    await button(page, 'Recount: quiz').click()
+    await answer(page, { From: '2026-01-01T00:00' }, 'Preview')
+    const dialog = page.getByRole('dialog', { name: 'Recount Quiz?' })
+    await dialog.waitFor()
+    const [before, after] = await dialog.getByRole('row', { name: user }).getByRole('cell').allInnerTexts()
+    assert.equal(before, '–')
+    assert.match(after, /^\d+\. \(2\)$/)
+    assert.equal((await app.request('GET', `/v1/events/quiz/ranking/users/${user}`)).score, 0)
+    await button(dialog, 'Recount').click()
+    await eventually(() => news(page), 'Quiz: recounted.')
+    assert.equal((await app.request('GET', `/v1/events/quiz/ranking/users/${user}`)).score, 2)
+  })
+})
+
+describe('webhooks', () => {
+  const delivery = {
+    ...{ id: 'msg_1', type: 'period.closed', endpoint: 'example.com', state: 'failed', attempts: 9, status: 503 },
+    ...{ error: null, at: '2026-11-23T00:00:00Z', attempted: '2026-11-23T03:00:04Z', due: null },
+  }
+
+  it('failed delivery is retried', async (t) => {
+    let stored = delivery
+    const urls = []
+    const before = async (page) => {
+      await page.route('**/v1/webhooks/deliveries?*', (route) => {
+        urls.push(new URL(route.request().url()).search)
+        return route.fulfill({ json: { deliveries: [stored], next: null } })
+      })
+      await page.route('**/v1/webhooks/deliveries/msg_1/retry', (route) => {
+        stored = { ...delivery, state: 'pending', attempts: 0 }
+        return route.fulfill({ json: stored })
+      })
+    }
+    const page = await openAdmin(t, app, '#webhooks/failed', { before })
+    assert.equal(urls.at(-1), '?limit=30&state=failed')
+    assert.equal(await page.locator('.feed .line').innerText(), 'Failed period.closed example.com')
+    await page.getByRole('button', { name: 'Retry: period.closed, example.com' }).click()
+    await eventually(() => news(page), 'period.closed: Pending')
+    await eventually(() => page.locator('.feed .badge').innerText(), 'Pending')
+  })
+
+  it('deployment without webhooks is explained', async (t) => {
+    const page = await openAdmin(t, app, '#webhooks')
+    await page.getByText('This deployment has no webhooks.').waitFor()
+  })
+})
+
+describe('page', () => {
+  it('views load without policy violations', async (t) => {
+    const page = await openAdmin(t, app)
+    for (const view of VIEWS) await go(page, `#${view}`)
+    assert.deepEqual(page.errors, [])
+  })
+
+  for (const colorScheme of ['light', 'dark']) {
+    it(`views and dialogs pass axe in ${colorScheme} mode`, async (t) => {
+      const page = await openAdmin(t, app, '', { colorScheme, reducedMotion: 'reduce', key: null })
+      assert.deepEqual(await violations(page), [])
+      await signIn(page, app.serviceKey)
+      for (const view of VIEWS) {
+        await go(page, `#${view}`)
+        for (const summary of await page.locator('summary').all()) await summary.click()
+        assert.deepEqual(await violations(page), [], view)
+      }
+      await go(page, '#member/kim')
+      await button(page, 'Adjust points').click()
+      assert.deepEqual(await violations(page), [])
+    })
+  }
+
+  for (const width of [240, 390]) {
+    it(`views fit ${width} pixels`, async (t) => {
+      const page = await openAdmin(t, app, '', { viewport: { width, height: 800 } })
+      for (const view of VIEWS) {
+        await go(page, `#${view}`)
+        assert.ok((await scrollWidth(page)) <= width, view)
+      }
+    })
+  }
+
+  it('layout does not shift while loading', async (t) => {
+    for (const view of VIEWS) {
+      const page = await openAdmin(t, app, `#${view}`)
+      await page.reload()
+      await page.locator('#view:not([aria-busy]) h1').waitFor()
+      const shift = await layoutShift(page)
+      assert.ok(shift < 0.001, `${view}: ${shift}`)
+    }
+  })
+
+  it('language follows the browser or the selection', async (t) => {
+    const page = await openAdmin(t, app, '#audit', { locale: 'zh-CN' })
+    assert.equal(await page.locator('h1:visible').innerText(), '审计日志')
+    await page.locator('#language').selectOption('en')
+    await eventually(() => page.locator('h1:visible').innerText(), 'Audit log')
+    await page.reload()
+    await eventually(() => page.locator('h1:visible').innerText(), 'Audit log')
+  })
+})

@@ -1,0 +1,320 @@
+// Events: their state, and forms that define, change, delete and recount them.
+
+/** @import { Content } from './parts.js' */
+/** @import { Context, EventDefinition, Field, Recount, SiteEvent } from './types.js' */
+/** @typedef {(id: string, event: SiteEvent | null) => void} Update */
+
+import { make } from '../page/dom.js'
+import { path } from './api.js'
+import { ask } from './dialog.js'
+import { badge, button, code, feed, heading, note, outward, table, time } from './parts.js'
+
+const KINDS = /** @type {const} */ ({ coming: '', running: 'good', settling: 'warn', final: '' })
+
+/**
+ * @param {Context} context
+ * @returns {Promise<Node>}
+ */
+export async function eventsView(context) {
+  const { api, texts, signal } = context
+  /** @type {{ events: SiteEvent[] }} */
+  let { events } = await api.get('/v1/events', signal)
+  const list = make('section', { className: 'card' })
+  const show = () => {
+    const focused = document.activeElement?.id
+    const items = events.map((event) => item(context, event, update))
+    list.replaceChildren(items.length ? feed(items) : note(texts.events.none))
+    if (focused) document.getElementById(focused)?.focus()
+  }
+  /**
+   * Shows what the service answered: its list may come from a cache.
+   * @param {string} id
+   * @param {SiteEvent | null} event null if it is deleted
+   */
+  const update = (id, event) => {
+    const isNew = !events.some((other) => other.id === id)
+    const others = events.map((other) => (other.id === id ? event : other)).filter((other) => other !== null)
+    events = event && isNew ? [event, ...others] : others
+    show()
+  }
+  show()
+  const add = button(texts.events.add, () => edit(context, update), 'primary')
+  add.id = 'add'
+  return make('div', {}, heading(texts.sections.events, add), list)
+}
+
+/**
+ * @param {Context} context
+ * @param {SiteEvent} event
+ * @param {Update} update
+ */
+function item(context, event, update) {
+  const { texts } = context
+  const { id, state, title, from, to, url } = event
+  const link = outward(url)
+  return {
+    line: [badge(texts.events.states[state], KINDS[state]), ' ', make('b', {}, title), ' ', code(id)],
+    more: [
+      ...[time(context, from), ' – ', time(context, to)],
+      ...(link ? [' · ', link] : []),
+      ...details(context, event),
+    ],
+    value: [
+      named(
+        button(texts.events.change, () => edit(context, update, event)),
+        id,
+        'change',
+      ),
+      named(
+        button(texts.events.recount, () => recount(context, update, event)),
+        id,
+        'recount',
+      ),
+      named(
+        button(texts.delete, () => remove(context, update, event), 'danger quiet'),
+        id,
+        'delete',
+      ),
+    ],
+  }
+}
+
+/**
+ * Names a button of a list for screen readers, and for the focus after a reload.
+ * @param {HTMLButtonElement} element
+ * @param {string} id of the event
+ * @param {string} name
+ */
+function named(element, id, name) {
+  element.id = `${name}-${id}`
+  element.ariaLabel = `${element.textContent}: ${id}`
+  return element
+}
+
+/**
+ * @param {Context} context
+ * @param {SiteEvent} event
+ */
+function details({ texts, format }, { actions, groups, prizes = [] }) {
+  const parts = []
+  if (actions) {
+    const list = Object.entries(actions).map(
+      ([action, points]) => `${texts.actions[action] ?? action} ${format.number(points)}`,
+    )
+    parts.push(list.join(', '))
+  }
+  if (groups?.length) parts.push(`${texts.events.groups}: ${groups.join(', ')}`)
+  if (prizes.length) parts.push(texts.events.prize_count(format.number(prizes.length)))
+  return parts.map((part) => ` · ${part}`)
+}
+
+/**
+ * Defines a new event, or changes one.
+ * @param {Context} context
+ * @param {Update} update
+ * @param {SiteEvent} [event]
+ */
+async function edit(context, update, event) {
+  const { api, texts, announce } = context
+  /** @type {Field[]} */
+  const identity = event
+    ? []
+    : [{ name: 'id', label: texts.id, hint: texts.events.id_hint, required: true, maxLength: 64 }]
+  /** @type {SiteEvent | null} */
+  const answer = await ask(context, {
+    title: event ? `${texts.events.change}: ${event.title}` : texts.events.add,
+    fields: [...identity, ...fieldsOf(context, event)],
+    submit: texts.save,
+    send: (values) => api.request('PUT', path`/v1/events/${event?.id ?? values.id}`, { body: definitionOf(values) }),
+  })
+  if (!answer) return
+  announce(texts.answered(answer.title, texts.events.saved(texts.events.states[answer.state])))
+  update(answer.id, answer)
+}
+
+/**
+ * @param {Context} context
+ * @param {SiteEvent} [event]
+ * @returns {Field[]}
+ */
+function fieldsOf({ texts }, event) {
+  const words = texts.events
+  const actions = Object.entries(event?.actions ?? {}).map(([action, points]) => `${action} ${points}`)
+  const prizes = (event?.prizes ?? []).map(({ ranks, title }) => `${ranks} ${title}`)
+  return [
+    { name: 'title', label: words.title, required: true, maxLength: 200, value: event?.title, pointer: '/title' },
+    {
+      name: 'from',
+      label: words.from,
+      type: 'datetime-local',
+      step: 'any',
+      required: true,
+      value: local(event?.from),
+      pointer: '/from',
+    },
+    {
+      name: 'to',
+      label: words.to,
+      hint: words.to_hint,
+      type: 'datetime-local',
+      step: 'any',
+      required: true,
+      value: local(event?.to),
+      pointer: '/to',
+    },
+    { name: 'url', label: words.url, value: event?.url, pointer: '/url' },
+    {
+      name: 'actions',
+      label: words.actions,
+      hint: words.actions_hint,
+      type: 'textarea',
+      value: actions.join('\n'),
+      pointer: '/actions',
+    },
+    {
+      name: 'groups',
+      label: words.groups,
+      hint: words.groups_hint,
+      value: event?.groups?.join(', '),
+      pointer: '/groups',
+    },
+    {
+      name: 'prizes',
+      label: words.prizes,
+      hint: words.prizes_hint,
+      type: 'textarea',
+      value: prizes.join('\n'),
+      pointer: '/prizes',
+    },
+  ]
+}
+
+/**
+ * Returns an instant as a field needs it: in the moderator's time zone, with seconds only if it has some.
+ * @param {string} [instant]
+ */
+function local(instant) {
+  if (!instant) return ''
+  const date = new Date(instant)
+  const text = new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().replace('Z', '')
+  return text.replace(/:00\.000$/, '').replace(/\.000$/, '')
+}
+
+/**
+ * @param {Record<string, string>} values of the form
+ * @returns {EventDefinition}
+ */
+function definitionOf({ title, from, to, url, actions, groups, prizes }) {
+  const points = pairs(actions).map(([action, rest]) => [action, Number(rest)])
+  const awards = pairs(prizes).map(([ranks, title]) => ({ ranks, title }))
+  return {
+    title,
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    ...(url && { url }),
+    ...(points.length && { actions: Object.fromEntries(points) }),
+    ...(groups && { groups: groups.split(/[\s,]+/).filter(Boolean) }),
+    ...(awards.length && { prizes: awards }),
+  }
+}
+
+/**
+ * Splits each line at its first space.
+ * @param {string} text
+ */
+const pairs = (text) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => /^(\S+)\s*(.*)$/.exec(line)?.slice(1) ?? [line, ''])
+
+/**
+ * @param {Context} context
+ * @param {Update} update
+ * @param {SiteEvent} event
+ */
+async function remove(context, update, { id, title }) {
+  const { api, texts, announce } = context
+  const answer = await ask(context, {
+    title: `${texts.delete}: ${title}`,
+    content: [make('p', {}, texts.events.delete_effect)],
+    fields: [{ name: 'confirmation', label: texts.type_to_confirm(id), required: true, expected: id }],
+    submit: texts.delete,
+    isDanger: true,
+    send: async () => {
+      await api.request('DELETE', path`/v1/events/${id}`)
+      return true
+    },
+  })
+  if (!answer) return
+  announce(texts.answered(title, texts.events.deleted))
+  update(id, null)
+}
+
+/**
+ * Asks for a definition, shows what it would change, and counts the event again.
+ * @param {Context} context
+ * @param {Update} update
+ * @param {SiteEvent} event
+ */
+async function recount(context, update, event) {
+  const { texts, announce } = context
+  const url = path`/v1/events/${event.id}/recount`
+  /** @type {EventDefinition | undefined} */
+  let definition
+  /** @type {Recount | null} */
+  const preview = await ask(context, {
+    title: `${texts.events.recount}: ${event.title}`,
+    content: [make('p', {}, texts.events.recount_effect)],
+    fields: fieldsOf(context, event),
+    submit: texts.events.preview,
+    send: (values) => untilCounted(context, `${url}?preview=true`, (definition = definitionOf(values))),
+  })
+  if (!preview) return
+  /** @type {Recount | null} */
+  const answer = await ask(context, {
+    title: texts.events.preview_title(event.title),
+    content: changes(context, preview),
+    fields: [],
+    submit: texts.events.recount,
+    send: () => untilCounted(context, url, definition ?? {}),
+  })
+  if (!answer) return
+  announce(texts.answered(answer.event.title, texts.events.recounted))
+  update(event.id, answer.event)
+}
+
+/**
+ * Repeats a request while the service still counts.
+ * @param {Context} context
+ * @param {string} url
+ * @param {object} body
+ * @returns {Promise<Recount>}
+ */
+async function untilCounted({ api, signal }, url, body) {
+  for (;;) {
+    /** @type {Recount} */
+    const answer = await api.request('POST', url, { body, signal })
+    if (answer.state !== 'counting') return answer
+  }
+}
+
+/**
+ * @param {Context} context
+ * @param {Recount} preview
+ * @returns {Content[]}
+ */
+function changes(context, { total, changes = [], journal_from: journalFrom }) {
+  const { texts, format } = context
+  /** @param {{ rank: number, score: number } | null} place */
+  const text = (place) => (place ? texts.events.place(format.number(place.rank), format.number(place.score)) : '–')
+  const rows = changes.map(({ user, before, after }) => [user.id, text(before), text(after)])
+  const parts = []
+  if (total) parts.push(note(texts.events.totals(format.number(total.before), format.number(total.after))))
+  if (journalFrom)
+    parts.push(make('p', { className: 'note' }, `${texts.events.journal_from} `, time(context, journalFrom)))
+  const titles = [texts.member, `${texts.events.before}>`, `${texts.events.after}>`]
+  parts.push(rows.length ? table(texts.events.changes, titles, rows) : note(texts.events.no_changes))
+  return parts
+}

@@ -1,0 +1,75 @@
+// Numbers, dates and durations in the page's language.
+
+const UNITS = /** @type {const} */ ([
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+])
+
+export class Format {
+  #tag
+  #number
+
+  /** @param {string} tag */
+  constructor(tag) {
+    this.#tag = tag
+    this.#number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 })
+  }
+
+  /** @param {number} value */
+  number(value) {
+    return this.#number.format(value)
+  }
+
+  /** @param {number} value */
+  signed(value) {
+    return new Intl.NumberFormat(this.#tag, { maximumFractionDigits: 4, signDisplay: 'exceptZero' }).format(value)
+  }
+
+  /** @param {number} value */
+  percent(value) {
+    const options = /** @type {const} */ ({ style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 })
+    return new Intl.NumberFormat(this.#tag, options).format(value)
+  }
+
+  /** @param {number} value */
+  compact(value) {
+    return new Intl.NumberFormat(this.#tag, { notation: 'compact' }).format(value)
+  }
+
+  /**
+   * Formats an instant in the moderator's time zone.
+   * @param {string} instant RFC 3339
+   */
+  time(instant) {
+    return new Intl.DateTimeFormat(this.#tag, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant))
+  }
+
+  /**
+   * Formats a day, which has no time zone.
+   * @param {string} date `YYYY-MM-DD`
+   * @param {'short' | 'full'} [length]
+   */
+  day(date, length = 'short') {
+    /** @type {Intl.DateTimeFormatOptions} */
+    const options =
+      length === 'full' ? { weekday: 'short', month: 'short', day: 'numeric' } : { month: 'short', day: 'numeric' }
+    return new Intl.DateTimeFormat(this.#tag, { ...options, timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`))
+  }
+
+  /**
+   * Formats a duration by its largest unit.
+   * @param {number} seconds
+   */
+  duration(seconds) {
+    const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? ['second', 1]
+    const value = Math.floor(Math.max(seconds, 0) / size)
+    return new Intl.NumberFormat(this.#tag, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+  }
+
+  /** @param {number} ms */
+  milliseconds(ms) {
+    const options = /** @type {const} */ ({ style: 'unit', unit: 'millisecond', maximumFractionDigits: 1 })
+    return new Intl.NumberFormat(this.#tag, options).format(ms)
+  }
+}

@@ -1,0 +1,276 @@
+// The texts of the admin page. Browsers never load this file.
+
+import type { Points } from './types.d.ts'
+
+export interface Texts {
+  /** Those of `data-text` in admin.html are in `page`. */
+  admin: string
+  navigation: string
+  page: {
+    skip: string
+    admin: string
+    sign_out: string
+    sign_in_title: string
+    sign_in_text: string
+    service_key: string
+    sign_in: string
+  }
+  sections: {
+    members: string
+    targets: string
+    audit: string
+    numbers: string
+    health: string
+    events: string
+    webhooks: string
+  }
+  sign_in: {
+    wrong_key: string
+    missing_scope: string
+    rejected: string
+  }
+  errors: {
+    network: string
+    omitted: (count: number) => string
+  }
+  loading: string
+  load_more: string
+  search_older: string
+  retry: string
+  refresh: string
+  cancel: string
+  save: string
+  delete: string
+  undo: string
+  open: string
+  id: string
+  state: string
+  website: string
+  visible: string
+  member: string
+  target: string
+  author: string
+  board: string
+  rank: string
+  points: string
+  reason: string
+  reason_hint: string
+  results: (count: string) => string
+  answered: (name: string, answer: string) => string
+  type_to_confirm: (id: string) => string
+  type_exactly: (id: string) => string
+  periods: {
+    day: string
+    week: string
+    month: string
+    year: string
+    all: string
+  }
+  actions: Record<string, string>
+  outcomes: Record<string, string>
+  flags: {
+    hidden: {
+      set: string
+      clear: string
+      is_set: string
+      is_clear: string
+      set_effect: string
+      clear_effect: string
+    }
+    frozen: {
+      set: string
+      clear: string
+      is_set: string
+      is_clear: string
+      set_effect: string
+      clear_effect: string
+    }
+  }
+  members: {
+    label: string
+    hint: string
+    found: string
+    none: string
+    open: string
+  }
+  member_page: {
+    standings: string
+    points: string
+    audit: string
+    of: string
+    opted_out: string
+  }
+  points_page: {
+    types: Record<Points['entries'][number]['type'], (action: string) => string>
+    undone: string
+    none: string
+    records: string
+    behind: string
+  }
+  adjust: {
+    title: string
+    submit: string
+    points_hint: string
+    date: string
+    date_hint: string
+    event: string
+    event_hint: string
+    no_event: string
+    outcome: (outcome: string, points: string) => string
+    undo: (points: string) => string
+  }
+  erase: {
+    title: string
+    effect: string
+    done: string
+  }
+  targets: {
+    label: string
+    hint: string
+    found: string
+    none: string
+    open: string
+    no_boards: string
+    standings: string
+    of: string
+    unregistered: string
+  }
+  delete_target: {
+    title: string
+    effect: string
+    done: string
+  }
+  audit: {
+    kind: string
+    about: string
+    text: string
+    all: string
+    none: string
+    none_yet: string
+    erased: string
+    count: (shown: string, loaded: string) => string
+    removed: (boards: string, keys: string) => string
+    actions: Record<string, string>
+  }
+  numbers: {
+    range: string
+    days: (count: number) => string
+    date: string
+    active: string
+    active_mean: string
+    activities: string
+    points: string
+    new: string
+    others: string
+    before: string
+    no_before: string
+    chart: (title: string) => string
+    table: (title: string) => string
+    as_of: (time: string) => string
+    no_journal: string
+  }
+  health: {
+    states: {
+      ok: string
+      misconfigured: string
+      'store-unavailable': string
+    }
+    latency: string
+    slow: string
+    circuit: string
+    circuits: {
+      closed: string
+      open: string
+      'half-open': string
+    }
+    normal: string
+    failing: string
+    outbox: string
+    oldest: (age: string) => string
+    queue: string
+    delivered: (age: string) => string
+    never_delivered: string
+    version: string
+    processed: string
+    since_start: (age: string) => string
+    nothing: string
+    warnings: string
+    no_warnings: string
+    commands: string
+    estimate: string
+    estimate_hint: string
+    estimate_without_journal: string
+    cause: string
+    count: string
+    cron: string
+    total: string
+    bindings: string
+    binding_names: {
+      journal: string
+      archive: string
+      snapshots: string
+      queue: string
+      live: string
+    }
+    bound: string
+    not_bound: string
+    configuration: string
+  }
+  events: {
+    add: string
+    change: string
+    recount: string
+    preview: string
+    none: string
+    states: {
+      coming: string
+      running: string
+      settling: string
+      final: string
+    }
+    title: string
+    id_hint: string
+    from: string
+    to: string
+    to_hint: string
+    url: string
+    actions: string
+    actions_hint: string
+    groups: string
+    groups_hint: string
+    prizes: string
+    prizes_hint: string
+    prize_count: (count: string) => string
+    saved: (state: string) => string
+    deleted: string
+    delete_effect: string
+    recount_effect: string
+    recounted: string
+    preview_title: (title: string) => string
+    journal_from: string
+    totals: (before: string, after: string) => string
+    before: string
+    after: string
+    place: (rank: string, score: string) => string
+    changes: string
+    no_changes: string
+  }
+  webhooks: {
+    all: string
+    states: {
+      pending: string
+      delivered: string
+      failed: string
+      dropped: string
+    }
+    none: string
+    not_configured: string
+    attempts: (count: number) => string
+    status: (code: number) => string
+    errors: {
+      timeout: string
+      network: string
+    }
+    due: string
+  }
+}
