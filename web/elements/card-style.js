@@ -27,7 +27,7 @@ section { min-block-size: 12.5em }
 [part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=name] { font-size: 1.125em; font-weight: 600; color: inherit }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
-[part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
+[part=rank], [part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
 [part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
 [part=level] { flex: 0 99 auto; padding: 0 .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
 [part=streak] { color: var(--text) }
@@ -54,6 +54,7 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
 [part~=second] > [part=rank] { background: var(--activity-rank-second, #d5dbe2) }
 [part~=third] > [part=rank] { background: var(--activity-rank-third, #eab587) }
 @container (max-inline-size: 34em) {
+  [part=rank] { font-size: 1em; padding-inline: .4em }
   [part=unit], .unranked { position: absolute; clip-path: inset(50%); inline-size: 1px; block-size: 1px; overflow: hidden }
 }
 @container (max-inline-size: 20em) {
@@ -63,11 +64,12 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
   [part=facts] { display: block; font-size: .75em }
   [part=facts] > * { display: block; inline-size: fit-content; max-inline-size: 100%; box-sizing: border-box }
   [part=streak] { white-space: normal; line-height: 1.2 }
-  ul { grid: auto-flow 1.875em / auto max-content minmax(max-content, 1fr) auto; gap: 0 .4em; margin-block-start: .5em }
+  ul { grid: auto-flow 1.875em / minmax(0, auto) max-content minmax(max-content, 1fr) max-content; gap: 0 .4em; margin-block-start: .5em }
   li { display: grid; grid: 1fr / subgrid; grid-column: 1 / -1; place-content: normal; place-items: center start; block-size: auto; background: none; border-width: 0; border-radius: 0 }
   li + li { border-block-start-width: 1px }
-  [part=rank] { overflow: visible; padding-inline: .4em; font-size: .875em }
-  [part=score] { justify-self: end; font-size: .75em }
+  :is([part=period], [part=score], [part=top]) { font-size: .6875em }
+  [part=rank] { overflow: visible; padding-inline: .3em; font-size: .8125em }
+  [part=score] { justify-self: end }
 }
 @media (forced-colors: active) { [part=level], [part=avatar] { border: 1px solid } }
 `)

@@ -27,7 +27,7 @@ section {
   flex-direction: column;
   justify-content: space-between;
   inline-size: 100%;
-  max-inline-size: 58em;
+  max-inline-size: 57.5em;
   margin-inline: auto;
 }
 [data-layout=month] [part=content] { max-inline-size: 38em }
