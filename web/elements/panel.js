@@ -3,7 +3,7 @@
 
 import { make, secondsOf, write } from './dom.js'
 import { languageOf } from './languages.js'
-import { Source } from './source.js'
+import { Poll } from './poll.js'
 
 export class Panel {
   #host
@@ -75,7 +75,7 @@ export class Panel {
     const url = this.#host.isConnected ? this.#options.urlOf() : undefined
     if (!this.#source || this.#source.url !== url) {
       this.reset()
-      this.#source = url && Source.of(this.#options.fetchOf(), url)
+      this.#source = url && Poll.of(this.#options.fetchOf(), url)
       this.#fired = ''
       this.#shown = null
       write(this.#status, '')

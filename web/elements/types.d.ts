@@ -55,5 +55,4 @@ export interface Texts {
   card: string
   no_member: string
   place(rank: string): string
-  unit(points: number): string
 }

@@ -87,7 +87,6 @@ export const elements = {
   card: 'Member',
   no_member: 'Could not load the member.',
   place: (rank) => `#${rank}`,
-  unit: (points) => `point${s(points)}`,
 }
 
 /** @type {import('../page/texts.d.ts').PageTexts} */

@@ -83,7 +83,6 @@ export const elements = {
   card: '成员',
   no_member: '成员信息加载失败。',
   place: (rank) => `#${rank}`,
-  unit: () => '分',
 }
 
 /** @type {import('../page/texts.d.ts').PageTexts} */
