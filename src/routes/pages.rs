@@ -26,10 +26,10 @@ const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The policy of the API reference, whose component has inline styles.
+/// The policy of the API reference, whose component has inline styles. Its readers enter keys too.
 const REFERENCE: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-    img-src 'self' https: data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
-    form-action 'none'";
+    img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
 
 impl Page {
     /// Returns the name of its file and its policy.
@@ -91,7 +91,7 @@ pub async fn get(context: RequestContext<'_>, page: &Page) -> Result<Response, E
     let (name, policy) = page.properties();
     let preview = match page {
         Page::Home => Some(Preview {
-            title: "Leaderboard".to_owned(),
+            title: "Activity ranking".to_owned(),
             description: "The most active members, and how points are earned.",
         }),
         Page::Member(user) => Some(Preview {
@@ -121,8 +121,8 @@ pub async fn get(context: RequestContext<'_>, page: &Page) -> Result<Response, E
     })
 }
 
-/// Returns the name of a member. A hidden one is named like one who does not exist, and so is everyone
-/// while the store is unavailable.
+/// Returns the name of a member, else the id. A hidden one is named like one who does not exist, and so is
+/// everyone while the store is unavailable.
 async fn title_of(context: RequestContext<'_>, user: &str) -> Result<String, Error> {
     let mut query = Query::parse("", &[]);
     let user = query.user(user);
@@ -135,7 +135,7 @@ async fn title_of(context: RequestContext<'_>, user: &str) -> Result<String, Err
         }
     };
     let name = visible.and_then(|profile| profile.name);
-    Ok(name.unwrap_or_else(|| format!("Member {user}")))
+    Ok(name.unwrap_or(user))
 }
 
 /// The OpenAPI document.

@@ -53,7 +53,7 @@ async fn page_has_the_policy_of_what_it_does() {
                 format!("{own}; img-src 'self' data:; {requests}; frame-ancestors 'none'")
             }
             "/docs" => format!(
-                "{own} 'unsafe-inline'; img-src 'self' https: data:; font-src 'self'; {requests}"
+                "{own} 'unsafe-inline'; img-src 'self' data:; font-src 'self'; {requests}; frame-ancestors 'none'"
             ),
             // Without `frame-ancestors`, any page may embed the board.
             _ => format!("{own}; img-src 'self' https: data:; {requests}"),
@@ -82,7 +82,7 @@ async fn pages_are_their_files() {
         let home = [
             ("url", &*url),
             ("origin", origin),
-            ("title", "Leaderboard"),
+            ("title", "Activity ranking"),
             (
                 "description",
                 "The most active members, and how points are earned.",
@@ -90,7 +90,7 @@ async fn pages_are_their_files() {
         ];
         let expected = match path {
             "/" => filled(name, &home),
-            "/u/42" => filled(name, &member(&url, origin, "Member 42")),
+            "/u/42" => filled(name, &member(&url, origin, "42")),
             _ => filled(name, &[]),
         };
         // Other sites append parameters to links.
@@ -118,9 +118,9 @@ async fn member_page_names_only_visible_members() {
     let escaped = "&lt;b title=&quot;x&quot;&gt;Ada &amp; {{origin}}&lt;/b&gt;";
     for (user, title) in [
         ("shown", escaped),
-        ("moderated", "Member moderated"),
-        ("opted-out", "Member opted-out"),
-        ("unknown", "Member unknown"),
+        ("moderated", "moderated"),
+        ("opted-out", "opted-out"),
+        ("unknown", "unknown"),
     ] {
         for caller in [app.without_key(), app.with_key(test_support::SERVICE_KEY)] {
             let (path, origin) = (format!("/u/{user}"), app.url());

@@ -112,7 +112,10 @@ fn public_status(route: &str, caller: &str, owner: &str) -> u16 {
     let sees_hidden = ["full", "owner"].contains(&caller) || SERVICE.contains(&caller);
     match route {
         "/v1/users/{}/card" | "/v1/users/{}/card.svg" | "/v1/users/{}/badge.svg"
-            if is_gone(owner) || is_hidden(owner) => 404,
+            if is_gone(owner) || is_hidden(owner) =>
+        {
+            404
+        }
         "/v1/users/{}" if is_gone(owner) || is_hidden(owner) && !sees_hidden => 404,
         _ => 200,
     }
@@ -171,7 +174,9 @@ fn assert_no_secrets(route: &str, owner: &str, response: &Answer) {
         let name = format!("Name of {hidden}");
         assert!(
             // `hidden` begins the name of another member.
-            !["\"", "<"].iter().any(|end| text.contains(&format!("{name}{end}"))),
+            !["\"", "<"]
+                .iter()
+                .any(|end| text.contains(&format!("{name}{end}"))),
             "{name} in {route} of {owner}: {text}"
         );
     }

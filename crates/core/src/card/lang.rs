@@ -128,16 +128,19 @@ impl Lang {
         }
     }
 
+    /// Returns points with at most two decimals, and from 1,000 on without.
     fn amount(self, points: Points) -> String {
         let unit = 10_u64.pow(points.decimals);
         let steps = points.steps.unsigned_abs();
-        let (whole, rest) = (steps / unit, steps % unit);
+        let (whole, hundredths) = (steps / unit, steps % unit * 100 / unit);
         let number = self.number(whole);
-        if rest == 0 || whole >= COMPACT {
+        if hundredths == 0 || whole >= 1000 {
             return number;
         }
-        let decimals = format!("{rest:0width$}", width = points.decimals as usize);
-        format!("{number}.{}", decimals.trim_end_matches('0'))
+        format!(
+            "{number}.{}",
+            format!("{hundredths:02}").trim_end_matches('0')
+        )
     }
 
     /// Returns a number with separators, and a long one with its first digits and a unit.
@@ -195,7 +198,9 @@ mod tests {
             (1, 0, "1 point"),
             (10, 1, "1 point"),
             (15, 1, "1.5 points"),
-            (1_000_050, 4, "100.005 points"),
+            (1_000_550, 4, "100.05 points"),
+            (1_000_050, 4, "100 points"),
+            (100_050, 2, "1,000 points"),
             (123_456_789, 2, "1.2M points"),
             (0, 2, "0 points"),
         ] {

@@ -6,14 +6,18 @@ use super::{Facts, Look, Theme};
 use crate::text::escaped;
 use std::fmt::Write;
 
-const WIDTH: usize = 480;
+const WIDTH: usize = 484;
 const HEIGHT: usize = 188;
 /// The space around everything.
-const MARGIN: usize = 14;
+const MARGIN: usize = 16;
 /// The left edge of the name.
-const NAME: usize = 76;
+const NAME: usize = 78;
 /// The space between two places.
-const GAP: usize = 7;
+const GAP: usize = 8;
+
+/// Sizes of bold texts: their letters are as wide as those of a larger font.
+const BOLD_18: usize = 21;
+const BOLD_12: usize = 13;
 
 /// What does not depend on the colours.
 const SHAPE: &str = "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei',sans-serif;font-size:13px}\
@@ -44,16 +48,16 @@ pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" lang=\"{}\">\
          <title>{}</title><desc>{}</desc><style>{SHAPE}{colours}</style>\
          <rect class=\"b\" x=\".5\" y=\".5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\
-         <circle class=\"d\" cx=\"38\" cy=\"38\" r=\"24\"/>",
+         <circle class=\"d\" cx=\"40\" cy=\"39\" r=\"24\"/>",
         lang.tag(),
         escaped(name),
         escaped(&description(facts, lang)),
         WIDTH - 1,
         HEIGHT - 1,
     );
-    text(&mut svg, "t i c", (38, 45), &initials(name));
+    text(&mut svg, "t i c", (40, 46), &initials(name));
     let has_second_line = facts.level.is_some() || facts.streak.is_some();
-    let name = fitting(name, (WIDTH - NAME - MARGIN) * 100 / 18);
+    let name = fitting(name, (WIDTH - NAME - MARGIN) * 100 / BOLD_18);
     text(
         &mut svg,
         "t n",
@@ -113,8 +117,11 @@ fn second_line(svg: &mut String, facts: &Facts<'_>, lang: Lang) {
         .map_or(0, |(_, text)| width(text) * 13 / 100 + 34);
     let mut x = NAME;
     if let Some(level) = facts.level {
-        let name = fitting(&level.name, (WIDTH - x - MARGIN - 16 - taken) * 100 / 12);
-        let length = width(&name) * 12 / 100;
+        let name = fitting(
+            &level.name,
+            (WIDTH - x - MARGIN - 16 - taken) * 100 / BOLD_12,
+        );
+        let length = width(&name) * BOLD_12 / 100;
         rect(svg, "g", (x, 42), (length + 16, 18));
         text(svg, "a l c", (x + length / 2 + 8, 55), &name);
         x += length + 26;
