@@ -8,6 +8,8 @@ const REPAIRS = [
   // These have no list of suggestions to expand.
   ['.code-input-lite__editor[role=combobox]', () => ({ role: 'textbox' })],
   ['.cm-content:not([aria-label])', () => ({ 'aria-label': words().code })],
+  // A response, which could not be scrolled by keyboard.
+  ['.cm-scroller[tabindex="-1"]:not(:has([contenteditable=true]))', () => ({ tabindex: '0' })],
   // What they control has no such id.
   ['.scalar-client [class*=copy-button][aria-controls]', () => ({ 'aria-controls': null })],
   // The page has a region of notifications already.
