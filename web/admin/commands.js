@@ -2,13 +2,15 @@
 
 /** @import { Day, Health } from './types.js' */
 
-// Commands of a counted activity, with all periods and one shard.
-const PER_DAY_ACTION = 22 // once a day, such as a visit
-const ACTION = 24 // such as a like
-const ADJUSTMENT = 24
-// Commands of cron in an hour in which nothing happens, of one shard: with a journal, and without one.
-const CRON = 96
-const CRON_WITHOUT_JOURNAL = 72
+// Commands of a counted activity, with all periods and one shard: of a visit, and of a like. Other actions are taken to
+// cost what a like costs, and so are adjustments.
+const PER_DAY_ACTION = 22
+const ACTION = 24
+// Commands of cron in an hour in which nothing happens, of one shard. Without a journal the archive and the snapshots
+// read all boards every five minutes.
+const CRON_WITH_JOURNAL = 96
+const CRON_READING_BOARDS = 5604
+const CRON = 72
 
 /**
  * Returns the commands by what caused them. Reads, duplicates and activity that was undone since are not in the numbers.
@@ -21,7 +23,7 @@ export function estimate(today, { rules = {}, bound, shards }, hours) {
     action,
     commands: count * costOf(action, rules[action]?.once),
   }))
-  const cron = Math.round(hours * shards * (bound.includes('journal') ? CRON : CRON_WITHOUT_JOURNAL))
+  const cron = Math.round(hours * shards * cronOf(bound))
   return { actions, cron, total: cron + actions.reduce((sum, { commands }) => sum + commands, 0) }
 }
 
@@ -30,6 +32,11 @@ export function estimate(today, { rules = {}, bound, shards }, hours) {
  * @param {'day' | 'standing' | undefined} once absent for an action that has no rule any more
  */
 function costOf(action, once) {
-  if (action === 'adjust') return ADJUSTMENT
   return once === 'day' || (!once && action === 'visit') ? PER_DAY_ACTION : ACTION
+}
+
+/** @param {string[]} bound */
+function cronOf(bound) {
+  if (bound.includes('journal')) return CRON_WITH_JOURNAL
+  return bound.includes('archive') || bound.includes('snapshots') ? CRON_READING_BOARDS : CRON
 }

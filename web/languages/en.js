@@ -439,7 +439,7 @@ export const admin = {
     commands: 'Commands of today',
     estimate: 'Estimate',
     estimate_hint:
-      'Counted activity of today × the measured commands of each action, and cron of an idle deployment. Reads, duplicates and undos are not included.',
+      'Counted activity of today × the commands of a like or a visit, and cron of an idle deployment. Reads, duplicates and undos are not included.',
     estimate_without_journal: 'Cron of an idle deployment only: activity by action needs a journal.',
     cause: 'Cause',
     count: 'Commands',

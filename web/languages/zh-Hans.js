@@ -430,7 +430,7 @@ export const admin = {
     no_warnings: '没有警告。',
     commands: '今日命令数',
     estimate: '估算',
-    estimate_hint: '今日计入的操作 × 各操作实测的命令数，加上空闲时定时任务的命令数。不含读取、重复和撤销。',
+    estimate_hint: '今日计入的操作 × 一次点赞或访问的命令数，加上空闲时定时任务的命令数。不含读取、重复和撤销。',
     estimate_without_journal: '仅含空闲时定时任务的命令数：按操作统计需要绑定 JOURNAL。',
     cause: '来源',
     count: '命令数',
