@@ -44,12 +44,13 @@ export function nameOf({ id, name = id, url }, part = 'name', page = undefined) 
  * Returns a base class with a property for each attribute: a string, or null without the attribute.
  * @template {string} Name
  * @param {readonly Name[]} names
- * @returns {new () => HTMLElement & Record<Name, string>}
+ * @returns {new () => HTMLElement & Record<import('./types.d.ts').Camel<Name>, string>}
  */
 export function reflecting(names) {
   class Reflecting extends HTMLElement {}
   for (const name of names) {
-    Object.defineProperty(Reflecting.prototype, name, {
+    const property = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
+    Object.defineProperty(Reflecting.prototype, property, {
       get() {
         return this.getAttribute(name)
       },

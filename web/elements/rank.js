@@ -248,7 +248,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 
   /** Returns the page of the site about a user. */
   #pageOf = ({ id }) => {
-    const template = this['member-url']
+    const template = this.memberUrl
     if (!template) return
     const { protocol, href } = new URL(template.replaceAll('{user}', encodeURIComponent(id)), document.baseURI)
     return /^https?:$/.test(protocol) ? href : undefined

@@ -1,5 +1,10 @@
 // Types of the elements' modules. Browsers never load this file.
 
+/** The property of an attribute. */
+export type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name
+
 /** The texts of one language. `n`, `p`, `rank` and `time` are formatted; `count` and `points` select the plural. */
 export interface Texts {
   label: string

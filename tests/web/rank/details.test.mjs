@@ -80,7 +80,7 @@ describe('rows', () => {
       () => links.evaluateAll((all) => all.map((link) => /** @type {any} */ (link).href)),
       [`${app.pages}/u/a%3Ab`, `${app.pages}/u/a%3Ab`],
     )
-    await page.evaluate(() => document.querySelector('activity-rank').setAttribute('member-url', 'javascript:{user}'))
+    await page.evaluate(() => (document.querySelector('activity-rank').memberUrl = 'javascript:{user}'))
     await eventually(() => page.locator('tbody a').getAttribute('href'), 'https://example.com/')
   })
 })

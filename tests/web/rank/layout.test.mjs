@@ -151,6 +151,23 @@ describe('sizes', () => {
     })
   }
 
+  /** The heights that docs/embedding.md names. */
+  it('height follows from layout, rows and user', async (t) => {
+    for (const [width, attributes, height] of /** @type {[number, string, number][]} */ ([
+      [240, 'user="you"', 49],
+      [390, 'user="you"', 52.2],
+      [768, 'user="you"', 57.2],
+      [390, '', 46.7],
+      [390, 'user="you" winners="none"', 50.6],
+      [390, 'user="you" limit="4"', 32.7],
+    ])) {
+      const page = await open(t, width, attributes, { entries: members(3) })
+      await eventually(() => rowCount(page), 3)
+      const measured = (await box(page, 'activity-rank')).height / 16
+      assert.equal(Math.round(measured * 10) / 10, height, `${width} ${attributes}`)
+    }
+  })
+
   it('failed element reserves no space', async (t) => {
     const page = await open(t, 390, 'user="you"', { before: (page) => answer(page, {}) })
     await eventually(() => text(page, 'status'), 'Could not load the leaderboard.')
