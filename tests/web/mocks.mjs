@@ -14,7 +14,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 
 const PAGES = [
-  [/^\/$/, 'index', 'Activity ranking'],
+  [/^\/$/, 'index', 'Leaderboard'],
   [/^\/u\//, 'user', 'A member'],
   [/^\/try$/, 'try', ''],
 ]
