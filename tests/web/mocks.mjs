@@ -13,11 +13,11 @@ const RULES = {
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 
-const PAGES = [
+const PAGES = /** @type {const} */ ([
   [/^\/$/, 'index', 'Leaderboard'],
   [/^\/u\//, 'user', 'A member'],
   [/^\/try$/, 'try', ''],
-]
+])
 
 /** Mocks the routes of a page that the Worker does not have yet. */
 export async function mockWorker(page, app, { levels = [] } = {}) {

@@ -24,7 +24,8 @@ const message = (page) => page.locator('#news').innerText()
 const messageStarts = async (page, text) => (await message(page)).startsWith(text)
 const score = () => app.score(user)
 
-async function open(t, { before = undefined, ...options } = {}) {
+/** @param {any} [options] those of `app.visit` */
+async function open(t, { before, ...options } = {}) {
   const mock = async (page) => {
     await mockWorker(page, app)
     await before?.(page)

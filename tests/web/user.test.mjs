@@ -35,8 +35,11 @@ const visible = (page, ...names) =>
     names.filter((_, index) => values[index]),
   )
 
-/** Opens a member's page, signed in as another user or as none, and waits for its name. */
-async function open(t, member, { as = undefined, ...options } = {}) {
+/**
+ * Opens a member's page, signed in as a user or as none, and waits for its content.
+ * @param {any} [options] those of `app.visit`
+ */
+async function open(t, member, { as, ...options } = {}) {
   const hash = as ? `#token=${app.token(as)}` : ''
   const page = await app.visit(t, `${app.url.replace(/\/$/, '')}/u/${encodeURIComponent(member)}${hash}`, {
     ...options,
