@@ -5,7 +5,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { mockWorker } from './mocks.mjs'
 import { eventually, gzippedSize, layoutShift, PHONE, scrollWidth, startApp, violations } from './support.mjs'
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url))
@@ -18,7 +17,7 @@ let users = 0
 const instant = (ms) => new Date(ms).toISOString()
 
 before(async () => {
-  app = await startApp({ vars: { CONTENT_PERIODS: 'day,week' } })
+  app = await startApp({ vars: { CONTENT_PERIODS: 'day,week', PLAYGROUND: 'true' } })
   await app.request('PUT', '/v1/users', [{ id: 'm0', name: 'Ada' }])
   await app.request('PUT', '/v1/targets', [{ id: 'p', author: 'm1', title: 'A title' }])
   await app.count(
@@ -45,14 +44,7 @@ const path = (page) => page.evaluate('location.pathname + location.search + loca
 
 /** Opens the front page and waits for its board and for what is beside it. */
 async function open(t, options = {}, path = '/') {
-  const { before, ...others } = options
-  const page = await app.visit(t, app.url + path, {
-    ...others,
-    before: async (page) => {
-      await mockWorker(page, app)
-      await before?.(page)
-    },
-  })
+  const page = await app.visit(t, app.url + path, options)
   await page.locator('#aside:not([hidden])').waitFor({ state: 'attached' })
   return page
 }
@@ -186,7 +178,7 @@ describe('front page', () => {
   /** Against clickjacking. */
   it('framed page has boards but no controls', async (t) => {
     const frame = `<title>Framing</title><iframe src="${app.url}#week&token=${app.token(user)}" width="480" height="900"></iframe>`
-    const page = await app.visit(t, app.serveHtml('/framing.html', frame), { before: (page) => mockWorker(page, app) })
+    const page = await app.visit(t, app.serveHtml('/framing.html', frame))
     const framed = page.frameLocator('iframe')
     await eventually(() => framed.locator('#board tbody tr').count(), 10)
     for (const part of ['header', 'footer', '#aside', '#rules', '#mine']) {
