@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
-import { mockWorker } from './mocks.mjs'
 import { eventually, scrollWidth, startApp, violations } from './support.mjs'
 
 let app
@@ -12,7 +11,7 @@ let user
 let users = 0
 
 before(async () => {
-  app = await startApp()
+  app = await startApp({ vars: { PLAYGROUND: 'true' } })
   await app.count(Array.from({ length: 10 }, (_, n) => ({ user: `m${n}`, action: 'like', target: 'p' })))
 })
 after(() => app?.stop())
@@ -24,12 +23,8 @@ const message = (page) => page.locator('#news').innerText()
 const messageStarts = async (page, text) => (await message(page)).startsWith(text)
 const score = () => app.score(user)
 
-async function open(t, { before = undefined, ...options } = {}) {
-  const mock = async (page) => {
-    await mockWorker(page, app)
-    await before?.(page)
-  }
-  const page = await app.visit(t, new URL('/try', app.url).href, { ...options, before: mock })
+async function open(t, options = {}) {
+  const page = await app.visit(t, new URL('/try', app.url).href, options)
   await page.locator('#snippet-curl').waitFor()
   return page
 }

@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 
-import { mockWorker } from './mocks.mjs'
 import { eventually, startApp } from './support.mjs'
 
 let app
 
 before(async () => {
-  app = await startApp({ vars: { CONTENT_PERIODS: 'week' } })
+  app = await startApp({ vars: { CONTENT_PERIODS: 'week', PLAYGROUND: 'true' } })
   await app.request('PUT', '/v1/users', [{ id: 'ada', name: 'Ada' }])
   await app.count(
     Array.from({ length: 4 }, (_, n) => ({ user: `m${n}`, action: n ? 'comment' : 'like', target: `p${n}` })),
@@ -19,8 +18,7 @@ before(async () => {
 after(() => app?.stop())
 
 const urlOf = (path) => new URL(path, app.url).href
-const open = (t, path, options = {}) =>
-  app.visit(t, urlOf(path), { ...options, before: (page) => mockWorker(page, app) })
+const open = (t, path) => app.visit(t, urlOf(path))
 const ranks = (page) => page.locator('#board tbody [part~=name]').allTextContents()
 
 /** Ada is the last of five, likes and comments on /try, and passes them all, which a visitor sees in another window. */

@@ -92,7 +92,7 @@ export const elements = {
 /** @type {import('../page/texts.d.ts').PageTexts} */
 export const pages = {
   // Header, footer and session
-  title: 'Activity ranking',
+  title: 'Leaderboard',
   dark: 'Dark theme',
   close: 'Close',
   sign_in: 'Sign in',

@@ -22,10 +22,7 @@ const boards = new Boards()
 const data = { configured: null, events: null, winners: null }
 
 function render() {
-  const heading = /** @type {HTMLElement} */ (document.querySelector('h1'))
-  heading.dataset.title ??= heading.textContent ?? ''
-  // A name of the deployment's own is kept.
-  if (heading.dataset.title === 'Activity ranking') document.title = heading.textContent = words().title
+  document.title = words().title
   boards.render()
   const { configured, events, winners } = data
   fill('events', eventList(events?.events ?? []))
