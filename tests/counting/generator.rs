@@ -609,7 +609,9 @@ fn without_races(items: Vec<Item>, content: &Content) -> Vec<Item> {
     let mut kept = Vec::new();
     for item in items {
         if let Item::Activity(activity) = &item {
-            let id = activity.on.as_ref().unwrap_or(&activity.target).clone();
+            // Paths of one page are one target.
+            let (_, _, own) = activity.dedup_key();
+            let id = activity.on.clone().unwrap_or(own);
             let registers = !activity.undo && content.receivers(activity).registers;
             if registered.contains(&id) || registers && received.contains(&id) {
                 continue;
