@@ -9,7 +9,6 @@ import {
   countLikes,
   element,
   group,
-  loaded,
   recordBoardRequests,
   recordEvents,
   rowCount,
@@ -237,7 +236,7 @@ describe('failures', () => {
   it('page of a forbidden origin shows the fallback', async (t) => {
     const body = '<activity-rank src="APP_URL"><b>Nothing to see</b></activity-rank>'
     const page = await app.open(t, body + body.replace('src', 'period="week" src'))
-    await loaded(page)
+    await eventually(() => page.locator('section.loading').count(), 0)
     const warnings = recordWarnings(page)
     const url = page.url().replace('127.0.0.1', 'localhost')
     await page.goto(url)
@@ -254,9 +253,7 @@ describe('failures', () => {
     }
     const page = await app.open(t, '<activity-rank src="APP_URL" event="nowhere"></activity-rank>', { before })
     await eventually(() => text(page, 'status'), 'Could not load the leaderboard.')
-    assert.deepEqual(warnings, [
-      `<activity-rank>: ${app.url} responded with status 404: There is no event with this id.`,
-    ])
+    assert.deepEqual(warnings, [`<activity-rank>: ${app.url} responded with status 404: There is no event nowhere.`])
   })
 
   it('offline status shows until back online', async (t) => {
