@@ -1,13 +1,13 @@
 // Repairs what Scalar 1.72 gets wrong for assistive technology: the names and roles that axe reports.
 
-import { words } from '/page/words.js'
+import { texts } from './texts.js'
 
 /** @type {[selector: string, attributes: () => Record<string, string | null>][]} */
 const REPAIRS = [
   ['button[role=none]', () => ({ role: null })],
   // These have no list of suggestions to expand.
   ['.code-input-lite__editor[role=combobox]', () => ({ role: 'textbox' })],
-  ['.cm-content:not([aria-label])', () => ({ 'aria-label': words().code })],
+  ['.cm-content:not([aria-label])', () => ({ 'aria-label': texts().code })],
   // A response, which could not be scrolled by keyboard.
   ['.cm-scroller[tabindex="-1"]:not(:has([contenteditable=true]))', () => ({ tabindex: '0' })],
   // What they control has no such id.

@@ -2,9 +2,10 @@
 
 import { $ } from '/page/dom.js'
 import { startTheme } from '/page/theme.js'
-import { startLanguage, words } from '/page/words.js'
+import { startLanguage } from '/page/words.js'
 import { createApiReference } from '/vendor/scalar/standalone.esm.js'
 import { keepAccessible } from './accessible.js'
+import { texts } from './texts.js'
 
 // Leaves curl, fetch, Python, Go and PHP.
 const HIDDEN_SAMPLES =
@@ -44,7 +45,7 @@ async function loadDocument() {
 
 /** Returns the settings in the page's language and theme. */
 function settings() {
-  const { locale, more, schemas, title } = words()
+  const { locale, more, schemas, title } = texts()
   document.title = title
   return {
     ...SETTINGS,
@@ -85,7 +86,7 @@ async function start() {
     keepAccessible()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    $('failure').textContent = words().failed(reason)
+    $('failure').textContent = texts().failed(reason)
     $('failure').hidden = false
   }
 }
