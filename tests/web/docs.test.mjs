@@ -18,19 +18,6 @@ const operations = Object.entries(api.paths).flatMap(([path, item]) =>
 const run = promisify(execFile)
 const WIDE = { viewport: { width: 1280, height: 900 } }
 
-// Until the Worker sends it.
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
-  "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-async function withPolicy(page, before) {
-  await page.route('**/docs', async (route) => {
-    const response = await route.fetch()
-    await route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': POLICY } })
-  })
-  await before?.(page)
-}
-
 let app
 
 before(async () => {
@@ -45,7 +32,7 @@ const section = (page, operationId) => page.locator(`section[id$="/${operationId
 /** Opens the reference, at an operation if there is one, and waits until it is rendered. */
 async function open(t, operationId = '', options = {}) {
   const url = `${app.url}/docs${operationId && hashOf(operationId)}`
-  const page = await app.visit(t, url, { ...WIDE, ...options, before: (page) => withPolicy(page, options.before) })
+  const page = await app.visit(t, url, { ...WIDE, ...options })
   await (operationId ? section(page, operationId).locator('pre').first() : page.locator('main h1')).waitFor()
   return page
 }
