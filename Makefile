@@ -157,9 +157,10 @@ recount: build ## duration of the recount of an event, and of the writes meanwhi
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench recount
 
-pictures: build test-tools ## render the pictures of docs/img again
+pictures: build test-tools ## take the pictures of docs/img and those that tests compare again
 	cargo build --quiet -p redis-rest
 	node scripts/pictures.mjs
+	PICTURES=take node --test tests/web/pictures.test.mjs
 
 # ---- Run and deploy
 

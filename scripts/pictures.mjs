@@ -1,4 +1,4 @@
-// `make pictures`: takes the screenshots in docs/img of the elements and the page, with invented members.
+// `make pictures`: takes the screenshots in docs/img, of the gallery and of the front page, with invented members.
 //
 //   node scripts/pictures.mjs [folder]
 
@@ -23,11 +23,18 @@ const MEMBERS = [
   ['hedy', 'Hedy Lamarr', 6],
   ['you', 'Chien-Shiung Wu', 5],
 ]
-const RANK = '<activity-rank src="APP_URL" group="GROUP" period="week" user="you"></activity-rank>'
-const HEATMAP = '<activity-heatmap src="APP_URL" user="you"></activity-heatmap>'
-const DETAILS = '[part=details]:not(:empty)'
+/** States of the gallery, by the name of their picture. */
+const STATES = {
+  element: 'full',
+  'element-phone': 'compact',
+  'element-empty': 'empty',
+  'element-stale': 'stale',
+  podium: 'podium',
+  heatmap: 'year',
+  card: 'card',
+}
 
-const app = await startApp()
+const app = await startApp({ vars: { LEVELS: { Newcomer: 0, Regular: 30, Pillar: 80 }, CONTENT_PERIODS: 'week,all' } })
 const cleanups = []
 const t = { after: (cleanup) => cleanups.push(cleanup) }
 
@@ -38,43 +45,59 @@ async function save(screenshot, name) {
 }
 
 /**
- * Takes a screenshot of an element once its details are shown.
- * @param {string} name
- * @param {string} body
- * @param {Record<string, any>} options of the page; `after` is called once it is open
+ * Opens a page of the deployment.
+ * @param {string} path
+ * @param {any} options of `visit`
  */
-async function takeElement(name, body, options = {}) {
-  const style = '<style>body { margin: 0; font: 16px system-ui } h1 { display: none } main { padding: 0 }</style>'
-  const { after = () => {}, width = 400, ...others } = options
-  const defaults = { viewport: { width, height: 900 }, deviceScaleFactor: 1.5, reducedMotion: 'reduce' }
-  const page = await app.open(t, style + body, { ...defaults, ...others })
-  await after(page)
-  await page.locator(DETAILS).first().waitFor()
-  const element = page.locator('activity-rank, activity-heatmap')
-  await save((options) => element.screenshot(options), name)
+const open = (path, options) => app.visit(t, new URL(path, app.url).href, options)
+
+/**
+ * Takes pictures of states of the gallery, and returns its page.
+ * @param {string} variant
+ * @param {Record<string, string>} states
+ * @param {Record<string, any>} [options]
+ */
+async function takeGallery(variant, states, options = {}) {
+  const defaults = { viewport: { width: 1280, height: 1400 }, deviceScaleFactor: 1.5, reducedMotion: 'reduce' }
+  const page = await open(`/gallery#${variant}`, { ...defaults, ...options })
+  await page.locator('#full [part~=row]').first().waitFor()
+  await page.locator('#year [part=summary]:not(:empty)').waitFor()
+  for (const [name, state] of Object.entries(states)) {
+    await save((options) => page.locator(`[id="${state}"] > [src]`).screenshot(options), name)
+  }
+  return page
 }
 
-/** Takes a screenshot of the page of a user who has just liked something. */
+/**
+ * Takes a picture of the front page of a member who has signed in by a link.
+ * @param {string} name
+ * @param {Record<string, any>} options
+ */
 async function takePage(name, options) {
-  const defaults = { viewport: { width: 1040, height: 1240 }, reducedMotion: 'reduce' }
-  const page = await app.visit(t, `${app.url}#week`, { ...defaults, ...options })
-  await page.locator('#token').fill(app.token('you'))
-  await page.locator('#token').press('Enter')
-  await page.locator('activity-heatmap [part~=streak]:not(:empty)').waitFor()
-  await page.locator('#actions button').first().click()
-  await page.locator('#news:not(:empty)').waitFor()
-  await page.locator(`#board ${DETAILS}`).waitFor()
+  const defaults = { viewport: { width: 1100, height: 1240 }, reducedMotion: 'reduce' }
+  const page = await open(`/#week&token=${app.token('you')}`, { ...defaults, ...options })
+  await page.locator('#board [part~=row]').first().waitFor()
+  await page.locator('activity-heatmap [part=summary]:not(:empty)').waitFor()
   await page.evaluate('scrollTo(0, 0)')
   await save((options) => page.screenshot(options), name)
 }
 
 async function countActivities() {
-  const profiles = MEMBERS.map(([id, name]) => ({ id, name }))
-  await app.request('PUT', '/v1/users', profiles)
-  const likes = MEMBERS.flatMap(([user, , count]) =>
-    Array.from({ length: count }, (_, index) => ({ user, action: 'like', target: `p${index}`, groups: [app.group] })),
+  await app.request(
+    'PUT',
+    '/v1/users',
+    MEMBERS.map(([id, name]) => ({ id, name })),
   )
-  await app.count(likes)
+  const likes = (from) =>
+    MEMBERS.flatMap(([user, , count], index) =>
+      Array.from({ length: from ? (count * 7 + index * 11) % 50 : count }, (_, number) => ({
+        user,
+        action: 'like',
+        target: `p${number}${from}`,
+        ...(from && { at: new Date(Date.now() - from * DAY).toISOString() }),
+      })),
+    )
+  for (const from of [0, 7, 14]) await app.count(likes(from).slice(0, 500))
   const days = Array.from({ length: 30 }, (_, index) => index + 1).filter((day) => day % 7 > 1 && day !== 11)
   const past = days.flatMap((day) =>
     Array.from({ length: 1 + ((day * 7) % 9) }, (_, index) => ({
@@ -87,38 +110,20 @@ async function countActivities() {
   await app.count(past)
 }
 
-const setToken = (page) =>
-  page.evaluate((token) => {
-    document.querySelector('activity-heatmap').token = token
-  }, app.token('you'))
-
-/** Marks the board as stale, as during an outage of the store. */
-async function serveStale(page) {
-  // Boards of an event stream are never stale.
-  await page.route(/\/live\?/, (route) => route.abort())
-  await page.route(/ranking\/week\?/, async (route) => {
-    const response = await route.fetch()
-    const as_of = new Date(Date.now() - 12e5).toISOString()
-    await route.fulfill({ response, json: { ...(await response.json()), stale: true, as_of } })
-  })
-}
-
 try {
   mkdirSync(FOLDER, { recursive: true })
-  app.newGroup()
   await countActivities()
-  for (const colorScheme of ['light', 'dark']) {
-    await takeElement(`element-${colorScheme}`, RANK, { colorScheme })
-    await takeElement(`heatmap-${colorScheme}`, HEATMAP, { colorScheme, after: setToken })
+  for (const scheme of ['light', 'dark']) {
+    const states = Object.entries(STATES).map(([name, state]) => [`${name}-${scheme}`, state])
+    const page = await takeGallery(`${scheme}/en`, Object.fromEntries(states))
+    await page.evaluate('scrollTo(0, 0)')
+    await save((options) => page.screenshot(options), `gallery-${scheme}`)
   }
-  await takeElement('element-phone', RANK, { width: 320, deviceScaleFactor: 1 })
-  await takeElement('element-chinese', RANK.replace('user', 'lang="zh-CN" user'), { deviceScaleFactor: 1 })
-  await takeElement('element-empty', RANK.replace('GROUP', 'nobody'), { deviceScaleFactor: 1 })
-  await takeElement('element-stale', RANK, { before: serveStale, deviceScaleFactor: 1 })
+  await takeGallery('light/zh-Hans', { 'element-chinese': 'list' })
   for (const colorScheme of ['light', 'dark']) {
     await takePage(`page-${colorScheme}`, { colorScheme, deviceScaleFactor: 1.5 })
   }
-  await takePage('page-phone', { viewport: { width: 320, height: 1600 } })
+  await takePage('page-phone', { viewport: { width: 390, height: 1600 } })
   await takePage('page-chinese', { locale: 'zh-CN' })
 } finally {
   for (const cleanup of cleanups) await cleanup()

@@ -55,6 +55,7 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
 [part~=third] > [part=rank] { background: var(--activity-rank-third, #eab587) }
 @container (max-inline-size: 34em) {
   [part=rank] { font-size: 1em; padding-inline: .4em }
+  [part=top] { font-size: .6875em }
   [part=unit], .unranked { position: absolute; clip-path: inset(50%); inline-size: 1px; block-size: 1px; overflow: hidden }
 }
 @container (max-inline-size: 20em) {
