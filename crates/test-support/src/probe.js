@@ -100,6 +100,7 @@ export default {
     const acknowledged = []
     const observed = (message) => ({
       id: message.id,
+      timestamp: message.timestamp,
       attempts: message.attempts,
       body: message.body,
       ack() {
