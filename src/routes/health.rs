@@ -7,15 +7,49 @@ use crate::log;
 use crate::request::Request;
 use crate::response::Response;
 use activity_rank_core::calendar::{Instant, Period};
-use activity_rank_core::config::Config;
-use activity_rank_core::error::Error;
+use activity_rank_core::config::{Config, LevelView, Origins, RuleView};
+use activity_rank_core::error::{Error, Problem};
 use activity_rank_core::object::Object;
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::health::{self, StoreHealth};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The warning of a deployment without an edge cache.
 const WORKERS_DEV: &str = "The Cache API stores nothing under workers.dev: each isolate caches boards for itself, and there are no cached copies while the store is unavailable. Use a domain of your own.";
+
+#[derive(Serialize)]
+struct View<'a> {
+    status: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<Problem>,
+    configured: Option<Configured<'a>>,
+    warnings: Vec<String>,
+}
+
+/// The configuration, without secrets.
+#[derive(Serialize)]
+struct Configured<'a> {
+    timezone: &'a str,
+    periods: Vec<&'static str>,
+    content_periods: Vec<&'static str>,
+    actions: Vec<&'a str>,
+    rules: Object<&'a str, RuleView>,
+    levels: Vec<LevelView<'a>>,
+    public_stats: bool,
+    playground: bool,
+    decimals: u32,
+    order_bits: u32,
+    board_max_age: u32,
+    store_timeout_ms: u32,
+    cron_budget: u32,
+    prefix: &'a str,
+    shards: u32,
+    service_keys: usize,
+    user_tokens: Vec<&'static str>,
+    allowed_origins: &'a Origins,
+    bound: Vec<&'static str>,
+}
 
 /// 200 if the store responds, else 503. Reports a misconfiguration too.
 pub async fn get(app: &App, request: &Request) -> Response {
@@ -26,7 +60,7 @@ pub async fn get(app: &App, request: &Request) -> Response {
         Ok(deployment) => deployment,
         Err(error) => return unhealthy(request, "misconfigured", &error, None),
     };
-    let configured = configured(&deployment.config, request.now);
+    let configured = Configured::new(&deployment.config, request.now);
     let today = deployment.calendar.date_at(request.now);
     match health::check(deployment, today).await {
         Ok(health) => {
@@ -34,8 +68,13 @@ pub async fn get(app: &App, request: &Request) -> Response {
             if request.origin.ends_with(".workers.dev") {
                 warnings.push(WORKERS_DEV.to_owned());
             }
-            let body = json!({"status": "ok", "version": VERSION, "configured": configured, "warnings": warnings});
-            Response::json(&body)
+            Response::json(&View {
+                status: "ok",
+                version: VERSION,
+                problem: None,
+                configured: Some(configured),
+                warnings,
+            })
         }
         Err(error @ Error::Misconfigured(..)) => {
             unhealthy(request, "misconfigured", &error, Some(configured))
@@ -46,20 +85,18 @@ pub async fn get(app: &App, request: &Request) -> Response {
 
 fn unhealthy(
     request: &Request,
-    status: &str,
+    status: &'static str,
     error: &Error,
-    configured: Option<Value>,
+    configured: Option<Configured<'_>>,
 ) -> Response {
     log::failure(request, error);
-    let problem = error.problem();
-    let body = json!({
-        "status": status,
-        "version": VERSION,
-        "problem": problem,
-        "configured": configured,
-        "warnings": [],
+    let mut response = Response::json(&View {
+        status,
+        version: VERSION,
+        problem: Some(error.problem()),
+        configured,
+        warnings: Vec::new(),
     });
-    let mut response = Response::json(&body);
     response.status = 503;
     response.with("retry-after", "1")
 }
@@ -102,27 +139,29 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
     warnings
 }
 
-fn configured(config: &Config, now: Instant) -> Value {
-    let names = |period: &Period| period.name();
-    json!({
-        "timezone": config.timezone,
-        "periods": config.periods.iter().map(names).collect::<Vec<_>>(),
-        "content_periods": config.content_periods.iter().map(names).collect::<Vec<_>>(),
-        "actions": config.rules.actions().collect::<Vec<_>>(),
-        "rules": Object(config.rules.current(now, config.layout).collect()),
-        "levels": config.levels.views(config.layout).collect::<Vec<_>>(),
-        "public_stats": config.public_stats,
-        "playground": config.playground,
-        "decimals": config.layout.decimals,
-        "order_bits": config.layout.order_bits,
-        "board_max_age": config.board_max_age,
-        "store_timeout_ms": config.store_timeout,
-        "cron_budget": config.cron_budget,
-        "prefix": config.prefix,
-        "shards": config.shards,
-        "service_keys": config.service_keys.len(),
-        "user_tokens": config.tokens.configured(),
-        "allowed_origins": config.allowed_origins,
-        "bound": config.bound.names().collect::<Vec<_>>(),
-    })
+impl<'a> Configured<'a> {
+    fn new(config: &'a Config, now: Instant) -> Self {
+        let names = |periods: &[Period]| periods.iter().map(|period| period.name()).collect();
+        Self {
+            timezone: &config.timezone,
+            periods: names(&config.periods),
+            content_periods: names(&config.content_periods),
+            actions: config.rules.actions().collect(),
+            rules: Object(config.rules.current(now, config.layout).collect()),
+            levels: config.levels.views(config.layout).collect(),
+            public_stats: config.public_stats,
+            playground: config.playground,
+            decimals: config.layout.decimals,
+            order_bits: config.layout.order_bits,
+            board_max_age: config.board_max_age,
+            store_timeout_ms: config.store_timeout,
+            cron_budget: config.cron_budget,
+            prefix: &config.prefix,
+            shards: config.shards,
+            service_keys: config.service_keys.len(),
+            user_tokens: config.tokens.configured(),
+            allowed_origins: &config.allowed_origins,
+            bound: config.bound.names().collect(),
+        }
+    }
 }

@@ -164,9 +164,10 @@ impl Store {
     }
 
     /// Returns the elements and expiries of all keys of the prefix. A stream without entries is as
-    /// good as none.
+    /// good as none. The progress of the jobs, which changes with each run, is left out.
     pub fn snapshot(&mut self) -> Snapshot {
-        let keys = self.full_keys();
+        let mut keys = self.full_keys();
+        keys.retain(|key| rest(key) != "j");
         let read = |key: String| {
             let elements = self.elements(&key);
             let expiry = self.run("PEXPIRETIME", &[&key]);

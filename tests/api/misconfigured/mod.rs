@@ -138,7 +138,7 @@ async fn rejected_store_token_is_reported() {
 async fn writes_without_configured_keys_return_401() {
     for keys in [json!(null), json!(""), json!(" , "), json!([])] {
         let (app, client) = start(|worker| worker.json("SERVICE_KEYS", keys));
-        for (method, path, body) in [0, 4, 5, 7, 8, 9].map(|index| REQUESTS[index].clone()) {
+        for (method, path, body) in [0, 4, 5, 8, 9, 10].map(|index| REQUESTS[index].clone()) {
             let response = client.send(method, path, body, JSON).await;
             let detail = "Neither service keys nor user tokens are configured, so this request is never allowed.";
             response.assert(401, problem("unauthenticated", detail));

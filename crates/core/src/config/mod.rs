@@ -11,9 +11,9 @@ mod vars;
 mod webhooks;
 
 pub use bound::Bound;
-pub use levels::{Level, Levels};
+pub use levels::{Level, LevelView, Levels};
 pub use origins::Origins;
-pub use rules::{ADJUST, Once, Rule, Rules, StartOf};
+pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf};
 pub use scopes::{Scope, Scopes};
 pub use service_keys::ServiceKeys;
 pub use tokens::Tokens;
