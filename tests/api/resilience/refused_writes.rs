@@ -27,8 +27,8 @@ enum Request {
     Adjustment(Value),
 }
 
-/// The effects of a request: scores by board, the history, outcomes, and changes in the outbox.
-type Effects = (Vec<Value>, Value, Vec<String>, Vec<String>);
+/// The effects of a request: standings by board, the history, outcomes, and changes in the outbox.
+type Effects = (Value, Value, Vec<String>, Vec<String>);
 
 fn user() -> String {
     peer("ada")
@@ -156,13 +156,7 @@ fn cases() -> Vec<Case> {
 
 async fn effects(client: &Client, store: &mut Store, outcomes: Vec<String>) -> Effects {
     let user = user();
-    let mut scores = Vec::new();
-    for period in ["day", "week", "month", "year", "all"] {
-        let standing = client
-            .read(&format!("/v1/ranking/{period}/users/{user}"))
-            .await;
-        scores.push(standing["score"].clone());
-    }
+    let standings = client.read(&format!("/v1/users/{user}/standings")).await;
     let history = client.read(&format!("/v1/users/{user}/activity")).await;
     let outbox = store.key_of(&user, "o");
     let entries: Vec<(String, Vec<String>)> = store.run("XRANGE", &[&outbox, "-", "+"]);
@@ -178,7 +172,7 @@ async fn effects(client: &Client, store: &mut Store, outcomes: Vec<String>) -> E
     };
     let mut changes: Vec<String> = entries.iter().map(change).collect();
     changes.sort();
-    (scores, history, outcomes, changes)
+    (standings, history, outcomes, changes)
 }
 
 /// Sends the activities before the request.
@@ -237,6 +231,7 @@ async fn one_refused_write_changes_nothing() {
         for number in 1..=case.most {
             let context = format!("{}, write {number}", case.name);
             let before = send_refused(&app, &forwarder, &case, Refusal::Only(number)).await;
+            let is_complete = before.is_none() && refused > 0 && case.expected.len() == 1;
             let sent = match before {
                 Some(before) => {
                     refused += 1;
@@ -246,6 +241,9 @@ async fn one_refused_write_changes_nothing() {
                 None => case.expected.clone(),
             };
             assert_eq!(effects(&app, &mut store, sent).await, expected, "{context}");
+            if is_complete {
+                break;
+            }
         }
         // An array is counted item by item instead.
         assert!(
@@ -310,6 +308,7 @@ async fn retry_completes_refused_writes() {
             for number in 1..=case.most {
                 let context = format!("{}, from write {number}, {other:?}", case.name);
                 let before = send_refused(&app, &forwarder, &case, Refusal::From(number)).await;
+                let is_complete = before.is_none();
                 if let Some(other) = other {
                     app.send_activity(other.clone()).await.assert_status(200);
                 }
@@ -322,6 +321,9 @@ async fn retry_completes_refused_writes() {
                 };
                 assert_eq!(effects(&app, &mut store, sent).await, expected, "{context}");
                 assert_eq!(store.undo_logs(), [""; 0], "{context}");
+                if is_complete {
+                    break;
+                }
             }
             assert!(
                 refused > 1 && refused < case.most,
