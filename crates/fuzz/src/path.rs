@@ -3,12 +3,13 @@
 use std::sync::LazyLock;
 
 use activity_rank::journal::JournalRequest;
-use activity_rank::routes::table::Route;
+use activity_rank::routes::table::{Page, Route};
 use activity_rank_core::board::{
     BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
     StandingsRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::{Date, Instant, Period, Utc};
+use activity_rank_core::card::{CardFormat, CardRequest};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::content::ListRequest;
 use activity_rank_core::digest::{DigestRequest, FeedRequest};
@@ -97,8 +98,12 @@ fn check_route(path: &str, query: &str) {
         Err(error) => return assert_eq!(error.status(), 404, "{path:?}"),
     };
     let rendered = match &route {
-        Route::Home => "/".to_owned(),
-        Route::Docs => "/docs".to_owned(),
+        Route::Page(Page::Home) => "/".to_owned(),
+        Route::Page(Page::Member(user)) => format!("/u/{}", encoded(user)),
+        Route::Page(Page::Playground) => "/try".to_owned(),
+        Route::Page(Page::Admin) => "/admin".to_owned(),
+        Route::Page(Page::Gallery) => "/gallery".to_owned(),
+        Route::Page(Page::Docs) => "/docs".to_owned(),
         Route::Health => "/healthz".to_owned(),
         Route::OpenApi => "/openapi.json".to_owned(),
         Route::Activity => "/v1/activity".to_owned(),
@@ -133,6 +138,7 @@ fn check_route(path: &str, query: &str) {
         Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
         Route::Points(user) => format!("/v1/users/{}/points", encoded(user)),
         Route::Standings(user) => format!("/v1/users/{}/standings", encoded(user)),
+        Route::Card(format, user) => format.pattern().replace("{user}", &encoded(user)),
         Route::UserTargets(user) => format!("/v1/users/{}/targets", encoded(user)),
         Route::Moderation(user) => format!("/v1/users/{}/moderation", encoded(user)),
         Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
@@ -141,6 +147,7 @@ fn check_route(path: &str, query: &str) {
         Route::WebhookDeliveries => "/v1/webhooks/deliveries".to_owned(),
         Route::WebhookRetry(id) => format!("/v1/webhooks/deliveries/{}/retry", encoded(id)),
         Route::Stats => "/v1/stats".to_owned(),
+        Route::Status => "/v1/status".to_owned(),
         Route::Digest(week) => format!("/v1/digest/{}", encoded(week)),
         Route::Feed(format) => format.path().to_owned(),
     };
@@ -196,11 +203,13 @@ fn check_route(path: &str, query: &str) {
         }
         Route::Standings(user) => check_standings(user, query),
         Route::UserTargets(user) => check_list(user, query),
+        Route::Card(format, user) => check_card(*format, user, query),
         // The page has no query, so its query is used for a board.
-        Route::Home => check_board(BoardKind::Members, "day", "42", query),
+        Route::Page(Page::Home) => check_board(BoardKind::Members, "day", "42", query),
         Route::Health
         | Route::OpenApi
-        | Route::Docs
+        | Route::Page(_)
+        | Route::Status
         | Route::Activity
         | Route::Profiles
         | Route::Targets
@@ -413,6 +422,22 @@ fn check_standings(user: &str, query: &str) {
         let reversed =
             StandingsRequest::parse(user, &reversed(query), &CONFIG, today(), Vec::new());
         assert_eq!(reversed, Ok(standings));
+    }
+}
+
+/// Asserts that the normal form of a card, which is the cache key, has the same meaning.
+fn check_card(format: CardFormat, user: &str, query: &str) {
+    let card = CardRequest::parse(format, user, query, &CONFIG, today());
+    assert_documented_error("", card.as_ref().err());
+    if let Ok(card) = card {
+        assert!(is_id(user), "{user:?}");
+        assert!(card.picture_type().is_some() || query.trim_matches('&').is_empty());
+        let normal = card.normal_form();
+        let (path, normal_query) = normal.split_once('?').unwrap_or((&normal, ""));
+        let route = Route::Card(format, user.to_owned());
+        assert_eq!(Route::parse(path), Ok(route));
+        let reparsed = CardRequest::parse(format, user, normal_query, &CONFIG, today());
+        assert_eq!(reparsed.map(|card| card.normal_form()), Ok(normal));
     }
 }
 

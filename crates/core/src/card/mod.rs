@@ -115,10 +115,10 @@ impl CardFormat {
 }
 
 impl Theme {
-    fn name(self) -> &'static str {
+    fn parameter(self) -> &'static str {
         match self {
-            Self::Light => "light",
-            Self::Dark => "dark",
+            Self::Light => "&theme=light",
+            Self::Dark => "&theme=dark",
         }
     }
 }
@@ -172,8 +172,11 @@ impl CardRequest {
     pub fn normal_form(&self) -> String {
         let Look { theme, lang } = self.look;
         let path = self.format.pattern().replace("{user}", &self.days.user);
-        let theme = theme.map_or("", Theme::name);
-        format!("{path}?theme={theme}&lang={}", lang.tag())
+        if self.format == CardFormat::Json {
+            return path;
+        }
+        let theme = theme.map_or("", Theme::parameter);
+        format!("{path}?lang={}{theme}", lang.tag())
     }
 
     /// Returns the media type; `None` for JSON.
