@@ -9,7 +9,7 @@ use crate::text::escaped;
 /// The space around each of the two texts.
 const MARGIN: usize = 6;
 
-const SHAPE: &str = "text{font:11px Verdana,'DejaVu Sans','PingFang SC','Microsoft YaHei',sans-serif;fill:#fff;text-anchor:middle}";
+const SHAPE: &str = "text{font:11px Verdana,'DejaVu Sans',sans-serif;fill:#fff;text-anchor:middle}";
 const LIGHT: &str = ".a{fill:#4b5563}.b{fill:#00695c}";
 const DARK: &str = ".a{fill:#39424e}.b{fill:#0b7568}";
 

@@ -20,7 +20,7 @@ const BOLD_18: usize = 21;
 const BOLD_12: usize = 13;
 
 /// What does not depend on the colours.
-const SHAPE: &str = "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei',sans-serif;font-size:13px}\
+const SHAPE: &str = "text{font-family:system-ui,'Segoe UI',sans-serif;font-size:13px}\
     .s{font-size:11px}.n,.r{font-size:18px;font-weight:700}.l{font-weight:600;font-size:12px}.i{font-size:20px}.c{text-anchor:middle}\
     .k{fill:#1b2330}.p1{fill:#ffd75e}.p2{fill:#d5dbe2}.p3{fill:#eab587}";
 const LIGHT: &str = ".b{fill:#fff;stroke:#dde3e9}.o{fill:#f6f7f8;stroke:#dde3e9}.t{fill:#1b2330}.m{fill:#5a6676}.a{fill:#00695c}.g{fill:#e6f0ef}.f{fill:#d9480f}";
