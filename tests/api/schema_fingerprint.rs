@@ -99,7 +99,7 @@ async fn first_write_stores_the_fingerprint() {
     let other = TestApp::with(|worker| worker.var("PREFIX", prefix).var("POINT_DECIMALS", "1"));
     let undo = r#"{"user":"42","action":"like","target":"never","undo":true}"#;
     let undo = (Method::POST, "/v1/activity", undo);
-    for (method, path, body) in [&REQUESTS[0], &REQUESTS[7], &REQUESTS[8], &undo] {
+    for (method, path, body) in [&REQUESTS[0], &REQUESTS[8], &REQUESTS[9], &undo] {
         other.get("/v1/ranking/day").await.assert_status(200);
         let written = app.send(method.clone(), path, *body, JSON).await;
         written.assert_status(200);
