@@ -66,7 +66,8 @@ fn define_event(worker: &Worker) {
 fn responses_match_openapi_document() {
     // All periods, because the document allows each.
     let periods = "day,week,month,year,all";
-    let worker = Worker::builder().var("CONTENT_PERIODS", periods).start();
+    let worker = Worker::builder().var("CONTENT_PERIODS", periods);
+    let worker = worker.json("PLAYGROUND", json!(true)).start();
     define_event(&worker);
     let file = target().join("schema.ndjson");
     let (seed, min_cases) = (number("SEED", 1), number("CASES", 1000));
