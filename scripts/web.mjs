@@ -89,7 +89,10 @@ export async function assemble(folder) {
   for (const path of filesBelow(WEB)) files.set(path, readFileSync(join(WEB, path)))
   for (const { package: name, from, to, files: wanted, licence } of VENDOR) {
     const paths = filesBelow(join(name, from)).filter((path) => wanted.test(path))
-    for (const path of paths) files.set(`${to}/${path}`, readFileSync(join(name, from, path)))
+    // Their source maps are not served.
+    const content = (/** @type {string} */ path) =>
+      readFileSync(join(name, from, path), 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n')
+    for (const path of paths) files.set(`${to}/${path}`, content(path))
     files.set(`${to}/${licence}`, readFileSync(join(name, licence)))
   }
   /** @type {Record<string, { file: string, integrity: string }>} */
