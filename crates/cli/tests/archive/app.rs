@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json, until};
+use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json, shards, until};
 
 /// Number of users of a board that is too large for one page.
 pub const MANY: usize = 700;
@@ -116,15 +116,13 @@ impl TestApp {
             self.send(json!({"user": user, "action": action, "target": target, "at": at(seconds), "groups": ["eu"]}))
                 .await;
         };
-        for (user, seconds) in [
-            ("ada", 1),
-            ("bob", 7),
-            ("cyd", 29),
-            ("dan", 30),
-            ("gone", 8),
-            ("eve", 9),
-        ] {
+        for (user, seconds) in [("ada", 1), ("bob", 7), ("cyd", 29), ("dan", 30), ("eve", 9)] {
             send(user, "like", "event", seconds).await;
+        }
+        // A rebuild lacks the changes of users who have been erased, so it numbers later ones otherwise: equal scores on
+        // different shards may change places.
+        if shards() == 1 {
+            send("gone", "like", "event", 8).await;
         }
         send("cyd", "visit", "/event", 10).await;
         self.send(
