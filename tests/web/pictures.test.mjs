@@ -46,6 +46,8 @@ async function open(t, variant, options = {}) {
     })
   await eventually(() => page.locator('figure').count(), STATES.length)
   await eventually(loading, 0)
+  // The winners load after the boards.
+  await eventually(() => page.locator('#full [part~=winner]').count(), 3)
   return page
 }
 
