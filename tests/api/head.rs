@@ -35,7 +35,14 @@ async fn head_has_status_and_headers_of_get() {
     {
         let (get, head) = (app.get(&path).await, app.head(&path).await);
         assert_eq!((head.status, &*head.text), (get.status, ""), "{path}");
-        assert_eq!(headers(&head), headers(&get), "{path}");
+        let [mut head, mut get] = [headers(&head), headers(&get)];
+        // Its numbers change between two requests, and with them its length.
+        if path == "/v1/status" {
+            for headers in [&mut head, &mut get] {
+                headers.retain(|(name, _)| name != "content-length");
+            }
+        }
+        assert_eq!(head, get, "{path}");
     }
 }
 
