@@ -4,12 +4,13 @@
 /** @typedef {(context: Context, argument: string) => Promise<Node>} View */
 
 import { $, make } from '../page/dom.js'
+import { directionOf, preferredLanguage, storeLanguage } from '../page/words.js'
 import { Api, ApiError } from './api.js'
 import { auditView } from './audit.js'
 import { eventsView } from './events.js'
 import { Format } from './format.js'
 import { healthView } from './health.js'
-import { direction, languages, load, preferred, store } from './language.js'
+import { languages, load } from './language.js'
 import { memberView } from './member.js'
 import { membersView } from './members.js'
 import { numbersView } from './numbers.js'
@@ -129,7 +130,7 @@ async function setLanguage(tag) {
   texts = await load(tag)
   format = new Format(tag)
   document.documentElement.lang = tag
-  document.documentElement.dir = direction(tag)
+  document.documentElement.dir = directionOf(tag)
   document.title = `${texts.admin} · ${location.host}`
   languageField.value = tag
   for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-text]'))) {
@@ -190,7 +191,7 @@ function signOut(reason) {
 
 async function start() {
   for (const { tag, name } of languages()) languageField.append(make('option', { value: tag, lang: tag }, name))
-  await setLanguage(preferred())
+  await setLanguage(preferredLanguage())
   $('host').textContent = location.host
   const key = sessionStorage.getItem(STORAGE_KEY)
   if (key) await signIn(key, true)
@@ -200,7 +201,7 @@ async function start() {
 }
 
 languageField.addEventListener('change', async () => {
-  store(languageField.value)
+  storeLanguage(languageField.value)
   await setLanguage(languageField.value)
   $('sign-in-error').textContent = ''
   if (api) await open({ isSame: true })

@@ -28,7 +28,7 @@ export async function startLanguage(select, onChange = () => {}, part = 'pages')
   await setLanguage(preferredLanguage(), part)
   select.value = language()
   select.addEventListener('change', async () => {
-    store(select.value)
+    storeLanguage(select.value)
     await setLanguage(select.value, part)
     onChange()
   })
@@ -42,7 +42,7 @@ async function setLanguage(tag, part) {
   current = (await import(`../languages/${tag}.js`))[part]
   const root = document.documentElement
   root.lang = tag
-  root.dir = RIGHT_TO_LEFT.includes(scriptOf(tag)) ? 'rtl' : 'ltr'
+  root.dir = directionOf(tag)
   label(document)
   for (const element of embedded()) element.lang = tag
 }
@@ -66,11 +66,17 @@ function option(tag) {
   return Object.assign(new Option(name, tag), { lang: tag })
 }
 
+/**
+ * Returns the direction of a language's script.
+ * @param {string} tag
+ */
+export const directionOf = (tag) => (RIGHT_TO_LEFT.includes(scriptOf(tag)) ? 'rtl' : 'ltr')
+
 /** @param {string} tag */
 const scriptOf = (tag) => new Intl.Locale(tag).maximize().script ?? ''
 
 /** Returns the first language that the reader has selected or set in the browser; English if there is none. */
-function preferredLanguage() {
+export function preferredLanguage() {
   for (const wanted of [stored(), ...navigator.languages]) {
     if (!wanted) continue
     const { language } = new Intl.Locale(wanted)
@@ -90,8 +96,11 @@ function stored() {
   }
 }
 
-/** @param {string} tag */
-function store(tag) {
+/**
+ * Remembers the language that the reader has selected.
+ * @param {string} tag
+ */
+export function storeLanguage(tag) {
   try {
     localStorage.setItem(STORAGE_KEY, tag)
   } catch {
