@@ -96,7 +96,8 @@ proptest! {
     #[test]
     fn pictures_are_well_formed(
         name in prop::option::of("[\\PC<>&\"'\u{0}-\u{20}\u{600}-\u{6ff}]{0,80}"),
-        level in "[\\PC<>&\"]{0,38}x",
+        // Names of levels contain no line or paragraph separators.
+        level in "([<>&\"]|[\\PC--[\u{2028}\u{2029}]]){0,38}x",
         rank in prop::option::of(1_u64..1_000_000_000),
         points in 0_u64..8_000_000,
         query in prop::sample::select(vec!["", "theme=dark", "lang=zh-Hans", "theme=light&lang=en"]),
