@@ -166,14 +166,30 @@ async fn broken_service_still_sends_cors_headers() {
 async fn invalid_origin_setting_allows_no_origin() {
     let app = TestApp::with(|worker| worker.var("ALLOWED_ORIGINS", "https://community.example/"));
     let detail = "ALLOWED_ORIGINS: 'https://community.example/' is not an origin such as \
-        https://example.com or http://localhost:8080: scheme, host and port alone, no * and no / \
-        at the end";
+        https://example.com or http://localhost:8080: scheme, host and port alone, no / at the end, \
+        and no * but for the port of localhost, 127.0.0.1 or [::1]";
     assert_misconfigured(&app, &REQUESTS, detail).await;
     let api = Api::new(app.url());
     for origin in [PAGE, "https://community.example/"] {
         let response = get(&api, "/", &[("origin", origin)]).await;
         assert_eq!(headers(&response, true), BTreeSet::new());
     }
+}
+
+#[tokio::test]
+async fn every_port_of_localhost_can_be_allowed() {
+    let app = TestApp::with(|worker| worker.var("ALLOWED_ORIGINS", "http://localhost:*"));
+    let api = Api::new(app.url());
+    for origin in ["http://localhost", "http://localhost:5173"] {
+        let response = get(&api, "/v1/ranking/day", &[("origin", origin)]).await;
+        assert_eq!(headers(&response, true), cors_headers(origin, &response));
+    }
+    let other = [("origin", "http://127.0.0.1:5173")];
+    let response = get(&api, "/v1/ranking/day", &other).await;
+    assert_eq!(
+        headers(&response, true),
+        BTreeSet::from([("vary", "Origin")])
+    );
 }
 
 #[tokio::test]

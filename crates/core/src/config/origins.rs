@@ -6,7 +6,11 @@ use serde::Serialize;
 
 const NAME: &str = "ALLOWED_ORIGINS";
 
-/// Origins as browsers send them: `https://example.com`, `http://localhost:8080`.
+/// The hosts of which every port may be allowed: a development server chooses its port.
+const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Origins as browsers send them: `https://example.com`, `http://localhost:8080`. `http://localhost:*` is every port of
+/// a loopback host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Origins(Vec<String>);
 
@@ -22,7 +26,8 @@ impl Origins {
             normal_form(word).ok_or_else(|| {
                 let remedy = format!(
                     "'{word}' is not an origin such as https://example.com or \
-                     http://localhost:8080: scheme, host and port alone, no * and no / at the end"
+                     http://localhost:8080: scheme, host and port alone, no / at the end, and no * \
+                     but for the port of localhost, 127.0.0.1 or [::1]"
                 );
                 Error::Misconfigured(NAME, remedy)
             })
@@ -39,7 +44,12 @@ impl Origins {
     /// Returns whether an origin is allowed.
     #[must_use]
     pub fn allow(&self, origin: &str) -> bool {
-        self.0.iter().any(|allowed| allowed == origin)
+        self.0
+            .iter()
+            .any(|allowed| match allowed.strip_suffix(":*") {
+                Some(host) => origin.strip_prefix(host).is_some_and(is_port),
+                None => allowed == origin,
+            })
     }
 }
 
@@ -61,6 +71,7 @@ fn normal_form(origin: &str) -> Option<String> {
         return None;
     }
     let port = match port {
+        Some("*") if LOOPBACK_HOSTS.contains(&host) => return Some(origin),
         Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
             digits.parse::<u16>().ok()?
         }
@@ -71,6 +82,13 @@ fn normal_form(origin: &str) -> Option<String> {
         format!("{scheme}://{host}")
     } else {
         format!("{scheme}://{host}:{port}")
+    })
+}
+
+/// Returns whether the end of an origin is a port, or nothing: the default port.
+fn is_port(end: &str) -> bool {
+    end.strip_prefix(':').map_or(end.is_empty(), |digits| {
+        !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
     })
 }
 
@@ -94,7 +112,7 @@ fn is_host(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NAME, Origins, Vars};
+    use super::{LOOPBACK_HOSTS, NAME, Origins, Vars};
     use crate::error::Error;
     use serde_json::{Value, json};
 
@@ -168,9 +186,42 @@ mod tests {
     }
 
     #[test]
+    fn every_port_of_a_loopback_host_is_allowed() {
+        let origins = parse(json!(
+            "http://localhost:*,HTTP://127.0.0.1:*,http://[::1]:*"
+        ))
+        .unwrap();
+        for host in LOOPBACK_HOSTS {
+            for port in ["", ":1", ":4321", ":65535"] {
+                assert!(
+                    origins.allow(&format!("http://{host}{port}")),
+                    "{host}{port}"
+                );
+            }
+        }
+        let others = [
+            "https://localhost",
+            "http://localhost:",
+            "http://localhost:*",
+            "http://localhost:80.evil.example",
+            "http://localhost.evil.example",
+            "http://evil.example",
+            "http://127.0.0.1:+1",
+            "http://127.0.0.11",
+        ];
+        for origin in others {
+            assert!(!origins.allow(origin), "{origin}");
+        }
+    }
+
+    #[test]
     fn invalid_origins_are_reported() {
         let invalid = [
             "*",
+            "http://*:3000",
+            "http://example.com:*",
+            "http://127.0.0.2:*",
+            "http://localhost:3*",
             "null",
             "example.com",
             "//example.com",
@@ -197,7 +248,8 @@ mod tests {
         for origin in invalid {
             let remedy = format!(
                 "'{origin}' is not an origin such as https://example.com or http://localhost:8080: \
-                 scheme, host and port alone, no * and no / at the end"
+                 scheme, host and port alone, no / at the end, and no * but for the port of localhost, \
+                 127.0.0.1 or [::1]"
             );
             let error = Error::Misconfigured(NAME, remedy);
             assert_eq!(parse(json!(["https://a.example", origin])), Err(error));
