@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { startCron } from './cron.mjs'
+import { profiles, targets } from './demo.mjs'
 import { developmentFiles } from './development.mjs'
 import { readConfig } from './environments.mjs'
 import { Server } from './server.mjs'
@@ -114,20 +115,13 @@ async function importOnce() {
   if (existsSync(marker)) return
   console.log(`dev: importing ${COMMUNITY} (once)`)
   // Before the activities: a target receives from its registration on.
-  const targets = `${redis.folder}/targets.jsonl`
-  writeFileSync(targets, publishedTargets().join('\n'))
-  await upload(['targets', targets])
+  for (const [command, lines] of Object.entries({ profiles: profiles(), targets: targets() })) {
+    const file = `${redis.folder}/${command}.jsonl`
+    writeFileSync(file, lines.join('\n'))
+    await upload([command, file])
+  }
   await upload(['import', COMMUNITY, '--shift-to-now'])
   writeFileSync(marker, `${new Date().toISOString()}\n`)
-}
-
-/** Returns the posts of the community's data, each with its author, as JSON lines. */
-function publishedTargets() {
-  const activities = readFileSync(COMMUNITY, 'utf8').trimEnd().split('\n')
-  return activities
-    .map((line) => JSON.parse(line))
-    .filter(({ action }) => action === 'publish')
-    .map(({ user, target }) => JSON.stringify({ id: target, author: user }))
 }
 
 /**
@@ -177,7 +171,7 @@ function printIntroduction() {
     target/debug/activity-rank top week --url ${appUrl}
 
   The boards show activity from Quantum Computing Stack Exchange, by its contributors, CC BY-SA 3.0
-  (demo/README.md). Data and logs are in ${redis.folder}/; delete it to start over. Press Ctrl-C to stop.
+  (demo/README.md). Names and titles are invented. Data and logs are in ${redis.folder}/; delete it to start over. Press Ctrl-C to stop.
 `)
 }
 
@@ -207,6 +201,8 @@ async function main() {
     ...['dev.vars', '.dev.vars'].filter((file) => existsSync(file)).flatMap((file) => ['--env-file', file]),
     ...['--var', `UPSTASH_REDIS_REST_URL:${gatewayUrl}`],
     ...['--var', 'CONTENT_PERIODS:day,week,month,year,all', '--var', 'PLAYGROUND:true'],
+    // Pages of a site that is developed on this machine, on any port.
+    ...['--var', 'ALLOWED_ORIGINS:http://localhost:*,http://127.0.0.1:*'],
     ...redis.vars,
   ])
   await waitUntilHealthy(appUrl, worker)

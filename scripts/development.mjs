@@ -15,7 +15,7 @@ const MODULE = '<script type="module" src="/development.js"></script>\n'
 export async function developmentFiles(folder, secret) {
   const update = async () => {
     await assemble(folder)
-    writeFileSync(join(folder, 'try.html'), readFileSync('web/try.html', 'utf8') + MODULE)
+    writeFileSync(join(folder, 'try.html'), readFileSync(join(folder, 'try.html'), 'utf8') + MODULE)
     copyFileSync('scripts/development.js', join(folder, 'development.js'))
     writeFileSync(join(folder, 'development.json'), JSON.stringify({ secret }))
   }

@@ -1,0 +1,51 @@
+// The community of `make dev`: its members with invented names, and its posts with invented titles. The data has numbers
+// alone.
+
+import { readFileSync } from 'node:fs'
+
+const COMMUNITY = 'demo/community.jsonl'
+const FIRST = (
+  'Ada Alan Amina Barbara Chen Diego Edsger Emmy Fatima Grace Hedy Ines ' +
+  'Jun Katherine Leila Margaret Niklaus Olga Priya Radia Sofia Tariq Ursula Yuki'
+).split(' ')
+const LAST = (
+  'Adler Bauer Costa Dubois Eriksen Fischer Garcia Haddad Ivanova Jensen Khan Larsen ' +
+  'Moreau Nakamura Okafor Petrov Quispe Rossi Schmidt Tanaka Umarov Vega Wang Zhou'
+).split(' ')
+const NAMES = { 8: '王小明', 17: 'ليلى حداد', 23: '李四光', 31: 'Александра Петрова' }
+const QUESTIONS = ['How do I', 'When should I', 'Is it possible to', 'What is the best way to', 'Why would I', 'Can I']
+const VERBS = 'measure simulate entangle correct compare prepare reset teleport factor clone'.split(' ')
+const THINGS = [
+  ...['a qubit', 'two qubits', 'a Bell state', 'a noisy gate', 'a large circuit', 'an unknown state', 'a phase'],
+  ...['an oracle', 'a density matrix', 'the surface code', 'a random walk'],
+]
+
+/** Returns the profiles of all members as JSON lines. */
+export function profiles() {
+  const ids = [...new Set(activities().map(({ user }) => user))]
+  return ids.map((id, index) => {
+    // 24 is coprime to 5, so each of the 576 pairs has one number.
+    const pair = `${FIRST[(5 * index) % FIRST.length]} ${LAST[Math.floor(index / FIRST.length + index) % LAST.length]}`
+    return JSON.stringify({ id, name: NAMES[/** @type {8} */ (Number(id))] ?? pair })
+  })
+}
+
+/** Returns the posts that were published, each with a title and its author, as JSON lines. */
+export function targets() {
+  return activities()
+    .filter(({ action }) => action === 'publish')
+    .map(({ user, target }) => {
+      const number = Number(target.replace('post-', ''))
+      const pick = (/** @type {string[]} */ list, /** @type {number} */ step) =>
+        list[Math.floor(number / step) % list.length]
+      const title = `${pick(QUESTIONS, 1)} ${pick(VERBS, 2)} ${pick(THINGS, 3)}?`
+      return JSON.stringify({ id: target, title, author: user })
+    })
+}
+
+/** @returns {{ user: string, action: string, target: string }[]} */
+const activities = () =>
+  readFileSync(COMMUNITY, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))

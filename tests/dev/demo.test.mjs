@@ -1,0 +1,24 @@
+// The community of `make dev`.
+
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+
+import { profiles, targets } from '../../scripts/demo.mjs'
+
+const parse = (lines) => lines.map((line) => JSON.parse(line))
+
+it('each member has a name of its own', () => {
+  const members = parse(profiles())
+  assert.equal(members.length, 555)
+  assert.equal(new Set(members.map(({ name }) => name)).size, 555)
+})
+
+it('each post has a title and a known author', () => {
+  const known = new Set(parse(profiles()).map(({ id }) => id))
+  const posts = parse(targets())
+  assert.equal(posts.length, 1670)
+  assert.deepEqual(
+    posts.filter(({ title, author }) => !/^[A-Z].+\?$/.test(title) || !known.has(author)),
+    [],
+  )
+})
