@@ -130,9 +130,17 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
         ));
     }
     let config = &deployment.config;
-    if config.service_keys.is_empty() && !config.tokens.are_enabled() {
-        warnings.push(
+    if !config.tokens.are_enabled() {
+        let warning = if config.service_keys.is_empty() {
             "None of SERVICE_KEYS, JWT_SECRET and JWKS_URL is configured: nothing can be counted."
+        } else {
+            "Neither JWT_SECRET nor JWKS_URL is configured: members cannot call, only services."
+        };
+        warnings.push(warning.to_owned());
+    }
+    if config.allowed_origins.is_empty() {
+        warnings.push(
+            "ALLOWED_ORIGINS is not configured: no page of another origin may embed a board or call."
                 .to_owned(),
         );
     }

@@ -19,6 +19,18 @@ fn rules() -> Value {
         "publish": {"points": 10, "once": "standing", "undo": true, "by": "service", "own": true}})
 }
 
+/// The warning of a service without user tokens.
+const NO_TOKENS: &str =
+    "Neither JWT_SECRET nor JWKS_URL is configured: members cannot call, only services.";
+/// The warning of a service that no page may embed.
+pub const NO_ORIGINS: &str =
+    "ALLOWED_ORIGINS is not configured: no page of another origin may embed a board or call.";
+
+/// Returns these warnings, and the two of a service without user tokens and origins.
+pub fn with_setup(warnings: &[&str]) -> Value {
+    json!([warnings, &[NO_TOKENS, NO_ORIGINS]].concat())
+}
+
 /// Returns the response of a healthy service.
 fn healthy(configured: Value, warnings: Value) -> Value {
     json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "configured": configured, "warnings": warnings})
@@ -37,7 +49,7 @@ async fn health_lists_settings_and_no_secrets() {
     let app = TestApp::start();
     let response = app.without_key().get("/healthz").await;
     let settings = configured(app.prefix());
-    response.assert(200, healthy(settings, json!([])));
+    response.assert(200, healthy(settings, with_setup(&[])));
     assert_eq!(response.header("cache-control"), Some("no-store"));
     for secret in [test_support::TOKEN, test_support::SERVICE_KEY] {
         assert!(!response.text.contains(secret));
@@ -110,7 +122,7 @@ async fn health_lists_every_setting() {
     settings["actions"] = json!([
         "answer", "bookmark", "comment", "follow", "like", "publish", "visit"
     ]);
-    app.assert_get("/healthz", healthy(settings, json!([])))
+    app.assert_get("/healthz", healthy(settings, json!([NO_ORIGINS])))
         .await;
 }
 
@@ -133,7 +145,7 @@ async fn health_warns_without_any_credentials() {
     settings["service_keys"] = json!(0);
     let warning =
         "None of SERVICE_KEYS, JWT_SECRET and JWKS_URL is configured: nothing can be counted.";
-    app.assert_get("/healthz", healthy(settings, json!([warning])))
+    app.assert_get("/healthz", healthy(settings, json!([warning, NO_ORIGINS])))
         .await;
 }
 
@@ -150,7 +162,7 @@ async fn health_warns_of_nearly_used_up_order_numbers() {
     let warning = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
     let response = app.get("/healthz").await;
     let settings = configured(app.prefix());
-    response.assert(200, healthy(settings, json!([warning])));
+    response.assert(200, healthy(settings, with_setup(&[warning])));
     // Activity is still counted, even with the last order number.
     store.run::<i64>("ZADD", &[&all, &(orders - 1.0).to_string(), "#"]);
     app.count("42", "like", "q").await;
@@ -165,7 +177,7 @@ async fn health_warns_of_an_evicting_store() {
     let app = TestApp::with(|worker| worker.store(&gateway.url()));
     let health = app.read("/healthz").await;
     let warning = "The store's maxmemory-policy is allkeys-lru: a full store would evict boards and deduplication records. Set noeviction.";
-    assert_eq!(health["warnings"], json!([warning]));
+    assert_eq!(health["warnings"], with_setup(&[warning]));
 }
 
 /// A full store still answers reads.
@@ -205,6 +217,6 @@ async fn health_warns_of_workers_dev() {
     let warning = "The Cache API stores nothing under workers.dev: each isolate caches boards for itself, and there are no cached copies while the store is unavailable. Use a domain of your own.";
     assert_eq!(
         response.assert_status(200).body["warnings"],
-        json!([warning])
+        json!([NO_TOKENS, NO_ORIGINS, warning])
     );
 }

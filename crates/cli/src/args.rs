@@ -61,6 +61,8 @@ pub enum Command {
     Why(WhyArgs),
     /// Print the numbers of the site
     Stats(StatsArgs),
+    /// Check a deployment from outside, and print what to do
+    Doctor(DoctorArgs),
     /// Print a user token, to call the service as a user
     Token(TokenArgs),
     /// Export all data of a deployment from the store to a file
@@ -264,6 +266,21 @@ pub struct StatsArgs {
     pub json: bool,
 }
 
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub struct DoctorArgs {
+    /// Address of the deployment [default: that of --url]
+    #[arg(value_name = "URL", value_parser = service_url)]
+    pub address: Option<Url>,
+    /// Origin of your site, such as https://www.example.com: whether its pages may embed and call
+    #[arg(long)]
+    pub origin: Option<String>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Options of `friends`.
 #[derive(Debug, Args)]
 #[command(after_help = FRIENDS_EXAMPLES)]
@@ -348,10 +365,11 @@ Examples:
   activity-rank token 42
   activity-rank export --output backup.jsonl
   activity-rank verify
+  activity-rank doctor https://activity-rank.example.com
 
 Exit codes:
   0  success
-  1  some lines were refused, or store and journal differ
+  1  some lines were refused, store and journal differ, or the doctor found an error
   2  invalid arguments, or a file or prefix that cannot be used
   3  the service or the store is unreachable or refused the request";
 
@@ -389,6 +407,13 @@ const STATS_EXAMPLES: &str = "\
 Examples:
   activity-rank stats
   activity-rank stats --from 2026-10-01 --to 2026-10-31 --json";
+
+const DOCTOR_EXAMPLES: &str = "\
+Findings are errors, warnings and notes; the exit code is 1 after an error.
+
+Examples:
+  activity-rank doctor https://activity-rank.example.com --origin https://www.example.com
+  ACTIVITY_RANK_KEY=… activity-rank doctor https://activity-rank.example.com --json";
 
 const STANDING_EXAMPLES: &str = "\
 Examples:

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use activity_rank_store::redis::transport::root_cause;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Method, RequestBuilder, Url};
+use reqwest::{Method, RequestBuilder, StatusCode, Url};
 
 use crate::args::ServiceArgs;
 use crate::failure::Failure;
@@ -16,6 +16,17 @@ use crate::request_error::RequestError;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The service responds or gives up within two seconds; the rest is for slow connections.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A response with any status.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The complete body.
+    pub body: Vec<u8>,
+}
 
 /// Sends requests to one service.
 #[derive(Clone, Debug)]
@@ -94,6 +105,21 @@ impl Client {
         self.execute(url, self.with_key(request)).await
     }
 
+    /// Sends a request without the key and without a body.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RequestError::NoResponse`] after one attempt.
+    pub async fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+    ) -> Result<Response, RequestError> {
+        let request = self.http.request(method, url.clone()).headers(headers);
+        respond(url, request).await
+    }
+
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.authorization {
             Some(authorization) => request.header(AUTHORIZATION, authorization.clone()),
@@ -102,15 +128,13 @@ impl Client {
     }
 
     async fn execute(&self, url: &Url, request: RequestBuilder) -> Result<Vec<u8>, RequestError> {
-        let failure = |error: &reqwest::Error| RequestError::NoResponse {
-            url: url.to_string(),
-            cause: printable(&root_cause(error)),
-        };
-        let response = request.send().await.map_err(|error| failure(&error))?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.bytes().await.map_err(|error| failure(&error))?;
+        let Response {
+            status,
+            headers,
+            body,
+        } = respond(url, request).await?;
         if status.is_success() {
-            return Ok(body.into());
+            return Ok(body);
         }
         if status.is_redirection() {
             let location = headers
@@ -129,6 +153,22 @@ impl Client {
             keyless: self.authorization.is_none(),
         })
     }
+}
+
+/// Sends a request and reads the whole response.
+async fn respond(url: &Url, request: RequestBuilder) -> Result<Response, RequestError> {
+    let failure = |error: &reqwest::Error| RequestError::NoResponse {
+        url: url.to_string(),
+        cause: printable(&root_cause(error)),
+    };
+    let response = request.send().await.map_err(|error| failure(&error))?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = response.bytes().await.map_err(|error| failure(&error))?;
+    Ok(Response {
+        status,
+        headers,
+        body: body.into(),
+    })
 }
 
 /// Creates the HTTP client for requests to a service or store.

@@ -9,6 +9,8 @@ use crate::request_error::RequestError;
 pub const LINES_REFUSED: u8 = 1;
 /// Exit code: store and journal differ.
 pub const DIFFERENT: u8 = 1;
+/// Exit code: the doctor found an error.
+pub const UNHEALTHY: u8 = 1;
 /// Exit code: invalid arguments, or a file that cannot be used.
 const INVALID_INPUT: u8 = 2;
 /// Exit code: the service or the store cannot be reached, or refused the request.

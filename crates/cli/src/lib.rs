@@ -11,6 +11,7 @@
 //! - [`why`] prints what gave a user points.
 //! - [`stats`] prints the numbers of the site.
 //! - [`board`] reads board responses and formats them as tables.
+//! - [`doctor`] checks a deployment.
 //! - [`token`] signs user tokens for development.
 //! - [`archive`] exports a deployment's data to a file and restores it.
 //! - [`rebuild`] rebuilds a deployment's data from its journal, or verifies it.
@@ -39,6 +40,7 @@ pub mod stats;
 pub mod top;
 pub mod why;
 
+pub mod doctor;
 pub mod token;
 
 pub mod archive;
@@ -77,6 +79,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Friends(args) => friends::run(service, args).await,
         Command::Why(args) => why::run(service, args).await,
         Command::Stats(args) => stats::run(service, args).await,
+        Command::Doctor(args) => doctor::run(service, args).await,
         Command::Token(args) => token::run(args),
         Command::Export(args) => archive::export::run(args).await,
         Command::Restore(args) => archive::restore::run(args).await,

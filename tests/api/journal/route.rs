@@ -6,6 +6,7 @@ use super::{like, start_with};
 use crate::app::TestApp;
 use crate::bodies::undo;
 use crate::clock::noon_zone;
+use crate::healthz::with_setup;
 use crate::problem::problem;
 use crate::token::sign::{SECRET, claims, hs256};
 
@@ -98,14 +99,14 @@ async fn healthz_lists_bindings_and_warns_of_large_outbox() {
     let health = app.read("/healthz").await;
     let bound = &health["configured"]["bound"];
     assert_eq!(bound, &json!(["queue", "archive", "journal", "snapshots"]));
-    assert_eq!(health["warnings"], json!([]));
+    assert_eq!(health["warnings"], with_setup(&[]));
     let outbox = app.store.key("o");
     let fill = "for i = 1, 15000 do redis.call('XADD', KEYS[1], '*', 'did', 'x') end";
     app.store.run::<()>("EVAL", &[fill, "1", &outbox]);
-    assert_eq!(app.read("/healthz").await["warnings"], json!([]));
+    assert_eq!(app.read("/healthz").await["warnings"], with_setup(&[]));
     let entry = [&*outbox, "*", "did", "x"];
     app.store.run::<String>("XADD", &entry);
     let warning = "More than 15000 entries wait in the outbox of the journal, and each minute moves at most 20000. Check its cron trigger and its database; on the paid plan, raise CRON_BUDGET.";
     let health = app.read("/healthz").await;
-    assert_eq!(health["warnings"], json!([warning]));
+    assert_eq!(health["warnings"], with_setup(&[warning]));
 }

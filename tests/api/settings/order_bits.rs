@@ -5,6 +5,7 @@ use test_support::{Api, SERVICE_KEY, Value, WorkerBuilder, json, peer, peers, un
 use crate::app::{TestApp, WranglerApp};
 use crate::bodies::{activity as act, board, dated, ids, outcome, undo};
 use crate::clock::{day, id, noon, period, standings};
+use crate::healthz::with_setup;
 use crate::problem::assert_problem;
 
 const ORDERS: f64 = 1_048_576.0;
@@ -172,12 +173,18 @@ async fn health_warns_before_either_limit() {
         app.read("/healthz").await["warnings"].clone()
     };
     let (order, steps) = (ORDERS * 0.8, 8_589_934_591.0 * 0.8);
-    assert_eq!(warnings(order - 1.0, steps - 1.0).await, json!([]));
+    assert_eq!(warnings(order - 1.0, steps - 1.0).await, with_setup(&[]));
     let of_order = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
     let of_points = "A user of the all board has 80 % of the maximum points or more; activity that would exceed the maximum is refused. Fewer ORDER_BITS or POINT_DECIMALS raise it, under another PREFIX.";
-    assert_eq!(warnings(order + 1.0, steps - 1.0).await, json!([of_order]));
-    assert_eq!(warnings(order - 1.0, steps + 1.0).await, json!([of_points]));
-    let both = json!([of_order, of_points]);
+    assert_eq!(
+        warnings(order + 1.0, steps - 1.0).await,
+        with_setup(&[of_order])
+    );
+    assert_eq!(
+        warnings(order - 1.0, steps + 1.0).await,
+        with_setup(&[of_points])
+    );
+    let both = with_setup(&[of_order, of_points]);
     assert_eq!(warnings(order + 1.0, steps + 1.0).await, both);
     // A fraction follows the last order number.
     store.run::<i64>("ZADD", &[&all, "1048575.5", "#"]);

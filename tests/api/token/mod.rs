@@ -14,6 +14,7 @@ use test_support::{Method, Value, json};
 use crate::app::TestApp;
 use crate::bodies::{self, activity, undo, with};
 use crate::client::Client;
+use crate::healthz::NO_ORIGINS;
 use crate::problem::problem;
 use sign::{SECRET, claims, hs256};
 
@@ -167,7 +168,7 @@ async fn missing_credentials_detail_names_accepted_kinds() {
         response.assert(401, problem("unauthenticated", detail));
         assert_eq!(response.header("www-authenticate"), Some("Bearer"));
         let health = app.get("/healthz").await;
-        assert_eq!(health.body["warnings"], json!([]));
+        assert_eq!(health.body["warnings"], json!([NO_ORIGINS]));
         assert!(!health.text.contains(SECRET));
         let user = client_of(app, "42");
         user.get("/v1/users/42/activity").await.assert_status(200);

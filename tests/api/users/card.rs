@@ -81,7 +81,7 @@ async fn level_is_that_of_all_time_points() {
     assert_eq!(level().await, json!({"number": 2, "name": "Regular"}));
 }
 
-/// Nobody can tell a hidden member from one who does not exist, not even the member.
+/// A hidden member is indistinguishable from one who does not exist, also for the member.
 #[tokio::test]
 async fn hidden_and_unknown_users_have_no_card() {
     let app = TestApp::with(|worker| worker.var("JWT_SECRET", SECRET));

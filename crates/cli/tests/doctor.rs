@@ -1,0 +1,252 @@
+//! `activity-rank doctor` against the built Worker: set up well, and broken in one way at a time.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a missing field of a JSON value reads as null"
+)]
+
+#[path = "run/mod.rs"]
+mod run;
+
+use std::error::Error;
+
+use serde_json::Value;
+use test_support::{Gateway, RedisOptions, RedisServer, SERVICE_KEY, Worker, WorkerBuilder};
+
+use run::{command, finish};
+
+type TestResult = Result<(), Box<dyn Error>>;
+
+const SITE: &str = "https://www.example.com";
+
+/// Returns a deployment without any finding.
+fn well() -> WorkerBuilder {
+    Worker::builder()
+        .var("JWT_SECRET", &"s3cret".repeat(6))
+        .var("ALLOWED_ORIGINS", SITE)
+        .cached()
+}
+
+/// A finding: check, state and detail.
+type Finding = (String, String, String);
+
+/// Runs the command with a key, and returns the exit code and the findings that are neither `ok` nor notes.
+fn doctor(
+    url: &str,
+    key: &str,
+    args: &[&str],
+) -> Result<(Option<i32>, Vec<Finding>), Box<dyn Error>> {
+    let args = [&["doctor", url, "--json"], args].concat();
+    let run = finish(
+        command(&args, &[("ACTIVITY_RANK_KEY", key)]),
+        "",
+        SERVICE_KEY,
+    )?;
+    assert_eq!(run.stderr, "");
+    let output: Value = serde_json::from_str(&run.stdout)?;
+    let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
+    let findings = output["findings"].as_array().ok_or("no findings")?.iter();
+    let findings = findings
+        .filter(|finding| ["warning", "error"].contains(&&*text(finding, "state")))
+        .inspect(|finding| {
+            assert!(
+                finding["remedy"].is_string() || finding["check"] == "health",
+                "{finding}"
+            )
+        })
+        .map(|finding| {
+            (
+                text(finding, "check"),
+                text(finding, "state"),
+                text(finding, "detail"),
+            )
+        });
+    Ok((run.code, findings.collect()))
+}
+
+/// Checks that the only finding of a deployment is this one.
+#[track_caller]
+fn assert_found(url: &str, args: &[&str], expected: (&str, &str, &str)) -> TestResult {
+    let (check, state, detail) = expected;
+    let (code, findings) = doctor(url, SERVICE_KEY, args)?;
+    assert_eq!(
+        findings,
+        [(check.to_owned(), state.to_owned(), detail.to_owned())]
+    );
+    assert_eq!(code, Some(i32::from(state == "error")));
+    Ok(())
+}
+
+#[test]
+fn good_deployment_has_no_finding() -> TestResult {
+    let worker = well().start();
+    for args in [&[][..], &["--origin", SITE]] {
+        assert_eq!(doctor(worker.url(), SERVICE_KEY, args)?, (Some(0), vec![]));
+    }
+    Ok(())
+}
+
+#[test]
+fn findings_are_printed_with_remedies() -> TestResult {
+    let worker = well().without("JWT_SECRET").start();
+    let run = finish(
+        command(&["doctor", "--url", worker.url()], &[]),
+        "",
+        SERVICE_KEY,
+    )?;
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let lines = [
+        "ok      store          responds and accepts writes",
+        "note    service keys   not checked: no key was given",
+        "                       Set ACTIVITY_RANK_KEY to a key of the scope admin to check the key, the placement and cron.",
+        "warning user tokens    Members cannot call: neither JWT_SECRET nor JWKS_URL is set.",
+        "                       For pages that send activity themselves: openssl rand -hex 32, then npx wrangler secret put \
+         JWT_SECRET --env production",
+        "ok      origins        pages of https://www.example.com may embed and call",
+        "ok      cache          boards are cached for 5 s",
+        "note    bindings       bound: none",
+        "                       without live: pages poll instead of receiving each change",
+        "0 errors, 1 warning",
+    ];
+    for line in lines {
+        assert!(
+            run.stdout.lines().any(|printed| printed == line),
+            "{line}\n{}",
+            run.stdout
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn unreachable_address_is_named() -> TestResult {
+    let (code, findings) = doctor("http://127.0.0.1:1", SERVICE_KEY, &[])?;
+    let [(check, state, detail)] = &*findings else {
+        return Err(format!("{findings:?}").into());
+    };
+    assert_eq!((code, &**check, &**state), (Some(1), "service", "error"));
+    assert!(
+        detail.starts_with("http://127.0.0.1:1/healthz did not answer: "),
+        "{detail}"
+    );
+    Ok(())
+}
+
+/// The address of the store is the usual mistake.
+#[test]
+fn address_of_another_service_is_named() -> TestResult {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&redis.url());
+    let (code, findings) = doctor(&gateway.url(), SERVICE_KEY, &[])?;
+    let [(check, state, detail)] = &*findings else {
+        return Err(format!("{findings:?}").into());
+    };
+    assert_eq!((code, &**check, &**state), (Some(1), "service", "error"));
+    assert!(
+        detail.contains(" is not activity-rank (status 200: "),
+        "{detail}"
+    );
+    Ok(())
+}
+
+#[test]
+fn unavailable_store_is_named() -> TestResult {
+    let worker = well().store("http://127.0.0.1:1").start();
+    let (code, findings) = doctor(worker.url(), SERVICE_KEY, &[])?;
+    let [(check, state, detail)] = &*findings else {
+        return Err(format!("{findings:?}").into());
+    };
+    assert_eq!((code, &**check, &**state), (Some(1), "store", "error"));
+    assert!(detail.starts_with("Store unavailable: "), "{detail}");
+    Ok(())
+}
+
+#[test]
+fn invalid_variable_is_named() -> TestResult {
+    let worker = well().var("POINT_DECIMALS", "5").start();
+    let (code, findings) = doctor(worker.url(), SERVICE_KEY, &[])?;
+    let [(check, state, detail)] = &*findings else {
+        return Err(format!("{findings:?}").into());
+    };
+    assert_eq!(
+        (code, &**check, &**state),
+        (Some(1), "configuration", "error")
+    );
+    assert!(detail.contains("POINT_DECIMALS"), "{detail}");
+    Ok(())
+}
+
+#[test]
+fn missing_origins_are_named() -> TestResult {
+    let worker = well().without("ALLOWED_ORIGINS").start();
+    let detail = "No page of another origin may embed a board: ALLOWED_ORIGINS is not set.";
+    assert_found(worker.url(), &[], ("origins", "warning", detail))?;
+    let detail = "Pages of https://www.example.com may neither embed nor call. Allowed: none.";
+    assert_found(
+        worker.url(),
+        &["--origin", SITE],
+        ("origins", "error", detail),
+    )
+}
+
+#[test]
+fn other_origin_is_named() -> TestResult {
+    let worker = well().start();
+    let detail = "Pages of https://example.com may neither embed nor call. Allowed: https://www.example.com.";
+    let args = ["--origin", "https://example.com"];
+    assert_found(worker.url(), &args, ("origins", "error", detail))
+}
+
+#[test]
+fn missing_user_tokens_are_named() -> TestResult {
+    let worker = well().without("JWT_SECRET").start();
+    let detail = "Members cannot call: neither JWT_SECRET nor JWKS_URL is set.";
+    assert_found(worker.url(), &[], ("user tokens", "warning", detail))
+}
+
+#[test]
+fn missing_and_wrong_service_keys_are_named() -> TestResult {
+    let worker = well().start();
+    let (code, findings) = doctor(worker.url(), "another-key", &[])?;
+    let wrong = (
+        "service keys",
+        "error",
+        "The service does not know the key.",
+    );
+    let expected = |(check, state, detail): (&str, &str, &str)| {
+        (check.to_owned(), state.to_owned(), detail.to_owned())
+    };
+    assert_eq!((code, findings), (Some(1), vec![expected(wrong)]));
+
+    let worker = well().without("SERVICE_KEYS").start();
+    let (_, findings) = doctor(worker.url(), "another-key", &[])?;
+    let none = "None is set: no server can send activity, nobody can use /admin.";
+    assert_eq!(
+        findings,
+        [("service keys", "warning", none), wrong].map(expected)
+    );
+    Ok(())
+}
+
+#[test]
+fn uncached_boards_are_named() -> TestResult {
+    let worker = well().var("BOARD_MAX_AGE", "0").start();
+    let detail = "BOARD_MAX_AGE is 0: every request reads the store.";
+    assert_found(worker.url(), &[], ("cache", "warning", detail))?;
+    let worker = well().var("BOARD_MAX_AGE", "5").forgetful_cache().start();
+    let (_, findings) = doctor(worker.url(), SERVICE_KEY, &[])?;
+    // The isolate has a cache of its own.
+    assert_eq!(findings, []);
+    Ok(())
+}
+
+#[test]
+fn evicting_store_is_named() -> TestResult {
+    let options = RedisOptions::default().arg("--maxmemory-policy");
+    let redis = RedisServer::spawn(options.arg("allkeys-lru"));
+    let gateway = Gateway::spawn(&redis.url());
+    let worker = well().store(&gateway.url()).start();
+    let detail = "The store's maxmemory-policy is allkeys-lru: a full store would evict boards and deduplication records. \
+                  Set noeviction.";
+    assert_found(worker.url(), &[], ("health", "warning", detail))
+}
