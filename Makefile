@@ -17,7 +17,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy conformance schema fuzz faults live pictures bench cost growth \
+	test-cli test-gateway test-web test-shards test-deploy conformance schema fuzz faults live pictures vitals bench cost growth \
 	gateway memory moderation recount dev cluster deploy release clean
 
 help: ## list these targets
@@ -157,10 +157,14 @@ recount: build ## duration of the recount of an event, and of the writes meanwhi
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench recount
 
+vitals: build test-tools ## what the element adds to a page on a phone, and what that of another commit adds: ROUNDS=9 AGAINST=ab952e7
+	cargo build --quiet -p redis-rest
+	@node scripts/vitals.mjs
+
 pictures: build test-tools ## take the pictures of docs/img and those that tests compare again
 	cargo build --quiet -p redis-rest
 	node scripts/pictures.mjs
-	PICTURES=take node --test tests/web/pictures.test.mjs
+	PICTURES=take node --test tests/web/pictures.test.mjs tests/web/page_pictures.test.mjs
 
 # ---- Run and deploy
 
