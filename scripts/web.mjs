@@ -2,7 +2,7 @@
 //
 //   node scripts/web.mjs [folder]
 //
-// Files are copied as they are, so all modules can be imported. Each embedded element is one minified file with a source
+// Files are copied as they are, so all modules can be imported; pages include the parts in web/includes. Each embedded element is one minified file with a source
 // map besides: under its own name, and under immutable/ with a hash of its content, which never changes.
 // elements/integrity.json names the latter with its subresource integrity. web/immutable/ keeps those of released versions.
 
@@ -86,7 +86,11 @@ export async function assemble(folder) {
   /** @type {Map<string, string | Buffer>} */
   const files = new Map()
   mkdirSync(folder, { recursive: true })
-  for (const path of filesBelow(WEB)) files.set(path, readFileSync(join(WEB, path)))
+  for (const path of filesBelow(WEB)) {
+    if (path.startsWith('includes/')) continue
+    const file = join(WEB, path)
+    files.set(path, path.endsWith('.html') ? pageOf(file) : readFileSync(file))
+  }
   for (const { package: name, from, to, files: wanted, licence } of VENDOR) {
     const paths = filesBelow(join(name, from)).filter((path) => wanted.test(path))
     // Their source maps are not served.
@@ -115,6 +119,16 @@ export async function assemble(folder) {
   // Files that are the same stay as they are: a running server reloads after a change.
   for (const [path, content] of files) writeIfChanged(join(folder, path), content)
   for (const path of filesBelow(folder)) if (!files.has(path)) rmSync(join(folder, path))
+}
+
+/**
+ * Returns a page with the parts that it has in common with others: `<!-- include header.html -->`.
+ * @param {string} file
+ */
+function pageOf(file) {
+  const include = (/** @type {string} */ _, /** @type {string} */ name) =>
+    readFileSync(join(WEB, 'includes', name), 'utf8')
+  return readFileSync(file, 'utf8').replace(/<!-- include ([a-z]+\.html) -->\n/g, include)
 }
 
 /**

@@ -1,4 +1,4 @@
-// What a signed-in member sees of their own: card, year, and who may see the year.
+// The signed-in member's own card and year, and the switch that makes the year public.
 
 import { $, embed, make } from './dom.js'
 import { session } from './session.js'

@@ -16,7 +16,7 @@ const board = $('board')
 const boards = new Boards()
 
 /**
- * What the service has answered; null where it has not.
+ * The responses of the service; null before they arrive.
  * @type {{ configured: any, events: any, winners: any }}
  */
 const data = { configured: null, events: null, winners: null }

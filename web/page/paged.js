@@ -27,7 +27,7 @@ export class PagedList {
     this.#load = load
   }
 
-  /** Loads the first page, in place of what was loaded, and returns the number of entries. */
+  /** Loads the first page in place of all others, and returns the number of entries. */
   async start() {
     this.clear()
     await this.#more()

@@ -1,4 +1,4 @@
-// What gave and took the points of a member, in sentences.
+// The changes of a member's points, in sentences.
 
 import { fill, make, userLink } from './dom.js'
 import { actionName } from './rules.js'

@@ -1,4 +1,4 @@
-// What the pages have in common: the header with language, theme and session, and the notice.
+// The common parts of the pages: the header with language, theme and session, and the notice.
 
 import { $, embedded, memberPath } from './dom.js'
 import { isFramed, session } from './session.js'
