@@ -4,6 +4,7 @@
 /** @typedef {(context: Context, argument: string) => Promise<Node>} View */
 
 import { $, make } from '../page/dom.js'
+import { startTheme } from '../page/theme.js'
 import { directionOf, preferredLanguage, storeLanguage } from '../page/words.js'
 import { Api, ApiError } from './api.js'
 import { auditView } from './audit.js'
@@ -91,7 +92,7 @@ async function open({ isSame = false, isFirst = false } = {}) {
   }
   view.ariaBusy = 'true'
   const focused = isSame ? document.activeElement?.id : undefined
-  // Buttons of what was before would ask for the wrong change.
+  // Buttons of the previous view would send the wrong change.
   view.inert = true
   if (!isSame) {
     announce('')
@@ -137,6 +138,7 @@ async function setLanguage(tag) {
     element.textContent = texts.page[/** @type {keyof Texts['page']} */ (element.dataset.text)]
   }
   $('nav').ariaLabel = texts.navigation
+  $('theme').ariaLabel = texts.dark
   const links = SECTIONS.map((name) => make('li', {}, make('a', { href: `#${name}` }, texts.sections[name])))
   $('nav').replaceChildren(make('ul', {}, ...links))
 }
@@ -191,6 +193,7 @@ function signOut(reason) {
 
 async function start() {
   for (const { tag, name } of languages()) languageField.append(make('option', { value: tag, lang: tag }, name))
+  startTheme($('theme'))
   await setLanguage(preferredLanguage())
   $('host').textContent = location.host
   const key = sessionStorage.getItem(STORAGE_KEY)

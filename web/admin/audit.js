@@ -4,8 +4,8 @@
 /** @import { Audit, AuditEntry, Context } from './types.js' */
 
 import { make } from '../page/dom.js'
-import { matches } from './members.js'
 import { auditItem, feed, heading, note, paged } from './parts.js'
+import { matches } from './search.js'
 
 /**
  * @param {Context} context

@@ -106,8 +106,11 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
   observer.observe(frame)
   const recolor = () => plot?.redraw(false)
   dark.addEventListener('change', recolor, { signal })
+  const theme = new MutationObserver(recolor)
+  theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
   signal.addEventListener('abort', () => {
     observer.disconnect()
+    theme.disconnect()
     plot?.destroy()
   })
   /** @type {Content[]} */

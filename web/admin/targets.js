@@ -6,7 +6,6 @@
 import { make } from '../page/dom.js'
 import { ApiError, path } from './api.js'
 import { historyOf } from './history.js'
-import { matches } from './members.js'
 import { flagBadges, flagButtons, removeButton, targetPath } from './moderate.js'
 import {
   attempt,
@@ -23,10 +22,7 @@ import {
   target,
   targetUrl,
 } from './parts.js'
-import { searchForm } from './search.js'
-
-const ROWS = 100 // the most that a request returns
-const SHOWN = 20
+import { rowsOf, searchView } from './search.js'
 
 /** @param {Context} context */
 const contentPeriods = async ({ api, signal }) => (await api.health(signal)).configured?.content_periods ?? []
@@ -36,44 +32,19 @@ const contentPeriods = async ({ api, signal }) => (await api.health(signal)).con
  * @returns {Promise<Node>}
  */
 export async function targetsView(context) {
-  const { api, texts, format, signal } = context
+  const { texts, format } = context
   const periods = await contentPeriods(context)
-  const title = heading(texts.sections.targets)
-  if (!periods.length) return make('div', {}, title, note(texts.targets.no_boards))
-  const boards = await Promise.all(
-    [...periods].reverse().map((period) => api.get(`/v1/content/${period}?limit=${ROWS}`, signal)),
-  )
-  /** @type {Map<string, { rank: number, score: number, target: Target, author?: { id: string, name?: string } }>} */
-  const rows = new Map()
-  for (const row of boards.flatMap(({ entries }) => entries)) if (!rows.has(row.target.id)) rows.set(row.target.id, row)
-  const results = make('div', { className: 'results' })
-  /** @param {string} query */
-  const show = (query) => {
-    const found = [...rows.values()].filter(({ target, author }) =>
-      matches(query, target.id, target.title, author?.id, author?.name),
-    )
-    const cells = found
-      .slice(0, SHOWN)
-      .map((row) => [target(row.target), row.author ? member(row.author) : '', format.number(row.score)])
-    const exact = query && !rows.has(query)
-    results.replaceChildren(
-      ...(exact ? [make('p', {}, make('a', { href: targetUrl(query) }, texts.targets.open, code(query)))] : []),
-      cells.length
-        ? table(texts.targets.found, [texts.target, texts.author, `${texts.points}>`], cells)
-        : note(texts.targets.none),
-    )
-    return found.length
-  }
-  const form = searchForm(context, {
-    label: texts.targets.label,
-    hint: texts.targets.hint,
-    show,
-    open: (id) => {
-      location.hash = targetUrl(id)
-    },
+  if (!periods.length) return make('div', {}, heading(texts.sections.targets), note(texts.targets.no_boards))
+  /** @type {Map<string, { score: number, target: Target, author?: { id: string, name?: string } }>} */
+  const rows = await rowsOf(context, 'content', periods, ({ target }) => target.id)
+  return searchView(context, {
+    name: 'targets',
+    rows,
+    textsOf: ({ target, author }) => [target.id, target.title, author?.id, author?.name],
+    titles: [texts.target, texts.author, `${texts.points}>`],
+    cellsOf: (row) => [target(row.target), row.author ? member(row.author) : '', format.number(row.score)],
+    urlOf: targetUrl,
   })
-  show('')
-  return make('div', {}, title, form, results)
 }
 
 /**

@@ -6,6 +6,7 @@ export interface Texts {
   /** Those of `data-text` in admin.html are in `page`. */
   admin: string
   navigation: string
+  dark: string
   page: {
     skip: string
     admin: string

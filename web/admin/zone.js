@@ -30,7 +30,7 @@ export function noonOf(date, timeZone) {
 }
 
 /**
- * Returns how many hours of its day an instant has.
+ * Returns the hours of its day before an instant.
  * @param {number} instant Unix ms
  * @param {string} timeZone
  */
