@@ -66,7 +66,7 @@ it('constant changes wake once a second', async () => {
   assert.ok(woken.length >= 5 && woken.length <= 6, `${woken.length}`)
 })
 
-it('burst of deliveries of a shard starts at once and once more', async () => {
+it('burst of deliveries of a shard starts twice', async () => {
   const started = []
   globalThis.delivers = (event, shard) => {
     started.push(shard)

@@ -108,7 +108,7 @@ describe('card', () => {
     assert.deepEqual(page.errors, [])
   })
 
-  it('member without profile, points and public activity has the id', async (t) => {
+  it('member without a profile has the id', async (t) => {
     const page = await open(t, NEWCOMER)
     await eventually(() => places(page), ['Day – 0 points Not ranked yet.', 'All time – 0 points Not ranked yet.'])
     assert.equal(await text(page, 'name'), 'new')
@@ -138,7 +138,7 @@ describe('card', () => {
     }
   })
 
-  it('unknown or hidden member shows the fallback content', async (t) => {
+  it('unknown or hidden member shows the fallback', async (t) => {
     const page = await open(t, null)
     await page.getByRole('link', { name: 'All members' }).waitFor()
     assert.equal(await page.locator('[part=places]').isVisible(), false)
@@ -195,7 +195,7 @@ describe('requests', () => {
     assert.deepEqual(urls, Array(2).fill(`${app.url}/v1/users/ada/card`))
   })
 
-  it('none without a user', async (t) => {
+  it('card without a user sends no request', async (t) => {
     let urls = []
     const body = '<activity-card src="APP_URL">Nobody</activity-card>'
     const page = await open(t, ADA, { body, before: (page) => void (urls = recordRequests(page, CARD)) })

@@ -130,7 +130,7 @@ describe('API reference', () => {
     )
   })
 
-  it('breaks its policy once, to learn that it may not compile code', async (t) => {
+  it('policy is violated once, to detect eval', async (t) => {
     const before = (page) =>
       page.addInitScript(() => {
         globalThis.events = []
@@ -201,7 +201,7 @@ describe('samples in the API reference', () => {
     }
   })
 
-  it('of curl and JavaScript run as they are', async (t) => {
+  it('curl and JavaScript samples run as they are', async (t) => {
     const page = await open(t)
     await authenticate(page, app.serviceKey)
     for (const operationId of ['countActivity', 'getBoard', 'putProfiles']) {
@@ -244,6 +244,50 @@ describe('API reference is accessible', () => {
       })
     }
   }
+
+  it('works by keyboard alone', async (t) => {
+    const page = await open(t)
+    const { keyboard } = page
+    const isFocused = (locator) => locator.evaluate((element) => element === document.activeElement)
+    /** Moves the focus to an element, as a reader does. */
+    const tabTo = async (locator) => {
+      await locator.waitFor()
+      for (let presses = 0; presses < 100; presses++) {
+        if (await isFocused(locator)) return
+        await keyboard.press('Tab')
+      }
+      assert.fail(`${locator} has no tab stop`)
+    }
+    await tabTo(page.getByRole('link', { name: 'OpenAPI' }))
+    await tabTo(page.getByLabel('Language'))
+    await tabTo(page.getByRole('button', { name: 'Dark' }))
+    await keyboard.press('Enter')
+    await eventually(() => page.locator('body.dark-mode').count(), 1)
+
+    await tabTo(page.getByRole('button', { name: 'Search' }))
+    await keyboard.press('Enter')
+    await search(page).waitFor()
+    await eventually(() => isFocused(search(page)), true)
+    await keyboard.type('Count activities')
+    await page.getByRole('option', { name: 'Count activities' }).first().waitFor()
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Enter')
+    await eventually(() => new URL(page.url()).hash, hashOf('countActivity'))
+    await section(page, 'countActivity').locator('pre').first().waitFor()
+
+    await tabTo(page.getByRole('link', { name: /^Count activities/ }))
+    await keyboard.press('Enter')
+
+    await tabTo(section(page, 'countActivity').getByRole('button', { name: /Test Request/ }))
+    await keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await send(dialog).waitFor()
+    await tabTo(send(dialog))
+    await keyboard.press('Enter')
+    await dialog.getByText('401 Unauthorized').waitFor()
+    await keyboard.press('Escape')
+    await eventually(() => page.getByRole('dialog').count(), 0)
+  })
 
   it('fits 320 pixels', async (t) => {
     const page = await open(t, 'countActivity', PHONE)

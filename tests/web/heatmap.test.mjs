@@ -149,7 +149,7 @@ describe('year', () => {
     assert.deepEqual(page.errors, [])
   })
 
-  it('days are in the column of their week and the row of their weekday', async (t) => {
+  it('days are in columns of weeks, rows of weekdays', async (t) => {
     const page = await open(t, { before: serveYear(YEAR) })
     await loaded(page)
     const first = await box(page, '[part~=day]')
@@ -280,7 +280,7 @@ describe('year', () => {
     ])
   })
 
-  it('update changes only the cells that differ, and keeps the focus', async (t) => {
+  it('update changes other cells and keeps the focus', async (t) => {
     const points = { ...YEAR }
     const page = await open(t, { before: serveYear(points) })
     await loaded(page)
@@ -325,7 +325,7 @@ describe('year', () => {
   })
 
   for (const width of [240, 390, 768, 1280]) {
-    it(`element does not shift when it loads in ${width} pixels`, async (t) => {
+    it(`loading in ${width} pixels shifts nothing`, async (t) => {
       let release = () => {}
       const before = async (page) => {
         await serveYear(YEAR)(page)
@@ -484,7 +484,7 @@ describe('token', () => {
     assert.match(await page.evaluate('events[0]'), /token|credential|Authorization/i)
   })
 
-  it('scripts of the page set it before the first request', async (t) => {
+  it('page sets the token before the first request', async (t) => {
     const body = `${element()}<script type="module">
       document.querySelector('activity-heatmap').token = '${app.token(user)}'
     </script>`

@@ -95,7 +95,7 @@ describe('front page', () => {
     assert.deepEqual(await page.locator('#kinds [aria-current]').allTextContents(), ['Content'])
   })
 
-  it('deployment without content boards has members alone', async (t) => {
+  it('deployment without content has members alone', async (t) => {
     const before = (page) =>
       page.route('**/healthz', (route) =>
         route.fulfill({ json: { configured: { periods: ['week'], content_periods: [] } } }),
@@ -210,7 +210,7 @@ describe('front page', () => {
 })
 
 describe('sign-in by a link', () => {
-  it('token leaves the address and lasts as long as the tab', async (t) => {
+  it('token leaves the address, and lasts for the tab', async (t) => {
     const page = await open(t, {}, `/#month&token=${app.token('m0')}`)
     assert.equal(await path(page), '/#month')
     await eventually(() => text(page, '#me'), 'Ada')
@@ -264,7 +264,7 @@ describe('sign-in by a link', () => {
     assert.equal(await path(page), '/')
   })
 
-  it('switch makes the activity public and keeps the profile', async (t) => {
+  it('switch makes activity public, keeps the profile', async (t) => {
     const profile = { name: 'Eve', url: 'https://example.com/eve', avatar: 'https://example.com/eve.png' }
     await app.request('PUT', `/v1/users/${user}`, profile)
     const page = await openSignedIn(t)

@@ -1,33 +1,21 @@
-// Compares the elements of the gallery with the pictures in tests/web/pictures.
-//
-// `make pictures` takes them again. They depend on the fonts: those of Debian's Chromium and fonts-wqy-microhei. A
-// difference is written to target/pictures, the picture and what differs.
+// Compares the elements of the gallery with the pictures in tests/web/pictures/gallery.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
-
-import pixelmatch from 'pixelmatch'
-import { PNG } from 'pngjs'
 
 import { STATES } from '../../web/gallery/states.js'
+import { compare, isTaken, NOW, otherFonts, PICTURES } from './picture.mjs'
 import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
 
-const PICTURES = fileURLToPath(new URL('pictures/', import.meta.url))
-const DIFFERENCES = fileURLToPath(new URL('../../target/pictures/', import.meta.url))
-const NOW = '2026-11-24T09:00:00Z'
-/** The most pixels that may differ: edges of letters do, between versions of Chromium. */
-const TOLERANCE = 0.005
-const isTaken = process.env.PICTURES === 'take'
+const FOLDER = `${PICTURES}gallery/`
 const VARIANTS = ['light/en', 'dark/en', 'light/zh-Hans']
 
 let app
 
 before(async () => {
   app = await startApp({ live: false })
-  if (isTaken) rmSync(PICTURES, { recursive: true, force: true })
-  mkdirSync(PICTURES, { recursive: true })
+  if (isTaken) rmSync(FOLDER, { recursive: true, force: true })
 })
 after(() => app?.stop())
 
@@ -51,33 +39,16 @@ async function open(t, variant, options = {}) {
   return page
 }
 
-/** Compares a picture with the stored one. */
-function compare(name, picture) {
-  const path = `${PICTURES}${name}.png`
-  if (isTaken) return writeFileSync(path, picture)
-  const [found, expected] = [PNG.sync.read(picture), PNG.sync.read(readFileSync(path))]
-  const size = ({ width, height }) => `${width} x ${height}`
-  const { width, height } = found
-  const difference = new PNG({ width, height })
-  const differs =
-    size(found) === size(expected)
-      ? pixelmatch(found.data, expected.data, difference.data, width, height, { threshold: 0.15 })
-      : width * height
-  if (differs <= width * height * TOLERANCE) return
-  mkdirSync(DIFFERENCES, { recursive: true })
-  writeFileSync(`${DIFFERENCES}${name}.png`, picture)
-  writeFileSync(`${DIFFERENCES}${name}-difference.png`, PNG.sync.write(difference))
-  return `${name}: ${differs} pixels differ, ${size(found)} instead of ${size(expected)}`
-}
-
 describe('gallery', () => {
   for (const variant of VARIANTS) {
     it(`${variant} looks like its pictures`, async (t) => {
+      const reason = await otherFonts(t, app)
+      if (reason) return t.skip(reason)
       const page = await open(t, variant)
       const different = []
       for (const { name } of STATES) {
         const picture = await page.locator(`[id="${name}"] > [src]`).screenshot()
-        different.push(compare(`${name}-${variant.replace('/', '-')}`, picture))
+        different.push(compare(`gallery/${name}-${variant.replace('/', '-')}`, picture))
       }
       assert.deepEqual(different.filter(Boolean), [])
       assert.deepEqual(page.errors, [])
@@ -86,7 +57,7 @@ describe('gallery', () => {
 
   it('every picture belongs to a state', () => {
     const known = VARIANTS.flatMap((variant) => STATES.map(({ name }) => `${name}-${variant.replace('/', '-')}.png`))
-    assert.deepEqual(readdirSync(PICTURES).sort(), known.sort())
+    assert.deepEqual(readdirSync(FOLDER).sort(), known.sort())
   })
 
   for (const variant of ['light/en', 'dark/zh-Hans']) {

@@ -44,7 +44,7 @@ async function open(t, member, options = {}, as = undefined) {
 }
 
 describe('page of a member', () => {
-  it('member with a public year has card, year and targets', async (t) => {
+  it('public member has card, year and targets', async (t) => {
     const page = await open(t, 'ada')
     await page.locator('#targets .entries').waitFor()
     assert.equal(await text(page, 'h1'), 'Ada')

@@ -13,6 +13,8 @@ const HIDDEN_SAMPLES =
   'shell/httpie shell/wget js/axios js/jquery js/ofetch js/xhr php/laravel ' +
   'python/aiohttp python/httpx_sync python/httpx_async'
 
+const DAY = 864e5 // ms
+
 /** Keys and tokens stay in memory: the page forgets them when it is closed. */
 const SETTINGS = {
   persistAuth: false,
@@ -40,7 +42,13 @@ let reference
 async function loadDocument() {
   const response = await fetch('/openapi.json')
   if (!response.ok) throw new Error(`status ${response.status}`)
-  return response.json()
+  const document = await response.json()
+  // An event cannot begin in the past without a recount: the example begins tomorrow.
+  const { example } = document.paths['/v1/events/{event}'].put.requestBody.content['application/json']
+  for (const [name, days] of Object.entries({ from: 1, to: 3 })) {
+    example[name] = `${new Date(Date.now() + days * DAY).toISOString().slice(0, 10)}T00:00:00Z`
+  }
+  return document
 }
 
 /** Returns the settings in the page's language and theme. */

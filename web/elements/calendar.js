@@ -19,7 +19,7 @@ export function layoutOf(dates) {
   return { isYear, dates: shown, offset, weeks, months: isYear ? monthsOf(shown, offset, weeks) : [] }
 }
 
-/** Returns the months of weeks: a date in each, and how many weeks it has. The week of the 1st begins a month. */
+/** Returns the months of weeks: a date in each, and its number of weeks. The week of the 1st begins a month. */
 function monthsOf(dates, offset, weeks) {
   const months = []
   for (let week = 0; week < weeks; week++) {

@@ -62,8 +62,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES) {
   #show({ user, standings, streak }, language) {
     const { texts } = language
     const number = (value) => language.number(value)
-    const compact = new Intl.NumberFormat(language.tag, { notation: 'compact', maximumFractionDigits: 1 })
-    const short = (value) => (value < COMPACT ? number(value) : compact.format(value))
+    const short = (value) => (value < COMPACT ? number(value) : language.compact(value))
     const profile = JSON.stringify(user)
     if (this.#profile !== (this.#profile = profile)) {
       this.#avatar.replaceChildren(avatarOf(user))

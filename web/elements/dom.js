@@ -12,6 +12,12 @@ export function write(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
+/** Creates a text in two forms. The short one is for narrow layouts. */
+export const twoForms = (long, short) => [
+  make('span', { className: 'long' }, long),
+  make('span', { className: 'short' }, short),
+]
+
 const isLink = (url) => /^https:\/\//.test(url)
 
 /** Creates the avatar of a user or the picture of a target. Initials show until the image has loaded. */

@@ -168,7 +168,10 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
         ? texts.last_days(total, number(total), days.length, number(days.length))
         : texts.summary(number(active), total, number(total), number(days.length)),
     )
-    write(this.#facts, isYear ? texts.active_days(active, number(active)) : '')
+    // The cells of a month have no place for its name.
+    const [from, to] = [days[0], days.at(-1)].map(({ date }) => Date.parse(date))
+    const range = language.days(from, to, 'UTC', false)
+    write(this.#facts, isYear ? texts.active_days(active, number(active)) : range)
     write(this.#streak, texts.streak(number(streak.current), number(streak.longest)))
     this.#streak.className = streak.current ? 'lit' : ''
     this.#setLayout(isYear)

@@ -31,6 +31,7 @@ class Language {
     this.tag = tag
     this.texts = texts
     this.number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 }).format
+    this.compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }).format
   }
 
   /** Formats a time, with the date unless that is today. */

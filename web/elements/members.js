@@ -1,10 +1,11 @@
 // Rows of members and content, and the row of one's own.
 
-import { avatarOf, make, nameOf, write } from './dom.js'
+import { avatarOf, make, nameOf, twoForms, write } from './dom.js'
 
 export const MEDALS = ['', ' first', ' second', ' third']
 const MOVE = 400 // ms
 const COUNT = 800 // ms
+const LONG = 1e6 // points: narrow layouts show them as 1M
 
 const isReduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches
 
@@ -64,20 +65,25 @@ class Row {
   }
 
   /** Shows a score, counting up or down to it. */
-  #showScore(score, { number }, isAnimated) {
+  #showScore(score, language, isAnimated) {
     const from = this.score
     this.score = score
     if (score === null) return write(this.#score, '–')
-    if (!isAnimated || from == null || from === score || isReduced()) return write(this.#score, number(score))
+    if (!isAnimated || from == null || from === score || isReduced()) return this.#write(score, language)
     this.#score.animate([{ color: 'var(--accent)' }, {}], { duration: 2 * COUNT })
     const start = performance.now()
     const step = (now) => {
       if (this.score !== score) return
       const part = 1 - (1 - Math.min(1, Math.max(0, now - start) / COUNT)) ** 3
-      write(this.#score, number(part < 1 ? Math.round(from + (score - from) * part) : score))
+      this.#write(part < 1 ? Math.round(from + (score - from) * part) : score, language)
       if (part < 1) requestAnimationFrame(step)
     }
     step(start)
+  }
+
+  #write(score, { number, compact }) {
+    if (score < LONG) return write(this.#score, number(score))
+    this.#score.replaceChildren(...twoForms(number(score), compact(score)))
   }
 }
 

@@ -234,7 +234,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
       const isMoving = entries.some(({ previous_rank }) => previous_rank)
       const of = this.#kind
       this.#context = { language, own: this.user, of, isMoving, isAnimated, pageOf: this.#pageOf }
-      this.#view.show({ ...data, of, period }, this.#context)
+      this.#view.show({ ...data, entries: rowsOf(data), of, period }, this.#context)
       this.#showOwn()
       this.#showWinners()
     }
@@ -324,6 +324,10 @@ const periodOf = ({ period, event }) => {
   const { id, title, from: start, to: end, state } = event
   return { kind: 'event', id, title, start, end, closed: state === 'final' }
 }
+
+/** Returns the rows of a board; decayed points with one decimal. */
+const rowsOf = ({ period, event, entries }) =>
+  period || event ? entries : entries.map((entry) => ({ ...entry, score: Math.round(entry.score * 10) / 10 }))
 
 /** Rounds points to the four decimals of scores. */
 const rounded = (points) => Math.round(points * 1e4) / 1e4

@@ -73,6 +73,7 @@ tr${top3} [part=score] { font-size: 1.375em }
 tr${top3} [part=unit] { display: block; color: inherit }
 tr${top3}[part~=own-row] > td:last-child { border-color: var(--accent) }
 [part=empty]::before { block-size: 9em; inline-size: 15em }
+[part=free] { inset-block-start: calc(var(--podium) + max(0, var(--taken) - 3) * var(--row)) }
 .loading [part=rows] {
   --bar: linear-gradient(var(--line) 0 0) no-repeat;
   background: var(--bar) 50% calc(var(--podium) - 5em) / 9em 5em, var(--bar) calc(50% - 10em) calc(var(--podium) - 4em) / 9em 4em,
@@ -89,6 +90,9 @@ tr, [part=own] [part~=row] { gap: 0 .5em }
 .names > * { max-inline-size: 100% }
 .meta { flex: none; font-size: .75em; line-height: 1.5 }
 [part=level] { padding: 0; border: 0 }
+[part=winners] { font-size: .8125em }
+[part=winners] [part=avatar] { display: none }
+ol { gap: .5em }
 [part~=movement] { margin-inline-start: 0; min-inline-size: 0 }
 &[data-of=content] { --row: 4.5em }
 &[data-of=content] [part=name] { ${twoLines()} line-height: 1.25 }
@@ -106,6 +110,9 @@ const compact = `
 [part=details], [part=top] { font-size: .75em }
 [part=own] { column-gap: .5em }
 [part=rows] { min-block-size: calc(var(--limit) * var(--row)) }
+[part=score] .long { display: none }
+[part=score] .short { display: inline }
+[part=free] { inset-block-start: calc(var(--taken) * var(--row)) }
 thead { ${hidden()} }
 tr, [part=own] [part~=row] { grid-template-columns: minmax(1.6em, auto) minmax(0, 1fr) auto; gap: 0 .4em; padding-inline: 0 }
 th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
@@ -113,7 +120,8 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
 [part=name], [part=score] { font-size: .9375em }
 [part=rank] { font-size: .875em }
 &[data-of=content] [part=name] { font-size: .875em }
-[part~=winner]:not([part~=first]) { flex: none }
+[part=winners] [part=avatar] { display: block }
+[part~=winner]:not([part~=first]) { flex: none; min-inline-size: 0 }
 [part~=winner]:not([part~=first]) > :is([part=rank], [part=name]) { ${hidden()} }
 .loading [part=rows] { background-position-y: 0 }
 `
@@ -148,7 +156,7 @@ section[data-of=content] { --row: 3.75em; --podium: 18em }
 [part=heading] > div { flex: 1; display: flex; flex-direction: column; align-items: flex-start; min-inline-size: 0 }
 [part=title], [part=facts] { max-inline-size: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 [part=title] { font-size: 1.125em; font-weight: 650; letter-spacing: -.01em }
-[part=heading] .short { display: none }
+[part=heading] .short, [part=score] .short { display: none }
 [part~=arrow] { inline-size: 2.5em; block-size: 2.5em; border-color: var(--line); font-size: 1em; line-height: 1 }
 [part~=arrow]:not([aria-disabled]):hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
 [part~=arrow][aria-disabled] { opacity: .4; cursor: default }
@@ -164,10 +172,11 @@ section[data-of=content] { --row: 3.75em; --podium: 18em }
   animation: pulse 1.5s ease-in-out infinite alternate;
 }
 .loading table, .loading [part=own], .loading [part=heading] > div { visibility: hidden }
-.waiting table, .waiting [part=own] { opacity: .5 }
+.waiting :is(table, [part=free], [part=own]) { opacity: .5 }
 @keyframes pulse { to { opacity: .4 } }
-[part=empty]:empty { display: none }
-[part=empty] { position: absolute; inset: 0; display: flex; flex-direction: column; gap: 1em; align-items: center; justify-content: center; padding: 1em; color: var(--muted); text-align: center; text-wrap: balance }
+:is([part=empty], [part=free]):empty { display: none }
+[part=empty], [part=free] { position: absolute; inset: 0; display: flex; flex-direction: column; gap: 1em; align-items: center; justify-content: center; padding: 1em; color: var(--muted); text-align: center; text-wrap: balance }
+[part=free] { inset-block-start: calc(2em + var(--taken) * var(--row)); margin-block: .5em; border: 1px dashed var(--line); border-radius: var(--radius) }
 [part=empty]::before {
   --bar: linear-gradient(color-mix(in srgb, var(--muted) 22%, transparent) 0 0) no-repeat;
   content: '';
@@ -259,7 +268,7 @@ tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent;
 [part=winners] { display: flex; flex-wrap: wrap; gap: 0 1em; align-items: center; align-content: center; block-size: 3.5em; overflow: hidden; font-size: .875em }
 [part=winners-title] { color: var(--muted); white-space: nowrap }
 ol { display: flex; flex: 1 1 100%; gap: .25em .9em; min-inline-size: 0; margin: 0; padding: 0; list-style: none }
-li { display: flex; gap: .3em; align-items: center; min-inline-size: 0 }
+li { display: flex; gap: .3em; align-items: center; min-inline-size: 5em }
 [part=winners] [part=avatar] { font-size: .625em }
 [part=winners] [part=rank] { flex: none }
 section[data-layout=compact] {${stacked}}

@@ -32,6 +32,7 @@ export interface Texts {
   winners(period: string): string
   nobody: Record<'day' | 'week' | 'month' | 'year' | 'all', string>
   empty: string
+  free(from: string, to: string): string
   expired: string
   you: string
   me: string

@@ -1,6 +1,6 @@
 // The shadow DOM of <activity-rank>. It is created once and keeps its size.
 
-import { make, write } from './dom.js'
+import { make, twoForms, write } from './dom.js'
 import { Own, Rows } from './members.js'
 import { Winners } from './winners.js'
 
@@ -27,10 +27,12 @@ export class View {
   #facts = make('p', { part: 'facts', dir: 'auto' })
   #columns = ['rank', 'item', 'points'].map((className) => make('th', { role: 'columnheader', className }))
   #empty = make('p', { part: 'empty', dir: 'auto' })
+  #free = make('p', { part: 'free', dir: 'auto' })
   #rows
   #panel
   #status = make('p', { part: 'status', role: 'status', dir: 'auto' })
   #board // on display
+  #limit
   #language
 
   constructor({ onPeriod, onDate }) {
@@ -55,7 +57,7 @@ export class View {
     table.setAttribute('aria-labelledby', this.#title.id)
     const titles = make('div', {}, this.#title, this.#facts)
     const heading = make('div', { part: 'heading' }, titles, this.#earlier, this.#later)
-    const rows = make('div', { part: 'rows' }, table, this.#empty)
+    const rows = make('div', { part: 'rows' }, table, this.#empty, this.#free)
     this.#panel = make('div', { part: 'panel', role: 'tabpanel', id: `${id}-panel` }, heading, rows, this.own.element)
     const footer = make('div', { part: 'footer' }, this.#status, this.winners.element)
     this.section.append(this.#tabList, this.#menu, this.#panel, make('slot'), footer)
@@ -68,6 +70,7 @@ export class View {
     section.toggleAttribute('data-event', Boolean(event))
     this.#panel.role = event ? 'group' : 'tabpanel'
     if (event) this.#panel.setAttribute('aria-labelledby', this.#title.id)
+    this.#limit = limit
     section.style.setProperty('--limit', limit)
     this.own.element.hidden = !hasOwn
     this.winners.element.hidden = !hasWinners
@@ -118,7 +121,17 @@ export class View {
     this.#rows.show(entries, context)
     const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
     write(this.#empty, entries.length ? '' : closed ? texts.expired : nobody)
+    this.#showFree(entries.length, closed)
     this.#setState('')
+  }
+
+  /** Shows in the space of two rows and more that the places there are free. */
+  #showFree(taken, isFinal) {
+    const { number, texts } = this.#language
+    // A podium has three places.
+    const isShown = !isFinal && taken && this.#limit - Math.max(taken, 3) > 1
+    this.section.style.setProperty('--taken', String(taken))
+    write(this.#free, isShown ? texts.free(number(taken + 1), number(this.#limit)) : '')
   }
 
   /** Shows the time that is left until the board closes. */
@@ -155,6 +168,7 @@ export class View {
   /** Shows the element's fallback content, or a text. Nothing is reserved. */
   fail(text, hasShown, hasFallback) {
     this.#rows.clear()
+    write(this.#free, '')
     this.#board = null
     this.#setState(hasShown ? 'none' : 'failed')
     this.setStatus(hasShown || !hasFallback ? text : '')
@@ -188,9 +202,3 @@ function setTarget(arrow, date) {
   arrow.value = date
   arrow.ariaDisabled = date ? null : 'true'
 }
-
-/** Creates a text in two forms. The short one is for narrow layouts. */
-const twoForms = (long, short) => [
-  make('span', { className: 'long' }, long),
-  make('span', { className: 'short' }, short),
-]

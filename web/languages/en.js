@@ -12,6 +12,16 @@ const NOUNS = {
   adjust: 'adjustment',
 }
 
+const ACTIONS = {
+  visit: 'Visit',
+  like: 'Like',
+  bookmark: 'Bookmark',
+  follow: 'Follow',
+  comment: 'Comment',
+  publish: 'Publish',
+  adjust: 'Adjustment',
+}
+
 /** Texts of the API reference. `locale` is the name that Scalar gives this language; without one, `en`. */
 export const docs = {
   locale: 'en',
@@ -58,6 +68,7 @@ export const elements = {
     all: 'Nobody yet. Be the first.',
   },
   empty: 'Nothing yet.',
+  free: (from, to) => `Places ${from} to ${to} are free.`,
   expired: 'No activity, or the data has expired.',
   you: 'Your rank',
   me: 'You',
@@ -121,15 +132,7 @@ export const pages = {
   winners: 'Last winners',
   earn: 'How points are earned',
   levels: 'Levels',
-  actions: {
-    visit: 'Visit',
-    like: 'Like',
-    bookmark: 'Bookmark',
-    follow: 'Follow',
-    comment: 'Comment',
-    publish: 'Publish',
-    adjust: 'Adjustment',
-  },
+  actions: ACTIONS,
   rules: {
     once_day: 'once a day for each page',
     once_standing: 'once for each item',
@@ -226,6 +229,7 @@ export const pages = {
 export const admin = {
   admin: 'Admin',
   navigation: 'Sections',
+  dark: 'Dark theme',
   page: {
     skip: 'Skip to the content',
     admin: 'Admin',
@@ -281,15 +285,7 @@ export const admin = {
   type_to_confirm: (id) => `Type ${id} to confirm`,
   type_exactly: (id) => `Type exactly: ${id}`,
   periods: { day: 'Day', week: 'Week', month: 'Month', year: 'Year', all: 'All time' },
-  actions: {
-    visit: 'Visit',
-    like: 'Like',
-    bookmark: 'Bookmark',
-    follow: 'Follow',
-    comment: 'Comment',
-    publish: 'Publication',
-    adjust: 'Adjustment',
-  },
+  actions: ACTIONS,
   outcomes: {
     counted: 'counted',
     duplicate: 'already counted',

@@ -55,6 +55,7 @@ export const elements = {
     all: '暂无人上榜，来做第一名吧！',
   },
   empty: '暂无内容。',
+  free: (from, to) => `第 ${from}–${to} 名虚位以待。`,
   expired: '无人上榜，或数据已过期。',
   you: '我的排名',
   me: '我',
@@ -117,15 +118,7 @@ export const pages = {
   winners: '往期优胜者',
   earn: '如何获得积分',
   levels: '等级',
-  actions: {
-    visit: '访问',
-    like: '点赞',
-    bookmark: '收藏',
-    follow: '关注',
-    comment: '评论',
-    publish: '发布',
-    adjust: '积分调整',
-  },
+  actions: NOUNS,
   rules: {
     once_day: '每个页面每天计一次',
     once_standing: '每个对象计一次',
@@ -222,6 +215,7 @@ export const pages = {
 export const admin = {
   admin: '管理',
   navigation: '栏目',
+  dark: '深色主题',
   page: {
     skip: '跳到正文',
     admin: '管理',
@@ -276,15 +270,7 @@ export const admin = {
   type_to_confirm: (id) => `请输入 ${id} 以确认`,
   type_exactly: (id) => `请准确输入：${id}`,
   periods: { day: '日榜', week: '周榜', month: '月榜', year: '年榜', all: '总榜' },
-  actions: {
-    visit: '访问',
-    like: '点赞',
-    bookmark: '收藏',
-    follow: '关注',
-    comment: '评论',
-    publish: '发布',
-    adjust: '积分调整',
-  },
+  actions: NOUNS,
   outcomes: {
     counted: '已计入',
     duplicate: '已计入过',

@@ -55,7 +55,7 @@ describe('theme and motion', () => {
     }
   })
 
-  it('changed score counts up, at once with reduced motion', async (t) => {
+  it('changed score counts up, except reduced motion', async (t) => {
     for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) {
       let score = 10
       const before = (page) => answer(page, { board: () => boardOf([{ user: { id: 'ada' }, score }]) })

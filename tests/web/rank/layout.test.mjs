@@ -48,7 +48,7 @@ async function layoutOf(page) {
 
 describe('layouts', () => {
   for (const [width, layout] of LAYOUTS) {
-    it(`element of ${width} pixels has the layout ${layout}`, async (t) => {
+    it(`${width} pixels have the layout ${layout}`, async (t) => {
       const page = await open(t, width, '')
       await eventually(() => rowCount(page), 10)
       assert.equal(await layoutOf(page), layout)
@@ -134,7 +134,7 @@ describe('sizes', () => {
     [390, 'podium', 'layout="podium"'],
     [768, 'content', 'of="content"'],
   ])) {
-    it(`size of ${layout} at ${width} pixels is the same before and after loading`, async (t) => {
+    it(`${layout} at ${width} pixels loads without a shift`, async (t) => {
       let release = () => {}
       const gate = new Promise((resolve) => (release = () => resolve(undefined)))
       const entries = layout === 'content' ? targets(10) : members(layout === 'podium' ? 3 : 10)
@@ -211,7 +211,7 @@ describe('sizes', () => {
     }
   })
 
-  it('heading of one character per score stays on one line', async (t) => {
+  it('heading of short scores stays on one line', async (t) => {
     const entries = [{ user: { id: 'ada' }, score: 1 }]
     const page = await open(t, 480, 'lang="zh-Hans"', { entries })
     const heading = page.getByRole('columnheader', { name: '积分' })
@@ -227,7 +227,7 @@ describe('sizes', () => {
 describe('accessibility', () => {
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     for (const [width, layout] of LAYOUTS) {
-      it(`layout ${layout} at ${width} pixels passes axe in ${colorScheme} mode`, async (t) => {
+      it(`${layout}, ${width} pixels, ${colorScheme}: axe`, async (t) => {
         const content = [
           element('period="week" user="you"'),
           element('period="week" user="m2"'),
@@ -242,7 +242,7 @@ describe('accessibility', () => {
       })
     }
 
-    it(`content and empty boards pass axe in ${colorScheme} mode`, async (t) => {
+    it(`content and empty boards pass axe, ${colorScheme}`, async (t) => {
       for (const entries of [targets(5), []]) {
         const page = await open(t, 768, 'of="content"', { entries, colorScheme })
         await (entries.length ? page.locator('[part=author]').nth(4) : page.getByText('Nothing yet.')).waitFor()

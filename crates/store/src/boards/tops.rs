@@ -25,7 +25,7 @@ struct Part {
     rows: Vec<ShardRow>,
 }
 
-/// How many rows are read of each shard, and in which portions.
+/// The number of rows that are read of each shard, and the portions.
 struct Portions {
     rows: u32,
     page: u32,
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_change_between_pages_do_not_repeat_members() {
+    fn rank_changes_between_pages_repeat_no_member() {
         let mut moved = part(&[9, 8, 7], 9);
         let rows = [
             ("9", 9),

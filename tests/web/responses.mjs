@@ -1,0 +1,201 @@
+// Invented responses of a whole deployment at one instant, for the pictures of its pages.
+
+import { mock } from 'node:test'
+
+import { respond as respondOfGallery } from '../../web/gallery/fixtures.js'
+
+const DAY = 864e5 // ms
+/** Digests of the elements, which differ after each change of them. */
+const INTEGRITY = '/elements/integrity.json'
+const RULES = {
+  visit: { points: 1, once: 'day', undo: false, by: 'user', daily_cap: 20, own: true },
+  like: { points: 2, once: 'standing', undo: true, by: 'user', own: false },
+  bookmark: { points: 2, once: 'standing', undo: true, by: 'user', own: true },
+  follow: { points: 2, once: 'standing', undo: true, by: 'user', own: false },
+  comment: { points: 3, once: 'standing', undo: true, by: 'user', cooldown: 30, own: true },
+  publish: { points: 10, once: 'standing', undo: true, by: 'service', received: 3, own: true },
+}
+const TARGETS = [
+  { id: 'post-7', title: 'How to write a leaderboard that people like', url: 'https://example.com/7' },
+  { id: 'post-8', title: '一篇很长的标题：如何在社区里持续写作', url: 'https://example.com/8' },
+  { id: 'post-9', title: 'Why is my cache never hit?' },
+]
+
+const iso = (days, hours = 0) => `${new Date(Date.now() + days * DAY + hours * 36e5).toISOString().slice(0, 19)}Z`
+const dateOf = (days) => iso(days).slice(0, 10)
+
+const health = () => ({
+  status: 'ok',
+  version: '0.1.0',
+  configured: {
+    timezone: 'UTC',
+    periods: ['day', 'week', 'month', 'year', 'all'],
+    content_periods: ['hot', 'week', 'all'],
+    actions: Object.keys(RULES),
+    rules: RULES,
+    levels: ['Newcomer', 'Regular', 'Pillar', 'Legend'].map((name, index) => ({
+      name,
+      points: [0, 30, 200, 1000][index],
+    })),
+    shards: 1,
+    bound: ['journal', 'archive', 'queue', 'live'],
+    origins: ['https://example.com'],
+    playground: true,
+    public_stats: false,
+  },
+  warnings: ['SERVICE_KEYS: the key of scope admin is older than a year; replace it'],
+})
+
+const EVENTS = () => [
+  {
+    id: 'hackathon',
+    state: 'running',
+    title: 'Autumn hackathon',
+    from: `${dateOf(-2)}T00:00:00Z`,
+    to: `${dateOf(3)}T00:00:00Z`,
+    final_at: `${dateOf(3)}T03:00:00Z`,
+    prizes: [
+      { ranks: '1', title: 'A book' },
+      { ranks: '2-10', title: 'A sticker' },
+    ],
+  },
+  {
+    id: 'december',
+    state: 'coming',
+    title: 'December sprint',
+    from: `${dateOf(7)}T00:00:00Z`,
+    to: `${dateOf(14)}T00:00:00Z`,
+    final_at: `${dateOf(14)}T03:00:00Z`,
+  },
+]
+
+const AUDIT = () => [
+  { id: '4-0', at: iso(0, -2), action: 'hide', user: { id: 'li', name: '李四光' }, reason: 'Under review' },
+  { id: '3-0', at: iso(-1), action: 'hide', user: null, target: TARGETS[2], reason: 'Spam' },
+  {
+    id: '2-0',
+    at: iso(-2),
+    action: 'adjust',
+    user: { id: 'ada', name: 'Ada Lovelace' },
+    adjustment: { id: 'case-1', points: -5 },
+    reason: 'Counted by an import that ran twice',
+  },
+  { id: '1-0', at: iso(-9), action: 'erase', user: null, removed: { boards: 12, keys: 4, profiles: 1 } },
+]
+
+const STATS = (url) => {
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(url.searchParams.get(name)))
+  const days = Array.from({ length: Math.round((to - from) / DAY) + 1 }, (_, index) => {
+    const day = Math.round((Date.now() - to) / DAY) + index
+    const busy = 60 + ((day * 37) % 41) - (day % 7 > 4 ? 30 : 0)
+    const points = { visit: 1, like: 2, bookmark: 2, follow: 2, comment: 3, publish: 10 }
+    const actions = Object.fromEntries(
+      Object.entries(points).map(([action, worth], kind) => {
+        const count = Math.max(1, Math.round(busy / (kind + 1)))
+        return [action, { count, points: count * worth }]
+      }),
+    )
+    const list = Object.values(actions)
+    const sum = (name) => list.reduce((total, action) => total + action[name], 0)
+    return {
+      date: new Date(to - index * DAY).toISOString().slice(0, 10),
+      active: busy,
+      new: (day * 13) % 9,
+      activities: sum('count'),
+      points: sum('points'),
+      actions,
+    }
+  })
+  return { timezone: 'UTC', days, as_of: iso(0) }
+}
+
+const POINTS = () => ({
+  user: { id: 'ada', name: 'Ada Lovelace' },
+  source: 'journal',
+  entries: [
+    { at: iso(0, -1), type: 'activity', action: 'comment', target: TARGETS[0], points: 3, undone: false },
+    { at: iso(0, -3), type: 'activity', action: 'like', target: TARGETS[1], points: 2, undone: true },
+    { at: iso(-1), type: 'received', action: 'like', target: TARGETS[1], points: 3, undone: false },
+    { at: iso(-2), type: 'adjustment', points: -5, undone: false },
+    { at: iso(-3), type: 'activity', action: 'publish', target: TARGETS[2], points: 10, undone: false },
+  ],
+  next: null,
+})
+
+const STATUS = () => ({
+  version: '0.1.0',
+  store: { latency_ms: 12, circuit: 'closed' },
+  outbox: { entries: 3, oldest: iso(0, -0.02) },
+  queue: { oldest: iso(0, -0.5), delivered: iso(0, -0.4) },
+  commands: { processed: 1_234_567, uptime_seconds: 86_400 * 12 },
+})
+
+function placesOf(user) {
+  const { standings } = respondOfGallery('card', ['users', user, 'card'])
+  const places = Object.entries(standings).map(([period, { id, score, rank, total }]) => [
+    period,
+    { id, score, rank, total, percentile: 90, next: rank > 1 ? { rank: rank - 1, score: score + 3, points: 4 } : null },
+  ])
+  return Object.fromEntries(places)
+}
+
+/** Returns the response to a request, or `undefined` for 404. */
+function respond(url, isMember) {
+  const [root, name, part] = url.pathname.slice(4).split('/').map(decodeURIComponent)
+  if (url.pathname === '/healthz') return health()
+  if (url.pathname === INTEGRITY)
+    return { 'activity-rank.js': { file: '/immutable/activity-rank.0123456789ab.js', integrity: 'sha384-…' } }
+  if (root === 'events' && !name) return { events: EVENTS() }
+  if (root === 'moderation') return { entries: AUDIT(), next: null }
+  if (root === 'stats') return STATS(url)
+  if (root === 'status') return STATUS()
+  if (root !== 'users') return respondOfGallery('year', url.pathname.slice(4).split('/')) ?? undefined
+  const user = respondOfGallery('card', ['users', name, 'card']).user
+  if (name === 'nobody') return undefined
+  switch (part) {
+    case undefined:
+      return { ...user, public_activity: true }
+    case 'moderation':
+      return { user, hidden: false, frozen: false }
+    case 'standings':
+      return isMember ? { user, standings: placesOf(name) } : undefined
+    case 'points':
+      return isMember ? POINTS() : undefined
+    case 'targets':
+      return {
+        entries: TARGETS.map((target, index) => ({ target, registered_at: iso(-index - 1), score: 57 - 20 * index })),
+        next: null,
+      }
+    default:
+      return respondOfGallery('year', [root, name, part]) ?? undefined
+  }
+}
+
+/** The origin of the deployment: pages show it, and the port of a test differs each time. */
+export const ORIGIN = 'https://rank.example'
+
+/**
+ * Makes a page receive these responses, at an instant, and the files of an app.
+ * @param {any} page
+ * @param {any} app
+ * @param {string} now
+ */
+export async function inventResponses(page, app, now) {
+  await page.clock.setFixedTime(new Date(now))
+  await page.route(`${ORIGIN}/**`, async (route) => {
+    const request = route.request()
+    const { pathname } = new URL(request.url())
+    if (!/^\/(v1\/|healthz$)/.test(pathname) && pathname !== INTEGRITY) {
+      return route.fulfill({ response: await route.fetch({ url: request.url().replace(ORIGIN, app.url) }) })
+    }
+    mock.timers.enable({ apis: ['Date'], now: new Date(now) })
+    let body
+    try {
+      body = respond(new URL(request.url()), Boolean(request.headers().authorization))
+    } finally {
+      mock.timers.reset()
+    }
+    if (body) return route.fulfill({ json: body })
+    return route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"status":404}' })
+  })
+}
