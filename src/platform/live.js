@@ -134,7 +134,7 @@ export class Hub {
    * @param {(request: Request, forms: string) => Promise<string>} readBoard reads the board at
    *   the URL of a request, once for each form in the comma-separated list: a number of rows, with
    *   `m` after it for movement. Returns lines: `fresh`, `stale` or `failed`; the misconfigured
-   *   variable, or nothing; the cause; the bodies of the requests that check the board and register
+   *   variable, `not-found`, or nothing; the cause; the bodies of the requests that check the board and register
    *   it; then form, version and JSON of each board
    * @param {(body: string) => Promise<string>} sendToStore
    */

@@ -29,6 +29,9 @@ struct Remembered {
     made: Instant,
 }
 
+/// In the place of a misconfigured variable: the event of the board does not exist.
+const NOT_FOUND: &str = "not-found";
+
 thread_local! {
     /// The boards that were last read, newest last.
     static REMEMBERED: RefCell<Vec<Remembered>> = const { RefCell::new(Vec::new()) };
@@ -74,9 +77,12 @@ pub async fn open(
     }
 }
 
-/// Parses the error that an object met: the variable, or nothing, and the cause.
+/// Parses the error that an object met: the variable, [`NOT_FOUND`] or nothing, and the cause.
 fn parse_failure(failure: &str) -> Error {
     let (variable, cause) = failure.split_once('\n').unwrap_or_default();
+    if variable == NOT_FOUND {
+        return Error::NotFound(cause.to_owned());
+    }
     let known = Vars::NAMES.into_iter().find(|name| *name == variable);
     match known {
         Some(variable) => Error::Misconfigured(variable, cause.to_owned()),
@@ -85,13 +91,14 @@ fn parse_failure(failure: &str) -> Error {
 }
 
 /// Reads the board of a request in each of some forms, as the lines that `live.js` parses: `fresh`,
-/// `stale` or `failed`; the misconfigured variable, or nothing; the cause; the requests of
+/// `stale` or `failed`; the misconfigured variable, [`NOT_FOUND`] or nothing; the cause; the requests of
 /// [`WatchRequests`], empty unless fresh; then form, version and JSON of each board. A form is a number
 /// of rows, with `m` after it for movement.
 pub async fn read(app: &App, http: Request, forms: &str) -> String {
     let read = read_boards(app, http, forms).await;
     read.unwrap_or_else(|error| match error {
         Error::Misconfigured(variable, remedy) => format!("failed\n{variable}\n{remedy}"),
+        Error::NotFound(detail) => format!("failed\n{NOT_FOUND}\n{detail}"),
         error => format!("failed\n\n{}", one_line(&error)),
     })
 }

@@ -6,6 +6,7 @@ use super::{assert_board, assert_change, count_in_group, open, start, start_with
 use crate::app::WranglerApp;
 use crate::bodies::{activity, dated, like, undo};
 use crate::events::Event;
+use crate::problem::problem;
 
 /// Activities, undos, profiles, moderation, adjustments and erasures change a board.
 #[tokio::test]
@@ -85,6 +86,13 @@ async fn stream_ignores_changes_outside_its_board() {
     assert_change(&app, &mut group, "/v1/ranking/day?group=eu").await;
     assert_change(&app, &mut top, "/v1/ranking/day?limit=1").await;
     assert_change(&app, &mut all, "/v1/ranking/day").await;
+}
+
+#[tokio::test]
+async fn unknown_event_has_no_stream() {
+    let (app, _forwarder) = start();
+    let response = app.get("/v1/events/unknown/live").await;
+    response.assert(404, problem("not-found", "There is no event unknown."));
 }
 
 /// The object of an event's board is named like the one that an activity wakes.
