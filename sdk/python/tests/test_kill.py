@@ -41,7 +41,7 @@ def test_killed_process_loses_and_doubles_nothing(
     users = [f"{unique}-{number}" for number in range(USERS)]
     left = []
     with FaultServer(lambda: choice.choice(actions), worker.url) as proxy:
-        command = [sys.executable, PROGRAM, "async" if is_async else "sync", proxy.url, worker.key, tmp_path]
+        command = [sys.executable, str(PROGRAM), "async" if is_async else "sync", proxy.url, worker.key, str(tmp_path)]
         for _ in range(ROUNDS):
             before = len(proxy.requests)
             with subprocess.Popen([*command, ",".join(users)], stdout=subprocess.PIPE, text=True) as process:

@@ -2,17 +2,16 @@
 
 import asyncio
 import itertools
-import json
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import Self, TypeVar
 
 import httpx
 from httpx_sse import EventSource
 
 from .client import RECONNECT_DELAY, STREAM_TIMEOUT
 from .errors import ClosedError, NetworkError, RequestError
-from .http import Deployment, Key, Request, Route, Value, network_error, parse, refusal
+from .http import Deployment, Key, Request, Route, Value, network_error, parse, parse_json, refusal
 from .operations import AsyncOperations
 from .retry import Retry
 
@@ -149,7 +148,9 @@ class AsyncClient(AsyncOperations):
                             last_id, failures = event.id, 0
                             if event.retry is not None:
                                 reconnect_delay = event.retry / 1000
-                            yield cast(T, json.loads(event.data))
+                            # The library also reports comments after the first event, without data.
+                            if event.data:
+                                yield parse_json(route, event.data)
                 except httpx.RequestError as error:
                     raise network_error(request, error) from error
             except RequestError as error:

@@ -186,8 +186,7 @@ class AsyncBatchSender:
                 self._is_sending = True
             response: Outcomes | RequestError
             try:
-                request = self._client._deployment.request(routes.COUNT_ACTIVITIES, body=array(batch))
-                response = await self._client._attempt(routes.COUNT_ACTIVITIES, request)
+                response = await self._request(batch)
             except RequestError as error:
                 response = error
             except Exception as error:
@@ -201,6 +200,10 @@ class AsyncBatchSender:
             async with self._changed:
                 self._is_sending = False
                 self._changed.notify_all()
+
+    async def _request(self, batch: list[Entry]) -> Outcomes:
+        request = self._client._deployment.request(routes.COUNT_ACTIVITIES, body=array(batch))
+        return await self._client._attempt(routes.COUNT_ACTIVITIES, request)
 
     async def _settle(self, settlement: Settlement) -> None:
         if self._outbox and settlement.ids:

@@ -1,18 +1,17 @@
 """The client for blocking code."""
 
 import itertools
-import json
 import time
 from collections.abc import Iterator, Mapping
 from threading import Event
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import Self, TypeVar
 
 import httpx
 from httpx_sse import EventSource
 
 from .errors import ClosedError, RequestError
-from .http import Deployment, Key, Request, Route, Value, network_error, parse, refusal
+from .http import Deployment, Key, Request, Route, Value, network_error, parse, parse_json, refusal
 from .operations import Operations
 from .retry import Retry
 
@@ -146,7 +145,9 @@ class Client(Operations):
                             last_id, failures = event.id, 0
                             if event.retry is not None:
                                 reconnect_delay = event.retry / 1000
-                            yield cast(T, json.loads(event.data))
+                            # The library also reports comments after the first event, without data.
+                            if event.data:
+                                yield parse_json(route, event.data)
                 except httpx.RequestError as error:
                     raise network_error(request, error) from error
             except RequestError as error:

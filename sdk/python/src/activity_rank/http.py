@@ -100,8 +100,13 @@ def parse(route: Route[T], response: httpx.Response) -> T:
         return cast(T, None)
     if route.kind == "text":
         return cast(T, response.text)
+    return parse_json(route, response.content)
+
+
+def parse_json(route: Route[T], text: str | bytes) -> T:
+    """Returns the value of a body or an event. Raises `ResponseError`."""
     try:
-        return cast(T, response.json())
+        return cast(T, json.loads(text))
     except ValueError as error:
         raise ResponseError(f"{route.operation}: the response is not JSON.") from error
 

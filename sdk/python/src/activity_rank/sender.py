@@ -10,7 +10,7 @@ from typing import Self
 from . import routes
 from .client import Client
 from .errors import ClosedError, NetworkError, RequestError, UnsentError
-from .outbox import Outbox
+from .outbox import Entry, Outbox
 from .retry import Retry
 from .send_queue import MAX_ITEMS, Callbacks, OnError, OnRefused, OnResult, SendQueue, Settlement, array, logger
 from .types import Activity, Outcomes
@@ -180,8 +180,7 @@ class BatchSender:
                 self._is_sending = True
             response: Outcomes | RequestError
             try:
-                request = self._client._deployment.request(routes.COUNT_ACTIVITIES, body=array(batch))
-                response = self._client._attempt(routes.COUNT_ACTIVITIES, request)
+                response = self._request(batch)
             except RequestError as error:
                 response = error
             except Exception as error:
@@ -200,6 +199,10 @@ class BatchSender:
             with self._changed:
                 self._is_sending = False
                 self._changed.notify_all()
+
+    def _request(self, batch: list[Entry]) -> Outcomes:
+        request = self._client._deployment.request(routes.COUNT_ACTIVITIES, body=array(batch))
+        return self._client._attempt(routes.COUNT_ACTIVITIES, request)
 
     def _settle(self, settlement: Settlement) -> None:
         if self._outbox and settlement.ids:
