@@ -106,7 +106,9 @@ class Types:
 
     def alias(self, name: str, expression: str, schema: Schema) -> None:
         if name in self.names:
-            return  # an object or null: the name is that of the object
+            if expression in (name, f"{name} | None"):
+                return  # an object, or an object or null: the name is that of the object
+            raise ValueError(f"an object has the name of the schema {name}")
         lines = declaration(f"{name}: TypeAlias = ", expression, 0)
         if "description" in schema:
             lines += docstring(schema["description"], 0)
@@ -174,7 +176,8 @@ class Types:
                 values = schema.get("additionalProperties")
                 return f"dict[str, {self.expression(values, singular(name))}]" if values else "dict[str, Any]"
             case "array":
-                return f"list[{self.expression(schema['items'], singular(name))}]"
+                item = singular(name)
+                return f"list[{self.expression(schema['items'], item if item != name else name + 'Item')}]"
             case None:
                 return "Any"
             case _:

@@ -274,4 +274,4 @@ def test_missing_key_is_refused(public: Any) -> None:
 
 
 def test_watch_ends_with_an_error(public: Any) -> None:
-    assert status_of(lambda: list(islice(public.watch_event_board("none"), 1))) == 404
+    assert status_of(lambda: list(islice(public.watch_board("decade"), 1))) == 400

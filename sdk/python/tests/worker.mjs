@@ -15,6 +15,7 @@ const worker = await startWorker(
     JWT_SECRET: credentials.jwtSecret,
     JWT_ISSUER: 'https://example.com',
     JWT_AUDIENCE: 'activity-rank',
+    BOARD_MAX_AGE: 0, // no caches: a test reads what it has written
     CONTENT_PERIODS: 'day,week,all',
     PLAYGROUND: true,
     PUBLIC_STATS: true,

@@ -709,10 +709,13 @@ class StatsDay(TypedDict):
     """Count and points by action."""
 
 
-class ActiveByPeriod(TypedDict):
+class ActiveByPeriodItem(TypedDict):
     id: str
     """Such as `2026-W47` or `2026-11`."""
     active: Active
+
+
+ActiveByPeriod: TypeAlias = list[ActiveByPeriodItem]
 
 
 class Stats(TypedDict):
