@@ -1,6 +1,7 @@
 """A server that fails as a test says, alone or before the Worker."""
 
 import json
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -61,6 +62,16 @@ def problem(status: int, type: str = "store-unavailable", **headers: str) -> Rep
     return Reply(status, {"Content-Type": "application/problem+json", **fields}, body)
 
 
+class Server(ThreadingHTTPServer):
+    """Reports no clients that have gone, such as killed ones."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class FaultServer:
     """Takes one action for each request: the next of the list, and the default once the list is empty."""
 
@@ -71,8 +82,8 @@ class FaultServer:
         self._worker = httpx.Client(base_url=worker, timeout=30) if worker else None
         self._changed = Condition()
         self._stopping = Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._forwarding = 0
+        self._server = Server(("127.0.0.1", 0), self._handler())
         self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -85,6 +96,8 @@ class FaultServer:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+        with self._changed:
+            assert self._changed.wait_for(lambda: not self._forwarding, timeout=30)
         if self._worker:
             self._worker.close()
 
@@ -146,7 +159,14 @@ class FaultServer:
                     assert server._worker
                     names = ("authorization", "content-type", "prefer")
                     headers = {name: self.headers[name] for name in names if name in self.headers}
-                    response = server._worker.request(self.command, self.path, content=body, headers=headers)
+                    with server._changed:
+                        server._forwarding += 1
+                    try:
+                        response = server._worker.request(self.command, self.path, content=body, headers=headers)
+                    finally:
+                        with server._changed:
+                            server._forwarding -= 1
+                            server._changed.notify_all()
                     if not is_lost:
                         kept = {"Content-Type": response.headers.get("content-type", "")}
                         self.respond(response.status_code, kept.items(), response.content)

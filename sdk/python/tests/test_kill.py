@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from activity_rank import FileOutbox, Retry
 from conftest import Worker
-from fault_server import Action, FaultServer, Forward, Lost, problem
+from fault_server import Action, FaultServer, Forward, Hang, Lost, problem
 
 PROGRAM = Path(__file__).with_name("killed.py")
-ROUNDS = 8
+ACTIONS: list[Action] = [Forward(), Forward(), Lost(), Lost(forward=True), problem(503)]
+# What happens to the last request before the kill.
+ENDS: list[Action] = [Forward(), Lost(), Lost(forward=True), problem(503), Hang()] * 2
 USERS = 4
 
 
@@ -37,17 +39,18 @@ def test_killed_process_loses_and_doubles_nothing(
     its first try may have been stored. At the end each user has exactly the likes whose calls were accepted.
     """
     choice = random.Random(1)
-    actions: list[Action] = [Forward(), Forward(), Lost(), Lost(forward=True), problem(503)]
     users = [f"{unique}-{number}" for number in range(USERS)]
     left = []
-    with FaultServer(lambda: choice.choice(actions), worker.url) as proxy:
+    with FaultServer(Hang(), worker.url) as proxy:
         command = [sys.executable, str(PROGRAM), "async" if is_async else "sync", proxy.url, worker.key, str(tmp_path)]
-        for _ in range(ROUNDS):
+        for end in ENDS:
             before = len(proxy.requests)
+            planned = choice.choices(ACTIONS, k=choice.randint(3, 12))
+            proxy.plan(*planned, end)
             with subprocess.Popen([*command, ",".join(users)], stdout=subprocess.PIPE, text=True) as process:
                 assert process.stdout
                 left.append(int(process.stdout.readline()))
-                proxy.wait_for(before + choice.randint(3, 12))
+                proxy.wait_for(before + len(planned) + 1)
                 process.kill()
     outbox = FileOutbox(tmp_path / "activity.outbox")
     left.append(len(outbox.load()))
@@ -55,7 +58,7 @@ def test_killed_process_loses_and_doubles_nothing(
     sender = make_sender(client, outbox, retry=Retry(base_delay=0.01))
     assert sender.flush(60)
     # Otherwise the test would show nothing: almost every process must leave something to the next.
-    assert sum(map(bool, left)) >= ROUNDS // 2, left
+    assert sum(map(bool, left)) >= len(ENDS) // 2, left
     counts = {user: accepted(tmp_path, user) for user in users}
     assert min(counts.values()) > 50, counts
     scores = {user: client.get_standing("all", user)["score"] for user in users}
@@ -73,8 +76,7 @@ def test_clean_shutdown_without_outbox_loses_nothing(
     make_client: Callable[..., Any], make_sender: Callable[..., Any], worker: Worker, unique: str
 ) -> None:
     choice = random.Random(2)
-    actions: list[Action] = [Forward(), Lost(), Lost(forward=True), problem(503)]
-    with FaultServer(lambda: choice.choice(actions), worker.url) as proxy:
+    with FaultServer(lambda: choice.choice(ACTIONS), worker.url) as proxy:
         client = make_client(proxy.url, worker.key)
         sender = make_sender(client, max_items=20, max_wait=0.01, retry=Retry(base_delay=0.01, max_delay=0.05))
         for number in range(500):
