@@ -133,7 +133,8 @@ class Types:
             if description:
                 lines += docstring(description, 0)
         else:
-            lines = [f"class {name}(TypedDict):"]
+            # A type checker concludes from `"error" in result` which type it is, if no class can inherit from either.
+            lines = ["@final", f"class {name}(TypedDict):"]
             if description:
                 lines += [*docstring(description, 4), ""] if fields else docstring(description, 4)
             for field, (expression, value) in fields.items():
@@ -190,7 +191,7 @@ class Types:
     def text(self) -> str:
         return (
             HEADER.format("The types of requests and responses.")
-            + "from typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n\n\n"
+            + "from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final\n\n\n"
             + "\n\n\n".join(self.blocks)
             + "\n"
         )

@@ -10,7 +10,7 @@ import httpx
 from httpx_sse import EventSource
 
 from .client import RECONNECT_DELAY, STREAM_TIMEOUT
-from .errors import ClosedError, NetworkError, RequestError
+from .errors import ClosedError, RequestError
 from .http import Deployment, Key, Request, Route, Value, network_error, parse, parse_json, refusal
 from .operations import AsyncOperations
 from .retry import Retry
@@ -111,10 +111,8 @@ class AsyncClient(AsyncOperations):
                     content=request.content,
                     timeout=self._attempt_timeout,
                 )
-        except httpx.RequestError as error:
+        except (httpx.RequestError, TimeoutError) as error:
             raise network_error(request, error) from error
-        except TimeoutError as error:
-            raise NetworkError(f"{request.method}: no response before the timeout of the call.") from error
         return parse(route, response)
 
     def _watch(

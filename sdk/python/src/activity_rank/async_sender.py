@@ -77,7 +77,7 @@ class AsyncBatchSender:
     @property
     def pending(self) -> int:
         """The number of accepted activities that have not arrived."""
-        return len(self._queue.entries())
+        return len(self._queue)
 
     async def add(self, *activities: Activity) -> None:
         """Accepts activities, all or none. With an outbox they are stored once this returns.

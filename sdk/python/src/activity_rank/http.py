@@ -132,7 +132,7 @@ def refusal(response: httpx.Response) -> ApiError:
     )
 
 
-def network_error(request: Request, error: httpx.RequestError) -> NetworkError:
+def network_error(request: Request, error: httpx.RequestError | TimeoutError) -> NetworkError:
     """Returns the error of a request without a response."""
     path = urlsplit(request.url).path
     return NetworkError(f"{request.method} {path}: {type(error).__name__}: {error}".removesuffix(": "))

@@ -101,6 +101,10 @@ class SendQueue:
             raise ValueError("`max_wait` must be at least 0, and `max_pending` at least 1.")
         self._limit = self.max_items
 
+    def __len__(self) -> int:
+        """Returns the number of activities that have not arrived."""
+        return len(self._pending)
+
     def restore(self, entries: Sequence[Entry]) -> None:
         """Adds what the outbox has from an earlier process. It is sent at once."""
         self._pending.update((entry.id, (entry, 0.0)) for entry in entries)

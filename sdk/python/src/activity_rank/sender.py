@@ -95,7 +95,7 @@ class BatchSender:
     def pending(self) -> int:
         """The number of accepted activities that have not arrived."""
         with self._changed:
-            return len(self._queue.entries())
+            return len(self._queue)
 
     def add(self, *activities: Activity) -> None:
         """Accepts activities, all or none. With an outbox they are stored once this returns.
