@@ -95,6 +95,27 @@ def test_second_outbox_is_refused(outbox: FileOutbox, path: Path) -> None:
     FileOutbox(path).close()
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_forked_process_keeps_no_lock(outbox: FileOutbox, path: Path) -> None:
+    (wait, end), (wait_ready, ready) = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(end)
+        os.write(ready, b"1")
+        os.read(wait, 1)
+        os._exit(0)
+    try:
+        os.read(wait_ready, 1)
+        with pytest.raises(OutboxLockedError):
+            FileOutbox(path)
+        outbox.append([entry(1)])
+        assert reopened(outbox, path) == [entry(1)]
+    finally:
+        for file in (end, wait, wait_ready, ready):
+            os.close(file)
+        os.waitpid(child, 0)
+
+
 def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FileOutbox(tmp_path / "none" / "activity.outbox")

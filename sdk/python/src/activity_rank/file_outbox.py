@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
+from weakref import WeakSet
 
 from .errors import ActivityRankError
 from .outbox import Entry
@@ -55,6 +56,7 @@ class FileOutbox:
             os.close(self._lock)
             raise
         try:
+            _open.add(self)
             _sync_folder(self._path)
             self._size = self._read()
         except BaseException:
@@ -98,11 +100,14 @@ class FileOutbox:
     def close(self) -> None:
         """Closes the file, and releases the lock. Entries stay in the file."""
         with self._mutex:
-            if self._lock < 0:
-                return
-            os.close(self._file)
-            os.close(self._lock)
-            self._file = self._lock = -1
+            self._close()
+
+    def _close(self) -> None:
+        if self._lock < 0:
+            return
+        os.close(self._file)
+        os.close(self._lock)
+        self._file = self._lock = -1
 
     def _read(self) -> int:
         """Reads the file, cuts off a torn last line, and returns the size."""
@@ -175,6 +180,20 @@ class FileOutbox:
         os.close(self._file)
         self._file, self._size = file, len(data)
         _sync_folder(self._path)
+
+
+_open: WeakSet[FileOutbox] = WeakSet()
+
+
+def _close_after_fork() -> None:
+    """Closes the files in a forked process. Otherwise the lock would last as long as that process."""
+    for outbox in _open:
+        # Without the mutex, which a thread may have had that does not exist here.
+        outbox._close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_after_fork)
 
 
 def _lock(path: Path) -> int:
