@@ -14,7 +14,7 @@ from fault_server import Action, FaultServer, Forward, Hang, Lost, problem
 
 PROGRAM = Path(__file__).with_name("killed.py")
 ACTIONS: list[Action] = [Forward(), Forward(), Lost(), Lost(forward=True), problem(503)]
-# What happens to the last request before the kill.
+# The action for the last request before the kill.
 ENDS: list[Action] = [Forward(), Lost(), Lost(forward=True), problem(503), Hang()] * 2
 USERS = 4
 
