@@ -158,6 +158,7 @@ describe('accessibility', () => {
           - cell "2"
           - rowheader "bob You"
           - cell "2"
+    - paragraph: Places 3 to 10 are free.
     - group "Your rank":
       - paragraph: 3 points to rank 1
       - paragraph: Top 100%

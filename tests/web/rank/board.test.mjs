@@ -124,6 +124,14 @@ describe('board', () => {
     await eventually(() => text(page, 'title'), title)
   })
 
+  it('free places are shown below two rows and more', async (t) => {
+    await countLikes({ ada: 2, bob: 1 })
+    const page = await app.open(t, element('limit="5"'))
+    await eventually(() => text(page, 'free'), 'Places 3 to 5 are free.')
+    await page.evaluate(() => document.querySelector('activity-rank').setAttribute('limit', '4'))
+    await eventually(() => page.locator('[part=free]').textContent(), '')
+  })
+
   it('empty board has a text', async (t) => {
     const page = await app.open(t, ELEMENT)
     await eventually(() => text(page, 'empty'), 'Nobody yet. Be the first today.')

@@ -155,11 +155,11 @@ describe('sizes', () => {
   it('height follows from layout, rows and user', async (t) => {
     for (const [width, attributes, height] of /** @type {[number, string, number][]} */ ([
       [240, 'user="you"', 49],
-      [390, 'user="you"', 52.2],
+      [390, 'user="you"', 52],
       [768, 'user="you"', 57.2],
-      [390, '', 46.7],
+      [390, '', 46.5],
       [390, 'user="you" winners="none"', 50.6],
-      [390, 'user="you" limit="4"', 32.7],
+      [390, 'user="you" limit="4"', 32.5],
     ])) {
       const page = await open(t, width, attributes, { entries: members(3) })
       await eventually(() => rowCount(page), 3)
