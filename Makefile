@@ -163,7 +163,7 @@ recount: build ## duration of the recount of an event, and of the writes meanwhi
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench recount
 
-vitals: build test-tools ## what the element adds to a page on a phone, and what that of another commit adds: ROUNDS=9 AGAINST=ab952e7
+vitals: build test-tools ## what the element adds to a page on a phone, and what that of another commit adds: ROUNDS=9 AGAINST=ab952e7 HEIGHT=46.5em
 	cargo build --quiet -p redis-rest
 	@node scripts/vitals.mjs
 

@@ -24,6 +24,8 @@ const SLOWDOWN = 4
 const NETWORK = { offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 75e4 / 8 }
 const VIEWPORT = { width: 412, height: 823 }
 const MEMBERS = 30
+/** The height that docs/embedding.md reserves before the module has loaded: of this version, and of `AGAINST`. */
+const HEIGHTS = ['52em', process.env.HEIGHT ?? '46.5em']
 
 /** @type {(() => unknown)[]} */
 const cleanups = []
@@ -32,10 +34,12 @@ const cleanups = []
  * Serves the files of a folder, compressed, and a page with the element.
  * @param {string} folder
  * @param {string} api
+ * @param {string} height
  */
-async function serve(folder, api) {
+async function serve(folder, api, height) {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A page</title><link rel="icon" href="data:,">
+<style>activity-rank:not(:defined) { display: block; min-block-size: ${height} }</style>
 <script type="module" src="/elements/activity-rank.js"></script>
 <main><h1>A page</h1><activity-rank src="${api}" period="week" user="member-20"></activity-rank><p>After the board.</p></main>`
   const server = createServer((request, response) => {
@@ -128,7 +132,9 @@ function median(values) {
   return sorted[Math.floor(sorted.length / 2)]
 }
 
-const app = await startApp({ vars: { LEVELS: { Newcomer: 0, Regular: 30, Pillar: 80 }, ALLOWED_ORIGINS: '*' } })
+const app = await startApp({
+  vars: { LEVELS: { Newcomer: 0, Regular: 30, Pillar: 80 }, ALLOWED_ORIGINS: 'http://127.0.0.1:*' },
+})
 cleanups.push(() => app.stop())
 try {
   const members = Array.from({ length: MEMBERS }, (_, index) => `member-${index + 1}`)
@@ -139,7 +145,9 @@ try {
   const contenders = { 'this version': join(ROOT, 'build/web'), [AGAINST]: filesOf(AGAINST) }
   /** @type {[string, string][]} */
   const urls = []
-  for (const [name, folder] of Object.entries(contenders)) urls.push([name, await serve(folder, app.url)])
+  for (const [index, [name, folder]] of Object.entries(contenders).entries()) {
+    urls.push([name, await serve(folder, app.url, HEIGHTS[index])])
+  }
   /** @type {Record<string, Record<string, number>[]>} */
   const runs = Object.fromEntries(urls.map(([name]) => [name, []]))
   for (let round = 0; round <= ROUNDS; round++) {
