@@ -153,7 +153,7 @@ fn store(health: &Health) -> Finding {
         "ok" => finding("store", State::Ok, "responds and accepts writes"),
         "misconfigured" => finding("configuration", State::Error, cause)
             .remedy("Correct the variable in wrangler.toml, or with npx wrangler secret put, and deploy again."),
-        _ => finding("store", State::Error, cause).remedy(
+        _ => finding("store", State::Error, "The store does not respond, or refuses writes.").remedy(
             "Check that the store runs, and UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN. npx wrangler tail shows \
              the cause of each failure.",
         ),
