@@ -12,20 +12,20 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 import { chromium } from 'playwright-core'
-import { experimental_readRawConfig } from 'wrangler'
 
 import { bundleElement } from '../../scripts/web.mjs'
-import { spawnTied, startGateway, stopTied, waitForLine } from '../sdk/support.mjs'
+import { startGateway } from '../sdk/support.mjs'
+import { startWorker } from '../sdk/worker.mjs'
+
+export { eventually } from '../sdk/eventually.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SERVICE_KEY = 'test-service-key'
@@ -69,7 +69,7 @@ class TestApp {
     this.store = await startGateway()
     this.#cleanups.push(() => this.store.stop())
     this.pages = await this.#servePages()
-    this.url = await this.#serveWorker(
+    const worker = await startWorker(
       {
         UPSTASH_REDIS_REST_URL: this.store.url,
         UPSTASH_REDIS_REST_TOKEN: this.store.token,
@@ -82,6 +82,8 @@ class TestApp {
       },
       options,
     )
+    this.#cleanups.push(() => worker.stop())
+    this.url = worker.url
     const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
     this.browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS })
     this.#cleanups.push(() => this.browser.close())
@@ -197,54 +199,6 @@ class TestApp {
     })
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
     return `http://127.0.0.1:${port}`
-  }
-
-  // Uses wrangler.toml without the bindings that need to be created first: namespaces, queues and, by default, databases.
-  async #serveWorker(vars, { live, databases }) {
-    const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
-    this.#cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
-    const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
-    const config = { ...rawConfig, vars }
-    for (const key of ['build', 'env', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
-    if (!databases) delete config.d1_databases
-    if (!live) delete config.durable_objects
-    config.main = join(ROOT, config.main)
-    config.assets.directory = join(ROOT, config.assets.directory)
-    // All clients of a test have the same IP address.
-    for (const { simple } of config.ratelimits) simple.limit = 1e6
-    for (const database of config.d1_databases ?? []) database.migrations_dir = join(ROOT, database.migrations_dir)
-    const file = join(folder, 'wrangler.json')
-    const state = join(folder, 'state')
-    writeFileSync(file, JSON.stringify(config))
-    const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state]
-    const env = {
-      WRANGLER_SEND_METRICS: 'false',
-      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-      WRANGLER_LOG_PATH: join(folder, 'logs'),
-      X_LOCAL_EXPLORER: 'false',
-      X_LOCAL_OBSERVABILITY: 'false',
-    }
-    for (const { binding } of config.d1_databases ?? []) {
-      const args = ['d1', 'migrations', 'apply', binding, '--local', '--config', file, '--persist-to', state]
-      execFileSync('wrangler', args, { env: { ...process.env, ...env, CI: '1' }, stdio: 'pipe' })
-    }
-    const args = ['dev', '--config', file, '--show-interactive-dev-session=false', ...flags]
-    const wrangler = spawnTied('wrangler', args, env)
-    this.#cleanups.push(() => stopTied(wrangler))
-    const [, url] = await waitForLine(wrangler, /Ready on (http:\S+)/)
-    return url
-  }
-}
-
-/** Reads until the value deeply equals what is expected. Fails with the last difference after `timeout` ms. */
-export async function eventually(read, expected, timeout = 10_000) {
-  for (const deadline = Date.now() + timeout; ; await pause(20)) {
-    try {
-      assert.deepEqual(await read(), expected)
-      return
-    } catch (error) {
-      if (Date.now() > deadline) throw error
-    }
   }
 }
 

@@ -1,0 +1,65 @@
+// Starts the built Worker in `wrangler dev`.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { experimental_readRawConfig } from 'wrangler'
+
+import { spawnTied, stopTied, waitForLine } from './support.mjs'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Starts the Worker with variables. Without `live` there are no event streams, and without `databases` no archive and no
+ * journal. Returns its URL and a function that stops it.
+ */
+export async function startWorker(vars, { live = false, databases = false } = {}) {
+  // wrangler.toml without the bindings that need to be created first: namespaces, queues and, by default, databases.
+  const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
+  const config = { ...rawConfig, vars }
+  for (const key of ['build', 'env', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
+  if (!databases) delete config.d1_databases
+  if (!live) delete config.durable_objects
+  config.main = join(ROOT, config.main)
+  config.assets.directory = join(ROOT, config.assets.directory)
+  // All clients of a test have the same IP address.
+  for (const { simple } of config.ratelimits) simple.limit = 1e6
+  for (const database of config.d1_databases ?? []) database.migrations_dir = join(ROOT, database.migrations_dir)
+  return startWrangler(config)
+}
+
+/** Starts `wrangler dev` with a configuration, after its migrations. Returns the URL and a function that stops it. */
+export async function startWrangler(config) {
+  const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
+  const file = join(folder, 'wrangler.json')
+  const state = join(folder, 'state')
+  writeFileSync(file, JSON.stringify(config))
+  const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state]
+  const env = {
+    WRANGLER_SEND_METRICS: 'false',
+    CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+    WRANGLER_LOG_PATH: join(folder, 'logs'),
+    X_LOCAL_EXPLORER: 'false',
+    X_LOCAL_OBSERVABILITY: 'false',
+  }
+  for (const { binding } of config.d1_databases ?? []) {
+    const args = ['d1', 'migrations', 'apply', binding, '--local', '--config', file, '--persist-to', state]
+    execFileSync('wrangler', args, { env: { ...process.env, ...env, CI: '1' }, stdio: 'pipe' })
+  }
+  const args = ['dev', '--config', file, '--show-interactive-dev-session=false', ...flags]
+  const wrangler = spawnTied('wrangler', args, env)
+  const stop = async () => {
+    await stopTied(wrangler)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const [, url] = await waitForLine(wrangler, /Ready on (http:\S+)/)
+    return { url, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
