@@ -33,7 +33,10 @@ before(async () => {
 })
 after(() => app?.stop())
 
-/** Called in this order: an operation, its arguments, and a part of the result, a pattern, or the status of the error. */
+/**
+ * Called in this order: an operation, its arguments, and a part of the result, a pattern, or the status of the error.
+ * @type {[operation: string, args: object, expected: any][]}
+ */
 const CALLS = [
   ['putTarget', { target: 'posts/7', body: { author: '9', title: 'A title' } }, { id: 'posts/7', author: '9' }],
   ['putTargets', { body: [{ id: 'post-8', title: 'Another' }] }, { results: [{ id: 'post-8' }] }],
@@ -71,7 +74,7 @@ const CALLS = [
   ['watchAuthorsBoard', { period: 'day' }, { entries: [{ score: 2, user: { id: '9' } }] }],
   ['getAuthorStanding', { period: 'day', user: '9' }, { rank: 1, score: 2 }],
   ['getTarget', { target: 'posts/7' }, { id: 'posts/7', title: 'A title' }],
-  ['listUserTargets', { user: '9' }, { targets: [{ id: 'posts/7' }] }],
+  ['listUserTargets', { user: '9' }, { entries: [{ target: { id: 'posts/7' }, score: 2 }] }],
   ['putTargetModeration', { target: 'post-8', body: { hidden: true, reason: 'Spam' } }, { hidden: true }],
   ['getTargetModeration', { target: 'post-8' }, { hidden: true }],
   ['deleteTarget', { target: 'post-8' }, undefined],
@@ -93,7 +96,7 @@ const CALLS = [
     { hidden: true, frozen: false },
   ],
   ['getModeration', { user: '7' }, { hidden: true, frozen: false }],
-  ['getAudit', { limit: 1 }, { entries: [{ action: 'hide', user: '7' }] }],
+  ['getAudit', { limit: 1 }, { entries: [{ action: 'hide', user: { id: '7' } }] }],
   ['getJournal', { limit: 1 }, { entries: [{}] }],
   ['listDeliveries', { state: 'pending' }, { deliveries: [] }],
   ['retryDelivery', { id: `msg_${'0'.repeat(32)}` }, 404],
@@ -181,7 +184,7 @@ it('aborted event stream rejects with the reason', async () => {
 })
 
 it('refused event stream rejects', async () => {
-  await assert.rejects(rank.watchEventBoard({ event: 'unknown' }).next(), { status: 404 })
+  await assert.rejects(rank.watchContentBoard({ period: 'week' }).next(), { status: 404 })
 })
 
 it('user token acts for its user alone', async () => {

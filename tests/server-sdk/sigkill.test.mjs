@@ -41,7 +41,8 @@ it('killed process loses and doubles nothing', async (t) => {
   let kills = 0
   let repeated = 0
 
-  while (calls.length) {
+  // A close that meets a fault leaves the rest to the next process.
+  for (let isSent = false; !isSent; ) {
     const child = fork(new URL('crash_child.mjs', import.meta.url), [path, proxy.url, KEY])
     // Messages may arrive after the end of their process.
     const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
@@ -56,10 +57,9 @@ it('killed process loses and doubles nothing', async (t) => {
       if (!inFlight.size) child.send('close')
     }
     const killAt = kills < KILLS ? ((kills + 1) * CALLS) / (KILLS + 1) : Number.POSITIVE_INFINITY
-    let closed
-    child.on('message', (message) => {
+    child.on('message', (/** @type {any} */ message) => {
       if ('isSent' in message) {
-        closed = message.isSent
+        isSent = message.isSent
         return
       }
       const target = message.accepted
@@ -71,7 +71,7 @@ it('killed process loses and doubles nothing', async (t) => {
     send()
     const [[code, signal]] = await ended
     if (signal === 'SIGKILL') kills++
-    else assert.deepEqual([code, closed], [0, true])
+    else assert.equal(code, 0)
     repeated += inFlight.size
     calls.push(...inFlight.values())
   }

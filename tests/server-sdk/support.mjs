@@ -12,7 +12,10 @@ export const JWT_SECRET = 'a test secret that is longer than 32 bytes'
 /** Delays that no test waits for. */
 export const FAST = { baseDelay: 1, maxDelay: 5 }
 
-/** Starts the Worker and its store. Returns its URL, `score(user)` and `stop()`. `options` are passed to `startWorker`. */
+/**
+ * Starts the Worker and its store. Returns its URL, `score(user)` and `stop()`. `options` are passed to `startWorker`.
+ * @param {{ vars?: object, live?: boolean, databases?: boolean }} [options]
+ */
 export async function startApp({ vars = {}, ...options } = {}) {
   const store = await startGateway()
   try {

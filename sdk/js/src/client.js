@@ -15,7 +15,7 @@ const methods = Operations.prototype
 for (const operation of /** @type {Operation[]} */ (Object.keys(OPERATIONS))) {
   methods[operation] = operation.startsWith('watch')
     ? function (args, options) {
-        return watch(this.transport, operation, args, options)
+        return this.watch(operation, args, options)
       }
     : async function (args, options) {
         return (await this.request(operation, args, options)).body
@@ -31,9 +31,7 @@ for (const operation of /** @type {Operation[]} */ (Object.keys(OPERATIONS))) {
  *     await rank.close()
  */
 export class Client extends Operations {
-  // Its key is private, so that a client that is logged does not show it.
-  /** @internal */
-  transport
+  #transport
   #senderOptions
   /** @type {Sender | undefined} */
   #sender
@@ -45,7 +43,7 @@ export class Client extends Operations {
    */
   constructor(options) {
     super()
-    this.transport = new Transport(options)
+    this.#transport = new Transport(options)
     this.#senderOptions = options
     if (options.outbox) this.#startSender().start()
   }
@@ -60,7 +58,19 @@ export class Client extends Operations {
    * @returns {Promise<Response<Result<Id>>>}
    */
   async request(operation, args, options) {
-    return /** @type {Response<any>} */ (await this.transport.request(operation, args, options))
+    const parameters = /** @type {Record<string, unknown> | undefined} */ (args)
+    return /** @type {Response<any>} */ (await this.#transport.request(operation, parameters, options))
+  }
+
+  /**
+   * Calls an operation whose response is an event stream, as the method of its name does.
+   * @param {Operation} operation
+   * @param {Record<string, unknown>} [args]
+   * @param {CallOptions} [options]
+   * @returns {AsyncGenerator<unknown, void, void>}
+   */
+  watch(operation, args = {}, options) {
+    return watch(this.#transport, operation, args, options)
   }
 
   /**
@@ -100,6 +110,6 @@ export class Client extends Operations {
   }
 
   #startSender() {
-    return (this.#sender ??= new Sender(this.transport, this.#senderOptions))
+    return (this.#sender ??= new Sender(this.#transport, this.#senderOptions))
   }
 }

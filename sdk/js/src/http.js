@@ -23,7 +23,7 @@ export class Transport {
     if (typeof key === 'string') checkCredentials(key)
     this.#key = key
     // Called without `this`: `fetch` of Workers refuses to be a method of another object.
-    this.#fetch = /** @type {typeof globalThis.fetch} */ ((...request) => fetch(...request))
+    this.#fetch = (/** @type {string} */ url, /** @type {RequestInit} */ init) => fetch(url, init)
     this.#timeout = timeout
     this.retry = { ...RETRY_DEFAULTS, ...retry }
   }

@@ -5,7 +5,7 @@
 // twice, because each one has its instant (`at`) from the beginning: a repeated activity is `duplicate`, a repeated
 // visit belongs to its own day also after midnight, and a like that is sent again after its undo is `stale`.
 
-/** @import { Activity, ActivityResult, Outbox, OutboxEntry, SenderOptions, SentActivity, Problem } from './types.js' */
+/** @import { Activity, ActivityResult, Outbox, OutboxEntry, Outcome, Problem, SenderOptions, SentActivity } from './types.js' */
 /** @import { Transport } from './http.js' */
 
 import { ApiError, ClosedError } from './errors.js'
@@ -221,7 +221,7 @@ export class Sender {
   async #report(activity, result) {
     try {
       if (result.error) await this.#onRefused(activity, result.error)
-      else await this.#onResult(activity, result)
+      else await this.#onResult(activity, /** @type {Outcome} */ (result))
     } catch (error) {
       this.#onError(/** @type {Error} */ (error))
     }
