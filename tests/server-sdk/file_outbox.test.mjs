@@ -240,6 +240,7 @@ it('second user of a file is refused', async (t) => {
 it('lock ends with its process', async (t) => {
   const path = newPath(t)
   const child = fork(new URL('crash_child.mjs', import.meta.url), [path, 'http://127.0.0.1:1', 'a-key'])
+  t.after(() => child.kill('SIGKILL'))
   await once(child, 'message')
   await assert.rejects(FileOutbox.open(path), /is in use/)
   child.kill('SIGKILL')

@@ -46,6 +46,7 @@ it('killed process loses and doubles nothing', async (t) => {
     const child = fork(new URL('crash_child.mjs', import.meta.url), [path, proxy.url, KEY])
     // Messages may arrive after the end of their process.
     const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+    t.after(() => child.kill('SIGKILL'))
     await once(child, 'message')
     const inFlight = new Map()
     const send = () => {
