@@ -238,6 +238,28 @@ it('close sends what is waiting', async (t) => {
   assert.equal(await client.close(), true)
 })
 
+/** An outbox of the caller, such as a table, which stores the activity only after `close` was called. */
+it('close waits for the outbox', async (t) => {
+  const stored = new MemoryOutbox()
+  let store = (_ = undefined) => {}
+  const ready = new Promise((resolve) => (store = resolve))
+  const outbox = {
+    durable: false,
+    append: (activity) => ready.then(() => stored.append(activity)),
+    peek: (limit) => stored.peek(limit),
+    remove: (ids) => stored.remove(ids),
+    close: () => stored.close(),
+  }
+  const { client, user } = await start(t, undefined, { outbox })
+  const accepted = client.track(visits(user, 1)[0])
+  const closed = client.close()
+  await new Promise((resolve) => setImmediate(resolve))
+  store()
+  await accepted
+  assert.equal(await closed, true)
+  assert.equal(await app.score(user), 1)
+})
+
 it('async disposal closes the client', async (t) => {
   const { client, user } = await start(t)
   await track(client, visits(user, 3))
