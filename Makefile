@@ -188,6 +188,7 @@ deploy: build ## deploy to Cloudflare, with migrations: ENVIRONMENT=preview (the
 release: build ## the files of a release in target/release-files, and the gateway's image: IMAGE=redis-rest
 	scripts/release-worker
 	scripts/release-binaries
+	scripts/release-npm
 	scripts/release-python
 	scripts/release-image
 
