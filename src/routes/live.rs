@@ -91,7 +91,7 @@ fn parse_failure(failure: &str) -> Error {
 }
 
 /// Reads the board of a request in each of some forms, as the lines that `live.js` parses: `fresh`,
-/// `stale` or `failed`; the misconfigured variable, [`NOT_FOUND`] or nothing; the cause; the requests of
+/// `stale` or `failed`; the misconfigured variable, `not-found` or nothing; the cause; the requests of
 /// [`WatchRequests`], empty unless fresh; then form, version and JSON of each board. A form is a number
 /// of rows, with `m` after it for movement.
 pub async fn read(app: &App, http: Request, forms: &str) -> String {

@@ -72,5 +72,8 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
   [part=rank] { overflow: visible; padding-inline: .3em; font-size: .8125em }
   [part=score] { justify-self: end }
 }
+@container (max-inline-size: 13em) {
+  [part=top] { position: absolute; clip-path: inset(50%) }
+}
 @media (forced-colors: active) { [part=level], [part=avatar] { border: 1px solid } }
 `)

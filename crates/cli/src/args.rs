@@ -273,7 +273,7 @@ pub struct DoctorArgs {
     /// Address of the deployment [default: that of --url]
     #[arg(value_name = "URL", value_parser = service_url)]
     pub address: Option<Url>,
-    /// Origin of your site, such as https://www.example.com: whether its pages may embed and call
+    /// Origin of your site (scheme, host and port): whether its pages may embed and call
     #[arg(long)]
     pub origin: Option<String>,
     /// Print the findings as JSON
