@@ -8,7 +8,10 @@ mod token;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use reqwest::Url;
 
+use crate::failure::Failure;
 use crate::key::Key;
+use crate::upload::csv::Columns;
+use crate::upload::source::Source;
 
 pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
 pub use rebuild::{RebuildArgs, VerifyArgs};
@@ -43,11 +46,11 @@ pub struct ServiceArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Import activity, one JSON object per line
+    /// Import activity: JSON lines, a JSON array or CSV
     Import(ImportArgs),
-    /// Import profiles, one JSON object per line
+    /// Import profiles: JSON lines, a JSON array or CSV
     Profiles(ProfilesArgs),
-    /// Import the register of targets, JSON lines or CSV
+    /// Import the register of targets: JSON lines, a JSON array or CSV
     Targets(TargetsArgs),
     /// Print the top of a board
     Top(TopArgs),
@@ -82,8 +85,11 @@ pub enum Command {
 #[command(after_help = IMPORT_EXAMPLES)]
 pub struct ImportArgs {
     /// JSON lines such as {"at":"2026-11-20T08:00:00Z","user":"42","action":"like","target":"post-7"}
-    /// ("at", "undo" and "groups" are optional); - reads standard input
+    /// ("at", "undo" and "groups" are optional), an array of such objects, or CSV; - reads standard input
     pub file: String,
+    /// Format of the file.
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Maximum number of lines per request
     #[arg(long, value_name = "LINES", default_value_t = 200, value_parser = batch_lines)]
     pub batch: usize,
@@ -100,8 +106,11 @@ pub struct ImportArgs {
 #[command(after_help = PROFILES_EXAMPLES)]
 pub struct ProfilesArgs {
     /// JSON lines such as {"id":"42","name":"Ada","avatar":"https://…","url":"https://…"}
-    /// (only "id" is required); - reads standard input
+    /// (only "id" is required), an array of such objects, or CSV; - reads standard input
     pub file: String,
+    /// Format of the file.
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Maximum number of lines per request
     #[arg(long, value_name = "LINES", default_value_t = 500, value_parser = batch_lines)]
     pub batch: usize,
@@ -115,11 +124,11 @@ pub struct ProfilesArgs {
 #[command(after_help = TARGETS_EXAMPLES)]
 pub struct TargetsArgs {
     /// JSON lines such as {"id":"post-7","author":"9","title":"…","url":"https://…","image":"https://…"}
-    /// (only "id" is required), or CSV with these names in its first row; - reads standard input
+    /// (only "id" is required), an array of such objects, or CSV; - reads standard input
     pub file: String,
-    /// Format of the file [default: csv if its name ends in .csv, else json]
-    #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    /// Format of the file.
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Maximum number of targets per request
     #[arg(long, value_name = "LINES", default_value_t = 500, value_parser = batch_lines)]
     pub batch: usize,
@@ -128,10 +137,40 @@ pub struct TargetsArgs {
     pub upload: UploadArgs,
 }
 
+/// Options that describe a file.
+#[derive(Debug, Args)]
+pub struct FormatArgs {
+    /// Format of the file [default: csv if its name ends in .csv, else json]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Columns of CSV to read, such as user=member_id,action=type; by default the first row has the names of fields
+    #[arg(long, value_name = "FIELD=COLUMN,…", value_parser = Columns::parse)]
+    pub columns: Option<Columns>,
+}
+
+impl FormatArgs {
+    /// Opens a file in this format.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Failure::Usage`] for columns of JSON, [`Failure::File`] if the file cannot be opened.
+    pub fn open(&self, file: &str) -> Result<Source, Failure> {
+        match (self.format.unwrap_or_else(|| Format::of(file)), &self.columns) {
+            (Format::Csv, columns) => {
+                Ok(Source::open(file)?.with_csv(columns.clone().unwrap_or_default()))
+            }
+            (Format::Json, None) => Source::open(file),
+            (Format::Json, Some(_)) => Err(Failure::Usage(
+                "--columns is for CSV: add --format csv, unless the name ends in .csv".to_owned(),
+            )),
+        }
+    }
+}
+
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One JSON object per line
+    /// One JSON object per line, or an array of objects
     Json,
     /// Comma-separated values; the first row names the fields
     Csv,
@@ -380,6 +419,7 @@ Examples:
   activity-rank import activity.jsonl
   activity-rank import demo.jsonl --shift-to-now
   zcat old.jsonl.gz | activity-rank import - --concurrency 8 --json
+  activity-rank import log.csv --columns at=created,user=member_id,action=type,target=post
   activity-rank import activity.jsonl --dry-run";
 
 const PROFILES_EXAMPLES: &str = "\

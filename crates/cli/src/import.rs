@@ -8,7 +8,6 @@ use reqwest::Method;
 use crate::args::{ImportArgs, ServiceArgs};
 use crate::failure::Failure;
 use crate::upload::line::latest_time;
-use crate::upload::source::Source;
 use crate::upload::time_shift::TimeShift;
 use crate::upload::{Destination, upload};
 
@@ -26,7 +25,7 @@ pub const ACTIVITY: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, Failure> {
-    let mut source = Source::open(&args.file)?;
+    let mut source = args.format.open(&args.file)?;
     let time_shift = if args.shift_to_now {
         let latest = latest_time(&mut source)?;
         Some(TimeShift::between(latest, Timestamp::now()))

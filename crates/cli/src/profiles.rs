@@ -6,7 +6,6 @@ use reqwest::Method;
 
 use crate::args::{ProfilesArgs, ServiceArgs};
 use crate::failure::Failure;
-use crate::upload::source::Source;
 use crate::upload::{Destination, upload};
 
 /// Route that accepts an array of profiles and returns each stored profile.
@@ -23,6 +22,6 @@ pub const PROFILES: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &ProfilesArgs) -> Result<ExitCode, Failure> {
-    let source = Source::open(&args.file)?;
+    let source = args.format.open(&args.file)?;
     upload(service, PROFILES, source, None, args.batch, &args.upload).await
 }

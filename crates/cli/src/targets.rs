@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use reqwest::Method;
 
-use crate::args::{Format, ServiceArgs, TargetsArgs};
+use crate::args::{ServiceArgs, TargetsArgs};
 use crate::failure::Failure;
-use crate::upload::source::Source;
 use crate::upload::{Destination, upload};
 
 /// Route that accepts an array of targets and returns each registered target.
@@ -23,9 +22,6 @@ pub const TARGETS: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &TargetsArgs) -> Result<ExitCode, Failure> {
-    let source = match args.format.unwrap_or_else(|| Format::of(&args.file)) {
-        Format::Json => Source::open(&args.file)?,
-        Format::Csv => Source::open(&args.file)?.with_csv(),
-    };
+    let source = args.format.open(&args.file)?;
     upload(service, TARGETS, source, None, args.batch, &args.upload).await
 }

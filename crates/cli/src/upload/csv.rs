@@ -16,13 +16,57 @@ pub struct Row {
     pub json: Vec<u8>,
 }
 
+/// The columns to read, or all of them under their own names.
+#[derive(Clone, Debug, Default)]
+pub struct Columns(Vec<(String, String)>);
+
+impl Columns {
+    /// Parses pairs of field and column, such as `user=member_id,action=type`. With pairs, all other columns are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// Returns the pair that is not one.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let pair = |pair: &str| {
+            let (field, column) = pair.split_once('=').unwrap_or_default();
+            let (field, column) = (field.trim().to_owned(), column.trim().to_owned());
+            if field.is_empty() || column.is_empty() {
+                return Err(format!("'{pair}' is not FIELD=COLUMN"));
+            }
+            Ok((field, column))
+        };
+        text.split(',').map(pair).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns the field of each column; `None` for one that is left out.
+    fn fields(&self, columns: Vec<String>) -> io::Result<Vec<Option<String>>> {
+        if self.0.is_empty() {
+            return Ok(columns.into_iter().map(Some).collect());
+        }
+        if let Some((_, missing)) = self.0.iter().find(|(_, name)| !columns.contains(name)) {
+            let what = format!("the first row has no column '{missing}'");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let field = |column: &String| {
+            let pair = self.0.iter().find(|(_, name)| name == column);
+            pair.map(|(field, _)| field.clone())
+        };
+        Ok(columns.iter().map(field).collect())
+    }
+}
+
 /// Calls `each` for every row after the first until it returns `false`. Empty cells are left out. A cell
 /// beyond the names becomes a field `column 7`, which the service refuses with the line.
 ///
 /// # Errors
 ///
 /// Returns an error if the input cannot be read.
-pub fn read(input: impl Read, mut each: impl FnMut(Row) -> bool) -> io::Result<()> {
+pub fn read(
+    input: impl Read,
+    columns: &Columns,
+    mut each: impl FnMut(Row) -> bool,
+) -> io::Result<()> {
     // Rows that end with "\r\n" would be counted as one line less: the reader stops before "\n".
     let mut reader = ReaderBuilder::new()
         .flexible(true)
@@ -34,6 +78,7 @@ pub fn read(input: impl Read, mut each: impl FnMut(Row) -> bool) -> io::Result<(
         .enumerate()
         .map(|(index, name)| field_name(index, name))
         .collect();
+    let fields = columns.fields(names)?;
     let mut record = ByteRecord::new();
     let mut start = reader.position().byte();
     while reader.read_byte_record(&mut record)? {
@@ -41,7 +86,7 @@ pub fn read(input: impl Read, mut each: impl FnMut(Row) -> bool) -> io::Result<(
         let row = Row {
             number: record.position().map_or(0, Position::line),
             bytes: end - start,
-            json: json(&names, &record),
+            json: json(&fields, &record),
         };
         start = end;
         // A line with nothing but "\r" is blank.
@@ -63,7 +108,7 @@ fn field_name(index: usize, name: &[u8]) -> String {
 }
 
 /// Returns a row as a JSON object; as it is if a cell is not UTF-8, which is then refused.
-fn json(names: &[String], record: &ByteRecord) -> Vec<u8> {
+fn json(names: &[Option<String>], record: &ByteRecord) -> Vec<u8> {
     let mut fields = Map::new();
     for (index, cell) in record.iter().enumerate() {
         let Ok(text) = std::str::from_utf8(cell) else {
@@ -73,13 +118,23 @@ fn json(names: &[String], record: &ByteRecord) -> Vec<u8> {
             true => text.strip_suffix('\r').unwrap_or(text),
             false => text,
         };
-        if !text.is_empty() {
-            let name = names.get(index).cloned();
-            let name = name.unwrap_or_else(|| field_name(index, b""));
-            fields.insert(name, Value::String(text.to_owned()));
+        let name = names.get(index).cloned();
+        let name = name.unwrap_or_else(|| Some(field_name(index, b"")));
+        if let Some(name) = name.filter(|_| !text.is_empty()) {
+            let value = value(&name, text);
+            fields.insert(name, value);
         }
     }
     Value::Object(fields).to_string().into_bytes()
+}
+
+/// Returns the value of a cell: text, except for the two fields that have another type.
+fn value(name: &str, text: &str) -> Value {
+    match (name, text) {
+        ("undo", "true" | "false") => Value::Bool(text == "true"),
+        ("groups", groups) => groups.split(';').map(str::trim).collect(),
+        _ => Value::String(text.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -88,7 +143,7 @@ mod tests {
 
     fn lines(csv: &[u8]) -> io::Result<Vec<(u64, u64, String)>> {
         let mut lines = Vec::new();
-        read(csv, |row| {
+        read(csv, &Columns::default(), |row| {
             let text = String::from_utf8_lossy(&row.json).into_owned();
             lines.push((row.number, row.bytes, text));
             true
@@ -112,6 +167,28 @@ mod tests {
             .map(|(number, _, text)| (*number, text.as_str()))
             .collect();
         assert_eq!(texts, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn columns_select_and_rename() -> Result<(), Box<dyn std::error::Error>> {
+        let columns = Columns::parse("user=member, action=type,target=post,undo=taken back,groups=teams")?;
+        let csv = "id,member,type,post,taken back,teams\n1,42,like,p,true,eu;us\n2,43,like,q,,\n";
+        let mut found = Vec::new();
+        read(csv.as_bytes(), &columns, |row| {
+            found.push(String::from_utf8_lossy(&row.json).into_owned());
+            true
+        })?;
+        let expected = [
+            r#"{"action":"like","groups":["eu","us"],"target":"p","undo":true,"user":"42"}"#,
+            r#"{"action":"like","target":"q","user":"43"}"#,
+        ];
+        assert_eq!(found, expected);
+        let missing = read(&b"id,post\n"[..], &columns, |_| true).map_err(|error| error.to_string());
+        assert_eq!(missing, Err("the first row has no column 'member'".to_owned()));
+        for text in ["user", "user=", "=member", ""] {
+            assert!(Columns::parse(text).is_err(), "{text}");
+        }
         Ok(())
     }
 

@@ -14,7 +14,8 @@
 //!
 //! In reading order:
 //!
-//! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines.
+//! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines, [`array`] elements of a
+//!   JSON array.
 //! - [`mod@line`] checks a line and defines its result.
 //! - [`time_shift`] moves the times of a file so that the latest one is now.
 //! - [`partitions`] groups lines into batches, one open batch per partition.
@@ -22,6 +23,7 @@
 //! - [`pipeline`] runs these stages concurrently.
 //! - [`summary`] and [`progress`] report the results; [`dry_run`] reports the plan instead.
 
+pub mod array;
 pub mod csv;
 pub mod dry_run;
 pub mod line;

@@ -1,21 +1,32 @@
-//! An input file: a regular file, a pipe or standard input, read line by line.
+//! An input file: a regular file, a pipe or standard input, read line by line, row by row or element by element.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use crate::failure::Failure;
-use crate::upload::csv;
+use crate::upload::csv::Columns;
+use crate::upload::{array, csv};
 
 /// Maximum length of a line, in bytes. A longer line does not fit into a request, so its text is not
 /// kept.
-const MAX_LINE_BYTES: u64 = 256 * 1024;
+pub const MAX_LINE_BYTES: u64 = 256 * 1024;
 
 /// An open input.
 #[derive(Debug)]
 pub struct Source {
     name: String,
     input: Input,
-    is_csv: bool,
+    layout: Layout,
+}
+
+/// How the input is divided.
+#[derive(Clone, Debug, Default)]
+enum Layout {
+    /// JSON lines, or one JSON array.
+    #[default]
+    Json,
+    /// Rows of CSV.
+    Csv(Columns),
 }
 
 #[derive(Debug)]
@@ -49,7 +60,7 @@ impl Source {
             return Ok(Self {
                 name: "standard input".to_owned(),
                 input: Input::Stdin,
-                is_csv: false,
+                layout: Layout::default(),
             });
         }
         let open = || {
@@ -64,17 +75,17 @@ impl Source {
             Ok(input) => Ok(Self {
                 name,
                 input,
-                is_csv: false,
+                layout: Layout::default(),
             }),
             Err(cause) => Err(Failure::File { name, cause }),
         }
     }
 
-    /// Reads rows of CSV in the place of lines.
+    /// Reads rows of CSV in the place of JSON.
     #[must_use]
-    pub fn with_csv(self) -> Self {
+    pub fn with_csv(self, columns: Columns) -> Self {
         Self {
-            is_csv: true,
+            layout: Layout::Csv(columns),
             ..self
         }
     }
@@ -100,10 +111,10 @@ impl Source {
                 Input::Stream(stream) => spool(stream)?,
                 Input::Stdin => spool(&mut io::stdin().lock())?,
             };
-            let mut lines = Lines::new(BufReader::new(&mut file));
-            while let Some(line) = lines.next()? {
+            self.layout.read(BufReader::new(&mut file), |line| {
                 each(line);
-            }
+                true
+            })?;
             file.rewind()?;
             self.input = Input::Regular(file);
             Ok(())
@@ -119,23 +130,35 @@ impl Source {
     /// # Errors
     ///
     /// Returns [`Failure::File`] if the input cannot be read.
-    pub fn read(self, mut each: impl FnMut(RawLine) -> bool) -> Result<(), Failure> {
+    pub fn read(self, each: impl FnMut(RawLine) -> bool) -> Result<(), Failure> {
         let input: Box<dyn BufRead> = match self.input {
             Input::Regular(file) | Input::Stream(file) => Box::new(BufReader::new(file)),
             Input::Stdin => Box::new(io::stdin().lock()),
         };
-        let read = match self.is_csv {
-            true => csv::read(input, |row| {
+        let name = self.name;
+        let read = self.layout.read(input, each);
+        read.map_err(|cause| Failure::File { name, cause })
+    }
+}
+
+impl Layout {
+    /// Calls `each` for every line, row or element until it returns `false`.
+    fn read(
+        &self,
+        mut input: impl BufRead,
+        mut each: impl FnMut(RawLine) -> bool,
+    ) -> io::Result<()> {
+        match self {
+            Self::Csv(columns) => csv::read(input, columns, |row| {
                 each(RawLine {
                     number: row.number,
                     bytes: row.bytes,
                     text: Some(row.json),
                 })
             }),
-            false => Lines::new(input).read(each),
-        };
-        let name = self.name;
-        read.map_err(|cause| Failure::File { name, cause })
+            Self::Json if array::begins(&mut input)? => array::read(input, each),
+            Self::Json => Lines::new(input).read(each),
+        }
     }
 }
 

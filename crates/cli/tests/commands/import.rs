@@ -46,6 +46,64 @@ async fn second_import_reports_duplicates() -> TestResult {
     Ok(())
 }
 
+/// An array was read as lines: those that happened to be complete objects were counted.
+#[tokio::test(flavor = "multi_thread")]
+async fn array_and_csv_import_as_lines_do() -> TestResult {
+    let expected = [
+        json!({"user": "42", "action": "like", "target": "post-7", "at": "2026-11-20T08:00:00Z"}),
+        json!({"user": "42", "action": "like", "target": "post-7", "undo": true, "groups": ["eu", "us"]}),
+    ];
+    let pretty = serde_json::to_string_pretty(&expected)?;
+    let named = "user,action,target,at,undo,groups\n42,like,post-7,2026-11-20T08:00:00Z,,\n42,like,post-7,,true,eu;us\n";
+    let foreign = "n,who,what,post,when,back,teams\n1,42,like,post-7,2026-11-20T08:00:00Z,,\n2,42,like,post-7,,true,eu;us\n";
+    let columns = "--columns=user=who,action=what,target=post,at=when,undo=back,groups=teams";
+    for (args, input) in [
+        (vec![], serde_json::to_string(&expected)?),
+        (vec![], pretty),
+        (vec!["--format=csv"], named.to_owned()),
+        (vec!["--format=csv", columns], foreign.to_owned()),
+    ] {
+        let service = Service::start().await?;
+        let run = run(&service, &[&["import", "-"], &*args].concat(), &input)?;
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{input}");
+        let received = service.received();
+        let items: Vec<_> = received.iter().flat_map(|request| &request.items).collect();
+        assert_eq!(items, expected.iter().collect::<Vec<_>>(), "{input}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn incomplete_array_is_reported() -> TestResult {
+    let service = Service::start().await?;
+    let input = "[\n{\"user\":\"42\",\"action\":\"like\",\"target\":\"p\"},\n7";
+    let run = run(&service, &["import", "-"], input)?;
+    let error = "error: standard input: the JSON array has no end: the file may be incomplete\n";
+    assert_eq!((run.code, &*run.stderr), (Some(2), error));
+    assert_eq!(service.counted().len(), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_are_for_csv_alone() -> TestResult {
+    let service = Service::start().await?;
+    for (args, error) in [
+        (
+            ["import", "-", "--columns=user=a"].as_slice(),
+            "error: --columns is for CSV: add --format csv, unless the name ends in .csv\n",
+        ),
+        (
+            &["import", "-", "--format=csv", "--columns=user=a"],
+            "error: standard input: the first row has no column 'a'\n",
+        ),
+    ] {
+        let run = run(&service, args, "user\n42\n")?;
+        assert_eq!((run.code, &*run.stderr), (Some(2), error));
+    }
+    assert_eq!(service.received().len(), 0);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_of_one_user_arrive_in_order() -> TestResult {
     let service = Service::start().await?;
