@@ -1,6 +1,7 @@
 //! Command-line arguments: commands, options and their help texts.
 
 mod archive;
+mod moderation;
 mod rebuild;
 mod recount;
 mod token;
@@ -14,6 +15,7 @@ use crate::upload::csv::Columns;
 use crate::upload::source::Source;
 
 pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
+pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, VerifyArgs};
 pub use recount::RecountArgs;
 pub use token::TokenArgs;
@@ -64,6 +66,12 @@ pub enum Command {
     Why(WhyArgs),
     /// Print the numbers of the site
     Stats(StatsArgs),
+    /// Hide, show, freeze or unfreeze a user, or print the state
+    Moderate(ModerateArgs),
+    /// Give or take points, or undo an adjustment
+    Adjust(AdjustArgs),
+    /// Erase a user everywhere
+    Erase(EraseArgs),
     /// Check a deployment from outside, and print what to do
     Doctor(DoctorArgs),
     /// Print a user token, to call the service as a user

@@ -22,7 +22,7 @@ use crate::retry::with_backoff;
 use crate::screen::Screen;
 
 /// Few retries, because these commands are interactive.
-const RETRIES: usize = 2;
+pub const RETRIES: usize = 2;
 
 /// One period instance, such as the week 2026-W47.
 #[derive(Debug, Deserialize)]
@@ -157,21 +157,33 @@ impl BoardArgs {
     }
 }
 
-fn print_body<T: DeserializeOwned>(
+/// Parses the body of a response.
+///
+/// # Errors
+///
+/// Returns [`RequestError::UnexpectedResponse`] for a body of another type.
+pub fn parse_body<T: DeserializeOwned>(url: &Url, body: &[u8]) -> Result<T, RequestError> {
+    serde_json::from_slice(body).map_err(|error| RequestError::UnexpectedResponse {
+        url: url.to_string(),
+        what: error.to_string(),
+    })
+}
+
+/// Prints the body of a response as JSON, or as the text that `text` returns.
+///
+/// # Errors
+///
+/// Returns [`Failure`] for a body of another type, or if stdout fails.
+pub fn print_body<T: DeserializeOwned>(
     url: &Url,
     body: &[u8],
     json: bool,
     text: impl FnOnce(&T) -> String,
 ) -> Result<ExitCode, Failure> {
-    let unexpected = |error: serde_json::Error| RequestError::UnexpectedResponse {
-        url: url.to_string(),
-        what: error.to_string(),
-    };
     Screen::print(&if json {
-        let json: Box<RawValue> = serde_json::from_slice(body).map_err(unexpected)?;
-        printable_json(json.get())
+        printable_json(parse_body::<Box<RawValue>>(url, body)?.get())
     } else {
-        text(&serde_json::from_slice(body).map_err(unexpected)?)
+        text(&parse_body(url, body)?)
     })?;
     Ok(ExitCode::SUCCESS)
 }

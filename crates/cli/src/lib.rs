@@ -10,6 +10,7 @@
 //! - [`top`], [`standing`], [`me`] and [`friends`] print boards.
 //! - [`why`] prints what gave a user points.
 //! - [`stats`] prints the numbers of the site.
+//! - [`moderation`] hides, freezes and erases users and adjusts their points.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`doctor`] checks a deployment.
 //! - [`token`] signs user tokens for development.
@@ -35,6 +36,7 @@ pub mod upload;
 pub mod board;
 pub mod friends;
 pub mod me;
+pub mod moderation;
 pub mod standing;
 pub mod stats;
 pub mod top;
@@ -79,6 +81,9 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Friends(args) => friends::run(service, args).await,
         Command::Why(args) => why::run(service, args).await,
         Command::Stats(args) => stats::run(service, args).await,
+        Command::Moderate(args) => moderation::moderate(service, args).await,
+        Command::Adjust(args) => moderation::adjust(service, args).await,
+        Command::Erase(args) => moderation::erase(service, args).await,
         Command::Doctor(args) => doctor::run(service, args).await,
         Command::Token(args) => token::run(args),
         Command::Export(args) => archive::export::run(args).await,
