@@ -7,6 +7,7 @@ mod recount;
 mod token;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use reqwest::Url;
 
 use crate::failure::Failure;
@@ -76,6 +77,10 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Print a user token, to call the service as a user
     Token(TokenArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Print the man page
+    Man,
     /// Export all data of a deployment from the store to a file
     Export(ExportArgs),
     /// Restore an exported file to an empty prefix of a store
@@ -163,7 +168,10 @@ impl FormatArgs {
     ///
     /// Returns [`Failure::Usage`] for columns of JSON, [`Failure::File`] if the file cannot be opened.
     pub fn open(&self, file: &str) -> Result<Source, Failure> {
-        match (self.format.unwrap_or_else(|| Format::of(file)), &self.columns) {
+        match (
+            self.format.unwrap_or_else(|| Format::of(file)),
+            &self.columns,
+        ) {
             (Format::Csv, columns) => {
                 Ok(Source::open(file)?.with_csv(columns.clone().unwrap_or_default()))
             }
@@ -328,6 +336,15 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
+/// Options of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct CompletionsArgs {
+    /// Shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
 /// Options of `friends`.
 #[derive(Debug, Args)]
 #[command(after_help = FRIENDS_EXAMPLES)]
@@ -462,6 +479,11 @@ Findings are errors, warnings and notes; the exit code is 1 after an error.
 Examples:
   activity-rank doctor https://activity-rank.example.com --origin https://www.example.com
   ACTIVITY_RANK_KEY=… activity-rank doctor https://activity-rank.example.com --json";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  activity-rank completions bash > ~/.local/share/bash-completion/completions/activity-rank
+  activity-rank completions zsh > ~/.zfunc/_activity-rank";
 
 const STANDING_EXAMPLES: &str = "\
 Examples:

@@ -13,6 +13,7 @@
 //! - [`moderation`] hides, freezes and erases users and adjusts their points.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`doctor`] checks a deployment.
+//! - [`manual`] prints completions and the man page.
 //! - [`token`] signs user tokens for development.
 //! - [`archive`] exports a deployment's data to a file and restores it.
 //! - [`rebuild`] rebuilds a deployment's data from its journal, or verifies it.
@@ -43,6 +44,7 @@ pub mod top;
 pub mod why;
 
 pub mod doctor;
+pub mod manual;
 pub mod token;
 
 pub mod archive;
@@ -85,6 +87,8 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Adjust(args) => moderation::adjust(service, args).await,
         Command::Erase(args) => moderation::erase(service, args).await,
         Command::Doctor(args) => doctor::run(service, args).await,
+        Command::Completions(args) => manual::completions(args),
+        Command::Man => manual::man(),
         Command::Token(args) => token::run(args),
         Command::Export(args) => archive::export::run(args).await,
         Command::Restore(args) => archive::restore::run(args).await,

@@ -50,7 +50,13 @@ pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<Exit
         body = send(&client, Method::PUT, &url, &change.to_string()).await?;
     }
     print_body(&url, &body, args.json, |state: &State| {
-        let flag = |is_set, name: &str| if is_set { name.to_owned() } else { format!("not {name}") };
+        let flag = |is_set, name: &str| {
+            if is_set {
+                name.to_owned()
+            } else {
+                format!("not {name}")
+            }
+        };
         let flags = [flag(state.hidden, "hidden"), flag(state.frozen, "frozen")];
         format!("{}: {}", state.user, flags.join(", "))
     })
@@ -69,15 +75,25 @@ pub async fn adjust(service: &ServiceArgs, args: &AdjustArgs) -> Result<ExitCode
         ("points", args.points.clone().map(Value::Number)),
         ("undo", args.undo.then_some(json!(true))),
         ("at", args.at.as_ref().map(|at| json!(at))),
-        ("groups", (!args.groups.is_empty()).then(|| json!(args.groups))),
+        (
+            "groups",
+            (!args.groups.is_empty()).then(|| json!(args.groups)),
+        ),
         ("event", args.event.as_ref().map(|event| json!(event))),
         ("reason", Some(json!(args.reason))),
     ];
-    let set = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let set = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let adjustment = Value::Object(set.collect::<Map<_, _>>());
     let body = send(&client, Method::POST, &url, &adjustment.to_string()).await?;
     print_body(&url, &body, args.json, |outcome: &Outcome| {
-        format!("{}: {}, {} points", args.user, printable(&outcome.outcome), outcome.points)
+        format!(
+            "{}: {}, {} points",
+            args.user,
+            printable(&outcome.outcome),
+            outcome.points
+        )
     })
 }
 
@@ -101,7 +117,12 @@ pub async fn erase(service: &ServiceArgs, args: &EraseArgs) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-async fn send(client: &Client, method: Method, url: &Url, json: &str) -> Result<Vec<u8>, RequestError> {
+async fn send(
+    client: &Client,
+    method: Method,
+    url: &Url,
+    json: &str,
+) -> Result<Vec<u8>, RequestError> {
     let attempt = || client.send(method.clone(), url, json.to_owned());
     with_backoff(RETRIES, |_, _| (), attempt).await
 }

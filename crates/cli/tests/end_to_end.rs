@@ -244,7 +244,8 @@ async fn moderation_changes_boards_and_can_be_undone() -> TestResult {
         .assert_status(200);
     let run = |args: &[&str]| activity_rank(&worker, args);
     let top = || stdout(run(&["top", "all"])?, 0);
-    let both = "all (UTC) · 2 members\n\n rank  score  user  name\n    1      2  42\n    2      2  43\n";
+    let both =
+        "all (UTC) · 2 members\n\n rank  score  user  name\n    1      2  42\n    2      2  43\n";
     assert_eq!(top()?, both);
 
     let hide = ["moderate", "42", "--hide", "--reason", "Under review"];
@@ -253,22 +254,40 @@ async fn moderation_changes_boards_and_can_be_undone() -> TestResult {
         top()?,
         "all (UTC) · 1 member\n\n rank  score  user  name\n    1      2  43\n"
     );
-    let freeze = ["moderate", "42", "--show", "--freeze", "--reason", "Reviewed"];
+    let freeze = [
+        "moderate", "42", "--show", "--freeze", "--reason", "Reviewed",
+    ];
     assert_eq!(stdout(run(&freeze)?, 0)?, "42: not hidden, frozen\n");
-    assert_eq!(stdout(run(&["moderate", "42"])?, 0)?, "42: not hidden, frozen\n");
+    assert_eq!(
+        stdout(run(&["moderate", "42"])?, 0)?,
+        "42: not hidden, frozen\n"
+    );
     assert_eq!(top()?, both);
 
-    let adjust = ["adjust", "43", "--id", "case-1", "--points", "-1", "--reason", "Bought"];
+    let adjust = [
+        "adjust", "43", "--id", "case-1", "--points", "-1", "--reason", "Bought",
+    ];
     assert_eq!(stdout(run(&adjust)?, 0)?, "43: counted, -1 points\n");
     assert_eq!(stdout(run(&adjust)?, 0)?, "43: duplicate, 0 points\n");
-    let undo = ["adjust", "43", "--id", "case-1", "--undo", "--reason", "Appeal", "--json"];
+    let undo = [
+        "adjust", "43", "--id", "case-1", "--undo", "--reason", "Appeal", "--json",
+    ];
     let undone: Value = serde_json::from_str(&stdout(run(&undo)?, 0)?)?;
-    assert_eq!((&undone["outcome"], &undone["points"]), (&json!("undone"), &json!(1)));
+    assert_eq!(
+        (&undone["outcome"], &undone["points"]),
+        (&json!("undone"), &json!(1))
+    );
 
     let refused = run(&["erase", "43"])?;
     let error = "error: this deletes everything about user 43 and cannot be undone: add --force\n";
-    assert_eq!((refused.status.code(), String::from_utf8(refused.stderr)?), (Some(2), error.to_owned()));
-    assert_eq!(stdout(run(&["erase", "43", "--force"])?, 0)?, "43: erased\n");
+    assert_eq!(
+        (refused.status.code(), String::from_utf8(refused.stderr)?),
+        (Some(2), error.to_owned())
+    );
+    assert_eq!(
+        stdout(run(&["erase", "43", "--force"])?, 0)?,
+        "43: erased\n"
+    );
     assert_eq!(
         top()?,
         "all (UTC) · 1 member\n\n rank  score  user  name\n    1      2  42\n"

@@ -136,7 +136,11 @@ impl Elements {
     fn take(&mut self) -> RawLine {
         let text = std::mem::take(&mut self.text);
         let is_complete = self.length <= MAX_LINE_BYTES;
-        let line = if self.length == 0 { self.newlines + 1 } else { self.line };
+        let line = if self.length == 0 {
+            self.newlines + 1
+        } else {
+            self.line
+        };
         self.length = 0;
         // Two commas have nothing between them, which no value is.
         let text = if text.is_empty() { b",".to_vec() } else { text };
@@ -163,13 +167,16 @@ mod tests {
     }
 
     fn expected(elements: &[(u64, &str)]) -> Vec<(u64, String)> {
-        let owned = elements.iter().map(|(line, text)| (*line, (*text).to_owned()));
+        let owned = elements
+            .iter()
+            .map(|(line, text)| (*line, (*text).to_owned()));
         owned.collect()
     }
 
     #[test]
     fn elements_have_their_first_line() -> io::Result<()> {
-        let json = "\u{feff}\n[\n  {\"a\": \"],\\\"[\"},\n  {\n    \"b\": [1, {\"c\": 2}]\n  }\n]\n";
+        let json =
+            "\u{feff}\n[\n  {\"a\": \"],\\\"[\"},\n  {\n    \"b\": [1, {\"c\": 2}]\n  }\n]\n";
         let found = [
             (3, "{\"a\": \"],\\\"[\"}"),
             (4, "{\n    \"b\": [1, {\"c\": 2}]\n  }\n"),
@@ -201,7 +208,10 @@ mod tests {
 
     #[test]
     fn missing_element_is_an_invalid_one() -> io::Result<()> {
-        assert_eq!(elements("[1,,2]")?, expected(&[(1, "1"), (1, ","), (1, "2")]));
+        assert_eq!(
+            elements("[1,,2]")?,
+            expected(&[(1, "1"), (1, ","), (1, "2")])
+        );
         assert_eq!(elements("[1,]")?, expected(&[(1, "1")]));
         Ok(())
     }

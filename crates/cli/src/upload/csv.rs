@@ -36,7 +36,10 @@ impl Columns {
             }
             Ok((field, column))
         };
-        text.split(',').map(pair).collect::<Result<_, _>>().map(Self)
+        text.split(',')
+            .map(pair)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// Returns the field of each column; `None` for one that is left out.
@@ -172,7 +175,8 @@ mod tests {
 
     #[test]
     fn columns_select_and_rename() -> Result<(), Box<dyn std::error::Error>> {
-        let columns = Columns::parse("user=member, action=type,target=post,undo=taken back,groups=teams")?;
+        let columns =
+            Columns::parse("user=member, action=type,target=post,undo=taken back,groups=teams")?;
         let csv = "id,member,type,post,taken back,teams\n1,42,like,p,true,eu;us\n2,43,like,q,,\n";
         let mut found = Vec::new();
         read(csv.as_bytes(), &columns, |row| {
@@ -184,8 +188,12 @@ mod tests {
             r#"{"action":"like","target":"q","user":"43"}"#,
         ];
         assert_eq!(found, expected);
-        let missing = read(&b"id,post\n"[..], &columns, |_| true).map_err(|error| error.to_string());
-        assert_eq!(missing, Err("the first row has no column 'member'".to_owned()));
+        let missing =
+            read(&b"id,post\n"[..], &columns, |_| true).map_err(|error| error.to_string());
+        assert_eq!(
+            missing,
+            Err("the first row has no column 'member'".to_owned())
+        );
         for text in ["user", "user=", "=member", ""] {
             assert!(Columns::parse(text).is_err(), "{text}");
         }
