@@ -10,10 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use reqwest::Url;
 
-use crate::failure::Failure;
 use crate::key::Key;
-use crate::upload::csv::Columns;
-use crate::upload::source::Source;
 
 pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
@@ -157,30 +154,8 @@ pub struct FormatArgs {
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Columns of CSV to read, such as user=member_id,action=type; by default the first row has the names of fields
-    #[arg(long, value_name = "FIELD=COLUMN,…", value_parser = Columns::parse)]
-    pub columns: Option<Columns>,
-}
-
-impl FormatArgs {
-    /// Opens a file in this format.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Failure::Usage`] for columns of JSON, [`Failure::File`] if the file cannot be opened.
-    pub fn open(&self, file: &str) -> Result<Source, Failure> {
-        match (
-            self.format.unwrap_or_else(|| Format::of(file)),
-            &self.columns,
-        ) {
-            (Format::Csv, columns) => {
-                Ok(Source::open(file)?.with_csv(columns.clone().unwrap_or_default()))
-            }
-            (Format::Json, None) => Source::open(file),
-            (Format::Json, Some(_)) => Err(Failure::Usage(
-                "--columns is for CSV: add --format csv, unless the name ends in .csv".to_owned(),
-            )),
-        }
-    }
+    #[arg(long, value_name = "FIELD=COLUMN,…")]
+    pub columns: Option<String>,
 }
 
 /// The format of a file.

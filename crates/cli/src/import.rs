@@ -9,7 +9,7 @@ use crate::args::{ImportArgs, ServiceArgs};
 use crate::failure::Failure;
 use crate::upload::line::latest_time;
 use crate::upload::time_shift::TimeShift;
-use crate::upload::{Destination, upload};
+use crate::upload::{self, Destination, upload};
 
 /// Route that accepts an array of activities and returns an outcome for each.
 pub const ACTIVITY: Destination = Destination {
@@ -25,7 +25,7 @@ pub const ACTIVITY: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, Failure> {
-    let mut source = args.format.open(&args.file)?;
+    let mut source = upload::open(&args.file, &args.format)?;
     let time_shift = if args.shift_to_now {
         let latest = latest_time(&mut source)?;
         Some(TimeShift::between(latest, Timestamp::now()))

@@ -6,7 +6,7 @@ use reqwest::Method;
 
 use crate::args::{ServiceArgs, TargetsArgs};
 use crate::failure::Failure;
-use crate::upload::{Destination, upload};
+use crate::upload::{self, Destination, upload};
 
 /// Route that accepts an array of targets and returns each registered target.
 pub const TARGETS: Destination = Destination {
@@ -22,6 +22,6 @@ pub const TARGETS: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &TargetsArgs) -> Result<ExitCode, Failure> {
-    let source = args.format.open(&args.file)?;
+    let source = upload::open(&args.file, &args.format)?;
     upload(service, TARGETS, source, None, args.batch, &args.upload).await
 }

@@ -2,7 +2,16 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
-use crate::upload::source::{MAX_LINE_BYTES, RawLine};
+/// An element, unparsed.
+#[derive(Debug)]
+pub struct Element {
+    /// Number of the line on which it begins, from 1.
+    pub number: u64,
+    /// Length in the file with what separates it from the element before, in bytes.
+    pub bytes: u64,
+    /// Content, or `None` if it is too long.
+    pub text: Option<Vec<u8>>,
+}
 
 /// Returns whether the input begins with an array: its first character other than white space is `[`.
 ///
@@ -15,14 +24,21 @@ pub fn begins(input: &mut impl BufRead) -> io::Result<bool> {
     Ok(start.trim_ascii_start().first() == Some(&b'['))
 }
 
-/// Calls `each` for every element until it returns `false`, with the number of the line on which the element begins.
-/// An element need not be valid: whoever parses it refuses it.
+/// Calls `each` for every element until it returns `false`. Elements need not be valid: the parser of an element refuses it.
+/// The text of elements of more than `max_bytes` is not kept.
 ///
 /// # Errors
 ///
 /// Returns an error if the input cannot be read, if the array is not closed, or if text follows it.
-pub fn read(mut input: impl BufRead, mut each: impl FnMut(RawLine) -> bool) -> io::Result<()> {
-    let mut elements = Elements::default();
+pub fn read(
+    mut input: impl BufRead,
+    max_bytes: u64,
+    mut each: impl FnMut(Element) -> bool,
+) -> io::Result<()> {
+    let mut elements = Elements {
+        max_bytes,
+        ..Elements::default()
+    };
     loop {
         let buffer = input.fill_buf()?;
         if buffer.is_empty() {
@@ -66,6 +82,7 @@ enum Place {
 /// The state between two bytes.
 #[derive(Debug, Default)]
 struct Elements {
+    max_bytes: u64,
     place: Place,
     /// Newlines so far.
     newlines: u64,
@@ -85,7 +102,7 @@ struct Elements {
 
 impl Elements {
     /// Takes the next byte, and returns the element that it completes.
-    fn push(&mut self, byte: u8) -> io::Result<Option<RawLine>> {
+    fn push(&mut self, byte: u8) -> io::Result<Option<Element>> {
         self.bytes += 1;
         self.newlines += u64::from(byte == b'\n');
         match self.place {
@@ -128,14 +145,14 @@ impl Elements {
             self.line = self.newlines + 1;
         }
         self.length += 1;
-        if self.length <= MAX_LINE_BYTES {
+        if self.length <= self.max_bytes {
             self.text.push(byte);
         }
     }
 
-    fn take(&mut self) -> RawLine {
+    fn take(&mut self) -> Element {
         let text = std::mem::take(&mut self.text);
-        let is_complete = self.length <= MAX_LINE_BYTES;
+        let is_complete = self.length <= self.max_bytes;
         let line = if self.length == 0 {
             self.newlines + 1
         } else {
@@ -144,7 +161,7 @@ impl Elements {
         self.length = 0;
         // Two commas have nothing between them, which no value is.
         let text = if text.is_empty() { b",".to_vec() } else { text };
-        RawLine {
+        Element {
             number: line,
             bytes: std::mem::take(&mut self.bytes),
             text: is_complete.then_some(text),
@@ -158,7 +175,7 @@ mod tests {
 
     fn elements(json: &str) -> io::Result<Vec<(u64, String)>> {
         let mut found = Vec::new();
-        read(json.as_bytes(), |element| {
+        read(json.as_bytes(), 100, |element| {
             let text = element.text.unwrap_or_default();
             found.push((element.number, String::from_utf8_lossy(&text).into_owned()));
             true
@@ -190,7 +207,7 @@ mod tests {
     #[test]
     fn bytes_add_up_to_the_array() -> io::Result<()> {
         let mut bytes = 0;
-        read(&b"[ {\"a\":1} ,\n{} ]"[..], |element| {
+        read(&b"[ {\"a\":1} ,\n{} ]"[..], 100, |element| {
             bytes += element.bytes;
             true
         })?;
@@ -200,7 +217,7 @@ mod tests {
 
     #[test]
     fn overlong_element_has_no_text() -> io::Result<()> {
-        let json = format!("[\"{}\", 1]", "x".repeat(300_000));
+        let json = format!("[\"{}\", 1]", "x".repeat(99));
         let found = elements(&json)?;
         assert_eq!(found, expected(&[(1, ""), (1, "1")]));
         Ok(())

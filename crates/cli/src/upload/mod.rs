@@ -14,8 +14,8 @@
 //!
 //! In reading order:
 //!
-//! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines, [`array`] elements of a
-//!   JSON array.
+//! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines, [`mod@array`]
+//!   elements of a JSON array.
 //! - [`mod@line`] checks a line and defines its result.
 //! - [`time_shift`] moves the times of a file so that the latest one is now.
 //! - [`partitions`] groups lines into batches, one open batch per partition.
@@ -41,11 +41,12 @@ use std::sync::Arc;
 use reqwest::Method;
 use tokio::time::Instant;
 
-use crate::args::{ServiceArgs, UploadArgs};
+use crate::args::{Format, FormatArgs, ServiceArgs, UploadArgs};
 use crate::client::Client;
 use crate::failure::{Failure, LINES_REFUSED};
 use crate::screen::Screen;
 
+use csv::Columns;
 use line::LineParser;
 use pipeline::Event;
 use progress::UploadProgress;
@@ -65,6 +66,23 @@ pub struct Destination {
     pub user_field: &'static str,
     /// Outcome of a result that has none, or `None` if every result of the route has an outcome.
     pub default_outcome: Option<&'static str>,
+}
+
+/// Opens a file in a format.
+///
+/// # Errors
+///
+/// Returns [`Failure::Usage`] for invalid columns or columns of JSON, [`Failure::File`] if the file cannot be opened.
+pub fn open(file: &str, args: &FormatArgs) -> Result<Source, Failure> {
+    let columns = args.columns.as_deref().map(Columns::parse).transpose();
+    let columns = columns.map_err(|what| Failure::Usage(format!("--columns: {what}")))?;
+    match (args.format.unwrap_or_else(|| Format::of(file)), columns) {
+        (Format::Csv, columns) => Ok(Source::open(file)?.with_csv(columns.unwrap_or_default())),
+        (Format::Json, None) => Source::open(file),
+        (Format::Json, Some(_)) => Err(Failure::Usage(
+            "--columns is for CSV: add --format csv, unless the name ends in .csv".to_owned(),
+        )),
+    }
 }
 
 /// Uploads the lines of `source`, at most `batch` in one request, and prints the summary.

@@ -9,7 +9,7 @@ use crate::upload::{array, csv};
 
 /// Maximum length of a line, in bytes. A longer line does not fit into a request, so its text is not
 /// kept.
-pub const MAX_LINE_BYTES: u64 = 256 * 1024;
+const MAX_LINE_BYTES: u64 = 256 * 1024;
 
 /// An open input.
 #[derive(Debug)]
@@ -156,7 +156,15 @@ impl Layout {
                     text: Some(row.json),
                 })
             }),
-            Self::Json if array::begins(&mut input)? => array::read(input, each),
+            Self::Json if array::begins(&mut input)? => {
+                array::read(input, MAX_LINE_BYTES, |element| {
+                    each(RawLine {
+                        number: element.number,
+                        bytes: element.bytes,
+                        text: element.text,
+                    })
+                })
+            }
             Self::Json => Lines::new(input).read(each),
         }
     }
