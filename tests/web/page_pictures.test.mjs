@@ -13,10 +13,10 @@ const ADMIN_KEY = 'activity-rank admin key'
 /** A page is complete when this many elements match. */
 const PAGES = [
   { name: 'front', path: '/', ready: ['#rules .rules li', 6] },
-  { name: 'front-member', path: '/', member: 'wu', ready: ['#mine activity-heatmap', 1] },
+  { name: 'front-member', path: '/', member: 'wu', ready: ['#rules .rules li', 6] },
   { name: 'front-content', path: '/#content/hot', ready: ['#rules .rules li', 6] },
-  { name: 'member', path: '/u/ada', ready: ['#targets-content li', 3] },
-  { name: 'member-own', path: '/u/ada', member: 'ada', ready: ['#points-content li', 5] },
+  { name: 'member', path: '/u/ada', ready: ['#member:not([hidden]) #targets-content li', 3] },
+  { name: 'member-own', path: '/u/ada', member: 'ada', ready: ['#member:not([hidden]) #points-content li', 5] },
   { name: 'member-unknown', path: '/u/nobody', ready: ['#unknown:not([hidden])', 1] },
   { name: 'try', path: '/try', member: 'wu', ready: ['#actions button', 9] },
   { name: 'admin-sign-in', path: '/admin', ready: ['#sign-in:not([hidden])', 1] },
@@ -60,6 +60,8 @@ async function open(t, tested, { width, ...options }) {
   })
   await page.locator('html[data-ready]').waitFor()
   await eventually(() => page.locator(selector).count(), count)
+  // The last parts of a page load after the others.
+  await page.waitForLoadState('networkidle')
   const loading = () =>
     page.evaluate(() => {
       const elements = [...document.querySelectorAll('activity-rank, activity-heatmap, activity-card')]
