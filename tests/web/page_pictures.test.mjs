@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, rmSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 
-import { compare, isTaken, NOW, otherFonts, PICTURES } from './picture.mjs'
+import { compare, isTaken, loading, NOW, otherFonts, PICTURES } from './picture.mjs'
 import { inventResponses, ORIGIN } from './responses.mjs'
 import { eventually, startApp } from './support.mjs'
 
@@ -62,12 +62,7 @@ async function open(t, tested, { width, ...options }) {
   await eventually(() => page.locator(selector).count(), count)
   // The last parts of a page load after the others.
   await page.waitForLoadState('networkidle')
-  const loading = () =>
-    page.evaluate(() => {
-      const elements = [...document.querySelectorAll('activity-rank, activity-heatmap, activity-card')]
-      return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
-    })
-  await eventually(loading, 0)
+  await eventually(() => loading(page), 0)
   if (!isLong) {
     // The whole page is in sight: the own row covers no others.
     const height = await page.evaluate('document.documentElement.scrollHeight')

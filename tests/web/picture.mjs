@@ -48,12 +48,24 @@ export function compare(name, picture) {
   return `${name}: ${differs} pixels differ, ${size(found)} instead of ${size(expected)}`
 }
 
+/** Returns the number of elements of a page that are loading. */
+export const loading = (page) =>
+  page.evaluate(() => {
+    const elements = [...document.querySelectorAll('activity-rank, activity-heatmap, activity-card')]
+    return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
+  })
+
+/** @type {Promise<string | undefined> | undefined} the result for this machine */
+let fonts
+
 /**
  * Returns why pictures cannot be compared on this machine, or nothing: it has other fonts.
  * @param {any} t
  * @param {any} app
  */
-export async function otherFonts(t, app) {
+export const otherFonts = (t, app) => (fonts ??= compareLetters(t, app))
+
+async function compareLetters(t, app) {
   const text = `<p style="font: 16px/2 system-ui, sans-serif; padding: 8px">${LETTERS}`
   const page = await app.visit(t, app.serveHtml('/letters.html', text), { viewport: { width: 640, height: 120 } })
   const difference = compare('letters', await page.screenshot())

@@ -5,7 +5,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 
 import { STATES } from '../../web/gallery/states.js'
-import { compare, isTaken, NOW, otherFonts, PICTURES } from './picture.mjs'
+import { compare, isTaken, loading, NOW, otherFonts, PICTURES } from './picture.mjs'
 import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
 
 const FOLDER = `${PICTURES}gallery/`
@@ -27,13 +27,8 @@ async function open(t, variant, options = {}) {
     before: (page) => page.clock.setFixedTime(new Date(NOW)),
     ...options,
   })
-  const loading = () =>
-    page.evaluate(() => {
-      const elements = [...document.querySelectorAll('main [src]')]
-      return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
-    })
   await eventually(() => page.locator('figure').count(), STATES.length)
-  await eventually(loading, 0)
+  await eventually(() => loading(page), 0)
   // The winners load after the boards.
   await eventually(() => page.locator('#full [part~=winner]').count(), 3)
   return page
