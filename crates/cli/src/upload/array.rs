@@ -54,9 +54,9 @@ pub fn read(
         }
         input.consume(length);
     }
-    match elements.place {
-        Place::After => Ok(()),
-        Place::Before | Place::Inside => Err(invalid(
+    match elements.position {
+        Position::After => Ok(()),
+        Position::Before | Position::Inside => Err(invalid(
             ErrorKind::UnexpectedEof,
             "the JSON array has no end: the file may be incomplete",
         )),
@@ -69,7 +69,7 @@ fn invalid(kind: ErrorKind, what: &str) -> io::Error {
 
 /// Where the next byte is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// Before the array.
     #[default]
     Before,
@@ -83,7 +83,7 @@ enum Place {
 #[derive(Debug, Default)]
 struct Elements {
     max_bytes: u64,
-    place: Place,
+    position: Position,
     /// Newlines so far.
     newlines: u64,
     /// Bytes since the last element.
@@ -105,23 +105,23 @@ impl Elements {
     fn push(&mut self, byte: u8) -> io::Result<Option<Element>> {
         self.bytes += 1;
         self.newlines += u64::from(byte == b'\n');
-        match self.place {
-            Place::Before if byte == b'[' => self.place = Place::Inside,
-            Place::After if !byte.is_ascii_whitespace() => {
+        match self.position {
+            Position::Before if byte == b'[' => self.position = Position::Inside,
+            Position::After if !byte.is_ascii_whitespace() => {
                 let line = self.newlines + 1;
                 let what = format!("line {line}: text follows the end of the JSON array");
                 return Err(invalid(ErrorKind::InvalidData, &what));
             }
-            Place::Before | Place::After => {}
-            Place::Inside if self.is_string => {
+            Position::Before | Position::After => {}
+            Position::Inside if self.is_string => {
                 self.keep(byte);
                 self.is_string = self.is_escaped || byte != b'"';
                 self.is_escaped = byte == b'\\' && !self.is_escaped;
             }
-            Place::Inside => match byte {
+            Position::Inside => match byte {
                 b',' if self.depth == 0 => return Ok(Some(self.take())),
                 b']' if self.depth == 0 => {
-                    self.place = Place::After;
+                    self.position = Position::After;
                     // An empty array, or a comma after the last element: nothing.
                     return Ok((self.length > 0).then(|| self.take()));
                 }
