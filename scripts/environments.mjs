@@ -16,12 +16,16 @@ import { unstable_readConfig } from 'wrangler'
  */
 /** @typedef {{ queue: string, dead_letter_queue?: string }} Consumer */
 
+/** The environments of `make deploy`. */
 export const ENVIRONMENTS = ['preview', 'production']
 
+/** The environment of `make dev`. */
+export const DEVELOPMENT = 'development'
+
 /**
- * Reads the configuration of an environment; without one, that of `make dev`.
+ * Reads the configuration of an environment.
  * @param {string} file
- * @param {string} [env]
+ * @param {string} env
  * @returns {Config}
  */
 export const readConfig = (file, env) => unstable_readConfig({ config: file, env }, { hideWarnings: true })
@@ -57,13 +61,13 @@ const row = (kind, name, resource) => [kind, name, resource ?? '']
  * @param {string} environment
  */
 export function sharedResources(file, environment) {
-  const names = (/** @type {string | undefined} */ env) => {
+  const names = (/** @type {string} */ env) => {
     const config = readConfig(file, env)
     // Objects belong to their Worker. Development has no resources but ids, which must not be deployed.
-    const kinds = ['KV namespace', 'D1 database', ...(env ? ['queue', 'rate limit'] : [])]
+    const kinds = ['KV namespace', 'D1 database', ...(env === DEVELOPMENT ? [] : ['queue', 'rate limit'])]
     const own = resources(config).filter(([kind]) => kinds.includes(kind))
     return [`Worker ${config.name}`, ...own.map(([kind, , resource]) => `${kind} ${resource}`)]
   }
-  const others = [undefined, ...ENVIRONMENTS.filter((name) => name !== environment)].flatMap(names)
+  const others = [DEVELOPMENT, ...ENVIRONMENTS.filter((name) => name !== environment)].flatMap(names)
   return [...new Set(names(environment))].filter((name) => others.includes(name))
 }

@@ -18,10 +18,9 @@ database_id = "${id}"
 const CONFIG = `name = "rank-dev"
 main = "index.js"
 compatibility_date = "2026-11-01"
-[[d1_databases]]
-binding = "ARCHIVE"
-database_name = "archive"
-database_id = "local"
+[env.development]
+name = "rank-dev"
+${database('development', 'ARCHIVE', 'local')}
 [env.preview]
 name = "rank-preview"
 [env.production]
@@ -29,13 +28,13 @@ name = "rank"
 ${database('production', 'ARCHIVE', 'archive')}
 ${database('production', 'JOURNAL', 'journal')}`
 
-/** Deploys with this configuration. `failing` is the first argument with which wrangler fails. */
+/** Deploys with this configuration. `failing` is a pattern of the shell: wrangler fails with arguments that begin so. */
 function deploy(t, environment, config, failing = '') {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const log = join(folder, 'log')
   writeFileSync(join(folder, 'wrangler.toml'), config)
-  const script = `#!/bin/sh\necho "$*" >>"${log}"\n[ "$1" != "${failing}" ] || exit 3\n`
+  const script = `#!/bin/sh\necho "$*" >>"${log}"\ncase "$*" in ${failing || 'none'}*) exit 3 ;; esac\n`
   writeFileSync(join(folder, 'wrangler'), script, { mode: 0o755 })
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` }
   const { status, stderr } = spawnSync(process.execPath, [SCRIPT, environment], { cwd: folder, env, encoding: 'utf8' })
@@ -46,9 +45,23 @@ function deploy(t, environment, config, failing = '') {
 it('migrations are applied before the upload', (t) => {
   const { status, calls } = deploy(t, 'production', CONFIG)
   const expected = [
+    'd1 info ARCHIVE --env production',
+    'd1 info JOURNAL --env production',
     'd1 migrations apply ARCHIVE --remote --env production',
     'd1 migrations apply JOURNAL --remote --env production',
     'deploy --env production',
+  ]
+  assert.deepEqual([status, calls], [0, expected])
+})
+
+/** wrangler creates databases without an id at the first upload. */
+it('migrations of new databases are applied after the upload', (t) => {
+  const { status, calls } = deploy(t, 'production', CONFIG, 'd1\\ info')
+  const expected = [
+    'd1 info ARCHIVE --env production',
+    'deploy --env production',
+    'd1 migrations apply ARCHIVE --remote --env production',
+    'd1 migrations apply JOURNAL --remote --env production',
   ]
   assert.deepEqual([status, calls], [0, expected])
 })
@@ -58,8 +71,8 @@ it('environment without databases is only uploaded', (t) => {
 })
 
 it('failed migration stops the deployment', (t) => {
-  const { status, calls } = deploy(t, 'production', CONFIG, 'd1')
-  assert.deepEqual([status, calls.length], [3, 1])
+  const { status, calls } = deploy(t, 'production', CONFIG, 'd1\\ migrations')
+  assert.deepEqual([status, calls.at(-1)], [3, 'd1 migrations apply ARCHIVE --remote --env production'])
 })
 
 for (const environment of ['', 'staging']) {

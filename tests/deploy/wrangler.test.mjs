@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { ENVIRONMENTS, readConfig, resources, sharedResources } from '../../scripts/environments.mjs'
+import { DEVELOPMENT, ENVIRONMENTS, readConfig, resources, sharedResources } from '../../scripts/environments.mjs'
 
 const FILE = fileURLToPath(new URL('../../wrangler.toml', import.meta.url))
 const CRONS = ['*/5 * * * *', '* * * * *']
@@ -21,10 +21,10 @@ const uncommented = join(folder, 'wrangler.toml')
 const bindings = text.slice(environmentsAt).replace(/^# (?=\[|[a-z_]+ = )/gm, '')
 writeFileSync(uncommented, text.slice(0, environmentsAt) + bindings)
 
-const shared = readConfig(FILE)
+const development = readConfig(FILE, DEVELOPMENT)
 
 it('each configuration deploys a Worker of its own', () => {
-  const names = [shared, ...ENVIRONMENTS.map((env) => readConfig(FILE, env))].map(({ name }) => name)
+  const names = [development, ...ENVIRONMENTS.map((env) => readConfig(FILE, env))].map(({ name }) => name)
   assert.deepEqual(names, ['activity-rank-dev', 'activity-rank-preview', 'activity-rank'])
 })
 
@@ -44,10 +44,10 @@ it('environments bind only rate limits', () => {
 })
 
 it('make dev has all bindings', () => {
-  const found = resources(shared).map(([, name]) => name)
+  const found = resources(development).map(([, name]) => name)
   const expected = 'SNAPSHOTS ARCHIVE JOURNAL HELD DEAD consumer dead letters LIVE WRITE_LIMIT READ_LIMIT'
   assert.equal(found.join(' '), expected)
-  assert.deepEqual(shared.triggers.crons, CRONS)
+  assert.deepEqual(development.triggers.crons, CRONS)
 })
 
 /** Without a section of its own an environment would inherit the schedules of development. */
@@ -69,7 +69,7 @@ it('environments log failures but not each request', () => {
 
 it('commented bindings match make dev', () => {
   const kinds = (config) => resources(config).map(([kind, name]) => [kind, name])
-  for (const env of ENVIRONMENTS) assert.deepEqual(kinds(readConfig(uncommented, env)), kinds(shared), env)
+  for (const env of ENVIRONMENTS) assert.deepEqual(kinds(readConfig(uncommented, env)), kinds(development), env)
 })
 
 it('commented settings match make dev', () => {
@@ -78,7 +78,7 @@ it('commented settings match make dev', () => {
     d1_databases.map(({ migrations_dir }) => migrations_dir),
     ratelimits.map(({ simple }) => simple),
   ]
-  for (const env of ENVIRONMENTS) assert.deepEqual(settings(readConfig(uncommented, env)), settings(shared), env)
+  for (const env of ENVIRONMENTS) assert.deepEqual(settings(readConfig(uncommented, env)), settings(development), env)
 })
 
 it('environments share no resource', () => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { afterEach, it, mock } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { fires, startCron } from '../../scripts/cron.mjs'
-import { readConfig } from '../../scripts/environments.mjs'
+import { fires, startCron } from '../../npm/dev/cron.mjs'
+import { DEVELOPMENT, readConfig } from '../../scripts/environments.mjs'
 
 const CONFIG = fileURLToPath(new URL('../../wrangler.toml', import.meta.url))
 
@@ -56,7 +56,7 @@ async function run(t, crons, respond) {
 }
 
 it('schedules of wrangler.toml fire as in production', async (t) => {
-  const { calls, reports } = await run(t, readConfig(CONFIG).triggers.crons, () => new Response('ok'))
+  const { calls, reports } = await run(t, readConfig(CONFIG, DEVELOPMENT).triggers.crons, () => new Response('ok'))
   const every = ['35', '36', '37', '38', '39', '40', '41', '42', '43', '44']
   const expected = every.flatMap((minute) => {
     const crons = minute === '35' || minute === '40' ? ['*/5 * * * *', '* * * * *'] : ['* * * * *']

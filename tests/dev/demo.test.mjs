@@ -2,20 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
-import { profiles, targets } from '../../scripts/demo.mjs'
+import { profiles, targets } from '../../npm/dev/community.mjs'
+
+const COMMUNITY = fileURLToPath(new URL('../../demo/community.jsonl', import.meta.url))
 
 const parse = (lines) => lines.map((line) => JSON.parse(line))
 
 it('each member has a name of its own', () => {
-  const members = parse(profiles())
+  const members = parse(profiles(COMMUNITY))
   assert.equal(members.length, 555)
   assert.equal(new Set(members.map(({ name }) => name)).size, 555)
 })
 
 it('each post has a title and a known author', () => {
-  const known = new Set(parse(profiles()).map(({ id }) => id))
-  const posts = parse(targets())
+  const known = new Set(parse(profiles(COMMUNITY)).map(({ id }) => id))
+  const posts = parse(targets(COMMUNITY))
   assert.equal(posts.length, 1670)
   assert.deepEqual(
     posts.filter(({ title, author }) => !/^[A-Z].+\?$/.test(title) || !known.has(author)),

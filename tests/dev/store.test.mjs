@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
-import { stores } from '../../scripts/store.mjs'
+import { cluster, single } from '../../npm/dev/store.mjs'
+import { TARGETS } from '../../scripts/targets.mjs'
 
 /** With one journal for both, a rebuild of one Redis would replay the changes of the other. */
 it('stores of one checkout share no state', () => {
-  const folders = Object.values(stores).map(({ folder }) => `${folder}/`)
+  const folders = Object.values(TARGETS).map(({ folder }) => `${folder}/`)
   for (const folder of folders)
     assert.deepEqual(
       folders.filter((other) => other.startsWith(folder)),
@@ -16,6 +17,8 @@ it('stores of one checkout share no state', () => {
 })
 
 it('stores of one checkout share no port', () => {
-  const ports = Object.values(stores).flatMap(({ port, ports }) => ports(port))
+  const ports = Object.values(TARGETS).flatMap(({ isCluster, redisPort }) =>
+    (isCluster ? cluster : single).ports(redisPort),
+  )
   assert.equal(new Set(ports).size, ports.length)
 })

@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export async function startWorker(vars, { live = false, databases = false } = {}) {
   // wrangler.toml without the bindings that need to be created first: namespaces, queues and, by default, databases.
   const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
-  const config = { ...rawConfig, vars }
+  const config = { ...rawConfig, ...rawConfig.env.development, vars }
   for (const key of ['build', 'env', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
   if (!databases) delete config.d1_databases
   if (!live) delete config.durable_objects

@@ -77,12 +77,16 @@ pub(crate) fn copy_bundle(from: &Path, to: &Path) -> Vec<String> {
     modules
 }
 
-/// Parses wrangler.toml.
+/// Returns the configuration of the environment `development` in wrangler.toml, with what it inherits.
 ///
 /// # Panics
 ///
 /// Panics when it is not valid TOML.
 pub(crate) fn wrangler_toml() -> toml::Table {
     let text = std::fs::read_to_string(root().join("wrangler.toml")).expect("wrangler.toml");
-    text.parse().expect("wrangler.toml is valid TOML")
+    let mut table: toml::Table = text.parse().expect("wrangler.toml is valid TOML");
+    let environments = table.remove("env").expect("environments");
+    let development = environments["development"].as_table().expect("a table");
+    table.extend(development.clone());
+    table
 }

@@ -436,12 +436,11 @@ fn read_files(root: &Path, path: &Path, files: &mut Files) {
     }
 }
 
-/// Returns wrangler.toml as JSON, with these variables, rate limits and queues, without
-/// environments and without the build command, which would run at each start.
+/// Returns wrangler.toml as JSON, with these variables, rate limits and queues, without the build
+/// command, which would run at each start.
 fn config(vars: Map<String, Value>, limits: &[(String, u32)], queues: Option<Queues>) -> Value {
     let mut table = repository::wrangler_toml();
     table.remove("build");
-    table.remove("env");
     if let Some(folder) = table.get_mut("assets").and_then(|a| a.get_mut("directory")) {
         let path = folder.as_str().map(|path| repository::root().join(path));
         *folder = path

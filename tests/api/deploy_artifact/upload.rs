@@ -59,6 +59,8 @@ fn dry_deploy(folder: &Path) -> PathBuf {
     let output = command.output().expect("scripts/dry-deploy runs");
     let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     assert!(output.status.success(), "scripts/dry-deploy:\n{out}\n{err}");
+    let warns = [&out, &err].iter().any(|text| text.contains("WARNING"));
+    assert!(!warns, "scripts/dry-deploy:\n{out}\n{err}");
     folder.to_owned()
 }
 

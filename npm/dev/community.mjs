@@ -1,9 +1,8 @@
-// The community of `make dev`: its members with invented names, and its posts with invented titles. The data has numbers
-// alone.
+// The community whose activity fills the boards: its members with invented names, and its posts with invented titles. The
+// data has numbers alone.
 
 import { readFileSync } from 'node:fs'
 
-const COMMUNITY = 'demo/community.jsonl'
 const FIRST = (
   'Ada Alan Amina Barbara Chen Diego Edsger Emmy Fatima Grace Hedy Ines ' +
   'Jun Katherine Leila Margaret Niklaus Olga Priya Radia Sofia Tariq Ursula Yuki'
@@ -20,9 +19,12 @@ const THINGS = [
   ...['an oracle', 'a density matrix', 'the surface code', 'a random walk'],
 ]
 
-/** Returns the profiles of all members as JSON lines. */
-export function profiles() {
-  const ids = [...new Set(activities().map(({ user }) => user))]
+/**
+ * Returns the profiles of all members as JSON lines.
+ * @param {string} file of their activities
+ */
+export function profiles(file) {
+  const ids = [...new Set(activities(file).map(({ user }) => user))]
   return ids.map((id, index) => {
     // 24 is coprime to 5, so each of the 576 pairs has one number.
     const pair = `${FIRST[(5 * index) % FIRST.length]} ${LAST[Math.floor(index / FIRST.length + index) % LAST.length]}`
@@ -30,9 +32,12 @@ export function profiles() {
   })
 }
 
-/** Returns the posts that were published, each with a title and its author, as JSON lines. */
-export function targets() {
-  return activities()
+/**
+ * Returns the posts that were published, each with a title and its author, as JSON lines.
+ * @param {string} file of the activities
+ */
+export function targets(file) {
+  return activities(file)
     .filter(({ action }) => action === 'publish')
     .map(({ user, target }) => {
       const number = Number(target.replace('post-', ''))
@@ -43,9 +48,12 @@ export function targets() {
     })
 }
 
-/** @returns {{ user: string, action: string, target: string }[]} */
-const activities = () =>
-  readFileSync(COMMUNITY, 'utf8')
+/**
+ * @param {string} file
+ * @returns {{ user: string, action: string, target: string }[]}
+ */
+const activities = (file) =>
+  readFileSync(file, 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))

@@ -1,4 +1,5 @@
-// Loaded by /try in `make dev` only: signs in any user, with a token made from the public secret in dev.vars.
+// Loaded by /try in development only, as /development.js: signs in any user, with a token made from the public secret in
+// dev.vars.
 
 import { signIn } from '/page/try.js'
 

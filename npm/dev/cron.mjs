@@ -1,4 +1,4 @@
-// Cron of `make dev`: `wrangler dev` fires none by itself, so its handler is called on the schedules of wrangler.toml.
+// Cron in development: `wrangler dev` fires none by itself, so its handler is called on the schedules of the configuration.
 
 const MINUTE = 60_000 // ms
 
@@ -13,7 +13,8 @@ export function fires(cron, minute) {
   const parts = field?.split(',').map((part) => /^(?:\*(?:\/([1-9]\d?))?|([1-5]?\d))$/.exec(part)) ?? [null]
   return parts
     .map((part) => {
-      if (!part) throw new Error(`make dev supports schedules of minutes only, such as "*/5 * * * *", not "${cron}".`)
+      if (!part)
+        throw new Error(`Development supports schedules of minutes only, such as "*/5 * * * *", not "${cron}".`)
       const [, step, number] = part
       return number ? Number(number) === minute : minute % Number(step ?? 1) === 0
     })

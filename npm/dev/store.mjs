@@ -1,76 +1,84 @@
-// Redis for `make dev` and `make cluster`: one server, or a cluster of six.
+// Redis for development: one server, or a cluster of six nodes.
 
 /** @import { Server } from './server.mjs' */
 /** @typedef {(name: string, command: string[]) => Server} Start */
 
 /**
  * @typedef {object} Store
- * @property {string} folder data of Redis, wrangler's databases, logs and files; no other store uses it
- * @property {number} port default port
- * @property {string[]} vars flags for wrangler
+ * @property {string[]} variables of the Worker, as `NAME:value`
  * @property {(port: number) => number[]} ports the ports in use
  * @property {(port: number) => string} url
- * @property {(start: Start, port: number) => Promise<void>} start
+ * @property {(folder: string, start: Start, port: number) => Promise<void>} start with its data in a folder
  */
 
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
+import { UserError } from '../user_error.mjs'
+
 const run = promisify(execFile)
-const program = process.env.REDIS_SERVER || 'redis-server'
+
+/** Returns the program `redis-server`. Fails if it is not installed. */
+async function program() {
+  const path = process.env.REDIS_SERVER || 'redis-server'
+  await run(path, ['--version']).catch((error) => {
+    const remedy = 'Install Redis 7 or newer (Debian: apt-get install redis-server, macOS: brew install redis)'
+    throw new UserError(`${path} could not be started (${error.code}). ${remedy}, or set REDIS_SERVER to its path.`)
+  })
+  return path
+}
 
 /**
  * Returns the command of a redis-server.
+ * @param {string} path
  * @param {number} port
  * @param {string} folder
  * @param {string[]} options
  */
-const serverCommand = (port, folder, options = []) => [
-  program,
+const serverCommand = (path, port, folder, options = []) => [
+  path,
   ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder],
   ...['--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'],
   ...options,
 ]
 
-/** @type {Record<string, Store>} */
-export const stores = {
-  dev: {
-    folder: '.dev/single',
-    port: 6390,
-    ports: (port) => [port],
-    url: (port) => `redis://127.0.0.1:${port}`,
-    vars: [],
-    async start(start, port) {
-      const folder = `${this.folder}/redis`
-      mkdirSync(folder, { recursive: true })
-      start('redis', serverCommand(port, folder))
-    },
+/** @type {Store} */
+export const single = {
+  variables: [],
+  ports: (port) => [port],
+  url: (port) => `redis://127.0.0.1:${port}`,
+  async start(folder, start, port) {
+    const data = join(folder, 'redis')
+    mkdirSync(data, { recursive: true })
+    start('redis', serverCommand(await program(), port, data))
   },
-  cluster: {
-    folder: '.dev/cluster',
-    port: 6391,
-    // The cluster bus of a node uses its port plus 10,000.
-    ports: (port) => nodePorts(port).flatMap((node) => [node, node + 10_000]),
-    url: (port) => `redis+cluster://${nodePorts(port).map((node) => `127.0.0.1:${node}`)}`,
-    vars: ['--var', 'SHARDS:8'],
-    async start(start, port) {
-      const marker = `${this.folder}/formed`
-      for (const [index, node] of nodePorts(port).entries()) {
-        const folder = `${this.folder}/redis-${index}`
-        // Nodes of an incomplete cluster cannot form a new one.
-        if (!existsSync(marker)) rmSync(folder, { recursive: true, force: true })
-        mkdirSync(folder, { recursive: true })
-        const options = [
-          ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
-          // Slots stay available while others have no primary.
-          ...['--cluster-require-full-coverage', 'no'],
-        ]
-        start(`redis-${node}`, serverCommand(node, folder, options))
-      }
-      await form(nodePorts(port), marker)
-    },
+}
+
+/** @type {Store} */
+export const cluster = {
+  variables: ['SHARDS:8'],
+  // The cluster bus of a node uses its port plus 10,000.
+  ports: (port) => nodePorts(port).flatMap((node) => [node, node + 10_000]),
+  url: (port) => `redis+cluster://${nodePorts(port).map((node) => `127.0.0.1:${node}`)}`,
+  async start(folder, start, port) {
+    const marker = join(folder, 'formed')
+    const path = await program()
+    for (const [index, node] of nodePorts(port).entries()) {
+      const data = join(folder, `redis-${index}`)
+      // Nodes of an incomplete cluster cannot form a new one.
+      if (!existsSync(marker)) rmSync(data, { recursive: true, force: true })
+      mkdirSync(data, { recursive: true })
+      const options = [
+        ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
+        // Slots stay available while others have no primary.
+        ...['--cluster-require-full-coverage', 'no'],
+      ]
+      start(`redis-${node}`, serverCommand(path, node, data, options))
+    }
+    await form(nodePorts(port), marker)
   },
 }
 
