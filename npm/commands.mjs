@@ -1,0 +1,157 @@
+// The commands that run in JavaScript: `dev` and `deploy`.
+
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+import { deploy } from './deploy.mjs'
+import { dev } from './dev/dev.mjs'
+import { programs } from './programs.mjs'
+import { UserError } from './user_error.mjs'
+import { installWrangler, wranglerOf } from './wrangler.mjs'
+
+/** @import { Wrangler } from './wrangler.mjs' */
+
+const PACKAGE = fileURLToPath(new URL('.', import.meta.url))
+const CONFIG = 'wrangler.toml'
+/** The secrets of a project, which `deploy` uploads. */
+const SECRETS = '.secrets.json'
+
+const DEV_HELP = `Runs activity-rank on this machine: Redis, the gateway, the Worker and its cron, until Ctrl-C
+
+Usage: activity-rank dev [OPTIONS]
+
+In a folder with a ${CONFIG}, such as one made by "npm create activity-rank", it runs that configuration. It always uses
+a Redis of its own and public test keys, never the store and the secrets of a deployment. Needs redis-server.
+
+Options:
+  --data FOLDER   data and logs [default: .activity-rank]
+  --port PORT     of the Worker [default: 8787, or PORT]
+  --empty         start with empty boards, not with the activity of a real community
+  --cluster       run a Redis Cluster of six nodes and 8 shards; needs redis-cli
+  -h, --help      print this
+
+GATEWAY_PORT (8079) and REDIS_PORT (6390) change the other ports, REDIS_SERVER is the path of redis-server.`
+
+const DEPLOY_HELP = `Deploys the project in this folder to Cloudflare: uploads the Worker and its secrets, applies the migrations
+
+Usage: activity-rank deploy [OPTIONS]
+
+At the first deployment wrangler creates the databases, namespaces and queues that ${CONFIG} binds.
+
+Options:
+  --env NAME      environment of ${CONFIG}
+  --dry-run       check and bundle, without the upload
+  -h, --help      print this`
+
+/** @type {Record<string, { summary: string, run: (args: string[]) => Promise<number> }>} */
+export const COMMANDS = {
+  dev: { summary: 'Run everything on this machine, without Rust', run: runDev },
+  deploy: { summary: 'Deploy the project in this folder to Cloudflare', run: runDeploy },
+}
+
+/** @param {string[]} args */
+async function runDev(args) {
+  const options = parse(args, DEV_HELP, {
+    data: { type: 'string', default: '.activity-rank' },
+    port: { type: 'string', default: process.env.PORT || '8787' },
+    empty: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
+  })
+  if (!options) return 0
+  const folder = options.data
+  const wrangler = wranglerOf('.') ?? installWrangler(join(folder, 'wrangler-cli'), manifest().devDependencies.wrangler)
+  const config = existsSync(CONFIG) ? resolve(CONFIG) : writeConfig(folder)
+  const { triggers } = await wrangler.readConfig(config)
+  return dev({
+    command: 'npx activity-rank dev',
+    commandLine: 'npx activity-rank',
+    folder,
+    isCluster: options.cluster,
+    isEmpty: options.empty,
+    ports: {
+      worker: port('--port', options.port),
+      gateway: port('GATEWAY_PORT', process.env.GATEWAY_PORT || '8079'),
+      redis: port('REDIS_PORT', process.env.REDIS_PORT || (options.cluster ? '6391' : '6390')),
+    },
+    config,
+    crons: triggers.crons ?? [],
+    secrets: [join(PACKAGE, 'dev.vars')],
+    wrangler: wrangler.program,
+    programs: programs(),
+    community: join(PACKAGE, 'demo/community.jsonl'),
+    assemble: async (web) => cpSync(join(PACKAGE, 'web'), web, { recursive: true }),
+  })
+}
+
+/** @param {string[]} args */
+async function runDeploy(args) {
+  const options = parse(args, DEPLOY_HELP, { env: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } })
+  if (!options) return 0
+  if (!existsSync(CONFIG))
+    throw new UserError(`There is no ${CONFIG} in this folder. Make a project: npm create activity-rank`)
+  const wrangler = wranglerOf('.')
+  if (!wrangler) throw new UserError('wrangler is not installed in this folder. Run: npm install')
+  const { env } = options
+  const { vars, d1_databases } = await wrangler.readConfig(CONFIG, env)
+  // Workers Builds may have it from the page of the deploy button.
+  if (!vars.UPSTASH_REDIS_REST_URL && !process.env.WORKERS_CI) {
+    throw new UserError(`Set UPSTASH_REDIS_REST_URL under [vars] in ${CONFIG} to the https:// address of your store.`)
+  }
+  const secrets = existsSync(SECRETS) ? ['--secrets-file', SECRETS] : []
+  const status = deploy({
+    wrangler: [process.execPath, wrangler.program],
+    flags: env ? ['--env', env] : [],
+    databases: options['dry-run'] ? [] : d1_databases.map(({ binding }) => binding),
+    upload: [...secrets, ...(options['dry-run'] ? ['--dry-run'] : [])],
+  })
+  if (status === 0 && !options['dry-run']) {
+    console.log('\nCheck the deployment, with the address above:\n\n  npx activity-rank doctor https://…')
+  }
+  return status
+}
+
+/**
+ * Parses options. Prints the help and returns `undefined` if it is asked for.
+ * @param {string[]} args
+ * @param {string} help
+ * @param {import('node:util').ParseArgsConfig['options'] & {}} options
+ * @returns {Record<string, any> | undefined} the values by option
+ */
+function parse(args, help, options) {
+  try {
+    const { values } = parseArgs({ args, options: { ...options, help: { type: 'boolean', short: 'h' } } })
+    if (!values.help) return values
+    console.log(help)
+  } catch (error) {
+    throw new UserError(`${/** @type {Error} */ (error).message}\n\n${help}`)
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function port(name, text) {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) {
+    throw new UserError(`${name} must be a port from 1 to 65535, not "${text}".`)
+  }
+  return number
+}
+
+/** Returns the manifest of this package. */
+const manifest = () => JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))
+
+/**
+ * Writes the configuration of a new project for the Worker in this package, and returns its path.
+ * @param {string} folder
+ */
+function writeConfig(folder) {
+  mkdirSync(folder, { recursive: true })
+  const file = join(resolve(folder), CONFIG)
+  const template = readFileSync(join(PACKAGE, 'template', CONFIG), 'utf8')
+  writeFileSync(file, template.replaceAll('"node_modules/activity-rank/', `"${PACKAGE}`))
+  return file
+}

@@ -1,0 +1,269 @@
+// A new project from the packed npm packages, on a machine without Rust: made, run, shown in a page and deployed up to the
+// upload, with the commands that a user types.
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+import { chromium } from 'playwright-core'
+
+import { eventually } from '../sdk/eventually.mjs'
+import { startRegistry } from './registry.mjs'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const STORE = 'https://rank-store.example.com'
+const TOKEN = 'token-of-the-store'
+
+const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
+const project = join(folder, 'leaderboard')
+const cleanups = []
+let env
+
+before(async () => {
+  rmSync(join(ROOT, 'target/npm-cache/_npx'), { recursive: true, force: true })
+  const pack = [join(ROOT, 'scripts/pack-npm'), join(folder, 'packages'), join(ROOT, 'target/debug')]
+  const files = execFileSync('bash', pack, { encoding: 'utf8' }).trim().split('\n')
+  const registry = await startRegistry(files)
+  cleanups.push(registry.stop)
+  env = {
+    ...process.env,
+    PATH: programsOnly([
+      'node',
+      'npm',
+      'npx',
+      'redis-server',
+      'sh',
+      'bash',
+      'env',
+      'script',
+      'stty',
+      'kill',
+      'uname',
+      'cat',
+    ]),
+    npm_config_registry: registry.url,
+    // Its downloads are used again, but no package that npx has installed.
+    npm_config_cache: join(ROOT, 'target/npm-cache'),
+    TERM: 'xterm',
+    ...Object.fromEntries(await Promise.all(['PORT', 'GATEWAY_PORT', 'REDIS_PORT', 'PAGES_PORT'].map(freePort))),
+    WRANGLER_SEND_METRICS: 'false',
+    CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  }
+})
+
+after(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Returns a PATH on which only these programs are. */
+function programsOnly(names) {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  const path = process.env.PATH.split(delimiter)
+  for (const name of names) {
+    const found =
+      name === 'node' ? process.execPath : path.map((entry) => join(entry, name)).find((file) => existsSync(file))
+    symlinkSync(found, join(bin, name))
+  }
+  return bin
+}
+
+async function freePort(name) {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  await new Promise((resolve) => server.close(resolve))
+  return [name, `${port}`]
+}
+
+/** A program in a terminal of its own. */
+class Terminal {
+  text = ''
+
+  constructor(command, cwd) {
+    // A terminal without a window has no width.
+    const sized = `stty cols 120 rows 40; ${command}`
+    this.child = spawn('script', ['--quiet', '--return', '--flush', '--command', sized, '/dev/null'], { cwd, env })
+    cleanups.push(() => this.child.kill())
+    this.child.stdout.on('data', (bytes) => (this.text += bytes))
+    this.ended = new Promise((resolve) => this.child.on('close', resolve))
+  }
+
+  async waitFor(part) {
+    await Promise.race([
+      this.ended.then((status) => assert.ok(this.text.includes(part), `ended with ${status}:\n${this.text}`)),
+      eventually(() => this.text.includes(part), true, 60_000),
+    ]).catch((error) => assert.fail(`no "${part}" in:\n${this.text}\n${error.message}`))
+  }
+
+  /** Waits for a question and types an answer. */
+  async answer(question, text) {
+    await this.waitFor(question)
+    this.child.stdin.write(`${text}\r`)
+  }
+
+  async stop() {
+    this.child.stdin.write('\x03')
+    await this.ended
+  }
+}
+
+/** Runs a command to its end and returns its exit status and output. */
+async function run(command, cwd = project, more = {}) {
+  const child = spawn('sh', ['-c', command], { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (text += bytes))
+  const status = await new Promise((resolve) => child.on('close', resolve))
+  return { status, text }
+}
+
+describe('new project', () => {
+  const start = Date.now()
+  const seconds = () => ((Date.now() - start) / 1000).toFixed(1)
+
+  it('machine has no Rust', async () => {
+    const { status } = await run('command -v cargo || command -v rustc', folder)
+    assert.notEqual(status, 0)
+  })
+
+  it('npm create asks and writes a project', async (t) => {
+    const terminal = new Terminal('npm create --yes activity-rank', folder)
+    await terminal.answer('Folder of the new project', 'leaderboard')
+    await terminal.answer('REST URL of your Redis', STORE)
+    await terminal.answer('Its token', TOKEN)
+    await terminal.answer('Sites that show the board', 'https://www.example.com')
+    await terminal.answer('Time zone', 'Europe/Berlin')
+    await terminal.answer('Run npm install?', 'y')
+    await terminal.waitFor('leaderboard is ready.')
+    assert.equal(await terminal.ended, 0)
+    t.diagnostic(`project after ${seconds()} s`)
+
+    assert.equal(terminal.text.includes(TOKEN), false)
+    const secrets = JSON.parse(readFileSync(join(project, '.secrets.json'), 'utf8'))
+    assert.deepEqual(Object.keys(secrets), ['UPSTASH_REDIS_REST_TOKEN', 'SERVICE_KEYS', 'JWT_SECRET'])
+    assert.equal(secrets.UPSTASH_REDIS_REST_TOKEN, TOKEN)
+    assert.match(`${secrets.SERVICE_KEYS} ${secrets.JWT_SECRET}`, /^[0-9a-f]{64} [0-9a-f]{64}$/)
+    assert.notEqual(secrets.SERVICE_KEYS, secrets.JWT_SECRET)
+    assert.equal(statSync(join(project, '.secrets.json')).mode & 0o777, 0o600)
+    const ignored = readFileSync(join(project, '.gitignore'), 'utf8').split('\n')
+    assert.ok(ignored.includes('.secrets.json'), ignored.join())
+    const config = readFileSync(join(project, 'wrangler.toml'), 'utf8')
+    for (const line of [
+      'name = "leaderboard"',
+      `UPSTASH_REDIS_REST_URL = "${STORE}"`,
+      'ALLOWED_ORIGINS = "https://www.example.com"',
+      'TIMEZONE = "Europe/Berlin"',
+      'queue = "leaderboard-held"',
+    ])
+      assert.ok(config.includes(`\n${line}\n`), line)
+    for (const secret of Object.values(secrets)) assert.equal(config.includes(secret), false)
+  })
+
+  it('npm run dev shows a board on a page of another origin', async (t) => {
+    const terminal = new Terminal('npm run dev', project)
+    t.after(() => terminal.stop())
+    await terminal.waitFor(`activity-rank runs at http://127.0.0.1:${env.PORT}`)
+    t.diagnostic(`service after ${seconds()} s`)
+
+    const page = join(project, 'example/index.html')
+    writeFileSync(page, readFileSync(page, 'utf8').replaceAll(':8787/', `:${env.PORT}/`))
+    const pages = new Terminal(`npx --yes serve --no-port-switching --listen ${env.PAGES_PORT} example`, project)
+    t.after(() => pages.stop())
+    await pages.waitFor('Serving!')
+    const chromiumPath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
+    const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+    t.after(() => browser.close())
+    const tab = await browser.newPage()
+    await tab.goto(`http://localhost:${env.PAGES_PORT}/`)
+    await eventually(() => tab.locator('activity-rank [part~=row]').count(), 10)
+    t.diagnostic(`board in a page after ${seconds()} s`)
+
+    const { status, text } = await run(
+      `npx activity-rank doctor http://127.0.0.1:${env.PORT} --origin http://localhost:3000`,
+    )
+    assert.match(text, /\n0 errors, 0 warnings\n$/)
+    assert.equal(status, 0)
+    // Development uses no store and no secret of the deployment.
+    const health = await fetch(`http://127.0.0.1:${env.PORT}/healthz`)
+    assert.equal(health.status, 200)
+    const key = readFileSync(join(project, '.secrets.json'), 'utf8').match(/"SERVICE_KEYS": "(\w+)"/)[1]
+    const authorization = `Bearer ${key}`
+    const refused = await fetch(`http://127.0.0.1:${env.PORT}/v1/activity`, {
+      method: 'POST',
+      headers: { authorization },
+    })
+    assert.equal(refused.status, 401)
+  })
+
+  it('npm run deploy uploads all bindings without a warning', async () => {
+    const { status, text } = await run('npm run deploy -- --dry-run')
+    assert.equal(status, 0, text)
+    const names = [...text.matchAll(/env\.(\w+)/g)].map(([, name]) => name)
+    const resources = 'LIVE SNAPSHOTS HELD DEAD ARCHIVE JOURNAL WRITE_LIMIT READ_LIMIT ASSETS'
+    const variables = 'UPSTASH_REDIS_REST_URL ALLOWED_ORIGINS TIMEZONE CONTENT_PERIODS'
+    assert.equal(names.join(' '), `${resources} ${variables} UPSTASH_REDIS_REST_TOKEN SERVICE_KEYS JWT_SECRET`)
+    assert.equal(/warning/i.test(text), false, text)
+    assert.equal(text.includes(TOKEN), false)
+  })
+
+  it('npm run deploy needs the address of the store', async () => {
+    const file = join(project, 'wrangler.toml')
+    const config = readFileSync(file, 'utf8')
+    writeFileSync(file, config.replace(STORE, ''))
+    const { status, text } = await run('npm run --silent deploy')
+    writeFileSync(file, config)
+    const expected =
+      'activity-rank: Set UPSTASH_REDIS_REST_URL under [vars] in wrangler.toml to the https:// address of your store.\n'
+    assert.deepEqual([status, text], [1, expected])
+  })
+
+  it('folder with files is refused', async () => {
+    const { status, text } = await run('npm create --yes activity-rank leaderboard -- --yes --no-install', folder)
+    assert.equal(status, 1)
+    assert.match(text, /create-activity-rank: FOLDER: leaderboard exists and is not empty\.\n/)
+  })
+
+  for (const [option, problem] of [
+    ['--store-url http://redis.example.com', '--store-url: Must be an https:// address, without a path.'],
+    ['--store-url https://redis.example.com/path', '--store-url: Must be an https:// address, without a path.'],
+    ['--origins https://a.example,b.example', '--origins: b.example is not an origin such as'],
+    ['--time-zone Berlin', '--time-zone: Must be an IANA name such as Europe/Berlin.'],
+    ['--color red', "Unknown option '--color'"],
+  ]) {
+    it(`npm create ${option} is refused`, async () => {
+      const { status, text } = await run(`npm create --yes activity-rank other -- --yes ${option}`, folder)
+      assert.equal(status, 1)
+      assert.ok(text.includes(`create-activity-rank: ${problem}`), text)
+      assert.equal(existsSync(join(folder, 'other')), false)
+    })
+  }
+})
+
+it('activity-rank dev runs without a project', async (t) => {
+  const elsewhere = join(folder, 'elsewhere')
+  mkdirSync(elsewhere)
+  const terminal = new Terminal('npx --yes activity-rank dev --empty', elsewhere)
+  t.after(() => terminal.stop())
+  await terminal.waitFor(`activity-rank runs at http://127.0.0.1:${env.PORT}`)
+  const response = await fetch(`http://127.0.0.1:${env.PORT}/v1/ranking/week`)
+  const { total, entries } = await response.json()
+  assert.deepEqual([response.status, total, entries], [200, 0, []])
+})
+
+it('template and package have the versions of this repository', () => {
+  const manifest = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+  const { wrangler } = manifest('package.json').devDependencies
+  const { version, devDependencies, optionalDependencies } = manifest('npm/package.json')
+  const template = manifest('create/template/package.json')
+  assert.deepEqual(
+    [devDependencies, optionalDependencies, template.dependencies, template.devDependencies],
+    [{ wrangler }, { '@activity-rank/cli-linux-x64': version }, { 'activity-rank': version }, { wrangler }],
+  )
+})
