@@ -1,0 +1,41 @@
+// Signed as the Standard Webhooks specification says: https://www.standardwebhooks.com. `type` of the body names the event.
+
+/** @import { Source } from '../receiver/types.js' */
+
+import { concatenate, isHmac } from '../receiver/signature.js'
+
+const TOLERANCE = 300_000 // ms between the signature and now
+
+/** @type {Source} */
+export const generic = {
+  secret: 'WEBHOOK_SECRET',
+  timeout: 8000,
+  async verify({ headers, body, secret, now }) {
+    const id = headers.get('webhook-id')
+    const timestamp = headers.get('webhook-timestamp')
+    if (!id || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false
+    if (Math.abs(now - Number(timestamp) * 1000) > TOLERANCE) return false
+    const key = decode(secret.replace(/^whsec_/, ''))
+    if (!key) return false
+    const message = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), body)
+    // While a secret is replaced, a message has a signature of each.
+    for (const part of (headers.get('webhook-signature') ?? '').split(' ')) {
+      const signature = part.startsWith('v1,') && decode(part.slice(3))
+      if (signature && (await isHmac(key, signature, message))) return true
+    }
+    return false
+  },
+  read: (_, { type }) => ({ event: typeof type === 'string' ? type : undefined }),
+}
+
+/**
+ * Returns the bytes of a base64 text, or `undefined` if it is none or empty.
+ * @param {string} text
+ */
+function decode(text) {
+  try {
+    return text ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : undefined
+  } catch {
+    return undefined
+  }
+}

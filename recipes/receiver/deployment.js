@@ -1,0 +1,92 @@
+// The deployment that counts: one client for each delivery.
+
+/** @import { Changes, Env } from './types.js' */
+/** @import { Outcome } from '../../sdk/js/src/index.js' */
+
+import { ApiError, Client, ConnectionError } from '../../sdk/js/src/index.js'
+import { Problem } from './problem.js'
+
+const RETRY_AFTER = 60 // seconds, if the deployment names none
+
+/**
+ * Returns a client of the deployment that is bound as `RANK`, or else of `ACTIVITY_RANK_URL`.
+ * @param {Env} env
+ */
+export function connect({ RANK, ACTIVITY_RANK_URL, ACTIVITY_RANK_KEY }) {
+  if (!ACTIVITY_RANK_KEY) throw new Problem('misconfigured', 'The secret ACTIVITY_RANK_KEY is not set.')
+  const retry = { attempts: 1 } // the source sends again
+  // The host of the URL does not matter to a service binding.
+  if (RANK) {
+    const fetch = (/** @type {[any, any]} */ ...request) => RANK.fetch(...request)
+    return new Client({ url: 'https://activity-rank', key: ACTIVITY_RANK_KEY, fetch, retry })
+  }
+  if (!ACTIVITY_RANK_URL) throw new Problem('misconfigured', 'Neither RANK nor ACTIVITY_RANK_URL is set.')
+  return new Client({ url: ACTIVITY_RANK_URL, key: ACTIVITY_RANK_KEY, retry })
+}
+
+/**
+ * Sends targets and profiles, then the activities, which need the targets to give them points. Returns the results of the
+ * activities. Throws a `Problem` if the delivery should be sent again, and an `ApiError` if the deployment refuses it.
+ * @param {Client} client
+ * @param {Changes} changes
+ * @param {number} timeout ms
+ */
+export async function send(client, { activities, profiles, targets }, timeout) {
+  const options = { signal: AbortSignal.timeout(timeout) }
+  try {
+    await Promise.all([
+      ...[...targets].map(([target, body]) => optional(client.putTarget({ target, body }, options))),
+      ...[...profiles].map(([user, body]) => optional(putProfile(client, user, body, options))),
+    ])
+    return (await client.countActivity({ body: activities }, options)).results
+  } catch (error) {
+    if (error instanceof ConnectionError || options.signal.aborted) throw unavailable()
+    if (!(error instanceof ApiError)) throw error
+    if (error.status === 401 || error.status === 403) {
+      throw new Problem('misconfigured', 'The deployment refused ACTIVITY_RANK_KEY, or the key lacks a scope.')
+    }
+    if (error.status >= 500 || error.status === 429) throw unavailable(error.retryAfter)
+    throw error
+  }
+}
+
+/**
+ * Writes a profile if it differs, and keeps what the source does not know.
+ * @param {Client} client
+ * @param {string} user
+ * @param {object} profile
+ * @param {{ signal: AbortSignal }} options
+ */
+async function putProfile(client, user, profile, options) {
+  /** @type {Record<string, unknown>} */
+  const stored = await client.getProfile({ user }, options).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return {}
+    throw error
+  })
+  const { id, level, hidden, ...kept } = stored
+  const isSame = Object.entries(profile).every(([name, value]) => stored[name] === value)
+  if (!isSame) await client.putProfile({ user, body: { ...kept, ...profile } }, options)
+}
+
+/**
+ * Waits for a request without which an activity counts all the same: a title may be refused, a target may have another
+ * author, and a deployment without boards of content registers none.
+ * @param {Promise<unknown>} request
+ */
+async function optional(request) {
+  try {
+    await request
+  } catch (error) {
+    const isRefused = error instanceof ApiError && [400, 404, 409, 422].includes(error.status)
+    if (!isRefused) throw error
+    if (error.status !== 404) console.warn(error.message)
+  }
+}
+
+/** @param {number} [retryAfter] ms */
+function unavailable(retryAfter) {
+  const seconds = retryAfter === undefined ? RETRY_AFTER : Math.ceil(retryAfter / 1000)
+  return new Problem('store-unavailable', 'The deployment did not count the activity. Send the delivery again.', {
+    'retry-after': String(seconds),
+  })
+}

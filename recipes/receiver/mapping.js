@@ -1,0 +1,179 @@
+// Mapping files: which activity an event of a source is.
+
+/** @import { Changes, Conditions, Json, Mapping, Payload, Rule, Template } from './types.js' */
+/** @import { Activity } from '../../sdk/js/src/index.js' */
+
+import { Problem } from './problem.js'
+
+const RULE_FIELDS = [
+  'if',
+  'unless',
+  'action',
+  'user',
+  'target',
+  'on',
+  'author',
+  'at',
+  'undo',
+  'groups',
+  'profile',
+  'about',
+]
+const NAME_LENGTH = 80 // characters, as the API allows
+const TITLE_LENGTH = 200
+
+/**
+ * Throws an `Error` that names what a mapping file has wrong. wrangler reports it before it deploys the Worker.
+ * @param {Mapping} mapping
+ */
+export function checkMapping({ events, users = {} }) {
+  if (typeof events !== 'object') throw new Error('mapping.json: `events` must be an object of rules by event.')
+  for (const [event, rules] of Object.entries(events)) {
+    for (const rule of [rules].flat()) {
+      const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name))
+      if (unknown) throw new Error(`mapping.json: ${event}: unknown field \`${unknown}\`.`)
+      for (const name of /** @type {const} */ (['action', 'user', 'target'])) {
+        if (!rule[name]) throw new Error(`mapping.json: ${event}: \`${name}\` is missing.`)
+      }
+    }
+  }
+  const invalid = Object.entries(users).find(([, user]) => typeof user !== 'string')
+  if (invalid) throw new Error(`mapping.json: users: the value of \`${invalid[0]}\` must be a string.`)
+}
+
+/**
+ * Returns what a deployment is sent for an event. It is empty if no rule applies. Throws a `Problem` if the payload lacks
+ * the user or the target of a rule that applies.
+ * @param {Mapping} mapping
+ * @param {string | undefined} event
+ * @param {Payload} payload
+ * @returns {Changes}
+ */
+export function changesOf(mapping, event, payload) {
+  /** @type {Changes} */
+  const changes = { activities: [], profiles: new Map(), targets: new Map() }
+  const rules = event !== undefined && Object.hasOwn(mapping.events, event) ? [mapping.events[event]].flat() : []
+  for (const rule of rules) if (applies(rule, payload)) addChanges(changes, rule, mapping, payload)
+  return changes
+}
+
+/**
+ * @param {Rule} rule
+ * @param {Payload} payload
+ */
+function applies(rule, payload) {
+  const holds = (/** @type {[string, Json]} */ [path, values]) =>
+    [values].flat().includes(/** @type {any} */ (field(payload, path) ?? null))
+  return Object.entries(rule.if ?? {}).every(holds) && !Object.entries(rule.unless ?? {}).some(holds)
+}
+
+/**
+ * @param {Changes} changes
+ * @param {Rule} rule
+ * @param {Mapping} mapping
+ * @param {Payload} payload
+ */
+function addChanges(changes, rule, mapping, payload) {
+  const fill = (/** @type {Template | undefined} */ template) => filled(template, payload)
+  const required = (/** @type {'user' | 'target'} */ name) => {
+    const text = fill(rule[name])
+    if (text === undefined)
+      throw new Problem('invalid-request', `The payload has no \`${[rule[name]].flat().join('` or `')}\`.`)
+    return text
+  }
+  const own = (/** @type {string | undefined} */ id) => (id === undefined ? undefined : (mapping.users?.[id] ?? id))
+  const sender = required('user')
+  const user = own(sender) ?? sender
+  const target = required('target')
+  const on = fill(rule.on)
+  changes.activities.push(
+    /** @type {Activity} */ (
+      present({
+        user,
+        action: rule.action,
+        target,
+        undo: rule.undo,
+        on: rule.undo ? undefined : on,
+        author: rule.undo ? undefined : own(fill(rule.author)),
+        at: fill(rule.at),
+        groups: rule.groups,
+      })
+    ),
+  )
+  if (rule.undo) return
+  // The site knows the members that it lists better than the source does.
+  if (rule.profile && user === sender) {
+    const { name, avatar, url } = rule.profile
+    changes.profiles.set(
+      user,
+      present({ name: clipped(fill(name), NAME_LENGTH), avatar: link(fill(avatar)), url: link(fill(url)) }),
+    )
+  }
+  if (rule.about) {
+    const { title, url, image, author } = rule.about
+    changes.targets.set(
+      on ?? target,
+      present({
+        title: clipped(fill(title), TITLE_LENGTH),
+        url: link(fill(url)),
+        image: link(fill(image)),
+        author: own(fill(author)),
+      }),
+    )
+  }
+}
+
+/**
+ * Returns the text of a template, or `undefined` if the payload lacks one of its fields.
+ * @param {Template | undefined} template
+ * @param {Payload} payload
+ */
+function filled(template, payload) {
+  for (const text of template === undefined ? [] : [template].flat()) {
+    let isComplete = true
+    const result = text.replace(/\{([^{}]+)\}/g, (_, path) => {
+      const value = field(payload, path)
+      isComplete &&= (typeof value === 'string' && value !== '') || typeof value === 'number'
+      return String(value)
+    })
+    if (isComplete) return result
+  }
+  return undefined
+}
+
+/**
+ * Returns the value at a path such as `comment.user.id` or `authors.0.name`.
+ * @param {Json | undefined} value
+ * @param {string} path
+ * @returns {Json | undefined}
+ */
+function field(value, path) {
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = /** @type {Record<string, Json>} */ (value)[name]
+  }
+  return value
+}
+
+/**
+ * Returns the first characters of a text, in one line.
+ * @param {string | undefined} text
+ * @param {number} length
+ */
+const clipped = (text, length) => text && [...text.replace(/\s+/g, ' ').trim()].slice(0, length).join('')
+
+/**
+ * Returns a link that the API accepts, or `undefined` for any other.
+ * @param {string | undefined} url
+ */
+const link = (url) => (url?.startsWith('https://') ? url : undefined)
+
+/**
+ * Returns an object without its undefined fields.
+ * @template {object} T
+ * @param {T} object
+ */
+const present = (object) =>
+  /** @type {{ [Name in keyof T]?: Exclude<T[Name], undefined> }} */ (
+    Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
+  )

@@ -1,0 +1,98 @@
+// A Worker that receives the signed webhooks of one source, and sends activity to a deployment. Checks run in the order of
+// the API: method, size, media type, signature, content.
+
+/** @import { Env, Mapping, Payload, Source } from './types.js' */
+
+import { ApiError } from '../../sdk/js/src/index.js'
+import { connect, send } from './deployment.js'
+import { changesOf, checkMapping } from './mapping.js'
+import { Problem, problemResponse } from './problem.js'
+
+const MAX_BODY = 5 * 1024 * 1024 // bytes
+
+/**
+ * Returns the Worker of a source with its mapping file. Throws an `Error` if the mapping is invalid.
+ * @param {Source} source
+ * @param {Mapping} mapping
+ */
+export function receiver(source, mapping) {
+  checkMapping(mapping)
+  return {
+    /**
+     * @param {Request} request
+     * @param {Env} env
+     */
+    async fetch(request, env) {
+      try {
+        return await receive(request, env, source, mapping)
+      } catch (error) {
+        if (error instanceof Problem) return problemResponse(error.document, error.headers)
+        if (error instanceof ApiError) return problemResponse(error.problem)
+        throw error
+      }
+    },
+  }
+}
+
+/**
+ * @param {Request} request
+ * @param {Env} env
+ * @param {Source} source
+ * @param {Mapping} mapping
+ */
+async function receive(request, env, source, mapping) {
+  const { headers, method } = request
+  if (method !== 'POST') throw new Problem('method-not-allowed', 'Send deliveries with POST.', { allow: 'POST' })
+  const body = await readBody(request)
+  if (!/^application\/json\b/i.test(headers.get('content-type') ?? '')) {
+    throw new Problem('unsupported-media-type', 'Set the content type of the webhook to application/json.')
+  }
+  const secret = env[source.secret]
+  if (typeof secret !== 'string' || secret === '') {
+    throw new Problem('misconfigured', `The secret ${source.secret} is not set.`)
+  }
+  if (!(await source.verify({ headers, body, secret, now: Date.now() }))) {
+    throw new Problem(
+      'unauthenticated',
+      `The signature is not that of ${source.secret} over the body, or it is too old.`,
+    )
+  }
+  const payload = parse(body)
+  const { event, facts } = source.read(headers, payload, mapping)
+  const changes = changesOf(mapping, event, { ...payload, ...facts })
+  if (changes.activities.length === 0) return new Response(null, { status: 204 })
+  const results = await send(connect(env), changes, source.timeout)
+  for (const result of results) if ('error' in result) return problemResponse(result.error)
+  return Response.json({ results })
+}
+
+/**
+ * Returns the body. Throws a `Problem` as soon as it is larger than `MAX_BODY`.
+ * @param {Request} request
+ */
+async function readBody(request) {
+  /** @type {Uint8Array[]} */
+  const chunks = []
+  let size = 0
+  for await (const chunk of /** @type {AsyncIterable<Uint8Array>} */ (/** @type {unknown} */ (request.body ?? []))) {
+    size += chunk.length
+    if (size > MAX_BODY) throw new Problem('too-large', `A delivery has at most ${MAX_BODY} bytes.`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(await new Blob(/** @type {BlobPart[]} */ (chunks)).arrayBuffer())
+}
+
+/**
+ * @param {Uint8Array} body
+ * @returns {Payload}
+ */
+function parse(body) {
+  let payload
+  try {
+    payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    throw new Problem('invalid-request', 'The body is not JSON in UTF-8.')
+  }
+  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
+  throw new Problem('invalid-request', 'The body must be a JSON object.')
+}

@@ -1,0 +1,41 @@
+// Signatures of webhooks: HMAC-SHA256, compared in constant time by WebCrypto.
+
+const encoder = new TextEncoder()
+
+/**
+ * Returns whether a signature is the HMAC-SHA256 of a message.
+ * @param {Uint8Array<ArrayBuffer>} secret
+ * @param {Uint8Array<ArrayBuffer>} signature
+ * @param {Uint8Array<ArrayBuffer>} message
+ */
+export async function isHmac(secret, signature, message) {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['verify'])
+  return crypto.subtle.verify('HMAC', key, signature, message)
+}
+
+/**
+ * Returns whether `sha256=<hex>` is the HMAC-SHA256 of a message.
+ * @param {string} secret
+ * @param {string | null} header
+ * @param {Uint8Array<ArrayBuffer>} message
+ */
+export async function isHexSignature(secret, header, message) {
+  const [, hex] = header?.match(/^sha256=([0-9a-f]{64})$/i) ?? []
+  if (!hex) return false
+  const signature = new Uint8Array(32)
+  for (let index = 0; index < 32; index++) signature[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16)
+  return isHmac(encoder.encode(secret), signature, message)
+}
+
+/**
+ * Returns two messages as one.
+ * @param {Uint8Array<ArrayBuffer>} first
+ * @param {Uint8Array<ArrayBuffer>} second
+ */
+export function concatenate(first, second) {
+  const joined = new Uint8Array(first.length + second.length)
+  joined.set(first)
+  joined.set(second, first.length)
+  return joined
+}

@@ -1,0 +1,92 @@
+// The receiver of webhooks from Discourse.
+
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+
+import { deliver, ONCE, outcomes, payload, points, read, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+
+let app
+before(async () => {
+  app = await startReceiver('discourse')
+})
+after(() => app?.stop())
+
+const body = (event, values = {}) => payload('discourse', event, values)
+
+it('topic delivered three times counts once', async () => {
+  const author = { 'topic.created_by.id': 100 }
+  assert.deepEqual(await thrice(app, 'topic_created', body('topic_created', author)), ONCE)
+  assert.deepEqual(await points(app, 'discourse:100'), [
+    { at: '2025-11-03T11:00:00.500Z', action: 'publish', target: 'discourse:topic:501', points: 10 },
+  ])
+  assert.deepEqual(await read(app, '/v1/targets/discourse:topic:501'), {
+    id: 'discourse:topic:501',
+    title: 'Notes on the engine',
+    url: 'https://forum.example.com/t/notes-on-the-engine/501',
+    author: 'discourse:100',
+  })
+})
+
+it('reply delivered three times counts once', async () => {
+  assert.deepEqual(await thrice(app, 'post_created', body('post_created', { 'post.user_id': 200 })), ONCE)
+  assert.deepEqual(await points(app, 'discourse:200'), [
+    { at: '2025-11-03T12:00:00.123Z', action: 'comment', target: 'discourse:post:5002', points: 3 },
+  ])
+  assert.deepEqual(await read(app, '/v1/users/discourse:200'), {
+    id: 'discourse:200',
+    name: 'Ada Lovelace',
+    avatar: 'https://forum.example.com/user_avatar/forum.example.com/ada/96/12_2.png',
+    url: 'https://forum.example.com/u/ada',
+  })
+})
+
+it('like delivered three times counts once', async () => {
+  const ids = { 'like.user.id': 300, 'like.post.user_id': 301, 'like.post.id': 5300 }
+  assert.deepEqual(await thrice(app, 'post_liked', body('post_liked', ids)), ONCE)
+  const entries = await points(app, 'discourse:300')
+  assert.deepEqual(
+    entries.map(({ action, target, points }) => [action, target, points]),
+    [['like', 'discourse:post:5300', 2]],
+  )
+  assert.equal((await read(app, '/v1/authors/all/users/discourse:301')).score, 2)
+})
+
+for (const [type, path, id, worth] of [
+  ['topic', 'topic.created_by.id', 400, 10],
+  ['post', 'post.user_id', 401, 3],
+]) {
+  const [created, destroyed, recovered] = ['created', 'destroyed', 'recovered'].map((event) => `${type}_${event}`)
+  it(`${destroyed} takes the points back`, async () => {
+    const ids = { [path]: id, [`${type}.id`]: 4000 }
+    const user = `discourse:${id}`
+    assert.equal(await outcomes(app, created, body(created, ids)), 'counted')
+    assert.deepEqual(await thrice(app, destroyed, body(destroyed, ids)), UNDONE_ONCE)
+    assert.equal(await outcomes(app, created, body(created, ids)), 'stale')
+    assert.equal(await app.rank.score(user), 0)
+    assert.deepEqual(await thrice(app, recovered, body(recovered, ids)), ONCE)
+    // A copy of the deletion that arrives late is older than the recovery.
+    assert.equal(await outcomes(app, destroyed, body(destroyed, ids)), 'stale')
+    assert.equal(await app.rank.score(user), worth)
+  })
+}
+
+for (const [name, event, values] of [
+  ['first post of a topic', 'post_created', { 'post.post_number': 1 }],
+  ['small action', 'post_created', { 'post.post_type': 3 }],
+  ['private message', 'post_created', { 'post.topic_archetype': 'private_message' }],
+  ['private topic', 'topic_created', { 'topic.archetype': 'private_message' }],
+  ['like of a private message', 'post_liked', { 'like.post.topic_archetype': 'private_message' }],
+  ['system user', 'post_created', { 'post.user_id': -1 }],
+  ['ping', 'ping', {}],
+]) {
+  it(`${name} answers 204`, async () => {
+    assert.equal((await deliver(app, event, body(event, values))).status, 204)
+  })
+}
+
+it('unsigned delivery is refused', async () => {
+  const { status } = await deliver(app, 'post_created', body('post_created', { 'post.user_id': 500 }), {
+    headers: { 'x-discourse-event': 'post_created' },
+  })
+  assert.deepEqual([status, await app.rank.score('discourse:500')], [401, 0])
+})

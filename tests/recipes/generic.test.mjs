@@ -1,0 +1,64 @@
+// The receiver of webhooks that follow the Standard Webhooks specification.
+
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+
+import { deliver, ONCE, outcomes, payload, points, read, SIGN, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+
+let app
+before(async () => {
+  app = await startReceiver('generic')
+})
+after(() => app?.stop())
+
+const LIKED = 'photo.liked'
+const body = (event, member) => payload('generic', event, { 'data.member.id': member })
+
+it('event delivered three times counts once', async () => {
+  assert.deepEqual(await thrice(app, LIKED, body(LIKED, 'u1')), ONCE)
+  assert.deepEqual(await points(app, 'u1'), [
+    { at: '2025-11-03T10:00:00Z', action: 'like', target: 'photo-7', points: 2 },
+  ])
+  assert.deepEqual(await read(app, '/v1/users/u1'), { id: 'u1', name: 'Ada' })
+  assert.deepEqual(await read(app, '/v1/targets/photo-7'), {
+    id: 'photo-7',
+    title: 'Sunrise',
+    url: 'https://photos.example.com/7',
+    author: '9',
+  })
+})
+
+it('undo delivered three times takes the points once', async () => {
+  assert.equal(await outcomes(app, LIKED, body(LIKED, 'u2')), 'counted')
+  assert.deepEqual(await thrice(app, 'photo.unliked', body('photo.unliked', 'u2')), UNDONE_ONCE)
+  assert.equal(await outcomes(app, LIKED, body(LIKED, 'u2')), 'stale')
+})
+
+it('one valid signature of several suffices', async () => {
+  const text = JSON.stringify(body(LIKED, 'u3'))
+  const headers = SIGN.generic(text)
+  headers['webhook-signature'] = `v1,AAAA v2,x ${headers['webhook-signature']}`
+  assert.equal((await deliver(app, LIKED, text, { headers })).status, 200)
+})
+
+const text = JSON.stringify(body(LIKED, 'u4'))
+for (const [name, headers] of [
+  ['six minutes old', SIGN.generic(text, LIKED, Date.now() - 360_000)],
+  ['of another message', { ...SIGN.generic(text), 'webhook-id': 'msg_other' }],
+  ['of another scheme', { ...SIGN.generic(text), 'webhook-signature': 'v1a,AAAA' }],
+  ['that is not base64', { ...SIGN.generic(text), 'webhook-signature': 'v1,%' }],
+]) {
+  it(`signature ${name} is refused`, async () => {
+    const { status } = await deliver(app, LIKED, text, { headers })
+    assert.deepEqual([status, await app.rank.score('u4')], [401, 0])
+  })
+}
+
+it('invalid user id is refused as the API refuses it', async () => {
+  const { status, body: problem } = await deliver(app, LIKED, body(LIKED, 'white space'))
+  assert.deepEqual([status, problem.type], [400, '/problems/invalid-request'])
+})
+
+it('event without a type answers 204', async () => {
+  assert.equal((await deliver(app, LIKED, { data: {} })).status, 204)
+})

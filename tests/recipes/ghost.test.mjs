@@ -1,0 +1,92 @@
+// The receiver of webhooks from Ghost.
+
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+
+import { deliver, ONCE, outcomes, payload, points, read, SIGN, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+
+let app
+before(async () => {
+  app = await startReceiver('ghost')
+})
+after(() => app?.stop())
+
+const PUBLISHED = 'post.published'
+const current = (author, post, values = {}) => ({
+  'post.current.id': post,
+  'post.current.primary_author.id': author,
+  ...values,
+})
+const body = (event, values = {}) => payload('ghost', event, values)
+
+it('post delivered three times counts once', async () => {
+  assert.deepEqual(await thrice(app, PUBLISHED, body(PUBLISHED, current('a1', 'p1'))), ONCE)
+  assert.deepEqual(await points(app, 'ghost:a1'), [
+    { at: '2025-11-03T10:00:00Z', action: 'publish', target: 'ghost:post:p1', points: 10 },
+  ])
+  assert.deepEqual(await read(app, '/v1/users/ghost:a1'), {
+    id: 'ghost:a1',
+    name: 'Ada Lovelace',
+    avatar: 'https://blog.example.com/content/images/ada.jpg',
+    url: 'https://blog.example.com/author/ada/',
+  })
+  assert.deepEqual(await read(app, '/v1/targets/ghost:post:p1'), {
+    id: 'ghost:post:p1',
+    title: 'Sketch of the engine',
+    url: 'https://blog.example.com/sketch-of-the-engine/',
+    image: 'https://blog.example.com/content/images/engine.jpg',
+    author: 'ghost:a1',
+  })
+})
+
+it('post created as published counts', async () => {
+  const created = body(PUBLISHED, current('a2', 'p2', { 'post.previous': {} }))
+  assert.equal(await outcomes(app, PUBLISHED, created), 'counted')
+})
+
+it('newsletter counts', async () => {
+  const sent = body(PUBLISHED, current('a3', 'p3', { 'post.current.status': 'sent' }))
+  assert.equal(await outcomes(app, PUBLISHED, sent), 'counted')
+})
+
+it('unpublished post loses its points, until it returns', async () => {
+  const published = body(PUBLISHED, current('a4', 'p4'))
+  assert.equal(await outcomes(app, PUBLISHED, published), 'counted')
+  const unpublished = body('post.unpublished', current('a4', 'p4'))
+  assert.deepEqual(await thrice(app, 'post.unpublished', unpublished), UNDONE_ONCE)
+  assert.equal(await outcomes(app, PUBLISHED, published), 'stale')
+  const again = body(PUBLISHED, current('a4', 'p4', { 'post.current.updated_at': '2025-11-05T10:00:00.000Z' }))
+  assert.deepEqual(await thrice(app, PUBLISHED, again), ONCE)
+  assert.equal(await app.rank.score('ghost:a4'), 10)
+})
+
+it('deleted post loses its points', async () => {
+  assert.equal(await outcomes(app, PUBLISHED, body(PUBLISHED, current('a5', 'p5'))), 'counted')
+  const deleted = body('post.deleted', { 'post.previous.id': 'p5', 'post.previous.authors.0.id': 'a5' })
+  assert.deepEqual(await thrice(app, 'post.deleted', deleted), UNDONE_ONCE)
+  assert.equal(await app.rank.score('ghost:a5'), 0)
+})
+
+for (const [name, event, values] of [
+  ['edited post', 'post.published.edited', {}],
+  ['draft', PUBLISHED, { 'post.current.status': 'draft', 'post.previous': {} }],
+  ['deleted draft', 'post.deleted', { 'post.previous.status': 'draft' }],
+  ['member', 'member.added', {}],
+]) {
+  it(`${name} answers 204`, async () => {
+    assert.equal((await deliver(app, event, body(event, values))).status, 204)
+  })
+}
+
+const text = JSON.stringify(body(PUBLISHED, current('a6', 'p6')))
+const valid = SIGN.ghost(text)['x-ghost-signature']
+for (const [name, signature] of [
+  ['six minutes old', SIGN.ghost(text, PUBLISHED, Date.now() - 360_000)['x-ghost-signature']],
+  ['with another instant', valid.replace(/\d{3}$/, '000x').replace('x', '')],
+  ['without its instant', valid.split(',')[0]],
+]) {
+  it(`signature ${name} is refused`, async () => {
+    const { status } = await deliver(app, PUBLISHED, text, { headers: { 'x-ghost-signature': signature } })
+    assert.deepEqual([status, await app.rank.score('ghost:a6')], [401, 0])
+  })
+}

@@ -1,0 +1,55 @@
+// The receiver of webhooks from GitHub Discussions, which giscus stores its comments in.
+
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+
+import { deliver, KEY, ONCE, outcomes, payload, points, read, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+
+let app
+before(async () => {
+  app = await startReceiver('giscus')
+})
+after(() => app?.stop())
+
+const body = (event, values = {}) => payload('github', event, values)
+const CREATED = 'discussion_comment.created'
+
+it('comment delivered three times counts once', async () => {
+  assert.deepEqual(await thrice(app, CREATED, body(CREATED, { 'comment.user.id': 100 })), ONCE)
+  assert.deepEqual(await points(app, 'github:100'), [
+    { at: '2025-11-06T08:00:05Z', action: 'comment', target: 'github:discussion-comment:9209', points: 3 },
+  ])
+})
+
+/** The title of a discussion that giscus creates is the path of its page. */
+it('comment gives points to the registered page', async () => {
+  await fetch(`${app.rank.url}/v1/targets/${encodeURIComponent('/posts/first-program')}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title: 'The first program', author: '9' }),
+  })
+  const ids = { 'comment.user.id': 200, 'comment.id': 9300 }
+  assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
+  assert.equal((await read(app, '/v1/content/all/targets/%2Fposts%2Ffirst-program')).score, 3)
+  assert.equal((await read(app, '/v1/authors/all/users/9')).score, 3)
+})
+
+it('deleted comment loses its points', async () => {
+  const ids = { 'comment.user.id': 300, 'comment.id': 9400 }
+  assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
+  const deleted = 'discussion_comment.deleted'
+  assert.deepEqual(await thrice(app, deleted, body(deleted, ids)), UNDONE_ONCE)
+})
+
+it('discussion of a member counts as published', async () => {
+  const created = body('discussion.created', { 'discussion.user.id': 400 })
+  assert.deepEqual(await thrice(app, 'discussion.created', created), ONCE)
+  const ids = { 'comment.user.id': 401, 'comment.id': 9500, discussion: created.discussion }
+  assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
+  assert.equal((await read(app, '/v1/authors/all/users/github:400')).score, 3)
+})
+
+it('discussion that giscus creates answers 204', async () => {
+  const created = body('discussion.created', { 'discussion.user.type': 'Bot' })
+  assert.equal((await deliver(app, 'discussion.created', created)).status, 204)
+})
