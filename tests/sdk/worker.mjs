@@ -16,7 +16,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  * Starts the Worker with variables. Without `live` there are no event streams, and without `databases` no archive and no
  * journal. Returns its URL and a function that stops it.
  */
-export async function startWorker(vars, { live = false, databases = false } = {}) {
+export const startWorker = (vars, options = {}) => startWrangler(workerConfig(vars, options))
+
+/** Returns the configuration with which `startWorker` starts the Worker. */
+export function workerConfig(vars, { live = false, databases = false } = {}) {
   // wrangler.toml without the bindings that need to be created first: namespaces, queues and, by default, databases.
   const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
   const config = { ...rawConfig, ...rawConfig.env.development, vars }
@@ -28,11 +31,14 @@ export async function startWorker(vars, { live = false, databases = false } = {}
   // All clients of a test have the same IP address.
   for (const { simple } of config.ratelimits) simple.limit = 1e6
   for (const database of config.d1_databases ?? []) database.migrations_dir = join(ROOT, database.migrations_dir)
-  return startWrangler(config)
+  return config
 }
 
-/** Starts `wrangler dev` with a configuration, after its migrations. Returns the URL and a function that stops it. */
-export async function startWrangler(config) {
+/**
+ * Starts `wrangler dev` with a configuration, after its migrations, and with those of Workers to which it has service
+ * bindings. Returns the URL and a function that stops it.
+ */
+export async function startWrangler(config, bound = []) {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   const file = join(folder, 'wrangler.json')
   const state = join(folder, 'state')
@@ -49,7 +55,12 @@ export async function startWrangler(config) {
     const args = ['d1', 'migrations', 'apply', binding, '--local', '--config', file, '--persist-to', state]
     execFileSync('wrangler', args, { env: { ...process.env, ...env, CI: '1' }, stdio: 'pipe' })
   }
-  const args = ['dev', '--config', file, '--show-interactive-dev-session=false', ...flags]
+  const files = bound.map((other) => {
+    const file = join(folder, `${other.name}.json`)
+    writeFileSync(file, JSON.stringify(other))
+    return ['--config', file]
+  })
+  const args = ['dev', '--config', file, ...files.flat(), '--show-interactive-dev-session=false', ...flags]
   const wrangler = spawnTied('wrangler', args, env)
   const stop = async () => {
     await stopTied(wrangler)
