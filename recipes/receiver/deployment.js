@@ -15,13 +15,15 @@ const RETRY_AFTER = 60 // seconds, if the deployment names none
 export function connect({ RANK, ACTIVITY_RANK_URL, ACTIVITY_RANK_KEY }) {
   if (!ACTIVITY_RANK_KEY) throw new Problem('misconfigured', 'The secret ACTIVITY_RANK_KEY is not set.')
   const retry = { attempts: 1 } // the source sends again
+  if (!RANK && !ACTIVITY_RANK_URL) throw new Problem('misconfigured', 'Neither RANK nor ACTIVITY_RANK_URL is set.')
+  const fetch = RANK && ((/** @type {[any, any]} */ ...request) => RANK.fetch(...request))
   // The host of the URL does not matter to a service binding.
-  if (RANK) {
-    const fetch = (/** @type {[any, any]} */ ...request) => RANK.fetch(...request)
-    return new Client({ url: 'https://activity-rank', key: ACTIVITY_RANK_KEY, fetch, retry })
+  const url = RANK ? 'https://activity-rank' : String(ACTIVITY_RANK_URL)
+  try {
+    return new Client({ url, key: ACTIVITY_RANK_KEY, fetch, retry })
+  } catch {
+    throw new Problem('misconfigured', 'ACTIVITY_RANK_URL is not a URL, or ACTIVITY_RANK_KEY has white space.')
   }
-  if (!ACTIVITY_RANK_URL) throw new Problem('misconfigured', 'Neither RANK nor ACTIVITY_RANK_URL is set.')
-  return new Client({ url: ACTIVITY_RANK_URL, key: ACTIVITY_RANK_KEY, retry })
 }
 
 /**
@@ -77,6 +79,8 @@ async function optional(request) {
   try {
     await request
   } catch (error) {
+    // The client refuses an id that no path can contain; so will the API refuse its activity.
+    if (error instanceof TypeError) return
     const isRefused = error instanceof ApiError && [400, 404, 409, 422].includes(error.status)
     if (!isRefused) throw error
     if (error.status !== 404) console.warn(error.message)

@@ -54,9 +54,21 @@ for (const [name, headers] of [
   })
 }
 
-it('invalid user id is refused as the API refuses it', async () => {
-  const { status, body: problem } = await deliver(app, LIKED, body(LIKED, 'white space'))
-  assert.deepEqual([status, problem.type], [400, '/problems/invalid-request'])
+for (const user of ['white space', '.']) {
+  it(`user id "${user}" is refused as the API refuses it`, async () => {
+    const { status, body: problem } = await deliver(app, LIKED, body(LIKED, user))
+    assert.deepEqual([status, problem.type], [400, '/problems/invalid-request'])
+  })
+}
+
+it('refused title does not keep the activity from counting', async () => {
+  const titled = payload('generic', LIKED, {
+    'data.member.id': 'u5',
+    'data.photo.title': 'a\u202eb',
+    'data.photo.id': 8,
+  })
+  assert.equal(await outcomes(app, LIKED, titled), 'counted')
+  assert.equal(await read(app, '/v1/targets/photo-8'), 404)
 })
 
 it('event without a type answers 204', async () => {

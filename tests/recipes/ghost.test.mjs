@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 
+import { HANG } from '../server-sdk/support.mjs'
 import { deliver, ONCE, outcomes, payload, points, read, SIGN, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
 
 let app
@@ -65,6 +66,13 @@ it('deleted post loses its points', async () => {
   const deleted = body('post.deleted', { 'post.previous.id': 'p5', 'post.previous.authors.0.id': 'a5' })
   assert.deepEqual(await thrice(app, 'post.deleted', deleted), UNDONE_ONCE)
   assert.equal(await app.rank.score('ghost:a5'), 0)
+})
+
+it('deployment that does not respond answers 503', async () => {
+  app.fault = () => HANG
+  const { status } = await deliver(app, PUBLISHED, body(PUBLISHED, current('a7', 'p7')))
+  app.fault = () => undefined
+  assert.deepEqual([status, await app.rank.score('ghost:a7')], [503, 0])
 })
 
 for (const [name, event, values] of [

@@ -38,7 +38,8 @@ export async function waitForLine(child, pattern) {
   throw new Error(`${child.spawnargs.join(' ')} ended without printing ${pattern}`)
 }
 
-function freePort() {
+/** Returns a port that nothing listens on. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer().on('error', reject)
     server.listen(0, '127.0.0.1', () => {

@@ -1,0 +1,119 @@
+// A WordPress of its own with MariaDB, for the tests of the plugin.
+
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { freePort, spawnTied, stopTied, waitForLine } from '../sdk/support.mjs'
+
+// The proxy before the deployment runs in the same process, so PHP must not block it.
+const execute = promisify(execFile)
+
+const SOURCE = process.env.WORDPRESS ?? '/usr/share/wordpress'
+const PHP = ['-d', 'display_errors=stderr', '-d', 'error_reporting=E_ALL & ~E_DEPRECATED', '-d', 'log_errors=0']
+
+/** The password of every user. */
+export const PASSWORD = 'a password of the tests'
+
+/**
+ * Installs WordPress into a temporary folder. `configuration` is PHP for wp-config.php. Returns the site: its URL and
+ * folder, `php(code)`, which runs code in WordPress and returns what it returns, `serve()` and `stop()`.
+ */
+export async function installWordpress(configuration) {
+  const base = mkdtempSync(join(tmpdir(), 'wordpress-'))
+  const cleanups = [() => rmSync(base, { recursive: true, force: true })]
+  const stop = async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  }
+  try {
+    const socket = await startMariadb(base, cleanups)
+    const folder = join(base, 'site')
+    // Debian links to files of other packages.
+    cpSync(SOURCE, folder, { recursive: true, dereference: true, filter: (file) => !file.endsWith('/.htaccess') })
+    mkdirSync(join(folder, 'wp-content/uploads'), { recursive: true })
+    writeTheme(join(folder, 'wp-content/themes/plain'))
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    writeFileSync(
+      join(folder, 'wp-config.php'),
+      `<?php
+      ${configuration}
+      define('DB_NAME', 'wordpress');
+      define('DB_USER', 'root');
+      define('DB_PASSWORD', '');
+      define('DB_HOST', 'localhost:${socket}');
+      define('DB_CHARSET', 'utf8mb4');
+      define('WP_HOME', '${url}');
+      define('WP_SITEURL', '${url}');
+      define('DISABLE_WP_CRON', true);
+      define('WP_DEFAULT_THEME', 'plain');
+      define('WP_HTTP_BLOCK_EXTERNAL', true);
+      define('WP_ACCESSIBLE_HOSTS', '127.0.0.1');
+      $table_prefix = 'wp_';
+      if (!defined('ABSPATH')) define('ABSPATH', __DIR__ . '/');
+      require_once ABSPATH . 'wp-settings.php';`,
+    )
+    const site = { url, folder, stop, php: (code) => php(folder, code), cron: () => cron(folder) }
+    const install = `define('WP_INSTALLING', true); require 'wp-load.php'; require ABSPATH . 'wp-admin/includes/upgrade.php';
+      wp_install('Members', 'admin', 'admin@example.com', false, '', ${JSON.stringify(PASSWORD)});`
+    writeFileSync(join(folder, 'install.php'), `<?php ${install}`)
+    execFileSync('php', [...PHP, 'install.php'], { cwd: folder, stdio: 'pipe' })
+    return Object.assign(site, { serve: () => serve(site, port, cleanups) })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Writes a theme that prints the posts and what plugins add: Debian's package has none. */
+function writeTheme(folder) {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'style.css'), '/* Theme Name: Plain */')
+  writeFileSync(
+    join(folder, 'index.php'),
+    `<!doctype html><html><head><?php wp_head(); ?></head><body>
+    <?php while (have_posts()) { the_post(); the_content(); } wp_footer(); ?></body></html>`,
+  )
+}
+
+async function startMariadb(base, cleanups) {
+  const data = join(base, 'data')
+  const socket = join(base, 'mariadb.sock')
+  const user = process.getuid?.() === 0 ? ['--user=root'] : []
+  const flags = ['--no-defaults', ...user, `--datadir=${data}`]
+  const install = ['--auth-root-authentication-method=normal', '--skip-test-db']
+  execFileSync('mariadb-install-db', [...flags, ...install], { stdio: 'pipe' })
+  const server = [...flags, `--socket=${socket}`, '--skip-networking', `--pid-file=${join(base, 'pid')}`]
+  const mariadb = spawnTied('sh', ['-c', 'exec mariadbd "$@" 2>&1', 'mariadbd', ...server])
+  cleanups.push(() => stopTied(mariadb))
+  await waitForLine(mariadb, /ready for connections/)
+  execFileSync('mariadb', ['--no-defaults', '-uroot', `--socket=${socket}`, '-e', 'CREATE DATABASE wordpress'])
+  return socket
+}
+
+/** Runs PHP in WordPress, and returns what the code returns. */
+async function php(folder, code) {
+  const file = join(folder, 'run.php')
+  writeFileSync(
+    file,
+    `<?php require 'wp-load.php'; require_once ABSPATH . 'wp-admin/includes/admin.php';
+    $result = (function () { ${code} })(); echo "\\nresult:", json_encode($result);`,
+  )
+  const { stdout } = await execute('php', [...PHP, file], { cwd: folder })
+  const [, result] = stdout.match(/\nresult:(.*)$/s) ?? []
+  if (result === undefined) throw new Error(stdout)
+  return JSON.parse(result)
+}
+
+/** Runs WP-Cron, as a cron job of the machine does. */
+const cron = (folder) => execute('php', [...PHP, 'wp-cron.php'], { cwd: folder })
+
+/** Serves the site, which also loads files of its own while a page is open. */
+async function serve({ folder }, port, cleanups) {
+  const args = ['-c', 'exec php "$@" 2>&1', 'php', ...PHP, '-S', `127.0.0.1:${port}`, '-t', folder]
+  const server = spawnTied('sh', args)
+  cleanups.push(() => stopTied(server))
+  await waitForLine(server, /Development Server .* started/)
+}
