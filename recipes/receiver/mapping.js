@@ -23,7 +23,7 @@ const NAME_LENGTH = 80 // characters, as the API allows
 const TITLE_LENGTH = 200
 
 /**
- * Throws an `Error` that names what a mapping file has wrong. wrangler reports it before it deploys the Worker.
+ * Throws an `Error` that names the first mistake of a mapping file. wrangler reports it before it deploys the Worker.
  * @param {Mapping} mapping
  */
 export function checkMapping({ events, users = {} }) {
@@ -42,7 +42,7 @@ export function checkMapping({ events, users = {} }) {
 }
 
 /**
- * Returns what a deployment is sent for an event. It is empty if no rule applies. Throws a `Problem` if the payload lacks
+ * Returns the changes that an event makes. They are empty if no rule applies. Throws a `Problem` if the payload lacks
  * the user or the target of a rule that applies.
  * @param {Mapping} mapping
  * @param {string | undefined} event

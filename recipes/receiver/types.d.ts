@@ -1,11 +1,11 @@
-// The types of the receiver: what a source is, and the form of a mapping file.
+// The types of the receiver: sources and mapping files.
 
 import type { Activity } from '../../sdk/js/src/index.js'
 
 /** A value of a payload. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** What sends the webhooks: how it signs them, and where an event has its name. */
+/** The software that sends webhooks: its signature, and where an event has its name. */
 export interface Source {
   /** The name of the secret that the source signs with, such as `GITHUB_SECRET`. */
   secret: string
@@ -37,7 +37,7 @@ export type Template = string | string[]
 /** Conditions on fields of the payload, by path: the value, or a list of values. */
 export type Conditions = Record<string, Json>
 
-/** What one event means. */
+/** The activity that an event is. */
 export interface Rule {
   /** The rule applies only if all of these hold. */
   if?: Conditions
@@ -53,7 +53,7 @@ export interface Rule {
   groups?: string[]
   /** The user's public profile. */
   profile?: { name?: Template; avatar?: Template; url?: Template }
-  /** What boards of content show of the target, or of `on` if the rule has it. */
+  /** The target on boards of content, or `on` if the rule has it. */
   about?: { title?: Template; url?: Template; image?: Template; author?: Template }
 }
 
@@ -67,7 +67,7 @@ export interface Mapping {
   events: Record<string, Rule | Rule[]>
 }
 
-/** What a deployment is sent for one delivery. */
+/** The requests to a deployment for one delivery. */
 export interface Changes {
   activities: Activity[]
   /** Profiles by user id. */

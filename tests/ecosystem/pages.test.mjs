@@ -73,7 +73,7 @@ for (const { recipe, output, configuration } of SITES) {
   })
 }
 
-it('examples of the documents are those of the sites', () => {
+it('documents quote the files of the sites', () => {
   const read = (file) => readFileSync(join(ROOT, 'recipes', file), 'utf8')
   for (const [document, language, file] of [
     ['hugo', 'md', 'hugo/content/_index.md'],

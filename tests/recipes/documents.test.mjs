@@ -1,5 +1,5 @@
-// Every command in the documents of recipes runs: wrangler deploys to a stand-in for Cloudflare's API. Those that need other
-// software run in tests/ecosystem.
+// Every command in the documents of recipes runs: wrangler deploys to a stand-in for Cloudflare's API. Commands
+// that need other software run in tests/ecosystem.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -61,7 +61,7 @@ for (const user of ['white space', '.']) {
   })
 }
 
-it('refused title does not keep the activity from counting', async () => {
+it('activity with a refused title counts', async () => {
   const titled = payload('generic', LIKED, {
     'data.member.id': 'u5',
     'data.photo.title': 'a\u202eb',

@@ -50,7 +50,7 @@ it('newsletter counts', async () => {
   assert.equal(await outcomes(app, PUBLISHED, sent), 'counted')
 })
 
-it('unpublished post loses its points, until it returns', async () => {
+it('unpublished post loses its points', async () => {
   const published = body(PUBLISHED, current('a4', 'p4'))
   assert.equal(await outcomes(app, PUBLISHED, published), 'counted')
   const unpublished = body('post.unpublished', current('a4', 'p4'))

@@ -111,7 +111,7 @@ it('choices of a member stay in the profile', async () => {
 
 for (const [name, event, values] of [
   ['bot', 'star.created', { 'sender.type': 'Bot' }],
-  ['review without a verdict', 'pull_request_review.submitted', { 'review.state': 'commented' }],
+  ['review with a comment alone', 'pull_request_review.submitted', { 'review.state': 'commented' }],
   ['unmerged pull request', 'pull_request.closed', { 'pull_request.merged': false }],
   ['unmapped action', 'star.created', { action: 'renamed' }],
   ['ping', 'ping', {}],

@@ -104,7 +104,7 @@ const pageOf = (path) =>
       .end()
   })
 
-it('host of the pages serves the pages of the deployment', async () => {
+it('other host serves the pages', async () => {
   const [status, text] = await pageOf('/')
   assert.equal(status, 200)
   assert.match(text, /<activity-rank id="board"/)

@@ -32,7 +32,7 @@ for (const [name, mapping, message] of [
   })
 }
 
-it('user of the table replaces the id, and keeps the profile', () => {
+it('listed user replaces the id, keeps the profile', () => {
   const mapping = { users: { 'github:1': '42', 'github:2': '43' } }
   const rule = { user: 'github:{id}', profile: { name: '{name}' }, about: { author: 'github:{owner}' } }
   const { activities, profiles, targets } = apply(rule, { id: 1, name: 'ada', owner: 2 }, mapping)
