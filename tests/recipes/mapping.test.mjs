@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
 import { changesOf, checkMapping } from '../../recipes/receiver/mapping.js'
+import { blocksOf } from './commands.mjs'
 
 const RULE = { action: 'like', user: '{id}', target: 'post-7' }
 const apply = (rule, payload, mapping = {}) =>
@@ -59,4 +60,14 @@ it('titles are cut to what the API accepts', () => {
   const payload = { id: 1, title: ` a\n${'💡'.repeat(300)}`, url: 'http://example.com' }
   const { targets } = apply({ about: { title: '{title}', url: '{url}' } }, payload)
   assert.deepEqual(targets.get('post-7'), { title: `a ${'💡'.repeat(198)}` })
+})
+
+it('example of the document is a mapping', () => {
+  const [example] = blocksOf('recipes/README.md', 'json')
+  const mapping = JSON.parse(example)
+  checkMapping(mapping)
+  const payload = { starred_at: '2025-11-03T10:20:30Z', sender: { id: 583231, type: 'User' }, repository: { id: 7 } }
+  assert.deepEqual(changesOf(mapping, 'star.created', payload).activities, [
+    { user: '42', action: 'like', target: 'github:repository:7', at: '2025-11-03T10:20:30Z' },
+  ])
 })
