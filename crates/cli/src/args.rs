@@ -198,6 +198,9 @@ pub struct UploadArgs {
     /// Check the file and print what would be sent, without sending it
     #[arg(long)]
     pub dry_run: bool,
+    /// Send the valid lines of a file that has invalid ones; a stream is sent as it arrives
+    #[arg(long)]
+    pub skip_invalid: bool,
 }
 
 /// Options of `top`.
@@ -413,7 +416,8 @@ Exit codes:
   3  the service or the store is unreachable or refused the request";
 
 const IMPORT_EXAMPLES: &str = "\
-Every activity counts exactly once, so an interrupted import can be run again.
+Every activity counts exactly once, so an interrupted import can be run again. All lines are checked before
+the first is sent; the service checks what depends on its rules.
 
 Examples:
   activity-rank import activity.jsonl

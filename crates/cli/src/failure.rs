@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::count::count;
 use crate::request_error::RequestError;
 
 /// Exit code: some lines were refused; all others were accepted.
@@ -40,6 +41,9 @@ pub enum Failure {
         /// Reason.
         what: String,
     },
+    /// Lines of the file are invalid, and none was sent.
+    #[error("nothing was sent, because {} invalid: correct the file, or add --skip-invalid to send the other lines", invalid(*.0))]
+    InvalidLines(u64),
     /// The store gave no usable response.
     #[error("{0}")]
     Store(String),
@@ -57,6 +61,12 @@ pub enum Failure {
     Output(io::Error),
 }
 
+/// `1 line is`, `3 lines are`.
+fn invalid(lines: u64) -> String {
+    let verb = if lines == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(lines, "line"))
+}
+
 impl Failure {
     /// Returns the exit code.
     #[must_use]
@@ -65,6 +75,7 @@ impl Failure {
             Self::Usage(_) | Self::File { .. } | Self::Line { .. } | Self::Output(_) => {
                 ExitCode::from(INVALID_INPUT)
             }
+            Self::InvalidLines(_) => ExitCode::from(LINES_REFUSED),
             Self::Service(_) | Self::Store(_) => ExitCode::from(UNAVAILABLE),
             // The shell convention for a process ended by SIGINT: 128 + 2.
             Self::Interrupted => ExitCode::from(130),

@@ -15,6 +15,7 @@ use crate::upload::{self, Destination, upload};
 pub const ACTIVITY: Destination = Destination {
     method: Method::POST,
     path: &["v1", "activity"],
+    required: &["user", "action"],
     user_field: "user",
     default_outcome: None,
 };

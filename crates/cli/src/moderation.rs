@@ -113,7 +113,10 @@ pub async fn erase(service: &ServiceArgs, args: &EraseArgs) -> Result<ExitCode, 
     let client = Client::new(service)?;
     let url = client.url(&["v1", "users", &args.user]);
     send(&client, Method::DELETE, &url, "").await?;
-    Screen::print(&format!("{}: erased", printable(&args.user)))?;
+    Screen::print(&match args.json {
+        true => json!({"user": args.user, "erased": true}).to_string(),
+        false => format!("{}: erased", printable(&args.user)),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

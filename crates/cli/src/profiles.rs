@@ -12,6 +12,7 @@ use crate::upload::{self, Destination, upload};
 pub const PROFILES: Destination = Destination {
     method: Method::PUT,
     path: &["v1", "users"],
+    required: &["id"],
     user_field: "id",
     default_outcome: Some("stored"),
 };

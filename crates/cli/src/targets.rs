@@ -12,6 +12,7 @@ use crate::upload::{self, Destination, upload};
 pub const TARGETS: Destination = Destination {
     method: Method::PUT,
     path: &["v1", "targets"],
+    required: &["id"],
     user_field: "id",
     default_outcome: Some("registered"),
 };

@@ -289,6 +289,10 @@ async fn moderation_changes_boards_and_can_be_undone() -> TestResult {
         "43: erased\n"
     );
     assert_eq!(
+        stdout(run(&["erase", "43", "--force", "--json"])?, 0)?,
+        "{\"erased\":true,\"user\":\"43\"}\n"
+    );
+    assert_eq!(
         top()?,
         "all (UTC) · 1 member\n\n rank  score  user  name\n    1      2  42\n"
     );

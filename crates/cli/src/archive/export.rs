@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use activity_rank_core::score::Layout;
 use activity_rank_store::redis::Command;
 use jiff::Timestamp;
+use serde_json::json;
 
 use crate::archive::codec::{decode_index, decode_key};
 use crate::archive::fingerprint::{Fingerprint, REBUILDING, RESTORING, reject_pending_changes};
@@ -39,7 +40,7 @@ const PAGE: u32 = 500;
 pub async fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let store = Store::new(&args.store, Progress::new(None))?;
     let fingerprint = common_fingerprint(&store).await?;
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = Output::open(args.output.as_deref(), args.force)?;
     output.write(&first_line(&store, &fingerprint).await?)?;
     for shard in 0..fingerprint.shards {
         let store = store.with_shard(shard, fingerprint.shards);
@@ -50,7 +51,10 @@ pub async fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     store.progress.finish();
     let to_stdout = output.is_stdout();
     output.finish()?;
-    let message = format!("exported {}", count(lines + 1, "line"));
+    let message = match args.json {
+        true => json!({"lines": lines + 1}).to_string(),
+        false => format!("exported {}", count(lines + 1, "line")),
+    };
     if to_stdout {
         Screen::print_error(&message);
     } else {

@@ -25,19 +25,26 @@ enum File {
     /// A pipe or a device.
     Stream(BufWriter<fs::File>),
     /// Renamed when complete. Only the owner may read it, because it contains personal data.
-    New(BufWriter<NamedTempFile>),
+    New {
+        file: BufWriter<NamedTempFile>,
+        overwrites: bool,
+    },
 }
 
 impl Output {
-    /// Opens the output; standard output for `None` and `-`.
+    /// Opens the output; standard output for `None` and `-`. `overwrites` permits to replace a file.
     ///
     /// # Errors
     ///
-    /// [`Failure::File`] if the file cannot be created.
-    pub fn open(name: Option<&str>) -> Result<Self, Failure> {
+    /// [`Failure::Usage`] if the file exists and must not be replaced, [`Failure::File`] if it cannot be created.
+    pub fn open(name: Option<&str>, overwrites: bool) -> Result<Self, Failure> {
         let file = match name {
             None | Some("-") => Ok(File::Stdout(BufWriter::new(io::stdout()))),
-            Some(name) => create(Path::new(name)),
+            Some(name) if !overwrites && Path::new(name).is_file() => {
+                let message = format!("{name} exists: add --force to overwrite it");
+                return Err(Failure::Usage(message));
+            }
+            Some(name) => create(Path::new(name), overwrites),
         };
         let name = name.unwrap_or("standard output").to_owned();
         match file {
@@ -66,7 +73,7 @@ impl Output {
         let file: &mut dyn Write = match &mut self.file {
             File::Stdout(file) => file,
             File::Stream(file) => file,
-            File::New(file) => file,
+            File::New { file, .. } => file,
         };
         let line = serde_json::to_string(record).map_err(io::Error::from);
         let written = line.and_then(|line| writeln!(file, "{line}"));
@@ -91,15 +98,20 @@ impl Output {
         let flushed = match &mut self.file {
             File::Stdout(file) => file.flush(),
             File::Stream(file) => file.flush(),
-            File::New(file) => file
+            File::New { file, .. } => file
                 .flush()
                 .and_then(|()| file.get_ref().as_file().sync_all()),
         };
         flushed.map_err(|cause| self.failure(cause))?;
-        if let File::New(file) = self.file {
+        if let File::New { file, overwrites } = self.file {
             let file = file.into_inner().map_err(|error| error.into_error());
-            let renamed =
-                file.and_then(|file| file.persist(&self.name).map_err(|error| error.error));
+            let renamed = file.and_then(|file| {
+                let persisted = match overwrites {
+                    true => file.persist(&self.name),
+                    false => file.persist_noclobber(&self.name),
+                };
+                persisted.map_err(|error| error.error)
+            });
             renamed.map_err(|cause| Failure::File {
                 name: self.name,
                 cause,
@@ -112,7 +124,7 @@ impl Output {
         match (&self.file, cause.kind()) {
             (File::Stdout(_), ErrorKind::BrokenPipe) => Failure::StdoutClosed,
             (File::Stdout(_), _) => Failure::Output(cause),
-            (File::Stream(_) | File::New(_), _) => Failure::File {
+            (File::Stream(_) | File::New { .. }, _) => Failure::File {
                 name: self.name.clone(),
                 cause,
             },
@@ -120,7 +132,7 @@ impl Output {
     }
 }
 
-fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path, overwrites: bool) -> io::Result<File> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Ok(File::Stream(BufWriter::new(
             fs::OpenOptions::new().write(true).open(path)?,
@@ -130,5 +142,8 @@ fn create(path: &Path) -> io::Result<File> {
         Some(folder) if folder != Path::new("") => folder,
         Some(_) | None => Path::new("."),
     };
-    Ok(File::New(BufWriter::new(NamedTempFile::new_in(folder)?)))
+    Ok(File::New {
+        file: BufWriter::new(NamedTempFile::new_in(folder)?),
+        overwrites,
+    })
 }

@@ -14,6 +14,7 @@ use std::thread;
 use activity_rank_core::score::Layout;
 use activity_rank_store::keys::Keys;
 use ring::digest::{Context, SHA256};
+use serde_json::json;
 use tokio::sync::mpsc::channel;
 
 use crate::archive::codec::encode;
@@ -65,6 +66,12 @@ pub async fn run(args: &RestoreArgs) -> Result<ExitCode, Failure> {
         }
     };
     store.progress.finish();
+    if args.json {
+        let shards = file.fingerprint.shards;
+        let summary = json!({"lines": file.lines, "shards": shards, "expired": expired});
+        Screen::print(&summary.to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut message = format!("restored {}", count(file.lines, "line"));
     if file.fingerprint.shards > 1 {
         message.push_str(&format!(" to {} shards", file.fingerprint.shards));

@@ -10,6 +10,12 @@ pub struct ExportArgs {
     /// File to write, readable by its owner only [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<String>,
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Store and prefix to read.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -24,6 +30,9 @@ pub struct RestoreArgs {
     /// Continue an interrupted restore of the same file
     #[arg(long = "continue")]
     pub resume: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Store and prefix to write.
     #[command(flatten)]
     pub store: StoreArgs,

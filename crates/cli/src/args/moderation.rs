@@ -74,6 +74,9 @@ pub struct EraseArgs {
     /// Confirm that everything about the user is deleted for good
     #[arg(long)]
     pub force: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 const MODERATE_EXAMPLES: &str = "\

@@ -14,6 +14,9 @@ pub struct RebuildArgs {
     /// Rebuild even if the store has data that is missing from the journal; that data is lost
     #[arg(long)]
     pub discard: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Store and prefix of the deployment.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -26,6 +29,9 @@ pub struct VerifyArgs {
     /// Discard the progress of an earlier run and start over
     #[arg(long)]
     pub fresh: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Store and prefix of the deployment.
     #[command(flatten)]
     pub store: StoreArgs,

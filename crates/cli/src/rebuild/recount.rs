@@ -13,7 +13,7 @@ use super::compare::Comparison;
 use super::preview::{Preview, PreviewedBoard, Standings};
 use super::replay::{Replay, format_throughput};
 use super::rules::RecountRules;
-use super::run::{print_data_loss, run_session};
+use super::run::{RunOptions, print_data_loss, run_session};
 use super::session::Session;
 use super::state::Purpose;
 use crate::archive::fingerprint::Fingerprint;
@@ -52,7 +52,11 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         }
         session.restart(Purpose::Recount(rules)).await?;
     }
-    run_session(&session, false, start).await
+    let options = RunOptions {
+        discard: false,
+        json: args.json,
+    };
+    run_session(&session, options, start).await
 }
 
 /// Ends a run that would lose data.

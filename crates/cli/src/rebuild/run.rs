@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use activity_rank_store::redis::Command;
+use serde::Serialize;
 use tokio::time::Instant;
 
-use super::compare::{Comparison, audit};
+use super::compare::{Comparison, Totals, audit};
 use super::preview::LIMITS;
 use super::replay::{Replay, format_throughput};
 use super::session::{OwnedShard, Session};
@@ -30,23 +31,36 @@ const MAX_PRINTED: usize = 20;
 pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
     let purpose = |_: &Fingerprint| Ok(Purpose::Rebuild);
     let session = Session::open(service, &args.store, args.fresh, purpose).await?;
-    run_session(&session, args.discard, Instant::now()).await
+    let options = RunOptions {
+        discard: args.discard,
+        json: args.json,
+    };
+    run_session(&session, options, Instant::now()).await
 }
 
-/// Rebuilds or recounts the shards of a session that began at `start`. `discard` accepts the loss of data.
+/// Options of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Accepts the loss of data.
+    pub discard: bool,
+    /// Prints the result as JSON.
+    pub json: bool,
+}
+
+/// Rebuilds or recounts the shards of a session that began at `start`.
 ///
 /// # Errors
 ///
 /// As [`run`].
 pub async fn run_session(
     session: &Session,
-    discard: bool,
+    options: RunOptions,
     start: Instant,
 ) -> Result<ExitCode, Failure> {
     let rebuild = Rebuild {
         session,
         start,
-        discard,
+        options,
         locked: Cell::new(None),
     };
     let done = tokio::select! {
@@ -64,7 +78,7 @@ pub async fn run_session(
 struct Rebuild<'a> {
     session: &'a Session,
     start: Instant,
-    discard: bool,
+    options: RunOptions,
     /// The shard with writes that are, or may be, locked.
     locked: Cell<Option<&'a OwnedShard>>,
 }
@@ -82,6 +96,17 @@ struct Summary {
     entries: u64,
     /// Longest time that writes of a shard were locked.
     longest_lock: Duration,
+}
+
+/// JSON form of the summary.
+#[derive(Serialize)]
+struct Document {
+    #[serde(flatten)]
+    comparison: Option<Totals>,
+    shards: u64,
+    entries: u64,
+    longest_lock_seconds: f64,
+    seconds: f64,
 }
 
 impl<'a> Rebuild<'a> {
@@ -129,7 +154,10 @@ impl<'a> Rebuild<'a> {
         self.locked.set(None);
         self.session.delete_states().await?;
         self.session.finish_progress();
-        Screen::print(&self.report(&summary))?;
+        Screen::print(&match self.options.json {
+            true => self.json(&summary),
+            false => self.report(&summary),
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -176,6 +204,17 @@ impl<'a> Rebuild<'a> {
         self.session.rules.is_some()
     }
 
+    fn json(&self, summary: &Summary) -> String {
+        let document = Document {
+            comparison: (!self.is_recount()).then(|| summary.comparison.totals()),
+            shards: summary.rebuilt + summary.rebuilt_before,
+            entries: summary.entries,
+            longest_lock_seconds: summary.longest_lock.as_secs_f64(),
+            seconds: self.start.elapsed().as_secs_f64(),
+        };
+        serde_json::to_string(&document).unwrap_or_default()
+    }
+
     fn report(&self, summary: &Summary) -> String {
         let (name, done) = match self.is_recount() {
             true => ("recount", "recounted"),
@@ -209,7 +248,7 @@ impl<'a> Rebuild<'a> {
         comparison: &Comparison,
         summary: &Summary,
     ) -> Result<Option<ExitCode>, Failure> {
-        if self.discard || !print_data_loss(self.session, comparison)? {
+        if self.options.discard || !print_data_loss(self.session, comparison)? {
             return Ok(None);
         }
         let excess = &comparison.findings.excess;

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use serde::Serialize;
 use tokio::time::Instant;
 
-use super::compare::Comparison;
+use super::compare::{Comparison, Totals};
 use super::replay::{Replay, format_throughput};
 use super::session::Session;
 use super::state::Purpose;
@@ -12,6 +13,16 @@ use crate::archive::fingerprint::Fingerprint;
 use crate::args::{ServiceArgs, VerifyArgs};
 use crate::failure::{DIFFERENT, Failure};
 use crate::screen::Screen;
+
+/// JSON form of the result.
+#[derive(Serialize)]
+struct Document {
+    #[serde(flatten)]
+    comparison: Totals,
+    /// Entries of the journal.
+    entries: u64,
+    seconds: f64,
+}
 
 /// Compares the data of a deployment with its journal.
 ///
@@ -32,12 +43,20 @@ pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, F
     // Shadows are dropped at the end, so that an interrupted run resumes with all of them.
     session.drop_shadows().await?;
     session.finish_progress();
-    Screen::print(&format!(
-        "{}\n{} compared with {}",
-        comparison.report(),
-        comparison.findings.format_keys(),
-        format_throughput(entries, start)
-    ))?;
+    Screen::print(&match args.json {
+        true => serde_json::to_string(&Document {
+            comparison: comparison.totals(),
+            entries,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+        .unwrap_or_default(),
+        false => format!(
+            "{}\n{} compared with {}",
+            comparison.report(),
+            comparison.findings.format_keys(),
+            format_throughput(entries, start)
+        ),
+    })?;
     Ok(match comparison.findings.is_empty() {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(DIFFERENT),

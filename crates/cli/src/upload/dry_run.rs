@@ -26,6 +26,8 @@ struct Plan {
     requests: u64,
     bytes: u64,
     refused: u64,
+    #[serde(skip)]
+    skips_invalid: bool,
     earliest: Option<Timestamp>,
     latest: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +48,7 @@ pub fn run(
 ) -> Result<ExitCode, Failure> {
     let mut plan = Plan {
         url: url.to_string(),
+        skips_invalid: args.skip_invalid,
         shifted_ms: parser.time_shift.map(TimeShift::milliseconds),
         ..Plan::default()
     };
@@ -113,7 +116,12 @@ impl fmt::Display for Plan {
             }
         }
         if self.refused > 0 {
-            write!(f, "\nwould skip {}", count(self.refused, "refused line"))?;
+            let verb = if self.refused == 1 { "is" } else { "are" };
+            let lines = count(self.refused, "line");
+            write!(f, "\n{lines} {verb} invalid")?;
+            if !self.skips_invalid {
+                write!(f, ": nothing would be sent without --skip-invalid")?;
+            }
         }
         Ok(())
     }

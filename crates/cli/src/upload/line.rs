@@ -17,6 +17,8 @@ pub const BRACKETS: usize = 2;
 /// Turns raw lines into lines to send.
 #[derive(Clone, Copy, Debug)]
 pub struct LineParser {
+    /// Fields that every line has.
+    pub required: &'static [&'static str],
     /// Field that holds the user id.
     pub user_field: &'static str,
     /// Shift applied to `at`.
@@ -63,8 +65,8 @@ impl LineParser {
     ///
     /// # Errors
     ///
-    /// Refuses a line that is not a JSON object, exceeds the size limit of a request or has a time
-    /// that cannot be shifted. The service validates everything else, because it knows the rules.
+    /// Refuses a line that is not a JSON object, lacks a required field, exceeds the size limit of a request or
+    /// has a time that cannot be shifted. The service validates everything else, because it knows the rules.
     pub fn parse(&self, raw: RawLine) -> Result<Option<Line>, LineResult> {
         let (line, bytes) = (raw.number, raw.bytes);
         self.check(raw).map_err(|problem| LineResult {
@@ -88,6 +90,14 @@ impl LineParser {
         }
         let object: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| not_json(parse_error(&error)))?;
+        if let Some(field) = self
+            .required
+            .iter()
+            .find(|field| !object.contains_key(**field))
+        {
+            let detail = format!("`{field}` is required");
+            return Err(Problem::local("missing-field", "Missing field", detail));
+        }
         let user = match object.get(self.user_field) {
             Some(Value::String(id)) => id.clone(),
             // The service reads an integer as its decimal text, so 42 and "42" are the same user.
@@ -146,6 +156,7 @@ impl fmt::Display for LineResult {
 /// Returns [`Failure::File`] if the file cannot be read.
 pub fn latest_time(source: &mut Source) -> Result<Option<Timestamp>, Failure> {
     let parser = LineParser {
+        required: &[],
         user_field: "",
         time_shift: None,
     };
@@ -183,6 +194,7 @@ mod tests {
 
     fn parse(text: &[u8]) -> Result<Option<Line>, String> {
         let parser = LineParser {
+            required: &["user"],
             user_field: "user",
             time_shift: None,
         };
@@ -208,6 +220,14 @@ mod tests {
         let user = |text: &str| parse(text.as_bytes()).map(|line| line.map(|line| line.user));
         assert_eq!(user(r#"{"user":42}"#)?, user(r#"{"user":"\u00342"}"#)?);
         Ok(())
+    }
+
+    #[test]
+    fn line_without_required_field_is_refused() {
+        assert_eq!(
+            parse(br#"{"action":"like"}"#).err().unwrap_or_default(),
+            "line 1: missing-field: Missing field: `user` is required"
+        );
     }
 
     #[test]

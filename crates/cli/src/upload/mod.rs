@@ -16,7 +16,7 @@
 //!
 //! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines, [`mod@array`]
 //!   elements of a JSON array.
-//! - [`mod@line`] checks a line and defines its result.
+//! - [`mod@line`] checks a line and defines its result; [`check`] checks all before the first is sent.
 //! - [`time_shift`] moves the times of a file so that the latest one is now.
 //! - [`partitions`] groups lines into batches, one open batch per partition.
 //! - [`sender`] sends a batch and narrows a refused one down to the lines at fault.
@@ -24,6 +24,7 @@
 //! - [`summary`] and [`progress`] report the results; [`dry_run`] reports the plan instead.
 
 pub mod array;
+pub mod check;
 pub mod csv;
 pub mod dry_run;
 pub mod line;
@@ -62,6 +63,8 @@ pub struct Destination {
     pub method: Method,
     /// Path segments.
     pub path: &'static [&'static str],
+    /// Fields that every line has.
+    pub required: &'static [&'static str],
     /// Field of a line that holds the user id. Lines of one user stay in order.
     pub user_field: &'static str,
     /// Outcome of a result that has none, or `None` if every result of the route has an outcome.
@@ -101,12 +104,20 @@ pub async fn upload(
 ) -> Result<ExitCode, Failure> {
     let client = Client::new(service)?;
     let parser = LineParser {
+        required: destination.required,
         user_field: destination.user_field,
         time_shift,
     };
     let url = client.url(destination.path);
     if args.dry_run {
         return dry_run::run(source, &parser, batch, args, &url);
+    }
+    let mut source = source;
+    if !args.skip_invalid {
+        let invalid = check::invalid_lines(&mut source, &parser, args.limit_errors)?;
+        if invalid > 0 {
+            return Err(Failure::InvalidLines(invalid));
+        }
     }
     let mut progress = UploadProgress::new(source.size(), args.limit_errors);
     let mut summary = Summary::new(time_shift);

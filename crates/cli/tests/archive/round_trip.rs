@@ -100,7 +100,7 @@ fn copy_of(endpoint: &Endpoint) -> Endpoint {
     }
 }
 
-/// The copy also exports to the same file.
+/// The copy also exports to the same file, with `--force`.
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_under_another_prefix_behaves_the_same() -> TestResult {
     let app = start();
@@ -113,7 +113,16 @@ async fn copy_under_another_prefix_behaves_the_same() -> TestResult {
     let expected = read_data(&mut redis, &app.endpoint.prefix)?;
     assert_same(&read_data(&mut redis, &endpoint.prefix)?, &expected);
     let text = fs::read_to_string(&file)?;
-    let again = fs::read_to_string(export(&endpoint, folder.path())?)?;
+    let path = file.to_string_lossy();
+    let refused = run(&endpoint, &["export", "--output", &path])?;
+    let error = format!("error: {path} exists: add --force to overwrite it\n");
+    assert_eq!((refused.code, refused.stderr), (Some(2), error));
+    assert_eq!(fs::read_to_string(&file)?, text);
+    let args = ["export", "--output", &path, "--force", "--json"];
+    let exported = run(&endpoint, &args)?;
+    let again = fs::read_to_string(&file)?;
+    let summary = format!("{{\"lines\":{}}}\n", again.lines().count());
+    assert_eq!((exported.code, exported.stdout), (Some(0), summary));
     assert_eq!(values_by_key(&again)?, values_by_key(&text)?);
     let copy = TestApp::on(&endpoint);
     assert_same_behavior(&app, &copy).await

@@ -10,11 +10,41 @@ const UNKNOWN_ACTION: &str = r#"{"user":"a","action":"jump","target":"1"}"#;
 const POISON: &str = r#"{"user":"a","action":"like","target":"poison"}"#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_lines_are_reported_and_the_rest_is_counted() -> TestResult {
+async fn invalid_line_stops_the_file() -> TestResult {
+    for (file, invalid, reason) in [
+        (
+            [VALID, "{\"user\":", &lines(200, 2)].join("\n"),
+            "line 2: not-json: Not a JSON object: EOF while parsing a value at column 8\n",
+            "1 line is",
+        ),
+        (
+            [&lines(200, 2), r#"{"user":"a"}"#, "\n", "7"].concat(),
+            "line 201: missing-field: Missing field: `action` is required\n\
+             line 202: not-json: Not a JSON object: invalid type: integer `7`, expected a map at column 1\n",
+            "2 lines are",
+        ),
+    ] {
+        let service = Service::start().await?;
+        let run = run(&service, &["import", "-"], &file)?;
+        let error = format!(
+            "{invalid}error: nothing was sent, because {reason} invalid: correct the file, or add --skip-invalid to \
+             send the other lines\n"
+        );
+        assert_eq!(
+            (run.code, run.stdout.as_str(), run.stderr),
+            (Some(1), "", error)
+        );
+        assert!(service.received().is_empty());
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_lines_are_skipped_on_request() -> TestResult {
     let service = Service::start().await?;
     let run = run(
         &service,
-        &["import", "-"],
+        &["import", "-", "--skip-invalid"],
         &[VALID, "", "{\"user\":", UNKNOWN_ACTION, "7", &lines(2, 2)].join("\n"),
     )?;
     let mut reported: Vec<_> = run.stderr.lines().collect();
@@ -73,7 +103,7 @@ async fn limit_errors_bounds_the_printed_lines() -> TestResult {
     let service = Service::start().await?;
     let run = run(
         &service,
-        &["import", "-", "--limit-errors", "2"],
+        &["import", "-", "--limit-errors", "2", "--skip-invalid"],
         &"?\n".repeat(30),
     )?;
     assert_eq!(

@@ -51,7 +51,7 @@ async fn row_that_is_not_utf8_is_refused_with_its_line() -> TestResult {
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile()?;
     file.write_all(b"id,title\npost-7,A title\npost-8,\xff\npost-9,\n")?;
     let path = file.path().to_string_lossy().into_owned();
-    let run = run(&service, &["targets", &path], "")?;
+    let run = run(&service, &["targets", &path, "--skip-invalid"], "")?;
     assert_eq!(
         run.stderr,
         "line 3: not-json: Not a JSON object: invalid utf-8 sequence of 1 bytes from index 6\n"

@@ -58,7 +58,12 @@ async fn file_is_shifted_to_now() -> TestResult {
     fs::write(&file, LINES)?;
     let run = run(
         &service,
-        &["import", &file.path().to_string_lossy(), "--shift-to-now"],
+        &[
+            "import",
+            &file.path().to_string_lossy(),
+            "--shift-to-now",
+            "--skip-invalid",
+        ],
         "",
     )?;
     assert_eq!((run.code, run.stderr.as_str()), (Some(1), STDERR));
@@ -68,7 +73,11 @@ async fn file_is_shifted_to_now() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn standard_input_is_shifted_to_now() -> TestResult {
     let (service, before) = (Service::start().await?, Timestamp::now());
-    let run = run(&service, &["import", "-", "--shift-to-now"], LINES)?;
+    let run = run(
+        &service,
+        &["import", "-", "--shift-to-now", "--skip-invalid"],
+        LINES,
+    )?;
     assert_eq!((run.code, run.stderr.as_str()), (Some(1), STDERR));
     assert_shifted(&service, before)
 }

@@ -271,6 +271,13 @@ impl Findings {
         self.kinds.is_empty()
     }
 
+    /// Returns the number of differences by the name of their kind.
+    #[must_use]
+    pub fn by_kind(&self) -> BTreeMap<&'static str, u64> {
+        let kinds = self.kinds.iter();
+        kinds.map(|(kind, number)| (kind.name(), *number)).collect()
+    }
+
     /// Formats the number of compared keys.
     #[must_use]
     pub fn format_keys(&self) -> String {

@@ -13,10 +13,11 @@ pub mod fields;
 pub mod findings;
 pub mod keys;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use activity_rank_store::redis::Command;
+use serde::Serialize;
 
 use super::replay::Replay;
 use super::state::Shard;
@@ -42,6 +43,21 @@ pub struct Comparison {
     unstable: u64,
     /// Users with repeated activity in the journal.
     repeated_users: Vec<String>,
+}
+
+/// The result of a comparison in numbers.
+#[derive(Debug, Serialize)]
+pub struct Totals {
+    /// Compared keys.
+    keys: u64,
+    /// Differences by the name of their kind.
+    differences: BTreeMap<&'static str, u64>,
+    /// Values that a rebuild would delete.
+    excess: usize,
+    /// Values that kept changing.
+    unstable: u64,
+    /// Users with repeated activity in the journal.
+    repeated_users: usize,
 }
 
 impl Comparison {
@@ -79,6 +95,18 @@ impl Comparison {
         self.findings.accept_excess_of(&users);
         self.repeated_users.extend(users);
         Ok(())
+    }
+
+    /// Returns the result for JSON.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        Totals {
+            keys: self.findings.keys,
+            differences: self.findings.by_kind(),
+            excess: self.findings.excess.len(),
+            unstable: self.unstable,
+            repeated_users: self.repeated_users.len(),
+        }
     }
 
     /// Formats the result as lines.
