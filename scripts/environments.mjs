@@ -9,6 +9,7 @@ import { unstable_readConfig } from 'wrangler'
  * @property {{ binding: string, database_id?: string, migrations_dir?: string }[]} d1_databases
  * @property {{ producers?: { binding: string, queue: string }[], consumers?: Consumer[] }} queues
  * @property {{ bindings: { name: string, class_name: string }[] }} durable_objects
+ * @property {{ binding: string, dataset?: string }[]} analytics_engine_datasets
  * @property {{ name: string, namespace_id: string, simple: object }[]} ratelimits
  * @property {{ crons?: string[] }} triggers
  * @property {{ enabled?: boolean, logs?: object }} [observability]
@@ -35,7 +36,8 @@ export const readConfig = (file, env) => unstable_readConfig({ config: file, env
  * @param {Config} config
  * @returns {[kind: string, name: string, resource: string][]}
  */
-export function resources({ kv_namespaces, d1_databases, queues, durable_objects, ratelimits }) {
+export function resources(config) {
+  const { kv_namespaces, d1_databases, queues, durable_objects, analytics_engine_datasets, ratelimits } = config
   return [
     ...kv_namespaces.map(({ binding, id }) => row('KV namespace', binding, id)),
     ...d1_databases.map(({ binding, database_id }) => row('D1 database', binding, database_id)),
@@ -43,6 +45,7 @@ export function resources({ kv_namespaces, d1_databases, queues, durable_objects
     ...(queues.consumers ?? []).map(({ queue }) => row('queue', 'consumer', queue)),
     ...(queues.consumers ?? []).map(({ dead_letter_queue }) => row('queue', 'dead letters', dead_letter_queue)),
     ...durable_objects.bindings.map(({ name, class_name }) => row('Durable Object', name, class_name)),
+    ...analytics_engine_datasets.map(({ binding, dataset }) => row('dataset', binding, dataset)),
     ...(ratelimits ?? []).map(({ name, namespace_id }) => row('rate limit', name, namespace_id)),
   ]
 }
@@ -64,7 +67,7 @@ export function sharedResources(file, environment) {
   const names = (/** @type {string} */ env) => {
     const config = readConfig(file, env)
     // Objects belong to their Worker. Development has no resources but ids, which must not be deployed.
-    const kinds = ['KV namespace', 'D1 database', ...(env === DEVELOPMENT ? [] : ['queue', 'rate limit'])]
+    const kinds = ['KV namespace', 'D1 database', 'dataset', ...(env === DEVELOPMENT ? [] : ['queue', 'rate limit'])]
     const own = resources(config).filter(([kind]) => kinds.includes(kind))
     return [`Worker ${config.name}`, ...own.map(([kind, , resource]) => `${kind} ${resource}`)]
   }

@@ -1,5 +1,6 @@
 //! The configuration, store and bindings that the requests of an isolate share.
 
+use crate::log;
 use crate::platform::assets::Assets;
 use crate::platform::bridge;
 use crate::platform::budget::{Budget, Cost, MeteredTransport};
@@ -18,7 +19,7 @@ use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::redis::Transport;
 use activity_rank_store::redis::transport::Endpoint;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use worker::Env;
 
@@ -115,14 +116,16 @@ impl App {
             .map_err(Error::clone)
     }
 
-    /// Returns the deployment and bindings of one run of cron, with a new budget.
+    /// Returns the deployment and bindings of one run of cron, with a new budget. `recorded` is the number of
+    /// requests that record the run and are not in the budget.
     ///
     /// # Errors
     ///
     /// [`Error::Misconfigured`].
-    pub fn cron_run(&self) -> Result<CronRun, Error> {
+    pub fn cron_run(&self, recorded: u32) -> Result<CronRun, Error> {
         let config = config(&vars(&self.env), &self.env, JOB_TIMEOUT_MS)?;
-        let budget = Budget::new(Cost::new(config.cron_budget, config.cron_budget));
+        let limit = config.cron_budget;
+        let budget = Budget::new(Cost::new(limit - recorded, limit));
         let metered = |endpoint| -> Box<dyn Transport> {
             let transport = transport(endpoint);
             Box::new(MeteredTransport::new(transport, Rc::clone(&budget)))
@@ -133,6 +136,7 @@ impl App {
             archive: database("ARCHIVE"),
             journal: database("JOURNAL"),
             budget,
+            outcome: Cell::new(Outcome::Ok),
         })
     }
 }
@@ -147,6 +151,48 @@ pub struct CronRun {
     pub journal: Option<Database>,
     /// The remaining subrequests and queries of the run.
     pub budget: Rc<Budget>,
+    outcome: Cell<Outcome>,
+}
+
+/// How a run of cron went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// No job failed.
+    Ok,
+    /// A job failed.
+    Failed,
+    /// The store holds the data of another deployment.
+    Misconfigured,
+}
+
+impl Outcome {
+    /// Returns the name in data points.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Misconfigured => "misconfigured",
+        }
+    }
+}
+
+impl CronRun {
+    /// Logs the failure of a job, and remembers that there was one.
+    pub fn log_failure(&self, result: Result<(), Error>) {
+        let Err(error) = result else { return };
+        log::job(&error);
+        self.outcome.set(match (&error, self.outcome.get()) {
+            (Error::Misconfigured(..), _) | (_, Outcome::Misconfigured) => Outcome::Misconfigured,
+            (_, Outcome::Ok | Outcome::Failed) => Outcome::Failed,
+        });
+    }
+
+    /// Returns how the run went so far.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.outcome.get()
+    }
 }
 
 /// A request to a configured deployment.
@@ -195,6 +241,7 @@ fn config(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Config, Error> {
             journal: is_bound(env, "JOURNAL"),
             snapshots: is_bound(env, "SNAPSHOTS"),
             live: is_bound(env, "LIVE"),
+            analytics: is_bound(env, "ANALYTICS"),
         },
         ..Config::parse(vars, time_zone::named)?
     };

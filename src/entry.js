@@ -1,6 +1,7 @@
 // The Worker as the platform calls it. Each event goes to the wasm as one call.
 
 import { queue, readLive, respond, scheduled } from 'wasm'
+import { newFacts, writeRequest } from './platform/analytics.js'
 import { run, runAsync } from './platform/bridge.js'
 import { sendPipeline } from './platform/coalesce.js'
 import { isolateCached } from './platform/isolate_cache.js'
@@ -11,24 +12,44 @@ import { join, lead } from './platform/single_flight.js'
 
 /** @type {ExportedHandler<Env>} */
 export default {
-  async fetch(request, env, context) {
-    const cached = isolateCached(request, env)
-    const known = cached && (await cached)
-    if (known) return known
-    const joined = join(request, env)
-    const shared = joined && (await joined)
-    if (shared) return response(request, context, shared, true)
-    const text = await read(request, env)
-    const responding = run(env, (event) => respond(event, text))
-    lead(request, env, responding)
-    // What a request began is finished if its client goes away: the platform would destroy its context.
-    context.waitUntil(responding)
-    return response(request, context, await responding, false)
-  },
+  fetch: (request, env, context) => (env.ANALYTICS ? measured(request, env, context) : answer(request, env, context)),
 
   scheduled: (event, env, context) => runAsync(env, () => scheduled(event, env, context)),
 
   queue: (batch, env) => runAsync(env, () => queue(batch)),
+}
+
+async function measured(request, env, context) {
+  const facts = newFacts()
+  try {
+    const result = await answer(request, env, context, facts)
+    writeRequest(env, request, result.status, facts)
+    return result
+  } catch (error) {
+    writeRequest(env, request, 500, { ...facts, outcome: 'exception' })
+    throw error
+  }
+}
+
+/**
+ * @param {Request} request
+ * @param {Env} env
+ * @param {ExecutionContext} context
+ * @param {import('./platform/analytics.js').Facts} [facts]
+ */
+async function answer(request, env, context, facts) {
+  const cached = isolateCached(request, env, facts)
+  const known = cached && (await cached)
+  if (known) return known
+  const joined = join(request, env)
+  const shared = joined && (await joined)
+  if (shared) return response(request, context, shared, true, facts)
+  const text = await read(request, env)
+  const responding = run(env, (event) => respond(event, text), facts)
+  lead(request, env, responding)
+  // What a request began is finished if its client goes away: the platform would destroy its context.
+  context.waitUntil(responding)
+  return response(request, context, await responding, false, facts)
 }
 
 // A watched board: a Durable Object that stores nothing.

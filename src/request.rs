@@ -13,7 +13,7 @@ pub struct Request {
     pub id: String,
     /// The method in upper case.
     pub method: String,
-    /// The pattern of the route; empty until the route is known.
+    /// The pattern of the route; `unknown` until the route is known, and of a path without one.
     pub route: &'static str,
     /// Scheme and host, for URLs of the edge cache.
     pub origin: String,
@@ -71,7 +71,7 @@ impl Request {
         Self {
             id,
             method,
-            route: "",
+            route: "unknown",
             origin,
             path,
             query,

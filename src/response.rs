@@ -14,7 +14,37 @@ pub struct Response {
     pub body: String,
     /// The work of `response.js` besides sending it.
     pub delivery: Delivery,
+    /// What the request led to: the outcome of an activity, the slug of a problem, or `ok`.
+    pub outcome: &'static str,
+    /// Where the body comes from.
+    pub source: Source,
     headers: Vec<(&'static str, String)>,
+}
+
+/// Where the body of a response comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// No cache may store it.
+    #[default]
+    Uncached,
+    /// It was made for this request, and a cache may store it.
+    Miss,
+    /// From the edge cache.
+    Edge,
+    /// A copy, while the store is unavailable.
+    Stale,
+}
+
+impl Source {
+    /// Returns the name in data points.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Uncached => "none",
+            Self::Miss => "miss",
+            Self::Edge => "edge",
+            Self::Stale => "stale",
+        }
+    }
 }
 
 /// The work of `response.js` besides sending a response.
@@ -36,6 +66,9 @@ pub enum Delivery {
     /// Sends an open stream as the body: its number in `live.js`.
     Stream(u32),
 }
+
+/// The outcome of a request that succeeded.
+const OK: &str = "ok";
 
 impl Response {
     /// Returns 200 with a value as JSON that no cache may store.
@@ -66,6 +99,8 @@ impl Response {
             status: 200,
             body: body.into(),
             delivery: Delivery::Plain,
+            outcome: OK,
+            source: Source::Uncached,
             headers: Vec::new(),
         }
         .with("content-type", media_type)
@@ -87,6 +122,8 @@ impl Response {
             status: 204,
             body: String::new(),
             delivery: Delivery::Plain,
+            outcome: OK,
+            source: Source::Uncached,
             headers: Vec::new(),
         }
         .with("cache-control", "no-store")
@@ -97,6 +134,7 @@ impl Response {
     pub fn problem(error: &Error) -> Self {
         let mut response = Self::json(&error.problem());
         response.status = error.status();
+        response.outcome = error.slug();
         let response = response.with("content-type", "application/problem+json");
         match error {
             Error::MethodNotAllowed(allow) => response.with("allow", *allow),
@@ -146,15 +184,25 @@ impl Response {
         self.with("etag", tag)
     }
 
+    /// Sets the outcome.
+    #[must_use]
+    pub fn with_outcome(self, outcome: &'static str) -> Self {
+        Self { outcome, ..self }
+    }
+
     /// Returns the text from which `response.js` makes the platform's response: a line with the
-    /// status and the delivery, the name and value of each header in a line each, an empty line,
-    /// and the body.
+    /// status, the pattern of the route, the outcome, the source and the delivery, the name and value of
+    /// each header in a line each, an empty line, and the body.
     ///
     /// The platform itself leaves out the body of a response to `HEAD`, but reports its length.
     #[must_use]
-    pub fn serialize(&self) -> String {
+    pub fn serialize(&self, route: &str) -> String {
         let mut text = String::with_capacity(self.body.len() + 600);
         text.push_str(&self.status.to_string());
+        for word in [route, self.outcome, self.source.name()] {
+            text.push(' ');
+            text.push_str(word);
+        }
         match &self.delivery {
             Delivery::Plain => (),
             Delivery::Cache {

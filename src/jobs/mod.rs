@@ -10,13 +10,19 @@ pub mod snapshots;
 pub mod sums;
 pub mod webhooks;
 
-use crate::app::{App, CronRun};
+use crate::app::{App, CronRun, Outcome};
 use crate::log;
+use crate::platform::analytics;
 use crate::platform::budget::Cost;
 use crate::platform::clock;
+use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_store::outbox::lengths;
-use activity_rank_store::progress::{self, Outbox, Progress};
+use activity_rank_store::progress::{self, Outbox, Progress, RecordedRun};
+
+/// The least time between two recorded runs that go alike, in milliseconds: a little less than three intervals of
+/// the trigger, which is not exact.
+const RECORD_INTERVAL: i64 = 14 * 60_000;
 
 /// The cron trigger that only completes pending changes and drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
@@ -32,22 +38,72 @@ const EVERY_MINUTE: &str = "* * * * *";
 /// take one more for each shard. With webhooks, the run of every minute also sends a transaction to the
 /// database of the journal.
 pub async fn run_scheduled(app: &App, cron: &str) {
-    let Ok(run) = app.cron_run() else {
+    let only_minute = cron == EVERY_MINUTE;
+    let Ok(run) = app.cron_run(u32::from(!only_minute)) else {
         return;
     };
+    let began = clock::now();
     deliveries::run_all(&run.deployment).await;
-    let only_minute = cron == EVERY_MINUTE;
-    let result = run_jobs(app, &run, only_minute).await;
-    let all_entries = matches!(result, Ok(true));
-    log_failure(result.map(|_| ()));
+    let (mut last, mut all_entries, mut entries) = (None, false, 0);
+    match read_progress(&run, only_minute).await {
+        Ok(progress) => {
+            let outboxes = progress
+                .iter()
+                .filter_map(|of_shard| of_shard.outbox.as_ref());
+            entries = outboxes.map(|outbox| outbox.length).sum();
+            last = Some(progress.first().and_then(|progress| progress.cron));
+            let result = run_jobs(app, &run, only_minute, progress).await;
+            all_entries = matches!(result, Ok(true));
+            run.log_failure(result.map(|_| ()));
+        }
+        Err(error) => run.log_failure(Err(error)),
+    }
     if only_minute {
         run.budget.reserve(Cost::default());
-        log_failure(webhooks::run(&run, all_entries).await);
+        run.log_failure(webhooks::run(&run, all_entries).await);
+    } else if let Some(last) = last {
+        record(app, &run, last, began).await;
+    }
+    analytics::Scheduled {
+        cron,
+        outcome: run.outcome().name(),
+        duration: clock::now().0 - began.0,
+        requests: run.budget.spent_requests(),
+        entries,
+    }
+    .write();
+}
+
+/// Records a run for the metrics. With a journal the last record is known: a run that went as that one did is
+/// recorded once in a quarter of an hour.
+async fn record(app: &App, cron: &CronRun, last: Option<RecordedRun>, began: Instant) {
+    let run = RecordedRun {
+        began,
+        duration: clock::now().0 - began.0,
+        succeeded: cron.outcome() == Outcome::Ok,
+    };
+    let is_due = last.is_none_or(|last| {
+        began.0 - last.began.0 >= RECORD_INTERVAL || last.succeeded != run.succeeded
+    });
+    if !is_due || cron.outcome() == Outcome::Misconfigured {
+        return;
+    }
+    // Its requests are not in the budget, which may be spent.
+    let Ok(deployment) = app.job_deployment() else {
+        return;
+    };
+    if let Err(error) = progress::record_cron(deployment, run).await {
+        log::job(&error);
     }
 }
 
 /// Runs the jobs of every minute, or all. Returns whether the journal has every entry.
-async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<bool, Error> {
+async fn run_jobs(
+    app: &App,
+    run: &CronRun,
+    only_minute: bool,
+    mut progress: Vec<Progress>,
+) -> Result<bool, Error> {
     let mut archive = run.archive.as_ref();
     let mut saved = app.bindings.snapshots.as_ref();
     let (mut later, mut of_snapshots) = (Cost::default(), Cost::default());
@@ -69,7 +125,6 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<bool, E
     if run.journal.is_some() && !only_minute {
         of_sums = sums::COST;
     }
-    let mut progress = read_progress(run, only_minute).await?;
     if let Some(journal) = &run.journal {
         let mut lengths = Vec::new();
         for (shard, progress) in (0..).zip(&progress) {
@@ -92,7 +147,7 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<bool, E
             if !matches!(result, Ok(true)) {
                 drained = None;
             }
-            log_failure(result.map(|_| ()));
+            run.log_failure(result.map(|_| ()));
             if !only_minute {
                 progress = read_progress(run, false).await?;
             }
@@ -103,15 +158,15 @@ async fn run_jobs(app: &App, run: &CronRun, only_minute: bool) -> Result<bool, E
     }
     run.budget.reserve(later.plus(of_sums));
     if progress.iter().any(|progress| progress.is_pending) {
-        log_failure(pending::run(&run.deployment, &run.budget).await);
+        run.log_failure(pending::run(&run.deployment, &run.budget).await);
     }
     run.budget.reserve(later);
     if let Some(journal) = run.journal.as_ref().filter(|_| !only_minute) {
-        log_failure(sums::run(run, journal, &progress, drained).await);
+        run.log_failure(sums::run(run, journal, &progress, drained).await);
     }
     run.budget.reserve(of_snapshots);
     if let Some(archive) = archive {
-        log_failure(archive::run(&run.deployment, archive, &progress, &run.budget).await);
+        run.log_failure(archive::run(&run.deployment, archive, &progress, &run.budget).await);
     }
     run.budget.reserve(Cost::default());
     if let Some(saved) = saved {
@@ -135,7 +190,7 @@ async fn read_progress(run: &CronRun, only_lengths: bool) -> Result<Vec<Progress
         let known = lengths.get(shard as usize);
         let outbox = |&(_, length): &(u32, u64)| Outbox {
             length,
-            last: String::new(),
+            ..Outbox::default()
         };
         all.push(Progress {
             is_pending: true,
@@ -144,10 +199,4 @@ async fn read_progress(run: &CronRun, only_lengths: bool) -> Result<Vec<Progress
         });
     }
     Ok(all)
-}
-
-fn log_failure(result: Result<(), Error>) {
-    if let Err(error) = result {
-        log::job(&error);
-    }
 }

@@ -3,6 +3,8 @@
 use super::message;
 use crate::app::App;
 use crate::log;
+use crate::platform::analytics;
+use crate::platform::clock;
 use crate::platform::text::to_nfc;
 use activity_rank_core::activity::{ActivityReader, RuledActivity};
 use activity_rank_core::calendar::Instant;
@@ -54,7 +56,7 @@ pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u3
             vec![Disposition::Retry(cause); messages.len()]
         }
     };
-    let mut delays = Vec::new();
+    let (mut delays, mut dead) = (Vec::new(), 0);
     for (message, disposition) in messages.iter().zip(dispositions) {
         let log = |cause: &str| log::message(&message.id, message.tries, cause);
         delays.push(match disposition {
@@ -74,10 +76,20 @@ pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u3
                 // If this fails, the platform moves the message after its last retry, without the
                 // reason.
                 let sent = send_to_dead_letters(app, message, &reason).await;
+                dead += usize::from(sent);
                 (!sent).then(|| retry_delay(message.tries))
             }
         });
     }
+    let oldest = messages.iter().map(|message| message.queued).min();
+    analytics::Batch {
+        duration: clock::now().0 - now.0,
+        messages: messages.len(),
+        retried: delays.iter().flatten().count(),
+        dead,
+        age: now.0 - oldest.unwrap_or(now).0,
+    }
+    .write();
     delays
 }
 

@@ -55,6 +55,7 @@
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
 pub mod counted;
+pub mod metrics;
 mod page;
 mod points;
 pub mod sums;

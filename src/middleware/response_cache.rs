@@ -5,7 +5,7 @@ use crate::copies;
 use crate::log;
 use crate::platform::edge_cache;
 use crate::request::Request;
-use crate::response::{Delivery, Response};
+use crate::response::{Delivery, Response, Source};
 use activity_rank_core::board::CachedResponse;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
@@ -48,10 +48,10 @@ pub async fn cached(
     let age = found
         .as_ref()
         .map(|found| found.age(request.now).to_string());
-    let (body, made, edge_url) = match found {
-        Some(CachedResponse { body, made }) => (body, made, None),
+    let (body, made, edge_url, source) = match found {
+        Some(CachedResponse { body, made }) => (body, made, None, Source::Edge),
         None => match read.await {
-            Ok(body) => (body, request.now, Some(url)),
+            Ok(body) => (body, request.now, Some(url), Source::Miss),
             Err(error) => {
                 let copy = last_copy(context, &url, async |oldest| match copy {
                     Some(copy) => copy(oldest).await,
@@ -69,6 +69,7 @@ pub async fn cached(
     let mut response = Response::text("application/json", body)
         .with("cache-control", control)
         .with_etag();
+    response.source = source;
     // A request without a date means another board from midnight on.
     let tomorrow = context.today().next();
     let midnight = context.deployment.calendar.start_of(tomorrow);
@@ -123,5 +124,7 @@ pub async fn stale(
     };
     log::warning(request, &format!("responded with a cached copy: {cause}"));
     let age = copy.age(request.now).to_string();
-    Ok(Response::text("application/json", copy.stale()).with("age", age))
+    let mut response = Response::text("application/json", copy.stale()).with("age", age);
+    response.source = Source::Stale;
+    Ok(response)
 }

@@ -4,12 +4,13 @@
 // Rust awaits is a host call: it has a number too, to which its result is passed.
 
 import { __wbg_reset_state, dropEvent, fail, settle } from 'wasm'
-import { post } from './coalesce.js'
+import { commandsOf, post } from './coalesce.js'
 import { verify } from './crypto.js'
 import { find } from './edge_cache.js'
 import { allow } from './rate_limit.js'
 
-/** @typedef {{ resolve(result: any): void, reject(error: unknown): void, due: number }} Pending */
+/** @import { Facts } from './analytics.js' */
+/** @typedef {{ resolve(result: any): void, reject(error: unknown): void, due: number, facts?: Facts }} Pending */
 
 /** @type {Map<number, Pending>} the events that have not finished, oldest first */
 const pending = new Map()
@@ -36,15 +37,22 @@ export const env = () => environment
  *
  * @param {Env} env
  * @param {(number: number) => void} event calls the wasm with the number of the event
+ * @param {Facts} [facts] receives the requests to the store
  * @returns {Promise<string>} rejected if the wasm panics
  */
-export function run(env, event) {
+export function run(env, event, facts) {
   const now = Date.now()
   dropDue(now)
-  return start(env, event, now + MAX_AGE)
+  return start(env, event, now + MAX_AGE, facts)
 }
 
-function start(env, event, due) {
+/**
+ * @param {Env} env
+ * @param {(number: number) => void} event
+ * @param {number} due
+ * @param {Facts} [facts]
+ */
+function start(env, event, due, facts) {
   environment ??= env
   if (isResetDue) {
     isResetDue = false
@@ -52,7 +60,7 @@ function start(env, event, due) {
   }
   return new Promise((resolve, reject) => {
     const number = ++lastEvent
-    pending.set(number, { resolve, reject, due })
+    pending.set(number, { resolve, reject, due, facts })
     enter(() => event(number))
   })
 }
@@ -138,7 +146,24 @@ function hostCall(operation, toReply) {
   }
 }
 
-export const startPost = hostCall(post, ({ status, body }) => [status, body])
+export const startPost = hostCall(postOf, ({ status, body }) => [status, body])
+
+// Sends a pipeline of an event.
+function postOf(/** @type {number} */ event, /** @type {Parameters<typeof post>} */ ...parameters) {
+  const facts = pending.get(event)?.facts
+  return facts ? measured(facts, parameters) : post(...parameters)
+}
+
+async function measured(/** @type {Facts} */ facts, /** @type {Parameters<typeof post>} */ parameters) {
+  const sent = Date.now()
+  facts.requests += 1
+  facts.commands += commandsOf(parameters[3])
+  try {
+    return await post(...parameters)
+  } finally {
+    facts.milliseconds += Date.now() - sent
+  }
+}
 
 export const startFind = hostCall(find, (entry) => (entry ? [entry.made, entry.body] : [NaN, '']))
 

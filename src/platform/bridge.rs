@@ -30,6 +30,7 @@ extern "C" {
     #[wasm_bindgen(js_name = "startPost")]
     fn start_post(
         call: u32,
+        event: u32,
         url: &str,
         authorization: &str,
         timeout: u32,
@@ -145,12 +146,15 @@ impl<T> Numbered<T> {
     }
 }
 
+/// While cron or the queue is polled, which is no event of this bridge.
+const NO_EVENT: (u32, bool) = (0, false);
+
 thread_local! {
     static LAST_CALL: Cell<u32> = const { Cell::new(0) };
     static CALLS: Numbered<CallState> = const { Numbered::new() };
     static EVENTS: Numbered<EventState> = const { Numbered::new() };
-    /// Whether the event that is being polled may coalesce its requests to the store.
-    static MAY_COALESCE: Cell<bool> = const { Cell::new(false) };
+    /// The number of the event that is being polled, and whether it may coalesce its requests to the store.
+    static POLLED: Cell<(u32, bool)> = const { Cell::new(NO_EVENT) };
 }
 
 impl HostCall<'_> {
@@ -166,8 +170,16 @@ impl HostCall<'_> {
                 timeout,
                 body,
             } => {
-                let may_coalesce = MAY_COALESCE.get();
-                start_post(number, url, authorization, timeout, body, may_coalesce);
+                let (event, may_coalesce) = POLLED.get();
+                start_post(
+                    number,
+                    event,
+                    url,
+                    authorization,
+                    timeout,
+                    body,
+                    may_coalesce,
+                );
             }
             Self::Find { url, oldest } => start_find(number, url, oldest),
             Self::Allow {
@@ -287,9 +299,9 @@ fn poll(number: u32) {
         }
     };
     let waker = Waker::from(Arc::new(EventWaker(number)));
-    MAY_COALESCE.set(event.may_coalesce);
+    POLLED.set((number, event.may_coalesce));
     let polled = event.future.as_mut().poll(&mut Context::from_waker(&waker));
-    MAY_COALESCE.set(false);
+    POLLED.set(NO_EVENT);
     match polled {
         Poll::Ready(text) => {
             EVENTS.with(|events| events.remove(number));

@@ -21,6 +21,8 @@ pub struct Cost {
 /// The remaining subrequests and queries of an invocation.
 #[derive(Debug)]
 pub struct Budget {
+    /// The requests at first.
+    limit: u32,
     left: Cell<Cost>,
     reserved: Cell<Cost>,
 }
@@ -47,6 +49,7 @@ impl Budget {
     #[must_use]
     pub fn new(limit: Cost) -> Rc<Self> {
         Rc::new(Self {
+            limit: limit.requests,
             left: Cell::new(limit),
             reserved: Cell::default(),
         })
@@ -69,6 +72,12 @@ impl Budget {
     pub fn allows(&self, cost: Cost) -> bool {
         let (left, needed) = (self.left.get(), self.reserved.get().plus(cost));
         left.requests >= needed.requests && left.queries >= needed.queries
+    }
+
+    /// Returns the requests that have been spent.
+    #[must_use]
+    pub fn spent_requests(&self) -> u32 {
+        self.limit - self.left.get().requests
     }
 
     /// Subtracts a cost.
@@ -135,7 +144,9 @@ mod tests {
     fn budget_refuses_more_than_is_left() {
         let budget = Budget::new(Cost::new(2, 1));
         assert!(budget.spend(Cost::new(1, 2)).is_err());
+        assert_eq!(budget.spent_requests(), 0);
         assert!(budget.spend(Cost::new(1, 1)).is_ok());
+        assert_eq!(budget.spent_requests(), 1);
         assert!(budget.spend(Cost::new(1, 1)).is_err());
         assert!(budget.spend(Cost::new(1, 0)).is_ok());
         assert!(budget.spend(Cost::new(1, 0)).is_err());

@@ -154,6 +154,9 @@ async function follow(batch, request) {
 const COMMAND = /\["[A-Za-z]/g
 const RESULT = /\{\s*"(?:result|error)"/g
 
+/** Returns the number of commands of a pipeline. */
+export const commandsOf = (pipeline) => pipeline.match(COMMAND)?.length ?? 0
+
 /**
  * Returns the part of a response for each pipeline, as JSON. A response that is not a list of their results is
  * returned to each as it is.
@@ -161,7 +164,7 @@ const RESULT = /\{\s*"(?:result|error)"/g
 function split(text, pipelines) {
   const starts = []
   for (RESULT.lastIndex = 0; RESULT.test(text); ) starts.push(text.lastIndexOf('{', RESULT.lastIndex))
-  const counts = pipelines.map((pipeline) => pipeline.match(COMMAND)?.length ?? 0)
+  const counts = pipelines.map(commandsOf)
   const total = counts.reduce((sum, count) => sum + count)
   if (starts.length !== total) return pipelines.map(() => text)
   let first = 0

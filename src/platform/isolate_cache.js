@@ -20,20 +20,27 @@ export function store(request, entry) {
   entries.set(key, entry)
 }
 
-/** Returns a response, or null if only the wasm can make one. */
-export function isolateCached(request, env) {
+/**
+ * Returns a response, or null if only the wasm can make one.
+ *
+ * @param {Request} request
+ * @param {Env} env
+ * @param {import('./analytics.js').Facts} [facts]
+ */
+export function isolateCached(request, env, facts) {
   const { headers, method } = request
   if (entries.size === 0 || (method !== 'GET' && method !== 'HEAD')) return null
   const entry = entries.get(keyOf(request))
   // The wasm decides who is a service, which has no rate limit.
   if (!entry || Date.now() >= entry.until || headers.has('authorization')) return null
   const isAllowed = allowReader(request, env)
-  if (isAllowed === true) return respondFrom(request, entry)
+  if (isAllowed === true) return respondFrom(request, entry, facts)
   // The wasm responds to a reader over the limit.
-  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry) : null))
+  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry, facts) : null))
 }
 
-function respondFrom(request, { made, headers, body }) {
+function respondFrom(request, { made, headers, body, route }, facts) {
+  if (facts) Object.assign(facts, { route, source: 'isolate' })
   const age = Math.max(0, Math.floor((Date.now() - made) / 1000))
   const own = { ...headers, age: String(age), 'x-request-id': idOf(request) }
   return respond(request, body, { status: 200, headers: own })

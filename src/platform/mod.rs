@@ -4,6 +4,7 @@
 //! the `.js` file beside the `.rs` file does the work in one call, because each call between wasm
 //! and JavaScript takes time. Everything else uses the `worker` crate.
 
+pub mod analytics;
 pub mod assets;
 pub mod bridge;
 pub mod budget;

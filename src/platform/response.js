@@ -6,21 +6,25 @@ import { streamOf } from './live.js'
 import { respond } from './not_modified.js'
 import { idOf } from './request.js'
 
+/** @import { Facts } from './analytics.js' */
+
 /**
  * @param {Request} request
  * @param {ExecutionContext} context
- * @param {string} text a line with status and delivery, name and value of each header in a line
- *   each, an empty line, and the body
+ * @param {string} text a line with status, route, outcome, source and delivery, name and value of each
+ *   header in a line each, an empty line, and the body
  * @param {boolean} isShared whether it was made for another request, which stores it
+ * @param {Facts} [facts] receives what the line says
  */
-export function response(request, context, text, isShared) {
+export function response(request, context, text, isShared, facts) {
   const end = text.indexOf('\n\n')
   const [first, ...lines] = text.slice(0, end).split('\n')
   /** @type {Record<string, string>} */
   const headers = {}
   for (let index = 0; index < lines.length; index += 2) headers[lines[index]] = lines[index + 1]
-  const [code, delivery, ...details] = first.split(' ')
+  const [code, route, outcome, source, delivery, ...details] = first.split(' ')
   const status = Number(code)
+  if (facts) Object.assign(facts, { route, outcome, source: isShared ? 'shared' : source })
   if (delivery === 'stream') {
     return new Response(streamOf(Number(details[0])), { status, headers })
   }
@@ -29,7 +33,7 @@ export function response(request, context, text, isShared) {
     headers['x-request-id'] = idOf(request)
   } else if (delivery === 'cache') {
     const [made, until, edgeUrl] = details
-    storeInIsolate(request, { made: Number(made), until: Number(until), headers, body })
+    storeInIsolate(request, { made: Number(made), until: Number(until), headers, body, route })
     if (edgeUrl) context.waitUntil(cacheAtEdge(edgeUrl, Number(made), body))
   }
   return respond(request, body, { status, headers })

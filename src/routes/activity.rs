@@ -47,7 +47,7 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
         let is_minimal = request.prefers_minimal();
         let error = match count_one(deployment, &item, profile, now, !is_minimal).await {
             Ok(counted) => {
-                let response = Response::json(&counted);
+                let response = Response::json(&counted).with_outcome(counted.outcome());
                 return Ok(match is_minimal {
                     true => response.with("preference-applied", "return=minimal"),
                     false => response,
@@ -56,7 +56,7 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
             Err(error) => error,
         };
         enqueue(context, error, &[&item.0]).await?;
-        return Ok(Response::accepted(&queued));
+        return Ok(Response::accepted(&queued).with_outcome(queued.outcome()));
     };
     if let Some(user) = caller.write_limit_key() {
         check_member_array(context, user, items.len()).await?;

@@ -98,6 +98,7 @@ fn unhealthy(
         warnings: Vec::new(),
     });
     response.status = 503;
+    response.outcome = status;
     response.with("retry-after", "1")
 }
 

@@ -8,6 +8,7 @@ mod events;
 mod health;
 mod journal;
 pub mod live;
+mod metrics;
 mod moderation;
 mod pages;
 mod points;
@@ -39,7 +40,7 @@ pub async fn respond(app: &App, mut request: Request) -> String {
             Response::problem(&error)
         });
     cors.add(security_headers::add(response, &request))
-        .serialize()
+        .serialize(request.route)
 }
 
 async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Response, Error> {
@@ -86,6 +87,7 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         Route::WebhookRetry(id) => webhooks::retry(context, &id).await,
         Route::Stats => stats::get(context).await,
         Route::Status => status::get(context).await,
+        Route::Metrics => metrics::get(context).await,
         Route::Digest(week) => digest::get(context, &week).await,
         Route::Feed(format) => digest::feed(context, format).await,
         Route::Health | Route::OpenApi => pages::openapi(app, request).await,

@@ -8,7 +8,7 @@ use crate::response::Response;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_store::progress::Delivery;
-use activity_rank_store::status::{self, Commands, OutboxStatus};
+use activity_rank_store::status::{self, OutboxStatus};
 
 /// The version of the service.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -21,7 +21,7 @@ pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
     // A response closes it.
     let circuit = deployment.store.circuit();
     let sent = clock::millis();
-    let (latency, found) = match status::read(deployment).await {
+    let (latency, found) = match status::read(deployment, &[], context.today()).await {
         Ok(found) => (Some(clock::millis() - sent), found),
         Err(error @ Error::StoreUnavailable(_)) => {
             log::failure(context.request, &error);
@@ -38,7 +38,7 @@ pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
         circuit.name(),
         or_null(found.outbox.map(outbox)),
         or_null(queue.map(delivery)),
-        or_null(found.commands.map(commands)),
+        or_null(found.server.commands.zip(found.server.uptime).map(commands)),
     )))
 }
 
@@ -46,8 +46,9 @@ fn or_null(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "null".to_owned(), |value| value.to_string())
 }
 
-fn outbox(OutboxStatus { entries, oldest }: OutboxStatus) -> String {
-    let oldest = or_null(oldest.map(|oldest| format!("\"{oldest}\"")));
+fn outbox(outbox: OutboxStatus) -> String {
+    let entries = outbox.entries;
+    let oldest = or_null(outbox.oldest.map(|oldest| format!("\"{oldest}\"")));
     format!("{{\"entries\":{entries},\"oldest\":{oldest}}}")
 }
 
@@ -55,6 +56,6 @@ fn delivery(Delivery { oldest, delivered }: Delivery) -> String {
     format!("{{\"oldest\":\"{oldest}\",\"delivered\":\"{delivered}\"}}")
 }
 
-fn commands(Commands { processed, uptime }: Commands) -> String {
+fn commands((processed, uptime): (u64, u64)) -> String {
     format!("{{\"processed\":{processed},\"uptime_seconds\":{uptime}}}")
 }

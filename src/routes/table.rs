@@ -87,6 +87,8 @@ pub enum Route {
     Feed(FeedFormat),
     /// `/healthz`
     Health,
+    /// `/metrics`
+    Metrics,
     /// `/openapi.json`
     OpenApi,
     /// One of the pages.
@@ -123,6 +125,7 @@ impl Route {
         Ok(match *parts {
             [""] => Self::Page(Page::Home),
             ["healthz"] => Self::Health,
+            ["metrics"] => Self::Metrics,
             ["openapi.json"] => Self::OpenApi,
             ["u", user] => Self::Page(Page::Member(user.to_owned())),
             ["try"] => Self::Page(Page::Playground),
@@ -263,6 +266,7 @@ impl Route {
             Self::Digest(_) => ("/v1/digest/{week}", READ, true),
             Self::Feed(format) => (format.path(), READ, true),
             Self::Health => ("/healthz", READ, true),
+            Self::Metrics => ("/metrics", READ, false),
             Self::OpenApi => ("/openapi.json", READ, false),
             Self::Page(Page::Home) => ("/", READ, false),
             Self::Page(Page::Member(_)) => ("/u/{user}", READ, true),

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use test_support::{Forwarder, Value, Worker, WorkerBuilder, Wrangler, gateway};
+use test_support::{DataPoint, Forwarder, Value, Worker, WorkerBuilder, Wrangler, gateway};
 
 use crate::client::Client;
 use crate::clock::noon_zone;
@@ -67,6 +67,11 @@ impl TestApp {
         let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
         let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
         number.unwrap_or_default()
+    }
+
+    /// Returns the data points that the Worker has written.
+    pub fn points(&self) -> Vec<DataPoint> {
+        self.worker.points()
     }
 
     /// Returns the complete output of the Worker.

@@ -20,6 +20,7 @@ mod events;
 mod healthz;
 mod journal;
 mod live;
+mod metrics;
 mod moderation;
 mod openapi;
 mod pages;
@@ -32,6 +33,7 @@ mod users;
 mod webhooks;
 
 // Behaviour of several routes.
+mod analytics;
 mod archive;
 mod cancelled;
 mod coalescing;

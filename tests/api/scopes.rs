@@ -8,13 +8,15 @@ use crate::bodies::{activity, like, moderation};
 use crate::client::{Client, JSON};
 use crate::problem::problem;
 
-const KEYS: &str = "full,activity:a,profiles:p,admin:d,activity+profiles:ap,admin+activity:da";
+const KEYS: &str =
+    "full,activity:a,profiles:p,admin:d,metrics:m,activity+profiles:ap,admin+activity:da";
 /// The keys of [`KEYS`] with their scopes.
-const SCOPES: [(&str, &[Scope]); 6] = [
+const SCOPES: [(&str, &[Scope]); 7] = [
     ("full", &Scope::ALL),
     ("a", &[Scope::Activity]),
     ("p", &[Scope::Profiles]),
     ("d", &[Scope::Admin]),
+    ("m", &[Scope::Metrics]),
     ("ap", &[Scope::Activity, Scope::Profiles]),
     ("da", &[Scope::Admin, Scope::Activity]),
 ];
@@ -51,6 +53,7 @@ fn routes() -> Vec<(Scope, Method, &'static str, Value)> {
         (Scope::Admin, Method::POST, adjustments, adjustment),
         (Scope::Admin, Method::GET, "/v1/moderation", Value::Null),
         (Scope::Admin, Method::GET, "/v1/status", Value::Null),
+        (Scope::Metrics, Method::GET, "/metrics", Value::Null),
         (Scope::Admin, Method::DELETE, "/v1/users/42", Value::Null),
         (Scope::Admin, Method::PUT, "/v1/events/e", event),
         (Scope::Admin, Method::DELETE, "/v1/events/e", Value::Null),

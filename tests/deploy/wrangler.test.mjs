@@ -45,7 +45,7 @@ it('environments bind only rate limits', () => {
 
 it('make dev has all bindings', () => {
   const found = resources(development).map(([, name]) => name)
-  const expected = 'SNAPSHOTS ARCHIVE JOURNAL HELD DEAD consumer dead letters LIVE WRITE_LIMIT READ_LIMIT'
+  const expected = 'SNAPSHOTS ARCHIVE JOURNAL HELD DEAD consumer dead letters LIVE ANALYTICS WRITE_LIMIT READ_LIMIT'
   assert.equal(found.join(' '), expected)
   assert.deepEqual(development.triggers.crons, CRONS)
 })

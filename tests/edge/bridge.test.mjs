@@ -39,7 +39,7 @@ function start() {
 function startPosts(t, ...numbers) {
   const store = []
   t.mock.method(globalThis, 'fetch', () => new Promise((resolve, reject) => store.push({ resolve, reject })))
-  for (const number of numbers) bridge.startPost(number, 'https://store.example', 'Bearer t', 1000, '[]')
+  for (const number of numbers) bridge.startPost(number, 0, 'https://store.example', 'Bearer t', 1000, '[]')
   return store
 }
 

@@ -8,9 +8,9 @@ const PER_DAY_ACTION = 22
 const ACTION = 24
 // Commands of cron in an hour in which nothing happens, of one shard. Without a journal the archive and the snapshots
 // read all boards every five minutes.
-const CRON_WITH_JOURNAL = 96
-const CRON_READING_BOARDS = 5604
-const CRON = 72
+const CRON_WITH_JOURNAL = 100
+const CRON_READING_BOARDS = 5616
+const CRON = 84
 
 /**
  * Returns the commands by what caused them. Reads, duplicates and activity that was undone since are not in the numbers.

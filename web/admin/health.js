@@ -8,7 +8,7 @@ import { estimate } from './commands.js'
 import { attempt, badge, button, card, code, facts, heading, note, table } from './parts.js'
 import { dayOf, hoursOf } from './zone.js'
 
-const BINDINGS = /** @type {const} */ (['journal', 'archive', 'snapshots', 'queue', 'live'])
+const BINDINGS = /** @type {const} */ (['journal', 'archive', 'snapshots', 'queue', 'live', 'analytics'])
 const SLOW = 300 // ms of the store's latency
 
 /**

@@ -212,6 +212,7 @@ export interface Texts {
       snapshots: string
       queue: string
       live: string
+      analytics: string
     }
     bound: string
     not_bound: string

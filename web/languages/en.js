@@ -448,6 +448,7 @@ export const admin = {
       snapshots: 'Snapshots',
       queue: 'Queue',
       live: 'Live boards',
+      analytics: 'Analytics Engine',
     },
     bound: 'Bound',
     not_bound: 'Not bound',

@@ -181,6 +181,12 @@ impl Error {
         self.kind().0
     }
 
+    /// Returns the last part of the problem's type, such as `not-found`.
+    #[must_use]
+    pub fn slug(&self) -> &'static str {
+        self.kind().1
+    }
+
     /// Returns status, slug and title.
     fn kind(&self) -> (u16, &'static str, &'static str) {
         match self {

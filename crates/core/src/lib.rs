@@ -11,7 +11,7 @@
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
 //! 6. [`profile`], [`history`], [`card`] and [`moderation`]: what is known and shown about one user.
 //! 7. [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
-//! 8. [`webhook`]: the messages to webhooks.
+//! 8. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
 //! 9. [`token`] and [`caller`]: who sends a request, and what that caller may do.
 //! 10. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
 //!     that the others share.
@@ -31,6 +31,7 @@ pub mod event;
 pub mod history;
 pub mod id;
 pub mod json;
+pub mod metrics;
 pub mod moderation;
 pub mod object;
 pub mod path;

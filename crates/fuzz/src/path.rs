@@ -148,6 +148,7 @@ fn check_route(path: &str, query: &str) {
         Route::WebhookRetry(id) => format!("/v1/webhooks/deliveries/{}/retry", encoded(id)),
         Route::Stats => "/v1/stats".to_owned(),
         Route::Status => "/v1/status".to_owned(),
+        Route::Metrics => "/metrics".to_owned(),
         Route::Digest(week) => format!("/v1/digest/{}", encoded(week)),
         Route::Feed(format) => format.path().to_owned(),
     };
@@ -210,6 +211,7 @@ fn check_route(path: &str, query: &str) {
         | Route::OpenApi
         | Route::Page(_)
         | Route::Status
+        | Route::Metrics
         | Route::Activity
         | Route::Profiles
         | Route::Targets

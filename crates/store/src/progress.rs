@@ -8,6 +8,7 @@
 //! | `pass` | the pass in progress, or empty |
 //! | `sums` | the last entry of the outbox that is in the sums of the journal |
 //! | `queue` | on the first shard: the last delivery of queued activity, as [`Delivery`] |
+//! | `cron` | on the first shard: the last recorded run of cron, as [`RecordedRun`] |
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
 use crate::deployment::Deployment;
@@ -27,6 +28,9 @@ const SNAPSHOTS: &str = "snapshots";
 
 /// The field of the last delivery.
 pub(crate) const QUEUE: &str = "queue";
+
+/// The field of the last recorded run of cron.
+pub(crate) const CRON: &str = "cron";
 
 /// The field of [`Progress::summed`].
 const SUMS: &str = "sums";
@@ -50,6 +54,8 @@ pub struct Progress {
     pub snapshots: String,
     /// The id of the last entry in the sums of the journal; empty if there is none.
     pub summed: String,
+    /// The last recorded run of cron; `None` on other shards than the first.
+    pub cron: Option<RecordedRun>,
 }
 
 /// The outbox of a shard.
@@ -59,6 +65,10 @@ pub struct Outbox {
     pub length: u64,
     /// The id of the last entry, also if it has been removed: every change has a new one.
     pub last: String,
+    /// The id of the first entry; empty if there is none.
+    pub first: String,
+    /// The number of all entries so far, if the store counts them: Redis does from version 7 on.
+    pub added: Option<u64>,
 }
 
 /// A pass of the archive over the boards of a shard.
@@ -79,6 +89,36 @@ pub struct Delivery {
     pub oldest: Instant,
     /// When it was counted.
     pub delivered: Instant,
+}
+
+/// A run of the jobs of every five minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedRun {
+    /// When it began.
+    pub began: Instant,
+    /// How long it took, in milliseconds.
+    pub duration: i64,
+    /// Whether no job failed.
+    pub succeeded: bool,
+}
+
+impl RecordedRun {
+    /// Parses the stored text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split(' ').map(str::parse::<i64>);
+        let mut next = || numbers.next()?.ok();
+        Some(Self {
+            began: Instant(next()?),
+            duration: next()?,
+            succeeded: next()? == 1,
+        })
+    }
+
+    fn render(self) -> String {
+        let succeeded = u8::from(self.succeeded);
+        format!("{} {} {succeeded}", self.began.0, self.duration)
+    }
 }
 
 impl Delivery {
@@ -124,7 +164,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
         let keys = deployment.keys(shard);
         commands.push(fingerprint::read_with_definitions(&keys));
         let fields = Command::new("HMGET").arg(&keys.progress()).arg(LATE);
-        commands.push(fields.args(["archive", "pass", SNAPSHOTS, SUMS]));
+        commands.push(fields.args(["archive", "pass", SNAPSHOTS, SUMS, CRON]));
         commands.push(Command::new("XINFO").arg("STREAM").arg(&keys.outbox()));
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
@@ -149,13 +189,14 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
             pass: Pass::parse(field(2)?),
             snapshots: field(3)?.to_owned(),
             summed: field(4)?.to_owned(),
+            cron: RecordedRun::parse(field(5)?),
         });
     }
     Ok(all)
 }
 
 /// Decodes the reply to `XINFO STREAM`, a list of names and values.
-fn outbox(info: Result<Reply, StoreError>) -> Option<Outbox> {
+pub(crate) fn outbox(info: Result<Reply, StoreError>) -> Option<Outbox> {
     let info = match info {
         Ok(info) => info,
         // Nothing has been written yet.
@@ -172,7 +213,14 @@ fn outbox(info: Result<Reply, StoreError>) -> Option<Outbox> {
     Some(Outbox {
         length: value("length")?.unsigned().ok()?,
         last: value("last-generated-id")?.text().ok()?.to_owned(),
+        first: id_of(value("first-entry")).unwrap_or_default().to_owned(),
+        added: value("entries-added").and_then(|added| added.unsigned().ok()),
     })
+}
+
+/// Returns the id of an entry of a stream, if there is one.
+fn id_of(entry: Option<&Reply>) -> Option<&str> {
+    entry?.at(0).ok()?.text().ok()
 }
 
 /// Records a pass over the boards of a shard: the position of one in progress, or a complete one.
@@ -231,6 +279,17 @@ pub async fn record_delivery(deployment: &Deployment, delivery: Delivery) -> Res
     Ok(())
 }
 
+/// Records a run of cron, in one command.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn record_cron(deployment: &Deployment, run: RecordedRun) -> Result<(), Error> {
+    let set = set(&deployment.keys(0), CRON, &run.render());
+    deployment.store.run(&Pipeline::new(vec![set])).await?;
+    Ok(())
+}
+
 /// Records, for some shards, the last entry that is in the sums of the journal.
 ///
 /// # Errors
@@ -280,6 +339,21 @@ mod tests {
     }
 
     #[test]
+    fn cron_run_round_trips() {
+        for succeeded in [true, false] {
+            let run = RecordedRun {
+                began: Instant(1_795_132_800_000),
+                duration: 420,
+                succeeded,
+            };
+            assert_eq!(RecordedRun::parse(&run.render()), Some(run));
+        }
+        for odd in ["", "1", "1 2", "a 2 1"] {
+            assert_eq!(RecordedRun::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
     fn outbox_is_unknown_without_its_description() {
         let missing = StoreError::Unavailable("ERR no such key".into());
         assert_eq!(outbox(Err(missing)), Some(Outbox::default()));
@@ -288,6 +362,16 @@ mod tests {
         let described = Outbox {
             length: 2,
             last: "7-1".into(),
+            ..Outbox::default()
+        };
+        assert_eq!(outbox(Ok(Reply::parse(text).unwrap())), Some(described));
+        let text = r#"["length",1,"last-generated-id","7-1","entries-added",9,
+            "first-entry",["7-1",["length","3"]],"last-entry",["7-1",["length","3"]]]"#;
+        let described = Outbox {
+            length: 1,
+            last: "7-1".into(),
+            first: "7-1".into(),
+            added: Some(9),
         };
         assert_eq!(outbox(Ok(Reply::parse(text).unwrap())), Some(described));
         assert_eq!(outbox(Ok(Reply::Nil)), None);

@@ -2,59 +2,91 @@
 
 use crate::deployment::Deployment;
 use crate::fingerprint;
-use crate::progress::{Delivery, QUEUE};
+use crate::progress::{self, CRON, Delivery, Outbox, QUEUE, RecordedRun};
 use crate::redis::{Command, Pipeline, Reply, StoreError};
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::board::BoardKind;
+use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::error::Error;
 
 /// The state of the store and of the jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreStatus {
-    /// The outboxes of all shards; `None` without a journal.
+    /// The server, as far as its `INFO` describes it.
+    pub server: Server,
+    /// The visible entries of each board.
+    pub entries: Vec<u64>,
+    /// Changes of visibility and erasures that are not complete.
+    pub pending_changes: u64,
+    /// The outboxes of all shards; `None` without a journal, or if the store does not describe them.
     pub outbox: Option<OutboxStatus>,
+    /// Entries that wait for other shards.
+    pub shard_deliveries: u64,
     /// The last delivery of queued activity, if there has been one.
     pub delivery: Option<Delivery>,
-    /// The commands that the store has run, if it reports them.
-    pub commands: Option<Commands>,
+    /// The last recorded run of cron, if there has been one.
+    pub cron: Option<RecordedRun>,
 }
 
-/// The entries that are not in the journal yet.
+/// The outboxes of all shards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxStatus {
-    /// Their number.
+    /// The entries that are not in the journal yet.
     pub entries: u64,
     /// When the oldest one was written.
     pub oldest: Option<Instant>,
+    /// All entries so far, if the store counts them.
+    pub added: Option<u64>,
 }
 
-/// The commands of one server since it started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Commands {
-    /// Their number.
-    pub processed: u64,
-    /// The time since then, in seconds.
-    pub uptime: u64,
+/// A server of the store. A cluster has several: one of them has replied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Server {
+    /// The commands since it started.
+    pub commands: Option<u64>,
+    /// The time since it started, in seconds.
+    pub uptime: Option<u64>,
+    /// The memory in use, in bytes.
+    pub memory: Option<u64>,
+    /// The most memory that it may use, in bytes; 0 for no limit.
+    pub memory_limit: Option<u64>,
+    /// The keys that it has evicted since it started.
+    pub evicted: Option<u64>,
 }
 
-/// Reads the state, also while the circuit is open and while a rebuild locks the store.
+/// Reads the state, and the visible entries of some current boards, also while the circuit is open and while a
+/// rebuild locks the store. These are two commands, and for each shard one, one more for each board, one with a
+/// journal, and with several shards one with boards of content.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read(deployment: &Deployment) -> Result<StoreStatus, Error> {
-    let (config, first) = (&deployment.config, deployment.keys(0));
-    let queue = Command::new("HGET").arg(&first.progress()).arg(QUEUE);
-    let mut commands = vec![Command::new("INFO"), fingerprint::read(&first), queue];
-    let shards = if config.bound.journal {
-        config.shards
-    } else {
-        0
-    };
-    for shard in 0..shards {
-        let outbox = deployment.keys(shard).outbox();
-        commands.push(Command::new("XLEN").arg(&outbox));
-        let oldest = Command::new("XRANGE").arg(&outbox).arg("-").arg("+");
-        commands.push(oldest.arg("COUNT").arg("1"));
+pub async fn read(
+    deployment: &Deployment,
+    boards: &[(BoardKind, Period)],
+    today: Date,
+) -> Result<StoreStatus, Error> {
+    let config = &deployment.config;
+    let has_deliveries = config.shards > 1 && config.has_content();
+    let progress = Command::new("HMGET").arg(&deployment.keys(0).progress());
+    let mut commands = vec![Command::new("INFO"), progress.arg(QUEUE).arg(CRON)];
+    for shard in 0..config.shards {
+        let keys = deployment.keys(shard);
+        commands.push(fingerprint::read(&keys));
+        for (kind, period) in boards {
+            let board = match kind {
+                BoardKind::Members => keys.board(*period, today, None),
+                kind => keys.received_board(*kind, *period, today),
+            };
+            // As in `totals.lua`.
+            commands.push(Command::new("ZREVRANK").arg(&board).arg("#"));
+        }
+        if config.bound.journal {
+            let info = Command::new("XINFO").arg("STREAM");
+            commands.push(info.arg(&keys.outbox()));
+        }
+        if has_deliveries {
+            commands.push(Command::new("XLEN").arg(&keys.deliveries()));
+        }
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
     let mut replies = replies.into_iter();
@@ -63,27 +95,65 @@ pub async fn read(deployment: &Deployment) -> Result<StoreStatus, Error> {
         replies.next().unwrap_or_else(missing)
     };
     // Some stores do not support INFO.
-    let commands = match next() {
-        Ok(Reply::Text(info)) => Commands::parse(&info),
-        Ok(_) | Err(_) => None,
+    let server = match next() {
+        Ok(Reply::Text(info)) => Server::parse(&info),
+        Ok(_) | Err(_) => Server::default(),
     };
-    deployment.check_even_locked(&next()?)?;
-    let delivery = next()?.optional_text()?.and_then(Delivery::parse);
+    let progress = next()?;
     let mut status = StoreStatus {
-        outbox: config.bound.journal.then(OutboxStatus::default),
-        delivery,
-        commands,
+        server,
+        entries: vec![0; boards.len()],
+        outbox: config.bound.journal.then_some(NO_ENTRIES),
+        delivery: progress.at(0)?.optional_text()?.and_then(Delivery::parse),
+        cron: progress
+            .at(1)?
+            .optional_text()?
+            .and_then(RecordedRun::parse),
+        ..StoreStatus::default()
     };
-    if let Some(outbox) = &mut status.outbox {
-        for _ in 0..shards {
-            outbox.entries += next()?.unsigned()?;
-            let entries = next()?;
-            let id = entries.at(0)?.at(0).ok().and_then(|id| id.text().ok());
-            let oldest = id.and_then(written);
-            outbox.oldest = outbox.oldest.into_iter().chain(oldest).min();
+    for _ in 0..config.shards {
+        let stored = next()?;
+        deployment.check_even_locked(&stored)?;
+        let pending = stored.optional_text()?.unwrap_or_default();
+        // A line for each follows the settings.
+        status.pending_changes += pending.lines().skip(1).count() as u64;
+        for entries in &mut status.entries {
+            *entries += next()?.optional_unsigned()?.unwrap_or_default();
+        }
+        if config.bound.journal {
+            let of_shard = progress::outbox(next());
+            let sum = status.outbox.zip(of_shard);
+            status.outbox = sum.map(|(sum, of_shard)| sum.plus(&of_shard));
+        }
+        if has_deliveries {
+            status.shard_deliveries += next()?.unsigned()?;
         }
     }
     Ok(status)
+}
+
+/// The sum of no outboxes.
+const NO_ENTRIES: OutboxStatus = OutboxStatus {
+    entries: 0,
+    oldest: None,
+    added: Some(0),
+};
+
+impl OutboxStatus {
+    /// Adds the outbox of a shard.
+    fn plus(self, outbox: &Outbox) -> Self {
+        let oldest = written(&outbox.first);
+        // An outbox that does not exist has had no entries.
+        let added = match outbox.last.as_str() {
+            "" => Some(0),
+            _ => outbox.added,
+        };
+        Self {
+            entries: self.entries + outbox.length,
+            oldest: self.oldest.into_iter().chain(oldest).min(),
+            added: self.added.zip(added).map(|(sum, added)| sum + added),
+        }
+    }
 }
 
 /// Returns when an entry of a stream was written: its id begins with Unix ms.
@@ -91,17 +161,20 @@ fn written(id: &str) -> Option<Instant> {
     id.split('-').next()?.parse().ok().map(Instant)
 }
 
-impl Commands {
+impl Server {
     /// Parses the reply to `INFO`.
-    fn parse(info: &str) -> Option<Self> {
+    fn parse(info: &str) -> Self {
         let number = |name: &str| {
             let mut values = info.lines().filter_map(|line| line.strip_prefix(name));
             values.next()?.trim().parse().ok()
         };
-        Some(Self {
-            processed: number("total_commands_processed:")?,
-            uptime: number("uptime_in_seconds:")?,
-        })
+        Self {
+            commands: number("total_commands_processed:"),
+            uptime: number("uptime_in_seconds:"),
+            memory: number("used_memory:"),
+            memory_limit: number("maxmemory:"),
+            evicted: number("evicted_keys:"),
+        }
     }
 }
 
@@ -110,20 +183,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_parsed_from_info() {
-        let info = "# Server\r\nuptime_in_seconds:5678\r\n\r\n# Stats\r\ntotal_commands_processed:1234\r\n";
-        let commands = Commands {
-            processed: 1234,
-            uptime: 5678,
+    fn server_is_known_as_far_as_info_describes_it() {
+        let info = "# Server\r\nuptime_in_seconds:5678\r\n\r\n# Stats\r\ntotal_commands_processed:1234\r\n\
+            used_memory_human:1K\r\nused_memory:1024\r\nmaxmemory:x\r\n";
+        let server = Server {
+            commands: Some(1234),
+            uptime: Some(5678),
+            memory: Some(1024),
+            ..Server::default()
         };
-        assert_eq!(Commands::parse(info), Some(commands));
-        for partial in [
-            "",
-            "uptime_in_seconds:1",
-            "total_commands_processed:x\nuptime_in_seconds:1",
-        ] {
-            assert_eq!(Commands::parse(partial), None, "{partial}");
-        }
+        assert_eq!(Server::parse(info), server);
+        assert_eq!(Server::parse(""), Server::default());
+    }
+
+    #[test]
+    fn outboxes_of_shards_add_up() {
+        let outbox = |length, first: &str, added| Outbox {
+            length,
+            last: "9-0".into(),
+            first: first.into(),
+            added,
+        };
+        let sum = NO_ENTRIES.plus(&outbox(2, "7-1", Some(5)));
+        let sum = sum.plus(&outbox(1, "5-0", Some(1)));
+        let sum = sum.plus(&outbox(0, "", Some(4)));
+        let expected = OutboxStatus {
+            entries: 3,
+            oldest: Some(Instant(5)),
+            added: Some(10),
+        };
+        assert_eq!(sum.plus(&Outbox::default()), expected);
+        assert_eq!(sum.plus(&outbox(0, "", None)).added, None);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(crate) struct Services {
     pub aborting: bool,
     /// Rate limiters that never reach their limit: plain workerd has none.
     pub limited: bool,
+    /// The dataset of Analytics Engine, whose data points are logged.
+    pub analytics: bool,
     /// Seconds between two checks of a live board; 0 for the Worker's own.
     pub check_interval: u64,
     /// Whether a request runs cron.
@@ -69,6 +71,7 @@ pub(crate) fn config(
         live,
         limited,
         aborting,
+        analytics,
         ..
     }: Services,
 ) -> String {
@@ -112,6 +115,19 @@ pub(crate) fn config(
             extensions,
             "\n  extensions = [(modules = [(name = \"limiter\", internal = true, esModule = {})])],",
             quoted(code)
+        );
+    }
+    if analytics {
+        bindings.push_str("    (name = \"ANALYTICS\", analyticsEngine = \"points\"),\n");
+        // workerd sends each data point as JSON.
+        let code = "export default { async fetch(request) { \
+            console.log(`POINT ${await request.text()}`); return new Response() } }";
+        let _ = write!(
+            services,
+            "\n    (name = \"points\", worker = (modules = [(name = \"points.js\", esModule = {})], \
+             compatibilityDate = {})),",
+            quoted(code),
+            quoted(date)
         );
     }
     let modules: Vec<_> = modules.iter().map(|name| module(name)).collect();

@@ -60,5 +60,5 @@ pub use shared::{gateway, redis, unique_prefix};
 pub use store_proxy::StoreProxy;
 pub use stream::{Event, Stream};
 pub use until::until;
-pub use worker::{Worker, WorkerBuilder};
+pub use worker::{DataPoint, Worker, WorkerBuilder};
 pub use wrangler::{CronCost, Wrangler};

@@ -86,7 +86,11 @@ impl Worker {
         std::fs::write(&path, config).expect("the configuration");
 
         let mut command = Command::new(repository::npm("workerd"));
-        command.args(["serve", "--control-fd=1"]).arg(path);
+        command.args(["serve", "--control-fd=1"]);
+        if services.analytics {
+            command.arg("--experimental");
+        }
+        command.arg(path);
         command.current_dir(folder.path());
         let (child, port) = ServerProcess::start("workerd", "KILL", &command, listening_port)
             .unwrap_or_else(|reason| panic!("{reason}"));
@@ -131,6 +135,47 @@ impl Worker {
     #[must_use]
     pub fn log(&self) -> String {
         self.child.log()
+    }
+
+    /// Returns the data points that the Worker has written so far; requires [`WorkerBuilder::analytics`].
+    ///
+    /// # Panics
+    ///
+    /// Panics when one is not as workerd sends it.
+    #[must_use]
+    pub fn points(&self) -> Vec<DataPoint> {
+        let log = self.child.log();
+        let points = log.lines().filter_map(|line| line.split_once("POINT "));
+        points.map(|(_, point)| DataPoint::parse(point)).collect()
+    }
+}
+
+/// A data point of Workers Analytics Engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataPoint {
+    /// The index.
+    pub index: String,
+    /// The texts that were written.
+    pub blobs: Vec<String>,
+    /// All numbers, with zeros after those that were written.
+    pub doubles: [f64; 20],
+}
+
+impl DataPoint {
+    /// Parses the JSON that workerd sends: a text is a list of its bytes.
+    fn parse(json: &str) -> Self {
+        let json: Value = serde_json::from_str(json).expect("JSON");
+        let text = |name: &str| {
+            let bytes: Vec<u8> = serde_json::from_value(json.get(name)?.clone()).expect("bytes");
+            Some(String::from_utf8(bytes).expect("UTF-8"))
+        };
+        let blobs = (1..).map_while(|number| text(&format!("blob{number}")));
+        let double = |index: usize| json[format!("double{}", index + 1)].as_f64();
+        Self {
+            index: text("index1").expect("an index"),
+            blobs: blobs.collect(),
+            doubles: std::array::from_fn(|index| double(index).expect("a number")),
+        }
     }
 }
 
@@ -268,7 +313,17 @@ impl WorkerBuilder {
         self
     }
 
-    /// Runs cron on request as wrangler does, see [`Api::minute`], for [`start`](Self::start).
+    /// Binds the dataset of Analytics Engine. In plain workerd its data points are logged, see
+    /// [`Worker::points`]; wrangler drops them.
+    #[must_use]
+    pub fn analytics(mut self) -> Self {
+        self.services.analytics = true;
+        self.bindings.analytics = true;
+        self
+    }
+
+    /// Runs cron on request as wrangler does, see [`Api::minute`], and the consumer of the queue for
+    /// `POST /cdn-cgi/handler/queue` with a list of messages, for [`start`](Self::start).
     #[must_use]
     pub fn cron(mut self) -> Self {
         self.services.cron = true;
@@ -387,13 +442,18 @@ fn shift_clock(folder: &Path, milliseconds: u64) -> String {
     wrap_entry(folder, "unshifted.js", &entry)
 }
 
-/// Wraps the entry point in a module that runs cron on request. Returns the name of the wrapped module.
+/// Wraps the entry point in a module that runs cron and the queue's consumer on request. Returns the name of the wrapped module.
 fn add_cron(folder: &Path) -> String {
     let entry = "import rank from './rank.js'
 export * from './rank.js'
 export default {
   async fetch(request, env, context) {
     const { pathname, searchParams } = new URL(request.url)
+    if (pathname === '/cdn-cgi/handler/queue') {
+      const message = (body, index) => ({ id: `${index}`, body, timestamp: new Date(), attempts: 1, ack() {}, retry() {} })
+      await rank.queue({ messages: (await request.json()).map(message) }, env, context)
+      return new Response('ok')
+    }
     if (pathname !== '/cdn-cgi/handler/scheduled') return rank.fetch(request, env, context)
     await rank.scheduled({ cron: searchParams.get('cron') }, env, context)
     return new Response('ok')

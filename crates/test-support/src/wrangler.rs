@@ -29,6 +29,7 @@ pub(crate) struct Bindings {
     pub archive: bool,
     pub journal: bool,
     pub live: bool,
+    pub analytics: bool,
     pub queues: Option<Queues>,
 }
 
@@ -101,6 +102,10 @@ impl Wrangler {
                 .as_object_mut()
                 .expect("a table")
                 .remove("kv_namespaces");
+        }
+        if !bindings.analytics {
+            let config = config.as_object_mut().expect("a table");
+            config.remove("analytics_engine_datasets");
         }
         if !bindings.live {
             let config = config.as_object_mut().expect("a table");

@@ -91,7 +91,7 @@ pub fn cases() -> Vec<Case> {
     let detail = "takes 1 to 64 of A-Z a-z 0-9 _ . : -";
     add("PREFIX", detail, &[json!("a".repeat(65))]);
     let detail = "number 2 is neither a key nor scopes and a key such as activity+profiles:KEY; \
-        scopes are activity, profiles, content, admin, and no key contains ':'";
+        scopes are activity, profiles, content, admin, metrics, and no key contains ':'";
     let keys = ["write:s3cret", "admin:", "admin:s3cret:more"];
     let keys = keys.map(|key| json!(format!("one,{key}")));
     add("SERVICE_KEYS", detail, &keys);

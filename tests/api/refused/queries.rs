@@ -326,6 +326,7 @@ fn unknown_parameters() -> Vec<Case> {
             "must be en or zh-Hans",
         ),
         ("/v1/status?verbose", "verbose", NO_PARAMETERS),
+        ("/metrics?name", "name", NO_PARAMETERS),
         ("/v1/users/42?=1", "", NO_PARAMETERS),
     ];
     let mut cases: Vec<Case> = rows

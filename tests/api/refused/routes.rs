@@ -56,6 +56,7 @@ pub fn cases() -> Vec<Case> {
         (Method::POST, "/docs", "GET, HEAD"),
         (Method::POST, "/v1/users/42/card", "GET, HEAD"),
         (Method::POST, "/v1/status", "GET, HEAD"),
+        (Method::POST, "/metrics", "GET, HEAD"),
     ];
     let paths = paths.into_iter().map(|path| get(path, unknown_path()));
     let methods = methods

@@ -18,7 +18,7 @@ const MEMBERS: usize = 100;
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// The routes by title.
-const ROUTES: [(&str, &str); 25] = [
+const ROUTES: [(&str, &str); 26] = [
     ("top 30", "/v1/ranking/week?limit=30"),
     (
         "top 30 with movement",
@@ -68,6 +68,7 @@ const ROUTES: [(&str, &str); 25] = [
     ("numbers of 30 days", "/v1/stats"),
     ("digest of a week", DIGEST),
     ("feed of past weeks", "/v1/feed.json"),
+    ("metrics", "/metrics"),
 ];
 
 /// The digest of the current week.

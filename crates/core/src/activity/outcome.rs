@@ -136,6 +136,12 @@ impl Counted {
         }
     }
 
+    /// Returns the value of `outcome`.
+    #[must_use]
+    pub fn outcome(&self) -> &'static str {
+        self.outcome
+    }
+
     /// Returns the response to an activity that the queue holds until the store is available.
     #[must_use]
     pub fn queued(decimals: u32) -> Self {

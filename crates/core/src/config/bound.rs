@@ -16,6 +16,8 @@ pub struct Bound {
     pub snapshots: bool,
     /// Live boards, which share one store read among all watchers.
     pub live: bool,
+    /// The dataset that receives a data point for each request and job.
+    pub analytics: bool,
 }
 
 impl Bound {
@@ -33,6 +35,7 @@ impl Bound {
             ("journal", self.journal),
             ("snapshots", self.snapshots),
             ("live", self.live),
+            ("analytics", self.analytics),
         ];
         all.into_iter()
             .filter_map(|(name, bound)| bound.then_some(name))

@@ -11,11 +11,19 @@ pub enum Scope {
     Content,
     /// Erases and moderates users.
     Admin,
+    /// Reads the metrics, and nothing else.
+    Metrics,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 4] = [Self::Activity, Self::Profiles, Self::Content, Self::Admin];
+    pub const ALL: [Self; 5] = [
+        Self::Activity,
+        Self::Profiles,
+        Self::Content,
+        Self::Admin,
+        Self::Metrics,
+    ];
 
     /// Returns the name used in `SERVICE_KEYS` and responses.
     #[must_use]
@@ -25,6 +33,7 @@ impl Scope {
             Self::Profiles => "profiles",
             Self::Content => "content",
             Self::Admin => "admin",
+            Self::Metrics => "metrics",
         }
     }
 
@@ -83,7 +92,7 @@ mod tests {
         }
         assert_eq!(
             names(Scopes::ALL),
-            ["activity", "profiles", "content", "admin"]
+            ["activity", "profiles", "content", "admin", "metrics"]
         );
     }
 

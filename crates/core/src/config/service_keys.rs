@@ -26,8 +26,8 @@ impl ServiceKeys {
             let (key, scopes) = parse_key(&word).ok_or_else(|| {
                 let remedy = format!(
                     "number {number} is neither a key nor scopes and a key such as \
-                     activity+profiles:KEY; scopes are activity, profiles, content, admin, and no key \
-                     contains ':'"
+                     activity+profiles:KEY; scopes are activity, profiles, content, admin, \
+                     metrics, and no key contains ':'"
                 );
                 Error::Misconfigured(NAME, remedy)
             })?;

@@ -1,0 +1,116 @@
+//! Reads what the metrics need of the journal's database, in one query.
+
+use crate::archive::deployment_id;
+use crate::platform::d1::{Database, Statement};
+use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+
+/// What the database of the journal knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JournalMetrics {
+    /// When the last entry was written to the outbox; `None` if there is no entry.
+    pub last: Option<Instant>,
+    /// The instant until which the sums have all changes; `None` if nothing has been summed up.
+    pub summed: Option<Instant>,
+    /// The messages to webhooks that wait.
+    pub messages: i64,
+    /// When the oldest of these messages happened.
+    pub oldest: Option<Instant>,
+    /// The sums of the day: action, activities after undos, and net points in smallest steps. An empty action
+    /// is for the members whose first counted activity was on that day.
+    pub sums: Vec<(String, i64, i64)>,
+}
+
+/// Rows of a word and two integers, without a `-1`. The rows read are one for each shard, each waiting message
+/// and each action of the day: the last entry of a shard is found by an index, and its id begins with Unix ms.
+/// Without the other index, the database would read the messages of 30 days.
+const METRICS: &str = "SELECT 'last ' || IFNULL(MAX(CAST((SELECT MAX(id) FROM journal WHERE site = ?1 \
+    AND shard = value) AS INTEGER)), -1) || ' -1' AS text FROM json_each(?3) \
+    UNION ALL SELECT 'summed ' || at || ' -1' FROM summed WHERE site = ?1 \
+    UNION ALL SELECT 'waiting ' || COUNT(*) || ' ' || IFNULL(MIN(at), -1) \
+    FROM deliveries INDEXED BY deliveries_by_due WHERE site = ?1 AND state = 'pending' \
+    UNION ALL SELECT '=' || action || ' ' || count || ' ' || points FROM sums WHERE site = ?1 AND date = ?2";
+
+/// Reads the metrics, with the sums of a day.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read(
+    journal: &Database,
+    config: &Config,
+    today: Date,
+) -> Result<JournalMetrics, Error> {
+    let shards = 0..config.shards;
+    let shards = serde_json::to_string(&shards.collect::<Vec<_>>()).unwrap_or_default();
+    let values = vec![
+        deployment_id(config).into(),
+        today.to_string().into(),
+        shards.into(),
+    ];
+    let rows = journal.texts(Statement::new(METRICS, values)).await?;
+    let mut metrics = JournalMetrics::default();
+    for row in &rows {
+        metrics.add(row);
+    }
+    Ok(metrics)
+}
+
+impl JournalMetrics {
+    /// Adds a row; one of another form does not exist.
+    fn add(&mut self, row: &str) {
+        let mut words = row.split(' ');
+        let word = words.next().unwrap_or_default();
+        let mut next = || words.next().and_then(|number| number.parse::<i64>().ok());
+        let (Some(first), Some(second)) = (next(), next()) else {
+            return;
+        };
+        let instant = |millis| (millis >= 0).then_some(Instant(millis));
+        match word {
+            "last" => self.last = instant(first),
+            "summed" => self.summed = instant(first),
+            "waiting" => (self.messages, self.oldest) = (first, instant(second)),
+            action => {
+                let action = action.trim_start_matches('=').to_owned();
+                self.sums.push((action, first, second));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_decoded_by_their_word() {
+        let mut metrics = JournalMetrics::default();
+        for row in [
+            "last 5 -1",
+            "summed 6 -1",
+            "waiting 2 7",
+            "= 3 0",
+            "=like -1 -2",
+            "=last 1 2",
+        ] {
+            metrics.add(row);
+        }
+        let expected = JournalMetrics {
+            last: Some(Instant(5)),
+            summed: Some(Instant(6)),
+            messages: 2,
+            oldest: Some(Instant(7)),
+            sums: vec![
+                (String::new(), 3, 0),
+                ("like".into(), -1, -2),
+                ("last".into(), 1, 2),
+            ],
+        };
+        assert_eq!(metrics, expected);
+        let mut none = JournalMetrics::default();
+        none.add("last -1 -1");
+        none.add("waiting 0 -1");
+        assert_eq!(none, JournalMetrics::default());
+    }
+}
