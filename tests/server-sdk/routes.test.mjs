@@ -102,6 +102,7 @@ const CALLS = [
   ['retryDelivery', { id: `msg_${'0'.repeat(32)}` }, 404],
   ['getStats', {}, { timezone: 'UTC', days: [{ active: 1 }] }],
   ['getStatus', {}, { store: { circuit: 'closed' } }],
+  ['getMetrics', {}, /^activity_rank_store_up 1$[\s\S]*# EOF\n$/m],
   ['getDigest', { week: '2026-W01' }, { period: { id: '2026-W01' }, total: 0 }],
   ['getAtomFeed', {}, /<feed /],
   ['getJsonFeed', {}, { items: [] }],

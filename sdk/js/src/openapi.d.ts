@@ -1009,6 +1009,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metrics for Prometheus
+         * @description Returns the state of the store, the boards, the jobs and the journal in the OpenMetrics format. Requires the scope `metrics`. While the store or the database of the journal does not respond, `activity_rank_store_up` or `activity_rank_journal_up` is 0, and what it knows is left out. No label names a user, a target or a group.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -2269,7 +2289,7 @@ export interface components {
                 /** @description Origins whose pages may call the API. */
                 allowed_origins: string[];
                 /** @description Optional bindings that are present. */
-                bound: ("queue" | "archive" | "journal" | "snapshots" | "live")[];
+                bound: ("queue" | "archive" | "journal" | "snapshots" | "live" | "analytics")[];
             } | null;
             warnings: string[];
         };
@@ -5563,6 +5583,38 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metrics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example # TYPE activity_rank_store_up gauge
+                     *     # HELP activity_rank_store_up Whether the store responded.
+                     *     activity_rank_store_up 1
+                     *     # EOF
+                     */
+                    "application/openmetrics-text": string;
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

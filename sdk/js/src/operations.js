@@ -53,6 +53,7 @@ export const OPERATIONS = /** @type {const} */ ({
   getDigest: ['GET', '/v1/digest/{week}'],
   getAtomFeed: ['GET', '/v1/feed.atom'],
   getJsonFeed: ['GET', '/v1/feed.json'],
+  getMetrics: ['GET', '/metrics'],
   getHealth: ['GET', '/healthz'],
   getOpenApi: ['GET', '/openapi.json'],
   getPage: ['GET', '/'],

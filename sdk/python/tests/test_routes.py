@@ -244,6 +244,7 @@ def test_service(api: Any, public: Any) -> None:
     stats = api.get_stats(from_=today(), to=today())
     assert [day["date"] for day in stats["days"]] == [today()]
     assert api.get_status()["store"]["circuit"] == "closed"
+    assert "activity_rank_store_up 1\n" in api.get_metrics()
     health = public.get_health()
     assert (health["status"], health["configured"]["content_periods"]) == ("ok", ["day", "week", "all"])
     assert public.get_open_api()["openapi"].startswith("3.1")

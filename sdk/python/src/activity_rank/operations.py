@@ -1264,6 +1264,24 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_metrics(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the metrics for Prometheus.
+
+        Returns the state of the store, the boards, the jobs and the journal in the OpenMetrics format. Requires the
+        scope `metrics`. While the store or the database of the journal does not respond, `activity_rank_store_up` or
+        `activity_rank_journal_up` is 0, and what it knows is left out. No label names a user, a target or a group.
+
+        `GET /metrics`
+        """
+        return self._call(
+            routes.GET_METRICS,
+            timeout=timeout,
+        )
+
     def get_health(
         self,
         *,
@@ -2629,6 +2647,24 @@ class AsyncOperations(ABC):
         """
         return await self._call(
             routes.GET_JSON_FEED,
+            timeout=timeout,
+        )
+
+    async def get_metrics(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the metrics for Prometheus.
+
+        Returns the state of the store, the boards, the jobs and the journal in the OpenMetrics format. Requires the
+        scope `metrics`. While the store or the database of the journal does not respond, `activity_rank_store_up` or
+        `activity_rank_journal_up` is 0, and what it knows is left out. No label names a user, a target or a group.
+
+        `GET /metrics`
+        """
+        return await self._call(
+            routes.GET_METRICS,
             timeout=timeout,
         )
 

@@ -76,6 +76,7 @@ GET_STATUS: Route[types.Status] = Route("getStatus", "GET", "/v1/status", "json"
 GET_DIGEST: Route[types.Digest] = Route("getDigest", "GET", "/v1/digest/{week}", "json")
 GET_ATOM_FEED: Route[str] = Route("getAtomFeed", "GET", "/v1/feed.atom", "text")
 GET_JSON_FEED: Route[types.JsonFeed] = Route("getJsonFeed", "GET", "/v1/feed.json", "json")
+GET_METRICS: Route[str] = Route("getMetrics", "GET", "/metrics", "text")
 GET_HEALTH: Route[types.Health] = Route("getHealth", "GET", "/healthz", "json")
 GET_OPEN_API: Route[dict[str, Any]] = Route("getOpenApi", "GET", "/openapi.json", "json")
 GET_PAGE: Route[str] = Route("getPage", "GET", "/", "text")
@@ -138,6 +139,7 @@ ALL: tuple[Route[Any], ...] = (
     GET_DIGEST,
     GET_ATOM_FEED,
     GET_JSON_FEED,
+    GET_METRICS,
     GET_HEALTH,
     GET_OPEN_API,
     GET_PAGE,

@@ -1235,7 +1235,7 @@ class HealthConfigured(TypedDict):
     """The variables for user tokens that are set."""
     allowed_origins: list[str]
     """Origins whose pages may call the API."""
-    bound: list[Literal["queue", "archive", "journal", "snapshots", "live"]]
+    bound: list[Literal["queue", "archive", "journal", "snapshots", "live", "analytics"]]
     """Optional bindings that are present."""
 
 
