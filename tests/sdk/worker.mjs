@@ -13,17 +13,18 @@ import { spawnTied, stopTied, waitForLine } from './support.mjs'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Starts the Worker with variables. Without `live` there are no event streams, and without `databases` no archive and no
- * journal. Returns its URL and a function that stops it.
+ * Starts the Worker with variables. Without `live` there are no event streams, without `databases` no archive and no
+ * journal, and without `queues` no queues. Returns its URL and a function that stops it.
  */
 export const startWorker = (vars, options = {}) => startWrangler(workerConfig(vars, options))
 
 /** Returns the configuration with which `startWorker` starts the Worker. */
-export function workerConfig(vars, { live = false, databases = false } = {}) {
-  // wrangler.toml without the bindings that need to be created first: namespaces, queues and, by default, databases.
+export function workerConfig(vars, { live = false, databases = false, queues = false } = {}) {
+  // wrangler.toml without the bindings that need to be created first: namespaces and, by default, queues and databases.
   const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
   const config = { ...rawConfig, ...rawConfig.env.development, vars }
-  for (const key of ['build', 'env', 'kv_namespaces', 'queues', 'triggers']) delete config[key]
+  for (const key of ['build', 'env', 'kv_namespaces', 'analytics_engine_datasets', 'triggers']) delete config[key]
+  if (!queues) delete config.queues
   if (!databases) delete config.d1_databases
   if (!live) delete config.durable_objects
   config.main = join(ROOT, config.main)
