@@ -17,7 +17,7 @@ export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy ecosystem test-python conformance schema fuzz faults live pictures vitals bench cost growth \
+	test-cli test-gateway test-web test-shards test-deploy ecosystem test-python test-recipes test-metrics test-debian conformance schema fuzz faults live pictures vitals bench cost growth \
 	gateway memory moderation recount dev cluster deploy release clean
 
 help: ## list these targets
@@ -107,11 +107,23 @@ test-deploy: build ## a deployment to each environment without the upload, the W
 	scripts/test --only api deploy_artifact:: reqwest_transport::
 	scripts/check-size
 
-ecosystem: test-python ## tests that need more than Rust and Node.js: the Python package; not part of `make test`
+ecosystem: test-python test-recipes test-metrics test-debian ## tests that need more than Rust and Node.js; not part of `make test`
 
 test-python: build ## the Python package against the Worker: mypy and pytest
 	@scripts/test --gateway
 	scripts/test-python
+
+test-recipes: build test-tools ## recipes with PHP, WordPress, Go, Hugo, Astro and Next.js
+	@scripts/test --gateway
+	scripts/test-ecosystem
+
+test-metrics: build ## /metrics with a real Prometheus: format, dashboard, alerts
+	@scripts/test --gateway
+	scripts/test-metrics
+
+test-debian: tools ## the Debian package of the programs
+	cargo build --quiet -p redis-rest -p activity-rank-cli
+	scripts/release-deb target/debug target/debian
 
 schema: build test-tools ## send requests generated from the OpenAPI document: CASES=20000 SEED=1
 	@scripts/test --gateway
@@ -188,6 +200,7 @@ deploy: build ## deploy to Cloudflare, with migrations: ENVIRONMENT=preview (the
 release: build ## the files of a release in target/release-files, and the gateway's image: IMAGE=redis-rest
 	scripts/release-worker
 	scripts/release-binaries
+	scripts/release-deb
 	scripts/release-npm
 	scripts/release-python
 	scripts/release-image
