@@ -49,7 +49,10 @@ export function freePort() {
   })
 }
 
-/** Starts redis-server and the gateway. Returns the gateway's URL, its token, and a function that stops both. */
+/**
+ * Starts redis-server and the gateway. Returns the gateway's URL, its token, the port of Redis, and functions that stop Redis
+ * or both.
+ */
 export async function startGateway() {
   const port = await freePort()
   const redis = spawnTied('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'])
@@ -60,5 +63,6 @@ export async function startGateway() {
     REDIS_REST_TOKEN: TOKEN,
   })
   const [, url] = await waitForLine(gateway, /^redis-rest listening on (http:.*)$/)
-  return { url, token: TOKEN, stop: () => Promise.all([gateway, redis].map(stopTied)) }
+  const stopRedis = () => stopTied(redis)
+  return { url, token: TOKEN, redisPort: port, stopRedis, stop: () => Promise.all([stopTied(gateway), stopRedis()]) }
 }

@@ -1,0 +1,197 @@
+// The commands of all documents: each is run as it is written, or is listed with what runs it.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+
+import { blocksOf, documents, patternOf, ROOT, textOf } from './blocks.mjs'
+import { startCloudflare } from './cloudflare.mjs'
+import { freePort, startDevelopment } from './development.mjs'
+import { ELSEWHERE, isRunElsewhere } from './elsewhere.mjs'
+import { Runner } from './runner.mjs'
+
+/** The service key, the secret and the token of `make dev`. */
+const SECRETS = Object.fromEntries(
+  [...textOf('dev.vars').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+)
+
+/** Documents that another test runs. */
+const OWN_TESTS = {
+  'docs/troubleshooting.md': 'troubleshooting.test.mjs',
+}
+
+/**
+ * What documents need: `files` that the reader has, the `environment` that the text names, `requests` that wrangler must
+ * make. They run in this order: the last ones replace data.
+ * @type {[document: string, needs?: { files?: Record<string, string>, environment?: () => Record<string, string>, requests?: string[] }][]}
+ */
+const DOCUMENTS = [
+  [
+    'README.md',
+    { requests: ['secrets', 'secrets', 'secrets'].map((name) => `PUT workers/scripts/activity-rank/${name}`) },
+  ],
+  ['CONTRIBUTING.md'],
+  ['sdk/js/README.md', { files: { 'package.json': '{"type":"module"}' } }],
+  ['sdk/python/README.md'],
+  ['crates/redis-rest/README.md'],
+  ['docs/webhooks.md', { requests: ['PUT workers/scripts/activity-rank/secrets'] }],
+  [
+    'crates/cli/README.md',
+    {
+      files: { 'log.csv': 'created,member_id,type,post\n2026-11-20T08:00:00Z,csv-reader,like,post-7\n' },
+      environment: () => ({ ACTIVITY_RANK_URL: app.url, ACTIVITY_RANK_KEY: SECRETS.SERVICE_KEYS }),
+    },
+  ],
+  ['docs/api.md', { environment: () => ({ DEPLOYMENT: app.url, KEY: SECRETS.SERVICE_KEYS }) }],
+  [
+    'docs/operations.md',
+    {
+      requests: [...Array(4).fill('PUT workers/scripts/activity-rank/secrets'), 'POST queues', 'POST queues'],
+    },
+  ],
+]
+
+let app, cloudflare, npmPackage
+
+/** What documents have, and what takes its place. */
+const replacements = (ports) => [
+  ['http://127.0.0.1:8787', app.url],
+  ['http://127.0.0.1:8079', app.gateway],
+  ['https://activity-rank.example.com', app.url],
+  ['https://www.example.com', 'http://localhost:8080'],
+  ['UPSTASH_REDIS_REST_URL=https://…', `UPSTASH_REDIS_REST_URL=${app.gateway}`],
+  ['UPSTASH_REDIS_REST_TOKEN=…', `UPSTASH_REDIS_REST_TOKEN=${SECRETS.UPSTASH_REDIS_REST_TOKEN}`],
+  ['ACTIVITY_RANK_URL=https://…', `ACTIVITY_RANK_URL=${app.url}`],
+  ['ACTIVITY_RANK_KEY=…', `ACTIVITY_RANK_KEY=${SECRETS.SERVICE_KEYS}`],
+  ['cargo run -p activity-rank-cli --', 'activity-rank'],
+  // Without a terminal, nobody can confirm.
+  ['--environment production --apply', '--environment production --apply --yes'],
+  ['npm install @activity-rank/server', `npm install ${npmPackage}`],
+  ...ports,
+]
+
+describe('commands run as they are written:', { concurrency: 1 }, () => {
+  before(async () => {
+    app = await startDevelopment()
+    cloudflare = await startCloudflare()
+    const archive = execFileSync(join(ROOT, 'scripts/release-npm'), { encoding: 'utf8' }).trim().split('\n').at(-1)
+    npmPackage = join(ROOT, archive ?? '')
+  })
+  after(async () => {
+    await cloudflare?.stop()
+    await app?.stop()
+  })
+
+  for (const [document, { files = {}, environment = () => ({}), requests = [] } = {}] of DOCUMENTS) {
+    it(document, async (t) => {
+      /** @type {[string, string][]} */
+      const ports = []
+      // The gateway's own document starts one of its own.
+      if (document === 'crates/redis-rest/README.md') {
+        const [redis, gateway] = [await freePort(), await freePort()]
+        ports.push(['redis-server', `redis-server --port ${redis}`])
+        ports.push([
+          'cargo run --release -p redis-rest',
+          `REDIS_URL=redis://127.0.0.1:${redis} LISTEN=127.0.0.1:${gateway} redis-rest`,
+        ])
+        ports.push([app.gateway, `http://127.0.0.1:${gateway}`])
+      }
+      const folder = document === 'sdk/js/README.md' ? undefined : app.folder
+      const env = { ...cloudflare.env, ...environment() }
+      const runner = new Runner(document, { replacements: replacements(ports), env, folder })
+      t.after(() => runner.stop())
+      for (const [name, text] of Object.entries(files)) runner.write(name, text)
+      cloudflare.requests.splice(0)
+      await runner.run()
+      assert.deepEqual(cloudflare.requests, requests)
+    })
+  }
+})
+
+const commandBlocks = () => documents().flatMap((path) => blocksOf(path).filter(({ language }) => language === 'sh'))
+
+it('each document with commands is run', () => {
+  const ran = new Set([...DOCUMENTS.map(([path]) => path), ...Object.keys(OWN_TESTS)])
+  const missing = new Set(
+    commandBlocks()
+      .map(({ document }) => document)
+      .filter((path) => !ran.has(path)),
+  )
+  assert.deepEqual([...missing], [])
+  for (const path of ran) assert.ok(existsSync(join(ROOT, path)), path)
+  for (const [path, name] of Object.entries(OWN_TESTS)) {
+    assert.ok(readFileSync(new URL(name, import.meta.url), 'utf8').includes(path), `${name} does not run ${path}`)
+  }
+})
+
+/** A block of `bash` or `console` would be run by nobody. */
+it('commands are in blocks of sh', () => {
+  const others = documents().flatMap((path) =>
+    blocksOf(path).filter(({ language }) => ['', 'bash', 'shell', 'console', 'zsh'].includes(language)),
+  )
+  assert.deepEqual(
+    others.map(({ document, line }) => `${document}:${line}`),
+    [],
+  )
+})
+
+it('each command that is run elsewhere is in a document', () => {
+  const lines = commandBlocks().flatMap(({ code }) => code.split('\n'))
+  for (const [pattern, runner] of ELSEWHERE) {
+    assert.ok(
+      lines.some((line) => pattern.test(line.trim())),
+      `${pattern} is in no document`,
+    )
+    assert.ok(existsSync(join(ROOT, runner)), runner)
+  }
+})
+
+it('each target of make in a document exists', () => {
+  const targets = new Set([...textOf('Makefile').matchAll(/^([a-z-]+):/gm)].map(([, name]) => name))
+  const named = documents()
+    .filter((path) => path !== 'CHANGELOG.md')
+    .flatMap((path) => [...textOf(path).matchAll(/(?:`|^)make ([a-z-]+)/gm)].map(([, name]) => name))
+  assert.ok(named.length > 20)
+  assert.deepEqual(
+    named.filter((name) => !targets.has(name)),
+    [],
+  )
+})
+
+describe('blocks', () => {
+  const text = [
+    '# A document',
+    'Save this as `page.html`:\n\n```html\n<p>\n```',
+    'Start it, and leave it\nrunning:\n\n```sh\nnode server.mjs\n```',
+    'Then:\n\n```sh\nmake dev\ncurl localhost\n```\n\n```text\n{"score":…}\n```',
+    '```json\n{}\n```',
+  ].join('\n\n')
+
+  it('the text above a block says its role', () => {
+    const roles = blocksOf('a.md', text).map(({ role, name, code }) => [role, name, code])
+    assert.deepEqual(roles, [
+      ['file', 'page.html', '<p>\n'],
+      ['server', '', 'node server.mjs\n'],
+      ['commands', '', 'make dev\ncurl localhost\n'],
+      ['output', '', '{"score":…}\n'],
+      ['example', '', '{}\n'],
+    ])
+  })
+
+  it('output matches with its ellipses and dates', () => {
+    const pattern = patternOf('{"day":"2026-11-20","week":"2026-W47",\n "rank":…,"at":"2026-11-20T08:00:00Z"}\n')
+    assert.match('{"day":"2030-01-02","week":"2030-W01","rank":7,"at":"2030-01-02T00:00:00.001Z"}', pattern)
+    assert.doesNotMatch('{"day":"2030-01-02","week":"2030-W01","rank":7,"at":"2030-01-02T00:00:00Z"} more', pattern)
+    assert.doesNotMatch('{"day":"today","week":"2030-W01","rank":7,"at":"2030-01-02T00:00:00Z"}', pattern)
+  })
+
+  it('lines that are run elsewhere are listed one by one', () => {
+    assert.deepEqual(['make dev', 'make deploy ENVIRONMENT=production', 'curl localhost'].map(isRunElsewhere), [
+      true,
+      true,
+      false,
+    ])
+  })
+})
