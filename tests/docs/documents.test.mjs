@@ -19,6 +19,9 @@ const SECRETS = Object.fromEntries(
 
 /** Documents that another test runs. */
 const OWN_TESTS = {
+  'docs/tutorials/blog.md': 'tutorials.test.mjs',
+  'docs/tutorials/forum.md': 'tutorials.test.mjs',
+  'docs/tutorials/course.md': 'tutorials.test.mjs',
   'docs/troubleshooting.md': 'troubleshooting.test.mjs',
 }
 
@@ -33,6 +36,7 @@ const DOCUMENTS = [
     { requests: ['secrets', 'secrets', 'secrets'].map((name) => `PUT workers/scripts/activity-rank/${name}`) },
   ],
   ['CONTRIBUTING.md'],
+  ['docs/tutorials/README.md'],
   ['sdk/js/README.md', { files: { 'package.json': '{"type":"module"}' } }],
   ['sdk/python/README.md'],
   ['crates/redis-rest/README.md'],

@@ -151,17 +151,18 @@ const rows = sections
   .filter((section) => !PLATFORMS.includes(section.split('\n')[0]))
   .flatMap((section) => section.match(/^\| .*$/gm)?.slice(1) ?? [])
   .map((row) => row.slice(2, -2).split(' | '))
+  .map(([name, value, setBy]) => ({ name, value, setBy }))
 
 /** Numbers of the value, and of the range in the cell beside it. */
-const numbersOf = ([, value = '', setBy = '']) => {
+const numbersOf = ({ value, setBy }) => {
   const text = `${value.replace(/\bone in\b/, '')} ${/\((\d.*?)\)/.exec(setBy)?.[0] ?? ''} ${[...setBy.matchAll(/, `\w+` \((.*?)\)/g)].map(([, range]) => range)}`
   return [...text.matchAll(/\d[\d,]*/g)].map(([number]) => Number(number.replaceAll(',', '')))
 }
 
 it('each limit of the page is checked', () => {
-  assert.deepEqual(rows.map(([name]) => name).toSorted(), Object.keys(LIMITS).toSorted())
+  assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(LIMITS).toSorted())
 })
 
 for (const row of rows) {
-  it(row[0], () => assert.deepEqual(numbersOf(row), LIMITS[row[0]]?.()))
+  it(row.name, () => assert.deepEqual(numbersOf(row), LIMITS[row.name]?.()))
 }

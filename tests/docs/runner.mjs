@@ -13,7 +13,7 @@ import { isRunElsewhere } from './elsewhere.mjs'
 
 // Runs a script with the directory and the variables that the script before has left.
 const SHELL = `
-set -euo pipefail
+set -aeuo pipefail
 if [ -e "$STATE" ]; then . "$STATE"; fi
 . "$SCRIPT"
 { export -p; printf 'cd %q\\n' "$PWD"; } >"$STATE"
@@ -106,9 +106,9 @@ export class Runner {
     }
   }
 
-  /** Writes a file into the folder of the document. */
+  /** Writes a file into the directory of the shell. */
   write(name, text) {
-    const path = join(this.folder, name)
+    const path = join(this.#directory(), name)
     assert.ok(!name.startsWith('/') && !name.includes('..'), name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
@@ -118,6 +118,11 @@ export class Runner {
   async stop() {
     await Promise.all(this.#servers.splice(0).map((stop) => stop()))
     for (const cleanup of this.#cleanups.splice(0)) cleanup()
+  }
+
+  #directory() {
+    const state = existsSync(this.#stateFile) ? readFileSync(this.#stateFile, 'utf8') : ''
+    return /^cd (.*)\n$/m.exec(state)?.[1] ?? this.folder
   }
 
   #replace(text) {

@@ -1,0 +1,85 @@
+// The tutorials: from a running service to a board in the browser, as a reader follows them.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, it } from 'node:test'
+
+import { chromium } from 'playwright-core'
+
+import { eventually } from '../sdk/eventually.mjs'
+import { blocksOf, ROOT } from './blocks.mjs'
+import { freePort, startDevelopment } from './development.mjs'
+import { Runner } from './runner.mjs'
+
+let app, browser, npmPackage
+
+before(async () => {
+  app = await startDevelopment()
+  const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
+  const archive = execFileSync(join(ROOT, 'scripts/release-npm'), { encoding: 'utf8' }).trim().split('\n').at(-1)
+  npmPackage = join(ROOT, archive ?? '')
+})
+after(async () => {
+  await browser?.close()
+  await app?.stop()
+})
+
+/** Follows a tutorial, and opens its page. */
+async function follow(t, document) {
+  const examples = blocksOf(document).filter(({ role }) => role === 'example')
+  assert.deepEqual(examples, [], 'each block of a tutorial is run, written or printed')
+  const port = await freePort()
+  const runner = new Runner(document, {
+    replacements: [
+      ['http://127.0.0.1:8787', app.url],
+      ['http://localhost:8080', `http://localhost:${port}`],
+      ['8080', `${port}`],
+      ['npm install @activity-rank/server', `npm install ${npmPackage}`],
+    ],
+  })
+  t.after(() => runner.stop())
+  await runner.run()
+  const context = await browser.newContext({ locale: 'en-US' })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  const errors = []
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  t.after(() => assert.deepEqual(errors, []))
+  await page.goto(`http://localhost:${port}`)
+  return page
+}
+
+/** Returns the names on an element of a page, in order. */
+const namesOn = (page, index) => page.locator('activity-rank').nth(index).locator('tbody [part=name]').allTextContents()
+
+it('blog ends with a board of its readers', async (t) => {
+  const page = await follow(t, 'docs/tutorials/blog.md')
+  const { user } = await page.evaluate(async () => (await fetch('/me')).json())
+  const score = async () => (await (await fetch(`${app.url}/v1/ranking/day/users/${user}`)).json()).score
+  await eventually(score, 1)
+  const said = page.locator('output')
+  await page.getByRole('button', { name: 'Like' }).click()
+  await eventually(() => said.textContent(), 'counted')
+  await page.getByRole('button', { name: 'Like' }).click()
+  await eventually(() => said.textContent(), 'duplicate')
+  await page.reload()
+  const own = page.locator('[part~=own-row], [part~=own]').filter({ hasText: `Reader ${user.slice(-4)}` })
+  await own.first().waitFor()
+  assert.equal(await score(), 3)
+})
+
+it('forum ends with a board of its members', async (t) => {
+  const page = await follow(t, 'docs/tutorials/forum.md')
+  const own = page.locator('tbody [part~=row]').filter({ hasText: 'Grace Hopper' })
+  await own.waitFor()
+  assert.match((await own.textContent()) ?? '', /Grace Hopper.*10/s)
+})
+
+it('course ends with boards of a group and an event', async (t) => {
+  const page = await follow(t, 'docs/tutorials/course.md')
+  await eventually(() => namesOn(page, 0), ['Emmy Noether', 'Hedy Lamarr', 'Mary Somerville'])
+  await eventually(() => namesOn(page, 1), ['Emmy Noether', 'Hedy Lamarr'])
+})
