@@ -1,7 +1,7 @@
 // The service of `make dev`, from which documents start: scripts/dev in a folder of its own, with free ports.
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline'
 
 import { ROOT } from './blocks.mjs'
 
-/** What scripts/dev needs of a checkout. It writes below the folder only. */
-const NEEDED = ['.tools', 'build', 'demo', 'dev.vars', 'migrations', 'node_modules', 'scripts', 'target', 'web']
+/** What a checkout of documents has of its own. scripts/dev writes below its folder only. */
+const OWN = ['.dev', '.git', '.wrangler', 'wrangler.toml']
 
 /** Returns a port that is free now. */
 export function freePort() {
@@ -23,15 +23,15 @@ export function freePort() {
   })
 }
 
-/** Makes a folder with the parts of a checkout that documents and scripts/dev use. The Worker is built already. */
+/** Makes a folder that looks like this checkout, but does not compile: the Worker is built already. */
 export function checkout() {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-docs-'))
-  for (const name of NEEDED) symlinkSync(join(ROOT, name), join(folder, name))
+  for (const name of readdirSync(ROOT)) {
+    if (!OWN.includes(name)) symlinkSync(join(ROOT, name), join(folder, name))
+  }
   const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').replace(/^\[build\]\n(.+\n)+/m, '')
   // A rule that readers have changed, to recount by it.
   writeFileSync(join(folder, 'wrangler.toml'), `${config}\n[env.production.vars.RULES.like]\npoints = 3\n`)
-  mkdirSync(join(folder, 'crates'))
-  symlinkSync(join(ROOT, 'crates/cli'), join(folder, 'crates/cli'))
   return folder
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 
@@ -17,13 +17,14 @@ const SECRETS = Object.fromEntries(
   [...textOf('dev.vars').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
 )
 
-/** Documents that another test runs. */
-const OWN_TESTS = {
-  'docs/tutorials/blog.md': 'tutorials.test.mjs',
-  'docs/tutorials/forum.md': 'tutorials.test.mjs',
-  'docs/tutorials/course.md': 'tutorials.test.mjs',
-  'docs/troubleshooting.md': 'troubleshooting.test.mjs',
-}
+/**
+ * Documents that another test runs.
+ * @type {[documents: RegExp, test: string][]}
+ */
+const OWN_TESTS = [
+  [/^docs\/tutorials\/(blog|forum|course)\.md$/, 'tests/docs/tutorials.test.mjs'],
+  [/^docs\/troubleshooting\.md$/, 'tests/docs/troubleshooting.test.mjs'],
+]
 
 /**
  * What documents need: `files` that the reader has, the `environment` that the text names, `requests` that wrangler must
@@ -117,16 +118,16 @@ describe('commands run as they are written:', { concurrency: 1 }, () => {
 const commandBlocks = () => documents().flatMap((path) => blocksOf(path).filter(({ language }) => language === 'sh'))
 
 it('each document with commands is run', () => {
-  const ran = new Set([...DOCUMENTS.map(([path]) => path), ...Object.keys(OWN_TESTS)])
-  const missing = new Set(
-    commandBlocks()
-      .map(({ document }) => document)
-      .filter((path) => !ran.has(path)),
+  const withCommands = [...new Set(commandBlocks().map(({ document }) => document))]
+  const ran = new Set(DOCUMENTS.map(([path]) => path))
+  const isRun = (path) => ran.has(path) || OWN_TESTS.some(([pattern]) => pattern.test(path))
+  assert.deepEqual(
+    withCommands.filter((path) => !isRun(path)),
+    [],
   )
-  assert.deepEqual([...missing], [])
-  for (const path of ran) assert.ok(existsSync(join(ROOT, path)), path)
-  for (const [path, name] of Object.entries(OWN_TESTS)) {
-    assert.ok(readFileSync(new URL(name, import.meta.url), 'utf8').includes(path), `${name} does not run ${path}`)
+  for (const path of ran) assert.ok(withCommands.includes(path), `${path} has no commands`)
+  for (const [pattern, test] of OWN_TESTS) {
+    assert.ok(withCommands.some((path) => pattern.test(path)) && existsSync(join(ROOT, test)), `${pattern} ${test}`)
   }
 })
 
@@ -160,6 +161,18 @@ it('each target of make in a document exists', () => {
   assert.ok(named.length > 20)
   assert.deepEqual(
     named.filter((name) => !targets.has(name)),
+    [],
+  )
+})
+
+it('each page of docs is in its index', () => {
+  const index = textOf('docs/README.md')
+  const pages = documents().filter(
+    (path) => /^docs\/[^/]+\.md$|^docs\/tutorials\//.test(path) && !path.endsWith('README.md'),
+  )
+  assert.ok(pages.length > 10)
+  assert.deepEqual(
+    pages.filter((path) => !index.includes(`](${path.slice('docs/'.length)}`)),
     [],
   )
 })

@@ -71,6 +71,17 @@ const deployments = {
     return started(startDeployment(await variables(stores.running, { TIMEZONE: 'Europe/Berlin' })))
   }),
   evicting: once(async () => started(startDeployment(await variables(stores.evicting)))),
+  /** With a user who has most of the points that a board can store. */
+  full: once(async () => {
+    const deployment = await started(startDeployment(await variables(stores.running, { PREFIX: 'full' })))
+    const response = await fetch(`${deployment.url}/v1/users/42/adjustments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 'a-gift', points: 7_000_000, reason: 'A test' }),
+    })
+    assert.equal(response.status, 200, await response.text())
+    return deployment
+  }),
   /** Without its store, with a queue. */
   outage: once(async () => {
     const vars = await variables(stores.ended, { BOARD_MAX_AGE: 1, STORE_TIMEOUT_MS: 2000 })
@@ -100,6 +111,7 @@ const SECTIONS = {
   '503 store unavailable': deployments.outage,
   'Nothing is configured': deployments.bare,
   'The store evicts keys': deployments.evicting,
+  'A score is near its maximum': deployments.full,
 }
 const deploymentOf = ({ section }) => (SECTIONS[section] ?? deployments.complete)()
 
@@ -255,6 +267,19 @@ function signed(claims, header, secret) {
   const content = `${encode(header)}.${encode(claims)}`
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`
 }
+
+it('each problem of the service is named', () => {
+  const slugs = [...textOf('crates/core/src/error.rs').matchAll(/\(4\d\d, "([a-z-]+)", |\(5\d\d, "([a-z-]+)", /g)]
+    .map(([, client, server]) => client ?? server)
+    // What no client meets by configuration.
+    .filter((slug) => !['not-found', 'method-not-allowed'].includes(slug))
+  assert.ok(slugs.length >= 13)
+  const text = textOf(DOCUMENT)
+  assert.deepEqual(
+    slugs.filter((slug) => !text.includes(slug) && !text.includes(slug.replaceAll('-', ' '))),
+    [],
+  )
+})
 
 it('each section is listed at the top', () => {
   const [top, ...sections] = textOf(DOCUMENT)
