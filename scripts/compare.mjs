@@ -1,5 +1,5 @@
 // Counts the same activities with activity-rank and with what people write by hand, while responses are lost,
-// requests are doubled and Redis is killed, and prints how many count twice and how many are lost.
+// requests are doubled and Redis is killed, and prints the number of doubles and losses.
 //
 //   COUNT=1000 node scripts/compare.mjs          prints the table
 //   COUNT=1000 node scripts/compare.mjs --write  and writes it into README.md and docs/alternatives.md
@@ -82,7 +82,7 @@ async function startStore() {
   const [, url] = await waitForLine(gateway, /^redis-rest listening on (http:.*)$/)
   return {
     url,
-    /** Returns the number of commands so far, with those of scripts. */
+    /** Returns the number of commands so far, including commands of scripts. */
     commands: () => {
       const calls = [...redis('INFO', 'commandstats').matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]
       return calls.reduce((sum, [, name, count]) => (name === 'info' ? sum : sum + Number(count)), 0)
@@ -116,9 +116,9 @@ function startContender(name, store) {
  * Counts a like of each user once, as clients do: they repeat it until the response is 2xx. Returns the milliseconds of each.
  * @param {string} url
  * @param {string[]} users
- * @param {number} copies that are sent at the same moment
+ * @param {number} clients that send each at the same moment
  */
-async function countAll(url, users, copies = 1) {
+async function countAll(url, users, clients = 1) {
   /** @type {number[]} */
   const times = []
   const waiting = users.values()
@@ -139,7 +139,7 @@ async function countAll(url, users, copies = 1) {
   const connection = async () => {
     for (const user of waiting) {
       const begun = performance.now()
-      await Promise.all(Array.from({ length: copies }, () => send(user)))
+      await Promise.all(Array.from({ length: clients }, () => send(user)))
       times.push(performance.now() - begun)
     }
   }
@@ -148,7 +148,7 @@ async function countAll(url, users, copies = 1) {
 }
 
 /**
- * Returns how many activities count more than once, counted by how often too many, and how many not at all.
+ * Returns the number of surplus counts, and the number of activities that are not counted.
  * @param {string} url
  * @param {string[]} users
  */

@@ -74,15 +74,15 @@ async function record(colorScheme) {
   const recording = (async () => {
     while (isRecording) frames.push({ at: performance.now(), image: await page.screenshot() })
   })()
-  for (const [user, target, copies = 1] of REQUESTS) {
+  for (const [user, target, clients = 1] of REQUESTS) {
     await page.waitForTimeout(300)
     const outcomes = await Promise.all(
       Array.from(
-        { length: Number(copies) },
+        { length: Number(clients) },
         async () => (await app.request('POST', '/v1/activity', like(user, target))).outcome,
       ),
     )
-    // The counted one first: the copies arrive at the same time.
+    // The counted one first: all arrive at the same time.
     for (const outcome of outcomes.toSorted()) {
       await page.evaluate(
         ([user, target, outcome]) => {

@@ -2,8 +2,8 @@
 //
 // - "Save this as `name`:" makes it a file;
 // - "…, and leave it running:" makes it a command that runs until the end of the document;
-// - a block of `text` or `json` directly after commands is their output, in which `…` stands for any text, unless it shows
-//   commands of its own after `$`.
+// - a block of `text` or `json` directly after commands is their output, in which `…` stands for any text;
+// - a block of `text` that begins with `$` is a transcript: its commands are run, and their output depends on the data.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  * @property {string} section the heading above it
  * @property {string} language
  * @property {string} code without the indentation of the fence
- * @property {'commands' | 'server' | 'output' | 'file' | 'example'} role
+ * @property {'commands' | 'transcript' | 'server' | 'output' | 'file' | 'example'} role
  * @property {string} name of the file, for this role
  */
 
@@ -57,7 +57,8 @@ export function blocksOf(document, text = textOf(document)) {
     const [, name = ''] = /`([^`\s]+)`:$/.exec(paragraph) ?? []
     /** @type {Block["role"]} */
     let role = 'example'
-    if (language === 'sh') role = /leave it running:$/.test(paragraph) ? 'server' : 'commands'
+    if (isTranscript) role = 'transcript'
+    else if (language === 'sh') role = /leave it running:$/.test(paragraph) ? 'server' : 'commands'
     else if (isOutput) role = 'output'
     else if (name && /^Save this as /m.test(paragraph.split('. ').at(-1) ?? '')) role = 'file'
     const section =

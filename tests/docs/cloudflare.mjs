@@ -1,5 +1,5 @@
 // Stands in for the API of Cloudflare: records the requests of wrangler and accepts each. The account and all its
-// resources are invented, so it shows that wrangler understands a command and what it asks for, not what Cloudflare does.
+// resources are invented, so it shows that wrangler accepts a command and which requests it sends, not how Cloudflare responds.
 
 import { createServer } from 'node:http'
 

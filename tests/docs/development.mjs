@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 
 import { ROOT } from './blocks.mjs'
 
-/** What a checkout of documents has of its own. scripts/dev writes below its folder only. */
+/** Entries that are not shared with this checkout. scripts/dev writes below its folder only. */
 const OWN = ['.dev', '.git', '.wrangler', 'wrangler.toml']
 
 /** Returns a port that is free now. */

@@ -6,6 +6,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 
+import { transform } from 'esbuild'
+
+import { Client } from '../../sdk/js/src/index.js'
 import { blocksOf, documents, patternOf, ROOT, textOf } from './blocks.mjs'
 import { startCloudflare } from './cloudflare.mjs'
 import { freePort, startDevelopment } from './development.mjs'
@@ -27,8 +30,8 @@ const OWN_TESTS = [
 ]
 
 /**
- * What documents need: `files` that the reader has, the `environment` that the text names, `requests` that wrangler must
- * make. They run in this order: the last ones replace data.
+ * The documents in the order of the run: the last ones replace data. `files` exist beforehand, `environment` is that of the
+ * text, and `requests` are those of wrangler.
  * @type {[document: string, needs?: { files?: Record<string, string>, environment?: () => Record<string, string>, requests?: string[] }][]}
  */
 const DOCUMENTS = [
@@ -45,8 +48,16 @@ const DOCUMENTS = [
   [
     'crates/cli/README.md',
     {
-      files: { 'log.csv': 'created,member_id,type,post\n2026-11-20T08:00:00Z,csv-reader,like,post-7\n' },
-      environment: () => ({ ACTIVITY_RANK_URL: app.url, ACTIVITY_RANK_KEY: SECRETS.SERVICE_KEYS }),
+      files: {
+        'log.csv': 'created,member_id,type,post\n2026-11-20T08:00:00Z,csv-reader,like,post-7\n',
+        'new.toml': '[like]\npoints = 3\n',
+      },
+      environment: () => ({
+        ACTIVITY_RANK_URL: app.url,
+        ACTIVITY_RANK_KEY: SECRETS.SERVICE_KEYS,
+        UPSTASH_REDIS_REST_URL: app.gateway,
+        UPSTASH_REDIS_REST_TOKEN: SECRETS.UPSTASH_REDIS_REST_TOKEN,
+      }),
     },
   ],
   ['docs/api.md', { environment: () => ({ DEPLOYMENT: app.url, KEY: SECRETS.SERVICE_KEYS }) }],
@@ -60,7 +71,7 @@ const DOCUMENTS = [
 
 let app, cloudflare, npmPackage
 
-/** What documents have, and what takes its place. */
+/** Texts of documents with their replacements. */
 const replacements = (ports) => [
   ['http://127.0.0.1:8787', app.url],
   ['http://127.0.0.1:8079', app.gateway],
@@ -70,9 +81,10 @@ const replacements = (ports) => [
   ['UPSTASH_REDIS_REST_TOKEN=…', `UPSTASH_REDIS_REST_TOKEN=${SECRETS.UPSTASH_REDIS_REST_TOKEN}`],
   ['ACTIVITY_RANK_URL=https://…', `ACTIVITY_RANK_URL=${app.url}`],
   ['ACTIVITY_RANK_KEY=…', `ACTIVITY_RANK_KEY=${SECRETS.SERVICE_KEYS}`],
+  ['--from 2026-11-20', `--from ${today}`],
   ['cargo run -p activity-rank-cli --', 'activity-rank'],
-  // Without a terminal, nobody can confirm.
-  ['--environment production --apply', '--environment production --apply --yes'],
+  // A test has no terminal to confirm in.
+  [' --apply\n', ' --apply --yes\n'],
   ['npm install @activity-rank/server', `npm install ${npmPackage}`],
   ...ports,
 ]
@@ -115,6 +127,9 @@ describe('commands run as they are written:', { concurrency: 1 }, () => {
   }
 })
 
+/** A date in a command may be too long ago. */
+const today = new Date().toISOString().slice(0, 10)
+
 const commandBlocks = () => documents().flatMap((path) => blocksOf(path).filter(({ language }) => language === 'sh'))
 
 it('each document with commands is run', () => {
@@ -131,7 +146,7 @@ it('each document with commands is run', () => {
   }
 })
 
-/** A block of `bash` or `console` would be run by nobody. */
+/** The runner skips blocks of `bash` and `console`. */
 it('commands are in blocks of sh', () => {
   const others = documents().flatMap((path) =>
     blocksOf(path).filter(({ language }) => ['', 'bash', 'shell', 'console', 'zsh'].includes(language)),
@@ -142,7 +157,20 @@ it('commands are in blocks of sh', () => {
   )
 })
 
-it('each command that is run elsewhere is in a document', () => {
+/** The clients of the packages for servers are called `rank`. */
+it('JavaScript of documents calls known methods', async () => {
+  const examples = documents().flatMap((path) => blocksOf(path).filter(({ language }) => /^[jt]s$/.test(language)))
+  assert.ok(examples.length > 10)
+  const client = new Client({ url: 'http://127.0.0.1' })
+  for (const { document, line, code } of examples) {
+    await transform(code, { loader: 'ts', format: 'esm' }).catch((error) =>
+      assert.fail(`${document}:${line}: ${error}`),
+    )
+    for (const [, name] of code.matchAll(/\brank\.(\w+)\(/g)) assert.ok(name in client, `${document}:${line}: ${name}`)
+  }
+})
+
+it('each command listed as run elsewhere exists', () => {
   const lines = commandBlocks().flatMap(({ code }) => code.split('\n'))
   for (const [pattern, runner] of ELSEWHERE) {
     assert.ok(

@@ -20,7 +20,7 @@ if [ -e "$STATE" ]; then . "$STATE"; fi
 `
 // Runs a script until it or standard input ends, which also happens when this process is killed. Then its processes end.
 const SERVER = '(eval "$0"; kill 0) & cat >/dev/null; kill 0'
-/** What commands read: a secret. */
+/** The standard input of commands: a secret in each line. */
 const INPUT = 'a-secret-of-this-test\n'
 const TIMEOUT = 60_000 // ms
 
@@ -99,6 +99,7 @@ export class Runner {
       if (block.role === 'file') this.write(block.name, code)
       else if (block.role === 'server') output = await this.#start(code, place)
       else if (block.role === 'commands') output = await this.#runCommands(code, place)
+      else if (block.role === 'transcript') await this.#runCommands(commandsOf(code), place)
       else if (block.role === 'output') {
         const printed = this.#restore(output).trim()
         assert.match(printed, patternOf(block.code), `${place}: the commands above print\n${printed}`)
@@ -134,7 +135,7 @@ export class Runner {
     return urls.reduceRight((text, [from, to]) => text.replaceAll(to, from), text)
   }
 
-  /** Returns the standard output of commands, but of those that other tests run. */
+  /** Runs commands, except the ones that other tests run, and returns their standard output. */
   async #runCommands(code, place) {
     const lines = code.split('\n').filter((line) => !isRunElsewhere(line))
     writeFileSync(this.#scriptFile, lines.join('\n'))
@@ -182,6 +183,10 @@ export class Runner {
     })
   }
 }
+
+/** Returns the commands of a transcript. Exit code 1 is that of a command which has found something. */
+const commandsOf = (code) =>
+  [...code.matchAll(/^\$ (.*)$/gm)].map(([, command]) => `${command} || [ $? -eq 1 ]`).join('\n')
 
 /** Waits until a server that has printed its URL is ready: the gateway may still connect to Redis. */
 async function untilReady(url) {

@@ -121,7 +121,7 @@ const token = (user) =>
     encoding: 'utf8',
   }).trim()
 
-it('messages are those of the deployments', async (t) => {
+it('messages equal the output of deployments', async (t) => {
   /** @type {import('./blocks.mjs').Block[]} */
   const inBrowser = []
   const runner = new Runner(DOCUMENT, {
@@ -139,7 +139,7 @@ it('messages are those of the deployments', async (t) => {
   t.after(() => runner.stop())
   await runner.run()
 
-  // The console of a page of an origin that is not allowed, and of one that asks for boards that do not exist.
+  // The console of a page of an origin that is not allowed, and of one that requests boards that do not exist.
   assert.equal(inBrowser.length, 2)
   const app = await started(startApp({ live: false, vars: { ALLOWED_ORIGINS: PAGE } }))
   const allowed = await started(startApp({ live: false }))
