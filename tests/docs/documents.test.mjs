@@ -1,7 +1,6 @@
 // The commands of all documents: each is run as it is written, or is listed with what runs it.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -11,7 +10,7 @@ import { transform } from 'esbuild'
 import { Client } from '../../sdk/js/src/index.js'
 import { blocksOf, documents, patternOf, ROOT, textOf } from './blocks.mjs'
 import { startCloudflare } from './cloudflare.mjs'
-import { freePort, startDevelopment } from './development.mjs'
+import { freePort, packSdk, startDevelopment } from './development.mjs'
 import { ELSEWHERE, isRunElsewhere } from './elsewhere.mjs'
 import { Runner } from './runner.mjs'
 
@@ -93,8 +92,7 @@ describe('commands run as they are written:', { concurrency: 1 }, () => {
   before(async () => {
     app = await startDevelopment()
     cloudflare = await startCloudflare()
-    const archive = execFileSync(join(ROOT, 'scripts/release-npm'), { encoding: 'utf8' }).trim().split('\n').at(-1)
-    npmPackage = join(ROOT, archive ?? '')
+    npmPackage = packSdk(app.folder)
   })
   after(async () => {
     await cloudflare?.stop()

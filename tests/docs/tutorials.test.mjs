@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core'
 
 import { eventually } from '../sdk/eventually.mjs'
 import { blocksOf, ROOT } from './blocks.mjs'
-import { freePort, startDevelopment } from './development.mjs'
+import { freePort, packSdk, startDevelopment } from './development.mjs'
 import { Runner } from './runner.mjs'
 
 let app, browser, npmPackage
@@ -18,8 +18,7 @@ before(async () => {
   app = await startDevelopment()
   const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
   browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
-  const archive = execFileSync(join(ROOT, 'scripts/release-npm'), { encoding: 'utf8' }).trim().split('\n').at(-1)
-  npmPackage = join(ROOT, archive ?? '')
+  npmPackage = packSdk(app.folder)
 })
 after(async () => {
   await browser?.close()
