@@ -1,7 +1,7 @@
 // The commands of all documents: each is run as it is written, or is listed with what runs it.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 
@@ -10,7 +10,7 @@ import { transform } from 'esbuild'
 import { Client } from '../../sdk/js/src/index.js'
 import { blocksOf, documents, patternOf, ROOT, textOf } from './blocks.mjs'
 import { startCloudflare } from './cloudflare.mjs'
-import { freePort, packSdk, startDevelopment } from './development.mjs'
+import { checkout, freePort, packSdk, startDevelopment } from './development.mjs'
 import { ELSEWHERE, isRunElsewhere } from './elsewhere.mjs'
 import { Runner } from './runner.mjs'
 
@@ -26,6 +26,10 @@ const SECRETS = Object.fromEntries(
 const OWN_TESTS = [
   [/^docs\/tutorials\/(blog|forum|course)\.md$/, 'tests/docs/tutorials.test.mjs'],
   [/^docs\/troubleshooting\.md$/, 'tests/docs/troubleshooting.test.mjs'],
+  [/^(npm|create)\//, 'tests/npm/create.test.mjs'],
+  [/^recipes\/(discourse|generic|ghost|giscus|github|hono)\//, 'tests/recipes/documents.test.mjs'],
+  [/^recipes\/(astro|hugo|next)\//, 'tests/ecosystem/pages.test.mjs'],
+  [/^recipes\/wordpress\//, 'tests/ecosystem/wordpress.test.mjs'],
 ]
 
 /**
@@ -113,7 +117,8 @@ describe('commands run as they are written:', { concurrency: 1 }, () => {
         ])
         ports.push([app.gateway, `http://127.0.0.1:${gateway}`])
       }
-      const folder = document === 'sdk/js/README.md' ? undefined : app.folder
+      const folder = document === 'sdk/js/README.md' ? undefined : checkout()
+      if (folder) t.after(() => rmSync(folder, { recursive: true }))
       const env = { ...cloudflare.env, ...environment() }
       const runner = new Runner(document, { replacements: replacements(ports), env, folder })
       t.after(() => runner.stop())

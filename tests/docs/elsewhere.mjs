@@ -4,6 +4,10 @@
 export const ELSEWHERE = [
   // The runner starts what it starts: scripts/dev.
   [/^make dev\b/, 'tests/docs/development.mjs'],
+  [/^npx activity-rank dev\b/, 'tests/npm/create.test.mjs'],
+  [/^npm create activity-rank$/, 'tests/npm/create.test.mjs'],
+  [/^cd leaderboard$/, 'tests/npm/create.test.mjs'],
+  [/^npm run (dev|deploy|doctor)\b/, 'tests/npm/create.test.mjs'],
   [/^make (test|quick|bench|help)\b/, 'Makefile'],
   // With a wrangler that records its arguments.
   [/^make deploy\b/, 'tests/deploy/deploy.test.mjs'],
