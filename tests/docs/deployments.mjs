@@ -7,6 +7,7 @@ import { join } from 'node:path'
 
 import { experimental_readRawConfig } from 'wrangler'
 
+import { workerConfig } from '../sdk/worker.mjs'
 import { ROOT } from './blocks.mjs'
 
 export const KEY = 'a-service-key'
@@ -20,12 +21,9 @@ const TIED = '"$0" "$@" 2>&1 </dev/null & cat >/dev/null; kill $!; wait'
  * @param {Record<string, any>} vars
  */
 export async function startDeployment(vars, { limit = 1e6, queue = false } = {}) {
+  const config = workerConfig(vars)
   const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
-  const config = { ...rawConfig, vars }
-  for (const key of ['build', 'env', 'kv_namespaces', 'd1_databases', 'durable_objects', 'triggers']) delete config[key]
-  if (!queue) delete config.queues
-  config.main = join(ROOT, config.main)
-  config.assets.directory = join(ROOT, config.assets.directory)
+  if (queue) config.queues = rawConfig.env?.development?.queues
   for (const { name, simple } of config.ratelimits) simple.limit = name === 'WRITE_LIMIT' ? limit : 1e6
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   const file = join(folder, 'wrangler.json')
