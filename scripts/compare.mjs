@@ -124,15 +124,20 @@ async function countAll(url, users, clients = 1) {
   const waiting = users.values()
   /** @param {string} user */
   const send = async (user) => {
+    let failure = ''
     for (let attempt = 1; ; attempt++) {
       const response = await fetch(`${url}/v1/activity`, {
         method: 'POST',
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
         body: JSON.stringify({ user, action: 'like', target: 'post-7' }),
-      }).catch(() => undefined)
+      }).catch((error) => {
+        failure = `${error.cause ?? error}`
+        return undefined
+      })
+      if (response) failure = `status ${response.status}`
       await response?.arrayBuffer().catch(() => undefined)
       if (response?.ok) return
-      if (attempt === ATTEMPTS) throw new Error(`${url}: the last response is ${response?.status}`)
+      if (attempt === ATTEMPTS) throw new Error(`${url}: no 2xx response, at last ${failure}`)
       await pause(50)
     }
   }
