@@ -4,7 +4,10 @@
 export const ELSEWHERE = [
   // The runner starts what it starts: scripts/dev.
   [/^make dev\b/, 'tests/docs/development.mjs'],
-  [/^npx activity-rank dev\b/, 'tests/npm/create.test.mjs'],
+  // A release publishes what these install; only its files are tested.
+  [/^cargo binstall /, 'scripts/release-binaries'],
+  [/^sudo apt-get install \.\/activity-rank_/, 'scripts/release-deb'],
+  [/^npx activity-rank (dev|--help)/, 'tests/npm/create.test.mjs'],
   [/^npm create activity-rank$/, 'tests/npm/create.test.mjs'],
   [/^cd leaderboard$/, 'tests/npm/create.test.mjs'],
   [/^npm run (dev|deploy|doctor)\b/, 'tests/npm/create.test.mjs'],
