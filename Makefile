@@ -17,8 +17,9 @@ export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy ecosystem test-python test-recipes test-metrics test-debian conformance schema fuzz faults live pictures vitals bench cost growth \
-	gateway memory moderation recount dev cluster deploy release clean
+	test-cli test-gateway test-web test-shards test-deploy ecosystem test-python test-recipes \
+	test-metrics test-debian conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
+	memory moderation recount dev cluster deploy release clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -94,7 +95,7 @@ test-gateway: build ## the gateway over one Redis and a cluster; the servers of 
 	SHARDS=1 scripts/test --group gateway
 
 test-web: build test-tools ## tests in JavaScript: SDKs against the gateway, elements and pages in Chromium
-	@scripts/test --gateway
+	@scripts/test --programs
 	scripts/test-node
 
 test-shards: build ## tests of boards and stores again, over 8 shards
@@ -114,7 +115,7 @@ test-python: build ## the Python package against the Worker: mypy and pytest
 	scripts/test-python
 
 test-recipes: build test-tools ## recipes with PHP, WordPress, Go, Hugo, Astro and Next.js
-	@scripts/test --gateway
+	@scripts/test --programs
 	scripts/test-ecosystem
 
 test-metrics: build ## /metrics with a real Prometheus: format, dashboard, alerts
@@ -179,10 +180,15 @@ vitals: build test-tools ## what the element adds to a page on a phone, and what
 	cargo build --quiet -p redis-rest
 	@node scripts/vitals.mjs
 
+compare: build ## what faults do to activity-rank and to what people write by hand, for docs/alternatives.md: COUNT=1000
+	cargo build --quiet -p redis-rest
+	COUNT=$${COUNT:-1000} node scripts/compare.mjs --write
+
 pictures: build test-tools ## take the pictures of docs/img and those that tests compare again
 	cargo build --quiet -p redis-rest
 	node scripts/pictures.mjs
 	PICTURES=take node --test tests/web/pictures.test.mjs tests/web/page_pictures.test.mjs
+	node scripts/motion.mjs
 
 # ---- Run and deploy
 
