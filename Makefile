@@ -76,7 +76,9 @@ test-unit: tools ## unit tests, documentation tests and the stored fuzzing input
 
 test-api: build test-tools ## integration tests of the Worker and its OpenAPI document
 	@scripts/test --gateway
-	SHARDS=1 scripts/test --group api --skip deploy_artifact:: --skip reqwest_transport::
+	SHARDS=1 scripts/test --group api --skip deploy_artifact:: --skip reqwest_transport:: --skip coalescing::
+	@# Requests go together that arrive within milliseconds.
+	SHARDS=1 RUST_TEST_THREADS=1 scripts/test --only api coalescing::
 
 conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…
 	@scripts/conformance
