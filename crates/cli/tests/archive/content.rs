@@ -126,9 +126,12 @@ async fn copy_makes_waiting_deliveries_once() -> TestResult {
         (lengths == [0, 0]).then_some(())
     })
     .await;
+    // A Worker that is about to end its deliveries would make the next one too.
+    let endpoint = app.endpoint.clone();
+    drop(app);
     let board = |prefix: &str| key(prefix, to, "bAa:all");
-    let points: u64 = redis_command(&mut redis, &["ZSCORE", &board(&app.endpoint.prefix), "9"])?;
-    let (stream, date) = (key(&app.endpoint.prefix, from, "x"), day(0));
+    let points: u64 = redis_command(&mut redis, &["ZSCORE", &board(&endpoint.prefix), "9"])?;
+    let (stream, date) = (key(&endpoint.prefix, from, "x"), day(0));
     // A follow of the user 9.
     let mut follow = vec![
         "XADD", &stream, "*", "do", "receive", "to", "u9", "points", "200",
@@ -144,10 +147,10 @@ async fn copy_makes_waiting_deliveries_once() -> TestResult {
     }
     let _: String = redis_command(&mut redis, &follow)?;
     let folder = tempfile::tempdir()?;
-    let file = export(&app.endpoint, folder.path())?;
+    let file = export(&endpoint, folder.path())?;
     let copied = Endpoint::unused("delivered-copy");
     restore(&copied, &file)?;
-    let [expected, found] = [&app.endpoint, &copied].map(|endpoint| {
+    let [expected, found] = [&endpoint, &copied].map(|endpoint| {
         let data = read_data(&mut redis, &endpoint.prefix);
         data.map(|data| without_deliveries(data, to))
     });
