@@ -197,7 +197,8 @@ describe('new project', () => {
     const authorization = `Bearer ${key}`
     const refused = await fetch(`http://127.0.0.1:${env.PORT}/v1/activity`, {
       method: 'POST',
-      headers: { authorization },
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{}',
     })
     assert.equal(refused.status, 401)
   })
