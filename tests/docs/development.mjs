@@ -2,26 +2,15 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
+import { freePort } from '../sdk/support.mjs'
 import { ROOT } from './blocks.mjs'
 
 /** Entries that are not shared with this checkout. scripts/dev writes below its folder only. */
 const OWN = ['.dev', '.git', '.wrangler', 'wrangler.toml']
-
-/** Returns a port that is free now. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 /** Makes a folder that looks like this checkout, but does not compile: the Worker is built already. */
 export function checkout() {

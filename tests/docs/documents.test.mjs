@@ -8,9 +8,10 @@ import { after, before, describe, it } from 'node:test'
 import { transform } from 'esbuild'
 
 import { Client } from '../../sdk/js/src/index.js'
+import { freePort } from '../sdk/support.mjs'
 import { blocksOf, documents, patternOf, ROOT, textOf } from './blocks.mjs'
 import { startCloudflare } from './cloudflare.mjs'
-import { checkout, freePort, packSdk, startDevelopment } from './development.mjs'
+import { checkout, packSdk, startDevelopment } from './development.mjs'
 import { ELSEWHERE, isRunElsewhere } from './elsewhere.mjs'
 import { Runner } from './runner.mjs'
 

@@ -8,8 +8,9 @@ import { after, before, it } from 'node:test'
 import { chromium } from 'playwright-core'
 
 import { eventually } from '../sdk/eventually.mjs'
+import { freePort } from '../sdk/support.mjs'
 import { blocksOf, ROOT } from './blocks.mjs'
-import { freePort, packSdk, startDevelopment } from './development.mjs'
+import { packSdk, startDevelopment } from './development.mjs'
 import { Runner } from './runner.mjs'
 
 let app, browser, npmPackage

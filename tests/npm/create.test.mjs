@@ -3,9 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -14,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 
 import { eventually } from '../sdk/eventually.mjs'
+import { freePort } from '../sdk/support.mjs'
 import { startRegistry } from './registry.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -51,7 +50,7 @@ before(async () => {
     // Its downloads are used again, but no package that npx has installed.
     npm_config_cache: join(ROOT, 'target/npm-cache'),
     TERM: 'xterm',
-    ...Object.fromEntries(await Promise.all(['PORT', 'GATEWAY_PORT', 'REDIS_PORT', 'PAGES_PORT'].map(freePort))),
+    ...Object.fromEntries(await Promise.all(['PORT', 'GATEWAY_PORT', 'REDIS_PORT', 'PAGES_PORT'].map(portOf))),
     WRANGLER_SEND_METRICS: 'false',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   }
@@ -75,13 +74,7 @@ function programsOnly(names) {
   return bin
 }
 
-async function freePort(name) {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  await new Promise((resolve) => server.close(resolve))
-  return [name, `${port}`]
-}
+const portOf = async (name) => [name, `${await freePort()}`]
 
 /** A program in a terminal of its own. */
 class Terminal {
