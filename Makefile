@@ -15,6 +15,7 @@ export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
 export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 
 WASM := --target wasm32-unknown-unknown
+STEPS_OF_TESTS = $(if $(SHORT),5000,10000)
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
 	test-cli test-gateway test-web test-shards test-deploy ecosystem test-python test-recipes \
@@ -59,6 +60,9 @@ deny: ## check licences, sources and known vulnerabilities of dependencies; inst
 
 # ---- Tests
 
+# The groups one after another take fewer random steps and requests, and fewer tests over shards, than each alone, as
+# CI runs them in parallel: all of it takes half an hour on two processors.
+test: export SHORT := 1
 test: check compile test-unit test-api test-counting test-cli test-gateway test-web test-shards test-deploy ## everything: checks, build and all tests; CI runs the test-… targets in parallel
 
 # Compiles the Worker and all tests, and installs what only tests need, at once: optimizing the Worker takes one
@@ -86,7 +90,7 @@ conformance: build ## the tests of counting to rebuild against a real store: UPS
 test-counting: build ## exact counting against a reference model, with failures and concurrency
 	@scripts/test --gateway
 	@# `make faults` injects failures for 10 minutes at the full rate; this rate suits a busy machine.
-	SHARDS=1 RATE=$${RATE:-40} scripts/test --group counting
+	SHARDS=1 RATE=$${RATE:-40} STEPS=$${STEPS:-$(STEPS_OF_TESTS)} scripts/test --group counting
 	scripts/conformance --local --quick
 
 test-cli: build ## the command line: import, export, restore, rebuild
@@ -102,11 +106,13 @@ test-web: build test-tools ## tests in JavaScript: SDKs against the gateway, ele
 
 test-shards: build ## tests of boards and stores again, over 8 shards
 	@scripts/test --gateway
-	scripts/test-shards
+	STEPS=$${STEPS:-$(STEPS_OF_TESTS)} scripts/test-shards
 
 test-deploy: build ## a deployment to each environment without the upload, the Worker with reqwest, the size limit
 	@scripts/test --gateway
-	@scripts/build --features reqwest
+	@# It is not deployed, so compiling it faster matters more than its size.
+	@CARGO_PROFILE_WORKER_LTO=off CARGO_PROFILE_WORKER_OPT_LEVEL=1 CARGO_PROFILE_WORKER_CODEGEN_UNITS=16 WASM_OPT=-O0 \
+		scripts/build --features reqwest
 	scripts/test --only api deploy_artifact:: reqwest_transport::
 	scripts/check-size
 

@@ -16,7 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { spawnTied, stopTied, waitForLine } from '../tests/sdk/support.mjs'
-import { startWorker, startWrangler } from '../tests/sdk/worker.mjs'
+import { startWrangler, workerConfig } from '../tests/sdk/worker.mjs'
 import { LOSE_RESPONSE, startProxy } from '../tests/server-sdk/support.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -107,7 +107,7 @@ async function startStore() {
 function startContender(name, store) {
   const vars = { UPSTASH_REDIS_REST_URL: store, UPSTASH_REDIS_REST_TOKEN: TOKEN, PREFIX: name }
   const { peer } = CONTENDERS[name]
-  if (!peer) return startWorker({ ...vars, SERVICE_KEYS: KEY, BOARD_MAX_AGE: 0 })
+  if (!peer) return startWrangler(workerConfig({ ...vars, SERVICE_KEYS: KEY, BOARD_MAX_AGE: 0 }))
   const main = join(ROOT, 'crates/bench/peers', peer)
   return startWrangler({ name: 'peer', main, compatibility_date: '2026-11-01', vars })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use test_support::{DataPoint, Forwarder, Value, Worker, WorkerBuilder, Wrangler, gateway};
+use test_support::{DataPoint, Forwarder, Miniflare, Value, Worker, WorkerBuilder, gateway};
 
 use crate::client::Client;
 use crate::clock::noon_zone;
@@ -103,16 +103,16 @@ impl Deref for TestApp {
     }
 }
 
-/// A Worker in wrangler, which has the bindings that plain workerd lacks, and its client.
-pub struct WranglerApp {
-    pub wrangler: Wrangler,
+/// A Worker in Miniflare, which has the bindings that plain workerd lacks, and its client.
+pub struct MiniflareApp {
+    pub miniflare: Miniflare,
     client: Client,
 }
 
-impl WranglerApp {
+impl MiniflareApp {
     /// Starts a Worker like [`TestApp::with`].
     pub fn with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        Self::of(configure(Worker::builder().var("TIMEZONE", noon_zone())).start_wrangler())
+        Self::of(configure(Worker::builder().var("TIMEZONE", noon_zone())).start_miniflare())
     }
 
     /// Starts a Worker like [`TestApp::behind_forwarder`].
@@ -124,18 +124,18 @@ impl WranglerApp {
         (app, forwarder)
     }
 
-    pub fn of(wrangler: Wrangler) -> Self {
-        let client = Client::new(wrangler.api());
-        Self { wrangler, client }
+    pub fn of(miniflare: Miniflare) -> Self {
+        let client = Client::new(miniflare.api());
+        Self { miniflare, client }
     }
 
     /// Returns the keys of this Worker in the shared Redis.
     pub fn store(&self) -> Store {
-        Store::shared(self.wrangler.prefix())
+        Store::shared(self.miniflare.prefix())
     }
 }
 
-impl Deref for WranglerApp {
+impl Deref for MiniflareApp {
     type Target = Client;
 
     fn deref(&self) -> &Client {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use test_support::{Answer, Fault, Forwarder, Method, Value, json, until};
 
-use crate::app::{TestApp, WranglerApp};
+use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{like, undo, with};
 use crate::clock::noon_zone;
 use crate::document::document;
@@ -205,7 +205,7 @@ async fn misconfiguration_log_has_no_secret_value() {
 
 #[tokio::test]
 async fn rate_limit_is_unlogged_and_cache_hits_have_own_id() {
-    let app = WranglerApp::with(|worker| {
+    let app = MiniflareApp::with(|worker| {
         let worker = worker.var("JWT_SECRET", JWT_SECRET);
         worker.limit("READ_LIMIT", 3)
     });
@@ -226,6 +226,6 @@ async fn rate_limit_is_unlogged_and_cache_hits_have_own_id() {
         (response.status == 429).then_some(())
     })
     .await;
-    let log = app.wrangler.log();
+    let log = app.miniflare.log();
     assert!(!log.contains("guess") && !log.contains("level"), "{log}");
 }

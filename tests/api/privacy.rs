@@ -3,7 +3,7 @@
 
 use test_support::{Answer, Value, json};
 
-use crate::app::WranglerApp;
+use crate::app::MiniflareApp;
 use crate::bodies::like;
 use crate::client::Client;
 use crate::token::sign::{SECRET, claims, hs256};
@@ -54,8 +54,8 @@ fn is_gone(owner: &str) -> bool {
 }
 
 /// Fills a deployment with members in all states. Each has followed, liked and published what has their name in it.
-async fn start() -> WranglerApp {
-    let app = WranglerApp::with(|worker| {
+async fn start() -> MiniflareApp {
+    let app = MiniflareApp::with(|worker| {
         worker
             .var("JWT_SECRET", SECRET)
             .var("SERVICE_KEYS", "full,activity:service,content:other-scope")
@@ -80,7 +80,7 @@ async fn start() -> WranglerApp {
         full.outcome(like("reader", &format!("post-of-{owner}")), "counted")
             .await;
     }
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     for owner in ["hidden", "hidden-public"] {
         full.moderate(owner, true, false).await.assert_status(200);
     }
@@ -122,7 +122,7 @@ fn public_status(route: &str, caller: &str, owner: &str) -> u16 {
 }
 
 /// Checks all routes of all members for the callers in an order.
-async fn check(app: &WranglerApp, callers: &[&str]) {
+async fn check(app: &MiniflareApp, callers: &[&str]) {
     for owner in OWNERS {
         for route in PRIVATE.into_iter().chain(PUBLIC) {
             for caller in callers {

@@ -1,9 +1,9 @@
-//! The files of `build/web/` as `wrangler dev` serves them: without the Worker, with the headers of
+//! The files of `build/web/` as Miniflare serves them: without the Worker, with the headers of
 //! `_headers`.
 
 use std::fs;
 
-use test_support::{Api, Method, Worker, Wrangler, root};
+use test_support::{Api, Method, Miniflare, Worker, root};
 
 use crate::problem::unknown_path;
 
@@ -29,10 +29,10 @@ pub fn files() -> Vec<(String, String)> {
     files
 }
 
-fn start() -> (Wrangler, Api) {
-    let wrangler = Worker::builder().start_wrangler();
-    let api = Api::new(wrangler.url());
-    (wrangler, api)
+fn start() -> (Miniflare, Api) {
+    let miniflare = Worker::builder().start_miniflare();
+    let api = Api::new(miniflare.url());
+    (miniflare, api)
 }
 
 /// Only names with a hash never change.
@@ -45,7 +45,7 @@ fn cache_control(path: &str) -> &'static str {
 
 #[tokio::test]
 async fn modules_are_public_with_type_and_etag() {
-    let (_wrangler, api) = start();
+    let (_miniflare, api) = start();
     let modules = files().into_iter();
     // Those of other packages are many.
     let modules = modules.filter(|(path, _)| !path.starts_with("/vendor/scalar/chunks/"));
@@ -76,7 +76,7 @@ async fn modules_are_public_with_type_and_etag() {
 
 #[tokio::test]
 async fn unknown_and_internal_files_return_404() {
-    let (_wrangler, api) = start();
+    let (_miniflare, api) = start();
     let problem = unknown_path().body();
     let paths = "/nowhere.js /elements /elements/ /elements/nowhere.js /index.html /docs.html /admin.html /docs/ \
         /page/ /index /_headers /.assetsignore /favicon.ico /%2e%2e/wrangler.toml";
@@ -88,7 +88,7 @@ async fn unknown_and_internal_files_return_404() {
 
 #[tokio::test]
 async fn worker_serves_the_pages_and_the_document() {
-    let (_wrangler, api) = start();
+    let (_miniflare, api) = start();
     for path in [
         "/",
         "/u/module.js",

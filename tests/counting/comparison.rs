@@ -8,7 +8,7 @@ use test_support::reference::{
     BoardId, Calendar, Content, Event, InstantRange, Model, Outcome, Rule, Store, Target,
     board_key, content_board_key, event_board, now, rfc3339,
 };
-use test_support::{Api, Value, Worker, WorkerBuilder, Wrangler, json, redis, shards, until};
+use test_support::{Api, Miniflare, Value, Worker, WorkerBuilder, json, redis, shards, until};
 
 /// The maximum difference between the clock readings of test and Worker, in milliseconds.
 pub const SLACK: i64 = 20;
@@ -114,7 +114,7 @@ pub struct Comparison {
 /// The Worker. Plain workerd has no database for a journal.
 enum Service {
     Worker(Worker),
-    Wrangler(Wrangler),
+    Miniflare(Miniflare),
 }
 
 impl Service {
@@ -123,7 +123,7 @@ impl Service {
             true => {
                 let builder = builder.var("BOARD_MAX_AGE", "0").journal();
                 // Members send more than they may in a minute.
-                Self::Wrangler(builder.limit("WRITE_LIMIT", 100_000).start_wrangler())
+                Self::Miniflare(builder.limit("WRITE_LIMIT", 100_000).start_miniflare())
             }
             false => Self::Worker(builder.cron().start()),
         }
@@ -132,14 +132,14 @@ impl Service {
     fn api(&self) -> Api {
         match self {
             Self::Worker(worker) => worker.api(),
-            Self::Wrangler(wrangler) => wrangler.api(),
+            Self::Miniflare(miniflare) => miniflare.api(),
         }
     }
 
     fn prefix(&self) -> &str {
         match self {
             Self::Worker(worker) => worker.prefix(),
-            Self::Wrangler(wrangler) => wrangler.prefix(),
+            Self::Miniflare(miniflare) => miniflare.prefix(),
         }
     }
 }

@@ -60,8 +60,8 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
         false => &[],
     };
     let rare = rare.iter().chain(of_events).copied();
-    let outcomes = common.split(' ').chain(rare);
-    for outcome in outcomes.filter(|_| steps >= 1000) {
+    let common = common.split(' ').filter(|_| steps >= 1000);
+    for outcome in common.chain(rare.filter(|_| steps >= 2000)) {
         let occurred = counts.contains_key(outcome);
         assert!(occurred, "no {outcome} among {counts:?}");
     }

@@ -96,7 +96,7 @@ pub async fn cron(run: &Run) {
         tokio::select! {
             _ = ticks.tick() => {
                 let api = run.service.api();
-                let request = api.try_send(Method::GET, "/cdn-cgi/handler/scheduled", "", &[]);
+                let request = api.try_send(Method::GET, "/cdn-cgi/local/scheduled", "", &[]);
                 // May fail because of a fault.
                 let _ = tokio::time::timeout(CRON_INTERVAL, request).await;
             }

@@ -143,7 +143,7 @@ impl Run {
     }
 }
 
-/// Follows wrangler's log: acknowledged messages, dead letters and panics.
+/// Follows Miniflare's log: acknowledged messages, dead letters and panics.
 pub async fn watch_log(run: &Run) {
     loop {
         let lines = run.service.new_log_lines();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use test_support::reference::{Store, noon_zone};
 use test_support::{
-    Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Replica, Worker, Wrangler,
+    Answer, Api, Forwarder, Gateway, Method, Miniflare, RedisOptions, RedisServer, Replica, Worker,
     until,
 };
 
@@ -17,11 +17,11 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The Worker's timeout of a store request, shorter than the default so that outages are short.
 pub const STORE_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// The time wrangler has to start another workerd before it is restarted itself.
+/// The time Miniflare has to start another workerd before it is restarted itself.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Redis that writes to disk before it replies, a replica, the gateway, a forwarder, and the built
-/// Worker in wrangler with the bindings of wrangler.toml.
+/// Worker in Miniflare with the bindings of wrangler.toml.
 pub struct Service {
     pub redis: Mutex<RedisServer>,
     pub replica: Replica,
@@ -31,7 +31,7 @@ pub struct Service {
     _remote: Worker,
     remote_api: Api,
     /// `None` only during a restart.
-    wrangler: Mutex<Option<LoggedWrangler>>,
+    miniflare: Mutex<Option<LoggedMiniflare>>,
     api: Mutex<Api>,
     /// The periods in which workerd was down; the end is `None` while it still is.
     downtimes: Mutex<Vec<(Instant, Option<Instant>)>>,
@@ -45,9 +45,9 @@ pub enum Received {
     Aborted,
 }
 
-/// wrangler, and the number of bytes of its log that have been read.
-struct LoggedWrangler {
-    wrangler: Wrangler,
+/// Miniflare, and the number of bytes of its log that have been read.
+struct LoggedMiniflare {
+    miniflare: Miniflare,
     log_offset: usize,
 }
 
@@ -66,7 +66,7 @@ impl Service {
         let worker = worker.var("STORE_TIMEOUT_MS", &timeout);
         let worker = worker.var("TIMEZONE", noon_zone());
         let remote = worker.clone().start();
-        let wrangler = worker.archive().shipped_queues().start_wrangler();
+        let miniflare = worker.archive().shipped_queues().start_miniflare();
         let service = Self {
             redis: Mutex::new(redis),
             replica,
@@ -74,9 +74,9 @@ impl Service {
             forwarder,
             remote_api: remote.api(),
             _remote: remote,
-            api: Mutex::new(wrangler.api()),
-            wrangler: Mutex::new(Some(LoggedWrangler {
-                wrangler,
+            api: Mutex::new(miniflare.api()),
+            miniflare: Mutex::new(Some(LoggedMiniflare {
+                miniflare,
                 log_offset: 0,
             })),
             downtimes: Mutex::default(),
@@ -96,16 +96,16 @@ impl Service {
 
     /// Returns a reader of the data in Redis.
     pub fn store(&self) -> Store {
-        let wrangler = lock(&self.wrangler);
-        let prefix = wrangler.as_ref().expect("wrangler").wrangler.prefix();
+        let miniflare = lock(&self.miniflare);
+        let prefix = miniflare.as_ref().expect("Miniflare").miniflare.prefix();
         Store::new(&lock(&self.redis), prefix)
     }
 
-    /// Returns the lines that wrangler has logged since the previous call.
+    /// Returns the lines that Miniflare has logged since the previous call.
     pub fn new_log_lines(&self) -> String {
-        let mut wrangler = lock(&self.wrangler);
-        wrangler.as_mut().map_or_else(String::new, |logged| {
-            let lines = logged.wrangler.log_from(logged.log_offset);
+        let mut miniflare = lock(&self.miniflare);
+        miniflare.as_mut().map_or_else(String::new, |logged| {
+            let lines = logged.miniflare.log_from(logged.log_offset);
             logged.log_offset += lines.len();
             lines
         })
@@ -151,19 +151,19 @@ impl Service {
     /// before the next workerd responds.
     pub async fn kill_workerd(&self, just_before: impl FnOnce(), meanwhile: impl FnOnce()) {
         tokio::task::block_in_place(|| {
-            let logged = lock(&self.wrangler);
-            let wrangler = &logged.as_ref().expect("wrangler").wrangler;
-            wrangler.kill_workerd(|| {
+            let logged = lock(&self.miniflare);
+            let miniflare = &logged.as_ref().expect("Miniflare").miniflare;
+            miniflare.kill_workerd(|| {
                 just_before();
                 lock(&self.downtimes).push((Instant::now(), None));
             });
         });
         meanwhile();
         if !self.responds_within(RESTART_TIMEOUT).await {
-            tokio::task::block_in_place(|| self.restart_wrangler());
+            tokio::task::block_in_place(|| self.restart_miniflare());
             assert!(
                 self.responds_within(RESTART_TIMEOUT * 2).await,
-                "wrangler responds"
+                "Miniflare responds"
             );
         }
         if let Some((_, until)) = lock(&self.downtimes).last_mut() {
@@ -183,11 +183,11 @@ impl Service {
         true
     }
 
-    /// Restarts wrangler, which gives up when another process has taken the port of its workerd.
-    fn restart_wrangler(&self) {
-        let wrangler = lock(&self.wrangler).take().expect("wrangler").wrangler;
-        let text = wrangler.log();
-        // Errors of wrangler, without the Worker's own log lines.
+    /// Restarts Miniflare, which gives up when another process has taken the port of its workerd.
+    fn restart_miniflare(&self) {
+        let miniflare = lock(&self.miniflare).take().expect("Miniflare").miniflare;
+        let text = miniflare.log();
+        // Errors of Miniflare, without the Worker's own log lines.
         let errors = text
             .lines()
             .filter(|line| line.contains("rror") && !line.contains("level"));
@@ -195,18 +195,17 @@ impl Service {
         let last = errors
             .get(errors.len().saturating_sub(20)..)
             .unwrap_or(&errors);
-        log(&format!("restarting wrangler:\n{}", last.join("\n")));
-        let wrangler = wrangler.restart();
-        *lock(&self.api) = wrangler.api();
-        *lock(&self.wrangler) = Some(LoggedWrangler {
-            wrangler,
+        log(&format!("restarting Miniflare:\n{}", last.join("\n")));
+        let miniflare = miniflare.restart();
+        *lock(&self.api) = miniflare.api();
+        *lock(&self.miniflare) = Some(LoggedMiniflare {
+            miniflare,
             log_offset: 0,
         });
     }
 }
 
-/// Returns the Worker's own response. While workerd is down wrangler responds instead, without the
-/// header `X-Request-Id`.
+/// Returns the Worker's own response, which has the header `X-Request-Id`.
 async fn receive<E>(response: impl Future<Output = Result<Answer, E>>) -> Received {
     match tokio::time::timeout(CLIENT_TIMEOUT, response).await {
         Ok(Ok(response)) if response.header("x-request-id").is_some() => {

@@ -126,7 +126,7 @@ before(async () => {
     const metrics = await (await call('/metrics')).text()
     return metrics.includes('activity_rank_board_members{period="day"} 3\n')
   })
-  assert.equal((await call('/cdn-cgi/handler/scheduled?cron=*/5+*+*+*+*')).status, 200)
+  assert.equal((await call('/cdn-cgi/local/scheduled?cron=*/5+*+*+*+*')).status, 200)
   await send({ user: 'd', action: 'like', target: 'p' }, 200)
   prometheus = await startPrometheus(worker.url)
 })

@@ -1,4 +1,4 @@
-// Starts the built Worker in `wrangler dev`.
+// Starts the built Worker in Miniflare, and others in `wrangler dev`, which bundles them.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,11 +12,13 @@ import { spawnTied, stopTied, waitForLine } from './support.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
+const miniflare = (_folder, file, state) => ['node', join(ROOT, 'tests/miniflare.mjs'), file, state]
+
 /**
  * Starts the Worker with variables. Without `live` there are no event streams, without `databases` no archive and no
  * journal, and without `queues` no queues. Returns its URL and a function that stops it.
  */
-export const startWorker = (vars, options = {}) => startWrangler(workerConfig(vars, options))
+export const startWorker = (vars, options = {}) => serve(workerConfig(vars, options), miniflare)
 
 /** Returns the configuration with which `startWorker` starts the Worker. */
 export function workerConfig(vars, { live = false, databases = false, queues = false } = {}) {
@@ -39,12 +41,25 @@ export function workerConfig(vars, { live = false, databases = false, queues = f
  * Starts `wrangler dev` with a configuration, after its migrations, and with those of Workers to which it has service
  * bindings. Returns the URL and a function that stops it.
  */
-export async function startWrangler(config, bound = []) {
+export function startWrangler(config, bound = []) {
+  return serve(config, (folder, file, state) => {
+    const files = [file]
+    for (const other of bound) {
+      files.push(join(folder, `${other.name}.json`))
+      writeFileSync(files.at(-1), JSON.stringify(other))
+    }
+    const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state]
+    const configs = files.flatMap((name) => ['--config', name])
+    return ['wrangler', 'dev', ...configs, '--show-interactive-dev-session=false', ...flags]
+  })
+}
+
+/** Serves a Worker with the command that `commandLine` returns for a folder, a configuration and a folder of state in it. */
+async function serve(config, commandLine) {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   const file = join(folder, 'wrangler.json')
   const state = join(folder, 'state')
   writeFileSync(file, JSON.stringify(config))
-  const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state]
   const env = {
     WRANGLER_SEND_METRICS: 'false',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
@@ -56,19 +71,14 @@ export async function startWrangler(config, bound = []) {
     const args = ['d1', 'migrations', 'apply', binding, '--local', '--config', file, '--persist-to', state]
     execFileSync('wrangler', args, { env: { ...process.env, ...env, CI: '1' }, stdio: 'pipe' })
   }
-  const files = bound.map((other) => {
-    const file = join(folder, `${other.name}.json`)
-    writeFileSync(file, JSON.stringify(other))
-    return ['--config', file]
-  })
-  const args = ['dev', '--config', file, ...files.flat(), '--show-interactive-dev-session=false', ...flags]
-  const wrangler = spawnTied('wrangler', args, env)
+  const [command, ...args] = commandLine(folder, file, state)
+  const server = spawnTied(command, args, env)
   const stop = async () => {
-    await stopTied(wrangler)
+    await stopTied(server)
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    const [, url] = await waitForLine(wrangler, /Ready on (http:\S+)/)
+    const [, url] = await waitForLine(server, /Ready on (http:\S+)/)
     return { url, stop }
   } catch (error) {
     await stop()

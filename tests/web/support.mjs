@@ -1,4 +1,4 @@
-// Browser tests: the Worker in `wrangler dev` with its store, pages on another origin, and Chromium.
+// Browser tests: the Worker in Miniflare with its store, pages on another origin, and Chromium.
 //
 //   const app = await startApp()                      // in before(); app.stop() in after()
 //   app.newGroup()
@@ -122,7 +122,7 @@ class TestApp {
   /** Runs the cron job of every five minutes: the outbox moves to the journal, whose numbers are summed up. */
   async runCron() {
     const query = new URLSearchParams({ cron: '*/5 * * * *', time: `${Date.now()}` })
-    const response = await fetch(`${this.url}/cdn-cgi/handler/scheduled?${query}`)
+    const response = await fetch(`${this.url}/cdn-cgi/local/scheduled?${query}`)
     assert.ok(response.ok, `${response.status} ${await response.text()}`)
   }
 

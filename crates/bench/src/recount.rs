@@ -33,7 +33,7 @@ pub async fn run() -> Result<(), String> {
     let worker = worker
         .journal()
         .json("CRON_BUDGET", json!(1000))
-        .start_wrangler();
+        .start_miniflare();
     let (api, now) = (worker.api(), Timestamp::now());
     for first in (0..entries).step_by(BATCH as usize) {
         let items = (first..entries.min(first + BATCH)).map(|number| {

@@ -127,7 +127,7 @@ impl Api {
     ///
     /// Panics if it does not.
     pub async fn minute(&self) {
-        let answer = self.get("/cdn-cgi/handler/scheduled?cron=*+*+*+*+*").await;
+        let answer = self.get("/cdn-cgi/local/scheduled?cron=*+*+*+*+*").await;
         assert_eq!((answer.status, answer.text.as_str()), (200, "ok"));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Api ──► Worker (workerd, the built wasm) ──► [Forwarder] ──► Gateway ──► RedisServer
-//!         or Wrangler (adds the Cache API and the other bindings)
+//!         or Miniflare (adds the Cache API and the other bindings)
 //! ```
 //!
 //! Most tests need two lines. All tests of one process share a redis-server and a gateway; each
@@ -32,6 +32,7 @@ mod cluster;
 pub mod conformance;
 mod forwarder;
 mod gateway;
+mod miniflare;
 mod redis_server;
 pub mod reference;
 mod replica;
@@ -44,11 +45,11 @@ mod store_proxy;
 mod stream;
 mod until;
 mod worker;
-mod wrangler;
 
 pub use api::{Answer, Api, SERVICE_KEY};
 pub use forwarder::{Fault, Forwarder, Recorded, Refusal};
 pub use gateway::{Gateway, TOKEN};
+pub use miniflare::{CronCost, Miniflare};
 pub use redis_server::{RedisOptions, RedisServer};
 pub use replica::Replica;
 pub use repository::{npm, root, target};
@@ -56,9 +57,8 @@ pub use reqwest::Method;
 pub use rest_client::{RestClient, RestResponse};
 pub use serde_json::{Value, json};
 pub use sharding::{key, key_of, owner, peer, peers, rest, shard_among, shard_of, shards};
-pub use shared::{gateway, redis, unique_prefix};
+pub use shared::{PrivateStore, gateway, redis, unique_prefix};
 pub use store_proxy::StoreProxy;
 pub use stream::{Event, Stream};
 pub use until::until;
 pub use worker::{DataPoint, Worker, WorkerBuilder};
-pub use wrangler::{CronCost, Wrangler};

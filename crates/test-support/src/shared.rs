@@ -17,7 +17,7 @@ pub fn redis() -> &'static RedisServer {
     SHARED.get_or_init(|| {
         if let Some(proxy) = proxy() {
             RedisServer::elsewhere(proxy.redis_port())
-        } else if env::var("CLUSTER").is_ok_and(|value| value == "1") {
+        } else if is_cluster() {
             // The smallest recommended cluster: three primaries with a replica each.
             cluster::spawn(3, 1)
         } else {
@@ -33,6 +33,54 @@ pub fn gateway() -> &'static Gateway {
         Some(proxy) => Gateway::elsewhere(proxy.address()),
         None => Gateway::spawn(&redis().url()),
     })
+}
+
+/// The store of a test that reads all keys many times, which takes longer the more keys the tests beside it have.
+/// It is the shared one where that is a cluster or elsewhere.
+pub struct PrivateStore {
+    // Ends before the server to which it is connected.
+    gateway: Option<Gateway>,
+    redis: Option<RedisServer>,
+}
+
+impl PrivateStore {
+    /// Starts a redis-server and a gateway.
+    #[must_use]
+    pub fn start() -> Self {
+        if is_cluster() || proxy().is_some() {
+            return Self {
+                gateway: None,
+                redis: None,
+            };
+        }
+        let redis = RedisServer::spawn(RedisOptions::default());
+        Self {
+            gateway: Some(Gateway::spawn(&redis.url())),
+            redis: Some(redis),
+        }
+    }
+
+    /// Returns its redis-server.
+    #[must_use]
+    pub fn redis(&self) -> &RedisServer {
+        match &self.redis {
+            Some(redis) => redis,
+            None => redis(),
+        }
+    }
+
+    /// Returns its gateway.
+    #[must_use]
+    pub fn gateway(&self) -> &Gateway {
+        match &self.gateway {
+            Some(gateway) => gateway,
+            None => gateway(),
+        }
+    }
+}
+
+fn is_cluster() -> bool {
+    env::var("CLUSTER").is_ok_and(|value| value == "1")
 }
 
 /// Returns a key prefix that no other process of tests uses. It begins with `CONFORMANCE_PREFIX`, so that

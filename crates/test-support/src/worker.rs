@@ -10,11 +10,11 @@ use tempfile::TempDir;
 use crate::api::{Api, SERVICE_KEY};
 use crate::capnp::{self, Cache, Services};
 use crate::gateway::TOKEN;
+use crate::miniflare::{Bindings, Miniflare, Queues};
 use crate::repository;
 use crate::server_process::ServerProcess;
 use crate::sharding::shards;
 use crate::shared::{gateway, unique_prefix};
-use crate::wrangler::{Bindings, Queues, Wrangler};
 
 /// The store timeout suits a busy machine, where no request should fail because it is slow.
 const STORE_TIMEOUT_MS: &str = "20000";
@@ -245,7 +245,7 @@ impl WorkerBuilder {
     }
 
     /// Sets the limit of a `[[ratelimits]]` binding and keeps its period, for
-    /// [`start_wrangler`](Self::start_wrangler).
+    /// [`start_miniflare`](Self::start_miniflare).
     #[must_use]
     pub fn limit(mut self, name: &str, limit: u32) -> Self {
         self.limits.push((name.to_owned(), limit));
@@ -253,21 +253,21 @@ impl WorkerBuilder {
     }
 
     /// Binds the archive, with its tables, and the snapshots, for
-    /// [`start_wrangler`](Self::start_wrangler).
+    /// [`start_miniflare`](Self::start_miniflare).
     #[must_use]
     pub fn archive(mut self) -> Self {
         self.bindings.archive = true;
         self
     }
 
-    /// Binds the journal, with its table, for [`start_wrangler`](Self::start_wrangler).
+    /// Binds the journal, with its table, for [`start_miniflare`](Self::start_miniflare).
     #[must_use]
     pub fn journal(mut self) -> Self {
         self.bindings.journal = true;
         self
     }
 
-    /// Binds the queues, for [`start_wrangler`](Self::start_wrangler), with immediate delivery. A
+    /// Binds the queues, for [`start_miniflare`](Self::start_miniflare), with immediate delivery. A
     /// message goes to the dead-letter queue after this number of attempts.
     #[must_use]
     pub fn queued(mut self, attempts: u32) -> Self {
@@ -276,7 +276,7 @@ impl WorkerBuilder {
     }
 
     /// Binds the queues with the settings of wrangler.toml, for
-    /// [`start_wrangler`](Self::start_wrangler).
+    /// [`start_miniflare`](Self::start_miniflare).
     #[must_use]
     pub fn shipped_queues(mut self) -> Self {
         self.bindings.queues = Some(Queues::Shipped);
@@ -290,7 +290,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Adds an in-memory Cache API, for [`start`](Self::start); `wrangler dev` always has one.
+    /// Adds an in-memory Cache API, for [`start`](Self::start); Miniflare always has one.
     #[must_use]
     pub fn cached(mut self) -> Self {
         self.services.cache = Some(Cache::Memory);
@@ -306,7 +306,7 @@ impl WorkerBuilder {
 
     /// Puts a caller in front that aborts a request with `X-Abort-After` after these milliseconds
     /// and responds with 499, for [`start`](Self::start). Plain workerd does not notice that a client
-    /// closes its connection. In wrangler the archive, the journal and the queues bring such a caller.
+    /// closes its connection. In Miniflare the archive, the journal and the queues bring such a caller.
     #[must_use]
     pub fn aborting(mut self) -> Self {
         self.services.aborting = true;
@@ -314,7 +314,7 @@ impl WorkerBuilder {
     }
 
     /// Binds the dataset of Analytics Engine. In plain workerd its data points are logged, see
-    /// [`Worker::points`]; wrangler drops them.
+    /// [`Worker::points`]; Miniflare drops them.
     #[must_use]
     pub fn analytics(mut self) -> Self {
         self.services.analytics = true;
@@ -322,7 +322,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Runs cron on request as wrangler does, see [`Api::minute`], and the consumer of the queue for
+    /// Runs cron on request as Miniflare does, see [`Api::minute`], and the consumer of the queue for
     /// `POST /cdn-cgi/handler/queue` with a list of messages, for [`start`](Self::start).
     #[must_use]
     pub fn cron(mut self) -> Self {
@@ -345,7 +345,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Binds the Durable Object of live boards, in plain workerd and in `wrangler dev`.
+    /// Binds the Durable Object of live boards, in plain workerd and in Miniflare.
     #[must_use]
     pub fn live(mut self) -> Self {
         self.services.live = true;
@@ -397,17 +397,17 @@ impl WorkerBuilder {
         Worker::run(&self.bundle.clone(), self.vars_and_prefix(), services)
     }
 
-    /// Starts the Worker in `wrangler dev`, which takes a second or two, with all bindings of
+    /// Starts the Worker in Miniflare, which takes about a second, with all bindings of
     /// wrangler.toml. Archive, snapshots, journal, queues and live boards are opt-in.
     ///
     /// # Panics
     ///
-    /// Panics when the Worker has not been built or wrangler does not start.
+    /// Panics when the Worker has not been built or Miniflare does not start.
     #[must_use]
-    pub fn start_wrangler(mut self) -> Wrangler {
+    pub fn start_miniflare(mut self) -> Miniflare {
         let limits = std::mem::take(&mut self.limits);
         let (bundle, bindings) = (self.bundle.clone(), self.bindings);
-        Wrangler::run(&bundle, self.vars_and_prefix(), &limits, bindings)
+        Miniflare::run(&bundle, self.vars_and_prefix(), &limits, bindings)
     }
 
     /// Returns the final variables, and the prefix among them.
@@ -454,7 +454,7 @@ export default {
       await rank.queue({ messages: (await request.json()).map(message) }, env, context)
       return new Response('ok')
     }
-    if (pathname !== '/cdn-cgi/handler/scheduled') return rank.fetch(request, env, context)
+    if (pathname !== '/cdn-cgi/local/scheduled') return rank.fetch(request, env, context)
     await rank.scheduled({ cron: searchParams.get('cron') }, env, context)
     return new Response('ok')
   },

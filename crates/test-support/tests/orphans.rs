@@ -14,8 +14,8 @@ fn start_servers_and_wait() -> ! {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
     let worker = Worker::builder().store(&gateway.url()).start();
-    let wrangler = Worker::builder().store(&gateway.url()).start_wrangler();
-    for url in [&redis.url(), &gateway.url(), worker.url(), wrangler.url()] {
+    let miniflare = Worker::builder().store(&gateway.url()).start_miniflare();
+    for url in [&redis.url(), &gateway.url(), worker.url(), miniflare.url()] {
         println!("started {url}");
     }
     loop {
@@ -66,7 +66,7 @@ async fn killed_test_process_leaves_nothing_behind() {
     }
     until("the removal of the folders", async || {
         let mut entries = folder.path().read_dir().unwrap().flatten();
-        // wrangler's cache, which it uses again.
+        // Miniflare's cache, which it uses again.
         let remaining = entries.find(|entry| entry.file_name() != "update-check");
         remaining.is_none().then_some(())
     })

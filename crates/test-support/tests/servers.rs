@@ -59,12 +59,12 @@ fn acl_restricts_only_its_user() {
 }
 
 #[tokio::test]
-async fn worker_runs_in_workerd_and_wrangler() {
+async fn worker_runs_in_workerd_and_miniflare() {
     let workerd = Worker::start();
     workerd.api().get("/").await.assert_status(200);
-    let wrangler = Worker::builder().start_wrangler();
-    wrangler.api().get("/").await.assert_status(200);
-    assert_ne!(workerd.prefix(), wrangler.prefix());
+    let miniflare = Worker::builder().start_miniflare();
+    miniflare.api().get("/").await.assert_status(200);
+    assert_ne!(workerd.prefix(), miniflare.prefix());
 }
 
 #[tokio::test]
@@ -77,19 +77,19 @@ async fn killed_worker_refuses_connections() {
 }
 
 #[tokio::test]
-async fn wrangler_replaces_killed_workerd_with_its_queue() {
+async fn miniflare_replaces_killed_workerd_with_its_queue() {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
     let worker = Worker::builder().store(&gateway.url()).shipped_queues();
-    let wrangler = worker.start_wrangler();
+    let miniflare = worker.start_miniflare();
     let like = json!({ "user": "42", "action": "like", "target": "post-7" });
-    let api = wrangler.api();
+    let api = miniflare.api();
     api.post("/v1/activity", &like).await.assert_status(200);
 
     gateway.pause();
     let queued = json!({ "outcome": "queued", "points": 0 });
     api.post("/v1/activity", &like).await.assert(202, queued);
-    wrangler.kill_workerd(|| ());
+    miniflare.kill_workerd(|| ());
     gateway.resume();
 
     let again = until("another Worker", async || {
@@ -97,8 +97,8 @@ async fn wrangler_replaces_killed_workerd_with_its_queue() {
         (response.status == 200).then_some(response)
     });
     assert_eq!(again.await.body["outcome"], "duplicate");
-    let log = wrangler.log();
-    assert!(!wrangler.log_from(log.len()).contains("Ready"), "{log}");
+    let log = miniflare.log();
+    assert!(!miniflare.log_from(log.len()).contains("Ready"), "{log}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use test_support::{Fault, Value, json};
 
 use super::{assert_boards, content, register, row, rows, start};
-use crate::app::{TestApp, WranglerApp};
+use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, like, undo};
 use crate::client::Client;
 use crate::problem::{Problem, field_error, field_errors};
@@ -187,17 +187,17 @@ async fn new_registration_waits_for_the_deletion() {
 
 #[tokio::test]
 async fn cron_completes_an_interrupted_deletion() {
-    let (app, forwarder) = WranglerApp::behind_forwarder(content);
+    let (app, forwarder) = MiniflareApp::behind_forwarder(content);
     register(&app, "post-7", json!({"author": "9"})).await;
     app.count("42", "like", "post-7").await;
     app.count("42", "like", "post-8").await;
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     forwarder.fail_next_script(Fault::CutAfter);
     // The first request reads the registration, the second one deletes it.
     let first = delete(&app, "post-7").await;
     forwarder.heal();
     assert_eq!(first, 503);
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     let mut store = app.store();
     assert_eq!(store.pending_changes("\tpost-7"), 0);
     let board = store.key_of("post-7", "bTa:all");

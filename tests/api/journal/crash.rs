@@ -16,7 +16,7 @@ const KILLS: usize = 3;
 async fn outbox_of_killed_worker_is_drained_by_next() {
     let app = start();
     app.send(like("a", "1")).await;
-    let app = JournalApp::of(app.wrangler.kill());
+    let app = JournalApp::of(app.miniflare.kill());
     let entries = app.entries_after(0).await;
     assert_eq!((entries.len(), &entries[0]["mark"]), (1, &json!("like:1")));
 }
@@ -50,12 +50,12 @@ async fn repeated_kills_keep_journal_complete_and_ordered() {
         let min: usize = done.iter().sum::<usize>() + 40;
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
-                let (api, stop, first) = (app.wrangler.api(), Arc::clone(&stop), done[client]);
+                let (api, stop, first) = (app.miniflare.api(), Arc::clone(&stop), done[client]);
                 tokio::spawn(async move { load(&api, client, first, &stop).await })
             })
             .collect();
         // Each read of the journal drains the outbox.
-        let api = app.wrangler.api();
+        let api = app.miniflare.api();
         let reader = tokio::spawn(async move {
             while api
                 .try_send(Method::GET, "/v1/journal?limit=1", "", &[])
@@ -69,7 +69,7 @@ async fn repeated_kills_keep_journal_complete_and_ordered() {
             (users > min).then_some(())
         })
         .await;
-        app = JournalApp::of(app.wrangler.kill());
+        app = JournalApp::of(app.miniflare.kill());
         stop.store(true, Ordering::Relaxed);
         for (client, number) in join_all(clients).await.into_iter().enumerate() {
             done[client] = number.expect("no client panics");

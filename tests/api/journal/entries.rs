@@ -75,7 +75,7 @@ async fn journal_lists_each_effective_activity_once() {
         assert_eq!(app.send(body).await, outcomes);
     }
     let queued = json!([dated(like("h", "queued"), noon(1))]);
-    app.wrangler.enqueue(&queued.to_string()).await;
+    app.miniflare.enqueue(&queued.to_string()).await;
     until("the queued activity", async || {
         (app.outbox().len() == 8).then_some(())
     })
@@ -116,8 +116,8 @@ async fn journal_lists_each_effective_activity_once() {
     ];
     assert_entries(&app, &expected).await;
     assert_eq!(app.outbox(), [""; 0]);
-    app.wrangler.minute().await;
-    app.wrangler.tick().await;
+    app.miniflare.minute().await;
+    app.miniflare.tick().await;
     assert_entries(&app, &expected).await;
 }
 

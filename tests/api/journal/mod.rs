@@ -1,6 +1,6 @@
 //! `GET /v1/journal`, and the outbox that entries pass through.
 //!
-//! Plain workerd has neither D1 nor cron, so these tests run in wrangler.
+//! Plain workerd has neither D1 nor cron, so these tests run in Miniflare.
 
 mod crash;
 mod entries;
@@ -12,7 +12,7 @@ mod wrong_type_keys;
 
 use std::ops::Deref;
 
-use test_support::{Answer, Value, Worker, WorkerBuilder, Wrangler, peer};
+use test_support::{Answer, Miniflare, Value, Worker, WorkerBuilder, peer};
 
 use crate::bodies::{self};
 use crate::client::Client;
@@ -21,7 +21,7 @@ use crate::store::Store;
 
 /// A deployment with a journal.
 pub struct JournalApp {
-    wrangler: Wrangler,
+    miniflare: Miniflare,
     client: Client,
     store: Store,
 }
@@ -40,7 +40,7 @@ pub fn start() -> JournalApp {
 
 pub fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> JournalApp {
     let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).journal();
-    JournalApp::of(worker.start_wrangler())
+    JournalApp::of(worker.start_miniflare())
 }
 
 /// A like of a user on the shard of 42: order is guaranteed within a shard.
@@ -49,11 +49,11 @@ fn like(user: &str, target: &str) -> Value {
 }
 
 impl JournalApp {
-    fn of(wrangler: Wrangler) -> Self {
+    fn of(miniflare: Miniflare) -> Self {
         Self {
-            client: Client::new(wrangler.api()),
-            store: Store::shared(wrangler.prefix()),
-            wrangler,
+            client: Client::new(miniflare.api()),
+            store: Store::shared(miniflare.prefix()),
+            miniflare,
         }
     }
 
@@ -101,7 +101,7 @@ impl JournalApp {
     /// Reads id, user and entry of every database row, in order.
     async fn rows(&self) -> Vec<(String, String, Value)> {
         let statement = "SELECT id, user, entry FROM journal ORDER BY n";
-        let rows = self.wrangler.sql(statement).await;
+        let rows = self.miniflare.sql(statement).await;
         let rows = rows.as_array().expect("rows").iter();
         let text = |row: &Value, name: &str| row[name].as_str().expect("a text").to_owned();
         let row = |row| {
@@ -113,7 +113,7 @@ impl JournalApp {
 
     /// Runs a statement in the database.
     pub async fn sql(&self, statement: &str) {
-        self.wrangler.sql(statement).await;
+        self.miniflare.sql(statement).await;
     }
 
     /// The ids of the entries in the outbox.
@@ -141,11 +141,11 @@ impl JournalApp {
     /// Makes the journal fail: its table has another name.
     async fn break_database(&self) {
         let statement = "ALTER TABLE journal RENAME TO away";
-        self.wrangler.sql(statement).await;
+        self.miniflare.sql(statement).await;
     }
 
     async fn repair_database(&self) {
         let statement = "ALTER TABLE away RENAME TO journal";
-        self.wrangler.sql(statement).await;
+        self.miniflare.sql(statement).await;
     }
 }

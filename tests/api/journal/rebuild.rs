@@ -41,7 +41,7 @@ fn assert_unavailable(response: &Answer) {
 async fn rebuild_queues_activity_and_serves_stale_boards() {
     let mut app = start_with(|worker| worker.archive().queued(100).var("BOARD_MAX_AGE", "1"));
     app.send(like("a", "1")).await;
-    app.wrangler.tick().await;
+    app.miniflare.tick().await;
     app.send(like("a", "2")).await;
     let fingerprint = lock(&mut app.store);
     let before = app.store.snapshot();

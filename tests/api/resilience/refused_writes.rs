@@ -2,7 +2,7 @@
 
 use test_support::{Answer, Fault, Forwarder, Refusal, Value, json, peer};
 
-use crate::app::WranglerApp;
+use crate::app::MiniflareApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::noon;
@@ -188,7 +188,7 @@ async fn prepare(client: &Client, store: &mut Store, case: &Case) {
 
 /// Sends a request whose writes the store refuses; returns the state before if it failed.
 async fn send_refused(
-    app: &WranglerApp,
+    app: &MiniflareApp,
     forwarder: &Forwarder,
     case: &Case,
     refusal: Refusal,
@@ -216,7 +216,7 @@ fn elements(snapshot: Snapshot) -> Vec<(String, String)> {
 /// counts it.
 #[tokio::test]
 async fn one_refused_write_changes_nothing() {
-    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.journal());
+    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
     // The first write claims every shard.
     app.send_activity(like(&user(), "claim"))
         .await
@@ -259,7 +259,7 @@ async fn one_refused_write_changes_nothing() {
 /// that counts stores the fingerprint, and a refused item after it keeps it.
 #[tokio::test]
 async fn refused_item_keeps_fingerprint() {
-    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.journal());
+    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
     app.send_activity(like(&user(), "claim"))
         .await
         .assert_status(200);
@@ -290,7 +290,7 @@ async fn refused_item_keeps_fingerprint() {
 /// also after another activity of the same user.
 #[tokio::test]
 async fn retry_completes_refused_writes() {
-    let (app, forwarder) = WranglerApp::behind_forwarder(|worker| worker.journal());
+    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
     app.send_activity(like(&user(), "claim"))
         .await
         .assert_status(200);
@@ -339,7 +339,7 @@ async fn retry_completes_refused_writes() {
 #[tokio::test]
 async fn retry_creates_refused_profile() {
     let (app, forwarder) =
-        WranglerApp::behind_forwarder(|worker| worker.journal().var("JWT_SECRET", SECRET));
+        MiniflareApp::behind_forwarder(|worker| worker.journal().var("JWT_SECRET", SECRET));
     let member = app.with_key(&hs256(&claims_with(json!({"sub": user(), "name": "Ada"}))));
     let mut store = app.store();
     for number in 1..=3 {

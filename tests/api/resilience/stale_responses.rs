@@ -1,6 +1,6 @@
 //! Stale reads while Redis is down, from caches, snapshots and the archive.
 //!
-//! Plain workerd has neither the Cache API nor these bindings, so the tests run in wrangler.
+//! Plain workerd has neither the Cache API nor these bindings, so the tests run in Miniflare.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use test_support::{
     until,
 };
 
-use crate::app::WranglerApp;
+use crate::app::MiniflareApp;
 use crate::bodies::{dated, ids, like, moderation};
 use crate::clock::{day, noon};
 
@@ -17,13 +17,13 @@ use crate::clock::{day, noon};
 struct Stoppable {
     redis: RedisServer,
     _gateway: Gateway,
-    app: WranglerApp,
+    app: MiniflareApp,
 }
 
 impl Deref for Stoppable {
-    type Target = WranglerApp;
+    type Target = MiniflareApp;
 
-    fn deref(&self) -> &WranglerApp {
+    fn deref(&self) -> &MiniflareApp {
         &self.app
     }
 }
@@ -31,7 +31,7 @@ impl Deref for Stoppable {
 fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Stoppable {
     let redis = RedisServer::spawn(RedisOptions::default().append_only());
     let gateway = Gateway::spawn(&redis.url());
-    let app = WranglerApp::with(|worker| {
+    let app = MiniflareApp::with(|worker| {
         configure(worker.store(&gateway.url())).var("BOARD_MAX_AGE", "1")
     });
     Stoppable {
@@ -121,7 +121,7 @@ async fn cached_boards_are_served_while_redis_is_down() {
         (response.status == 200 && response.body["stale"].is_null()).then_some(response)
     });
     fresh_again.await.assert(200, fresh);
-    app.wrangler.logs("responded with a cached copy").await;
+    app.miniflare.logs("responded with a cached copy").await;
 }
 
 /// Hiding or erasing a user invalidates every cached board; reads return 503 until Redis is back.
@@ -180,7 +180,7 @@ async fn snapshots_serve_unread_boards_during_outage() {
     }
     // The budget of a run suffices for the archive of three shards.
     for _ in 0..shards().div_ceil(3) {
-        app.wrangler.tick().await;
+        app.miniflare.tick().await;
     }
     // This activity is later than the snapshot.
     app.like("d").await;

@@ -1,9 +1,9 @@
 //! The key set in the edge cache, which isolates share.
 //!
-//! Plain workerd has no cache, so these tests run in wrangler. A restarted wrangler keeps its cache
+//! Plain workerd has no cache, so these tests run in Miniflare. A restarted Miniflare keeps its cache
 //! and nothing else.
 
-use test_support::{Fault, Forwarder, Worker, Wrangler, json};
+use test_support::{Fault, Forwarder, Miniflare, Worker, json};
 
 use super::issuer::{Pair, fail, key_server, serve};
 use super::row::{Expected, Row, check};
@@ -21,14 +21,14 @@ fn accepted(pair: &Pair, kid: &str) -> Row {
     row(pair, kid, Expected::Accepted)
 }
 
-fn start(server: &Forwarder) -> Wrangler {
+fn start(server: &Forwarder) -> Miniflare {
     Worker::builder()
         .var("JWKS_URL", &server.url())
-        .start_wrangler()
+        .start_miniflare()
 }
 
-async fn check_rows(wrangler: &Wrangler, rows: &[Row]) {
-    check(&Client::new(wrangler.api()), rows).await;
+async fn check_rows(miniflare: &Miniflare, rows: &[Row]) {
+    check(&Client::new(miniflare.api()), rows).await;
 }
 
 fn down() -> Fault {
@@ -41,37 +41,37 @@ fn down() -> Fault {
 async fn edge_cached_keys_outlive_isolates_and_outages() {
     let (server, old, new) = (key_server(), Pair::ed(), Pair::ed());
     serve(&server, &[old.jwk("old")]);
-    let wrangler = start(&server);
-    check_rows(&wrangler, &[accepted(&old, "old")]).await;
+    let miniflare = start(&server);
+    check_rows(&miniflare, &[accepted(&old, "old")]).await;
     assert_eq!(server.count(), 1);
 
     fail(&server, down());
-    let wrangler = wrangler.restart();
-    check_rows(&wrangler, &[accepted(&old, "old")]).await;
+    let miniflare = miniflare.restart();
+    check_rows(&miniflare, &[accepted(&old, "old")]).await;
     assert_eq!(server.count(), 1, "fetched although cached");
     let rows = [row(&new, "new", UNKNOWN), accepted(&old, "old")];
-    check_rows(&wrangler, &rows).await;
+    check_rows(&miniflare, &rows).await;
     assert_eq!(server.count(), 2);
 
     serve(&server, &[new.jwk("new")]);
-    let wrangler = wrangler.restart();
+    let miniflare = miniflare.restart();
     let rows = [
         accepted(&old, "old"),
         accepted(&new, "new"),
         row(&old, "old", UNKNOWN),
     ];
-    check_rows(&wrangler, &rows).await;
+    check_rows(&miniflare, &rows).await;
     assert_eq!(server.count(), 3);
 
     fail(&server, down());
-    let wrangler = wrangler.restart();
-    check_rows(&wrangler, &[accepted(&new, "new")]).await;
+    let miniflare = miniflare.restart();
+    check_rows(&miniflare, &[accepted(&new, "new")]).await;
     assert_eq!(server.count(), 3);
-    check_rows(&wrangler, &[row(&old, "old", UNKNOWN)]).await;
+    check_rows(&miniflare, &[row(&old, "old", UNKNOWN)]).await;
 }
 
 /// Makes the cached key set older than its maximum age.
-async fn expire_cache(wrangler: Wrangler, server: &Forwarder) -> Wrangler {
+async fn expire_cache(miniflare: Miniflare, server: &Forwarder) -> Miniflare {
     let script = r"export default {
       async fetch() {
         const name = 'https://activity-rank.invalid/keys?' + encodeURIComponent('SERVER');
@@ -82,10 +82,10 @@ async fn expire_cache(wrangler: Wrangler, server: &Forwarder) -> Wrangler {
         return new Response('aged');
       },
     };";
-    let wrangler = wrangler.replace(&script.replace("SERVER", &server.url()));
-    let response = wrangler.api().get("/").await;
+    let miniflare = miniflare.replace(&script.replace("SERVER", &server.url()));
+    let response = miniflare.api().get("/").await;
     assert_eq!((response.status, response.text.as_str()), (200, "aged"));
-    wrangler.restart()
+    miniflare.restart()
 }
 
 /// Expired keys are fetched again. They are used only while the key server is down.
@@ -93,17 +93,17 @@ async fn expire_cache(wrangler: Wrangler, server: &Forwarder) -> Wrangler {
 async fn expired_cached_keys_serve_only_during_outage() {
     let (server, old, new) = (key_server(), Pair::ed(), Pair::ed());
     serve(&server, &[old.jwk("old")]);
-    let wrangler = start(&server);
-    check_rows(&wrangler, &[accepted(&old, "old")]).await;
+    let miniflare = start(&server);
+    check_rows(&miniflare, &[accepted(&old, "old")]).await;
 
     fail(&server, down());
-    let wrangler = expire_cache(wrangler, &server).await;
-    check_rows(&wrangler, &[accepted(&old, "old")]).await;
+    let miniflare = expire_cache(miniflare, &server).await;
+    check_rows(&miniflare, &[accepted(&old, "old")]).await;
     assert_eq!(server.count(), 2);
 
     serve(&server, &[new.jwk("new")]);
-    let wrangler = wrangler.restart();
-    check_rows(&wrangler, &[row(&old, "old", UNKNOWN)]).await;
+    let miniflare = miniflare.restart();
+    check_rows(&miniflare, &[row(&old, "old", UNKNOWN)]).await;
     assert_eq!(server.count(), 3);
 }
 
@@ -111,14 +111,14 @@ async fn expired_cached_keys_serve_only_during_outage() {
 async fn invalid_key_set_is_not_cached() {
     let (server, pair) = (key_server(), Pair::ed());
     fail(&server, Fault::Respond(200, r#"{"keys":[]}"#.to_owned()));
-    let wrangler = start(&server);
+    let miniflare = start(&server);
     let row = accepted(&pair, "a");
-    let client = Client::new(wrangler.api().with_key(&row.1));
+    let client = Client::new(miniflare.api().with_key(&row.1));
     let profile = json!({"name": "Ada"});
     let refused = client.put("/v1/users/42", &profile).await;
     refused.assert_status(503);
     serve(&server, &[pair.jwk("a")]);
-    let wrangler = wrangler.restart();
-    check_rows(&wrangler, &[row]).await;
+    let miniflare = miniflare.restart();
+    check_rows(&miniflare, &[row]).await;
     assert_eq!(server.count(), 2);
 }

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use test_support::{SERVICE_KEY, Value, json};
 
-use crate::app::{TestApp, WranglerApp};
+use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::{ago, noon};
@@ -12,8 +12,8 @@ use crate::token::sign::{SECRET, claims, hs256};
 
 const PATH: &str = "/v1/users/42/points";
 
-fn start() -> WranglerApp {
-    WranglerApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
+fn start() -> MiniflareApp {
+    MiniflareApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
 }
 
 /// An entry of an activity with an `undone`.
@@ -145,7 +145,7 @@ async fn records_list_what_still_counts() {
 /// Targets have their titles, and an author sees for which target points were received, also after its deletion.
 #[tokio::test]
 async fn entries_name_registered_targets() {
-    let app = WranglerApp::with(|worker| worker.var("CONTENT_PERIODS", "all").journal());
+    let app = MiniflareApp::with(|worker| worker.var("CONTENT_PERIODS", "all").journal());
     let registered = json!({"author": "9", "title": "A title", "url": "https://example.com/7"});
     app.put("/v1/targets/post-7", &registered)
         .await
@@ -153,9 +153,9 @@ async fn entries_name_registered_targets() {
     let at = ago(20);
     app.outcome(dated(like("42", "post-7"), &*at), "counted")
         .await;
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     app.outcome(activity("42", "follow", "9"), "counted").await;
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     let liked = entry(&at, "like", "post-7", 2, false);
     let mut titled = liked;
     titled["target"]["title"] = json!("A title");
@@ -163,7 +163,7 @@ async fn entries_name_registered_targets() {
     assert_eq!(app.read(PATH).await["entries"][1], titled);
     app.delete("/v1/targets/post-7").await.assert_status(204);
     app.outcome(undo(like("42", "post-7")), "undone").await;
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     let received = app.read("/v1/users/9/points").await;
     let received = received["entries"].as_array().expect("entries");
     let received: Vec<Value> = received
@@ -239,7 +239,7 @@ async fn entries_add_up_to_all_time_score() {
     const USERS: u64 = 200;
     let rules =
         json!({"like": {"daily_cap": 4}, "comment": {"cooldown": 3600}, "wave": {"points": 1}});
-    let app = WranglerApp::with(|worker| worker.json("RULES", rules).journal());
+    let app = MiniflareApp::with(|worker| worker.json("RULES", rules).journal());
     let mut random = Rng::with_seed(7);
     for round in 0..16 {
         let items: Vec<Value> = (0..500)

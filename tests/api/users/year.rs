@@ -3,18 +3,18 @@
 use test_support::{Value, json, rest};
 
 use super::history::{days, history, like_on};
-use crate::app::WranglerApp;
+use crate::app::MiniflareApp;
 use crate::bodies::{like, undo};
 use crate::clock::{day, noon};
 
 const YEAR: &str = "/v1/users/42/activity?days=366";
 
-fn start() -> WranglerApp {
-    WranglerApp::with(|worker| worker.archive().json("CRON_BUDGET", json!(1000)))
+fn start() -> MiniflareApp {
+    MiniflareApp::with(|worker| worker.archive().json("CRON_BUDGET", json!(1000)))
 }
 
 /// Removes the closed day boards from Redis, as their expiry does.
-fn drop_closed_boards(app: &WranglerApp) {
+fn drop_closed_boards(app: &MiniflareApp) {
     let today = format!("bd:{}", day(0));
     for key in app.store().full_keys() {
         if rest(&key).starts_with("bd:") && rest(&key) != today {
@@ -55,7 +55,7 @@ async fn archived_days_have_points_and_no_actions() {
     let expected = history(json!({"id": "42"}), year(&recent), 1, 1);
     app.assert_get(YEAR, expected).await;
 
-    app.wrangler.tick().await;
+    app.miniflare.tick().await;
     let archived = [recent.as_slice(), &[(31, 2), (32, 2), (33, 2), (365, 2)]].concat();
     let expected = history(json!({"id": "42"}), year(&archived), 1, 4);
     app.assert_get(YEAR, expected.clone()).await;
@@ -80,7 +80,7 @@ async fn streak_counts_archived_days() {
     let likes = (0..40).map(|back| crate::bodies::dated(like("42", &back.to_string()), noon(back)));
     let likes: Vec<Value> = likes.collect();
     app.send_activity(json!(likes)).await.assert_status(200);
-    app.wrangler.tick().await;
+    app.miniflare.tick().await;
     let history = app.read("/v1/users/42/activity?days=1").await;
     let streak = json!({"current": 40, "longest": 40});
     assert_eq!(history["streak"], streak);
@@ -92,7 +92,7 @@ async fn streak_counts_archived_days() {
 /// Without boards of days, the archive knows no points by day.
 #[tokio::test]
 async fn year_without_day_boards_returns_400() {
-    let app = WranglerApp::with(|worker| worker.archive().json("PERIODS", json!(["week", "all"])));
+    let app = MiniflareApp::with(|worker| worker.archive().json("PERIODS", json!(["week", "all"])));
     app.get(YEAR).await.assert_status(400);
     app.get("/v1/users/42/activity?days=31")
         .await

@@ -17,13 +17,13 @@ async fn hide_all(app: &HookApp, users: u32) {
 async fn concurrent_runs_send_each_message_once() {
     let app = start_with(|worker| worker.json("CRON_BUDGET", json!(1000)));
     hide_all(&app, 30).await;
-    let wrangler = &app.wrangler;
+    let miniflare = &app.miniflare;
     for _ in 0..3 {
         futures::join!(
-            wrangler.minute(),
-            wrangler.minute(),
-            wrangler.tick(),
-            wrangler.minute()
+            miniflare.minute(),
+            miniflare.minute(),
+            miniflare.tick(),
+            miniflare.minute()
         );
     }
     let messages = take(&app.receiver);
@@ -37,8 +37,8 @@ async fn concurrent_runs_send_each_message_once() {
 #[tokio::test]
 async fn two_workers_send_every_message() {
     let app = start();
-    let other = app.wrangler.beside();
-    assert_ne!(other.url(), app.wrangler.url());
+    let other = app.miniflare.beside();
+    assert_ne!(other.url(), app.miniflare.url());
     let hide = async |user: u32| {
         let user = format!("u{user}");
         app.moderate(&user, true, false).await.assert_status(200);
@@ -49,7 +49,7 @@ async fn two_workers_send_every_message() {
         for user in round * 5..round * 5 + 5 {
             hide(user).await;
         }
-        futures::join!(app.wrangler.minute(), other.minute());
+        futures::join!(app.miniflare.minute(), other.minute());
         messages.extend(take(&app.receiver));
     }
     for _ in 0..50 {
@@ -57,7 +57,7 @@ async fn two_workers_send_every_message() {
             break;
         }
         app.pass(3).await;
-        futures::join!(app.wrangler.minute(), other.minute());
+        futures::join!(app.miniflare.minute(), other.minute());
         messages.extend(take(&app.receiver));
     }
     // A message that one has sent is not due for the other.
@@ -117,17 +117,17 @@ async fn message_is_sent_again_after_a_crash() {
     let mut app = start();
     app.receiver.fail_next(Fault::HangBefore);
     hide_all(&app, 1).await;
-    let api = app.wrangler.api();
+    let api = app.miniflare.api();
     let run = tokio::spawn(async move {
-        let path = "/cdn-cgi/handler/scheduled?cron=*+*+*+*+*";
+        let path = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
         let _ = api.try_send(test_support::Method::GET, path, "", &[]).await;
     });
     let received = async || (app.receiver.count() == 1).then_some(());
     until("the message", received).await;
     let first = take(&app.receiver);
     run.abort();
-    app.app.wrangler = app.app.wrangler.kill();
-    app.app = crate::app::WranglerApp::of(app.app.wrangler);
+    app.app.miniflare = app.app.miniflare.kill();
+    app.app = crate::app::MiniflareApp::of(app.app.miniflare);
     super::respond(&app.receiver, 200);
     app.pass(2).await;
     assert_eq!(app.minute().await, first);

@@ -3,7 +3,7 @@
 use test_support::{Value, json, peer, peers};
 
 use super::{HookApp, SECRET, contents, endpoint, receiver, respond, start, start_with};
-use crate::app::WranglerApp;
+use crate::app::MiniflareApp;
 use crate::bodies::{dated, like, with};
 use crate::clock::{day, noon, period};
 use crate::events::Event;
@@ -40,7 +40,7 @@ async fn closed_period_has_one_message_with_winners() {
     assert_eq!(contents(&messages), [of_yesterday(4, entries)]);
     assert_eq!(messages[0].body["timestamp"], period("day", day(1))["end"]);
     for _ in 0..2 {
-        app.wrangler.tick().await;
+        app.miniflare.tick().await;
         assert_eq!(app.minute().await, []);
         app.pass(60).await;
     }
@@ -82,7 +82,7 @@ async fn expired_board_comes_from_the_archive() {
     let app = start_with(|worker| worker.archive().json("SHARDS", json!(1)));
     let users = peers(["a", "b"]);
     fill_yesterday(&app, &users).await;
-    app.wrangler.tick().await;
+    app.miniflare.tick().await;
     let board = app.store().key_on(0, &format!("bd:{}", day(1)));
     assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);
     let entries = json!([entry(1, 4, &users[0]), entry(2, 2, &users[1])]);
@@ -153,7 +153,7 @@ async fn adjustment_has_decimals() {
     let app = start_with(|worker| worker.json("POINT_DECIMALS", json!(2)));
     let adjustment = json!({"id": "case", "points": 12.5, "reason": "Gift"});
     // The document describes deployments without decimals.
-    let api = app.wrangler.api();
+    let api = app.miniflare.api();
     let adjusted = api.post("/v1/users/42/adjustments", &adjustment).await;
     adjusted.assert_status(200);
     let messages = app.minute().await;
@@ -204,7 +204,7 @@ async fn moderation_of_member_erased_since_is_dropped() {
     assert_eq!(contents(&app.minute().await), [erased]);
     assert_eq!(app.states("moderation.hidden").await, ["dropped"]);
     let rows = app
-        .wrangler
+        .miniflare
         .sql("SELECT subject, data FROM deliveries")
         .await;
     assert!(!rows.to_string().contains("42\""), "{rows}");
@@ -244,7 +244,7 @@ async fn recent_changes_do_not_lag() {
 #[tokio::test]
 async fn endpoints_receive_the_kinds_they_list() {
     let (some, others) = (receiver(), receiver());
-    let app = WranglerApp::with(|worker| {
+    let app = MiniflareApp::with(|worker| {
         let endpoints = json!([
             endpoint(&some, &["moderation.*", "journal.lagging"]),
             endpoint(&others, &["period.closed", "level.reached"]),
@@ -253,7 +253,7 @@ async fn endpoints_receive_the_kinds_they_list() {
         worker.journal().json("WEBHOOKS", endpoints)
     });
     app.moderate("42", true, false).await.assert_status(200);
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     let (some, others) = (some.requests(), others.requests());
     assert_eq!((some.len(), others.len()), (1, 1));
     assert_eq!((&*some[0].path, &*others[0].path), ("/hook?a=b", "/all"));

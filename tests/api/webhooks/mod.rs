@@ -15,20 +15,20 @@ use std::ops::Deref;
 use standardwebhooks::Webhook;
 use test_support::{Fault, Forwarder, Recorded, Value, WorkerBuilder, json};
 
-use crate::app::WranglerApp;
+use crate::app::MiniflareApp;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// A deployment with a receiver of all kinds.
 struct HookApp {
-    app: WranglerApp,
+    app: MiniflareApp,
     receiver: Forwarder,
 }
 
 impl Deref for HookApp {
-    type Target = WranglerApp;
+    type Target = MiniflareApp;
 
-    fn deref(&self) -> &WranglerApp {
+    fn deref(&self) -> &MiniflareApp {
         &self.app
     }
 }
@@ -64,7 +64,7 @@ fn start() -> HookApp {
 fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> HookApp {
     let receiver = receiver();
     let endpoint = json!({"url": format!("{}/hook", receiver.url()), "secret": SECRET});
-    let app = WranglerApp::with(|worker| {
+    let app = MiniflareApp::with(|worker| {
         let worker = worker.journal().var("PERIODS", "day,all");
         configure(worker.json("WEBHOOKS", json!([endpoint])))
     });
@@ -120,7 +120,7 @@ fn assert_ids_are_unique(messages: &[Message]) {
 impl HookApp {
     /// Runs cron and returns the messages of the receiver.
     async fn minute(&self) -> Vec<Message> {
-        self.wrangler.minute().await;
+        self.miniflare.minute().await;
         take(&self.receiver)
     }
 
@@ -128,7 +128,7 @@ impl HookApp {
     async fn pass(&self, minutes: i64) {
         let millis = minutes * 60_000;
         let sql = format!("UPDATE deliveries SET due = due - {millis}, until = until - {millis}");
-        self.wrangler.sql(&sql).await;
+        self.miniflare.sql(&sql).await;
     }
 
     /// Reads the deliveries, newest first.

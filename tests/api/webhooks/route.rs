@@ -67,7 +67,7 @@ async fn deliveries_of_other_deployments_are_hidden() {
     app.moderate("42", true, false).await.assert_status(200);
     app.minute().await;
     let (all, _) = page(&app, "").await;
-    app.wrangler
+    app.miniflare
         .sql("UPDATE deliveries SET site = 'other'")
         .await;
     assert_eq!(page(&app, "").await, (Vec::new(), Value::Null));
@@ -80,13 +80,13 @@ async fn page_contains_neither_url_nor_secret() {
     let endpoint = json!({"url": "https://user-7.example.invalid/s3cret-path", "secret": SECRET});
     let app = start_with(|worker| worker.json("WEBHOOKS", json!([endpoint])));
     app.moderate("42", true, false).await.assert_status(200);
-    app.wrangler.minute().await;
+    app.miniflare.minute().await;
     let text = app.get(PATH).await.text;
     assert!(
         text.contains("\"endpoint\":\"user-7.example.invalid\""),
         "{text}"
     );
-    let log = app.wrangler.log();
+    let log = app.miniflare.log();
     for secret in ["s3cret-path", &SECRET[6..]] {
         assert!(!text.contains(secret) && !log.contains(secret), "{secret}");
     }

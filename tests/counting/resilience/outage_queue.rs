@@ -114,7 +114,7 @@ async fn outage_activity_is_counted_after_recovery() {
         .without("STORE_TIMEOUT_MS")
         .json("RULES", setup.rules.clone())
         .queued(100)
-        .start_wrangler();
+        .start_miniflare();
     let api = worker.api();
     let mut model = setup.model();
     let mut random = Rng::with_seed(20);

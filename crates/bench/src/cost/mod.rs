@@ -52,7 +52,7 @@ pub async fn run() -> Result<(), String> {
     let builder = worker_builder(PREFIX).store(&stack.gateway.url());
     // Without caches, so that each read reaches the store.
     let builder = builder.var("BOARD_MAX_AGE", "0");
-    let worker = builder.journal().live().start_wrangler();
+    let worker = builder.journal().live().start_miniflare();
     let mut meter = Meter::new(&stack, worker.api());
     meter.measure_all().await?;
     meter.measure_events().await?;
@@ -62,7 +62,7 @@ pub async fn run() -> Result<(), String> {
         let builder = builder.store(&stack.gateway.url()).journal();
         let builder = builder.var("CONTENT_PERIODS", "week,all");
         let builder = builder.json("SHARDS", json!(shards));
-        let worker = builder.var("BOARD_MAX_AGE", "0").start_wrangler();
+        let worker = builder.var("BOARD_MAX_AGE", "0").start_miniflare();
         meter.api = worker.api();
         if shards > 1 {
             meter.settling = SETTLED;

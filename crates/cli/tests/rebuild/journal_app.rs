@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use redis::{Connection, RedisResult};
-use test_support::{Api, Method, WorkerBuilder, gateway, redis};
+use test_support::{Api, Method, PrivateStore, WorkerBuilder};
 
 use crate::app::{Endpoint, TestApp, builder};
 use crate::stored::{StoredData, read_data, redis_command};
@@ -13,6 +13,7 @@ pub struct JournalApp {
     app: TestApp,
     /// URL of the service.
     pub url: String,
+    store: PrivateStore,
 }
 
 impl Deref for JournalApp {
@@ -26,15 +27,18 @@ impl Deref for JournalApp {
 impl JournalApp {
     /// Starts a service with additional settings.
     pub fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let wrangler = configure(builder().journal()).start_wrangler();
+        let store = PrivateStore::start();
+        let builder = builder().journal().store(&store.gateway().url());
+        let miniflare = configure(builder).start_miniflare();
         let endpoint = Endpoint {
-            store: gateway().url(),
-            prefix: wrangler.prefix().to_owned(),
+            store: store.gateway().url(),
+            prefix: miniflare.prefix().to_owned(),
         };
-        let url = wrangler.url().to_owned();
+        let url = miniflare.url().to_owned();
         Self {
-            app: TestApp::new(wrangler.api(), endpoint, wrangler),
+            app: TestApp::new(miniflare.api(), endpoint, miniflare),
             url,
+            store,
         }
     }
 
@@ -47,7 +51,7 @@ impl JournalApp {
 
     /// Returns the URL of the store.
     pub fn store(&self) -> String {
-        gateway().url()
+        self.store.gateway().url()
     }
 
     /// Starts another Worker on the same data, with empty caches.
@@ -57,7 +61,7 @@ impl JournalApp {
 
     /// Connects to Redis.
     pub fn redis(&self) -> Connection {
-        redis().connection()
+        self.store.redis().connection()
     }
 
     /// Drains the outbox to the journal, then deletes all data of the service in Redis.

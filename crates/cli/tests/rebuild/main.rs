@@ -1,4 +1,4 @@
-//! `rebuild`, `verify` and `recount`, run against the built Worker in wrangler, its journal, the gateway and one
+//! `rebuild`, `verify` and `recount`, run against the built Worker in Miniflare, its journal, the gateway and one
 //! Redis per test.
 #![allow(
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! The built Worker in `wrangler dev`, with the bindings of wrangler.toml.
+//! The built Worker in Miniflare, with the bindings of wrangler.toml.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,8 +42,8 @@ pub(crate) enum Queues {
     Immediate { attempts: u32 },
 }
 
-/// A running `wrangler dev`; ends on drop.
-pub struct Wrangler {
+/// A Worker that `tests/miniflare.mjs` serves; ends on drop.
+pub struct Miniflare {
     child: ServerProcess,
     url: String,
     prefix: String,
@@ -83,7 +83,7 @@ impl CronCost {
     }
 }
 
-impl Wrangler {
+impl Miniflare {
     pub(crate) fn run(
         bundle: &Path,
         (vars, prefix): (Map<String, Value>, String),
@@ -134,7 +134,7 @@ impl Wrangler {
     ///
     /// # Panics
     ///
-    /// Panics when wrangler does not start.
+    /// Panics when Miniflare does not start.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self::serve(Arc::clone(&self.folder), self.prefix.clone(), CONFIG)
@@ -145,7 +145,7 @@ impl Wrangler {
     ///
     /// # Panics
     ///
-    /// Panics when wrangler does not start.
+    /// Panics when Miniflare does not start.
     #[must_use]
     pub fn restart(self) -> Self {
         let (folder, prefix) = self.end();
@@ -153,18 +153,14 @@ impl Wrangler {
     }
 
     /// Kills the workerd that runs the Worker (`kill -9`), which loses everything in memory, such as
-    /// queued messages, and waits for its end. wrangler starts another at the same address.
+    /// queued messages, and waits for its end. Miniflare starts another at the same address.
     /// `just_before` runs when the process has been found, immediately before the signal.
     ///
     /// # Panics
     ///
     /// Panics when there is no such process or it does not end.
     pub fn kill_workerd(&self, just_before: impl FnOnce()) {
-        // wrangler's own workerd is a proxy for all requests and has no inspector. Without it
-        // wrangler would never respond again.
-        let runs_worker = |command: &str| {
-            command.contains("workerd serve") && command.contains("--inspector-addr")
-        };
+        let runs_worker = |command: &str| command.contains("workerd serve");
         let processes = || descendants(self.child.pid()).into_iter();
         let worker = processes().find(|(_, command)| runs_worker(command));
         let (worker, _) = worker.expect("a workerd that runs the Worker");
@@ -181,7 +177,7 @@ impl Wrangler {
     ///
     /// # Panics
     ///
-    /// Panics when wrangler does not start.
+    /// Panics when Miniflare does not start.
     #[must_use]
     pub fn kill(self) -> Self {
         for (process, command) in descendants(self.child.pid()) {
@@ -197,7 +193,7 @@ impl Wrangler {
     ///
     /// # Panics
     ///
-    /// Panics when wrangler does not start.
+    /// Panics when Miniflare does not start.
     #[must_use]
     pub fn replace(self, script: &str) -> Self {
         let (folder, prefix) = self.end();
@@ -216,16 +212,11 @@ impl Wrangler {
     }
 
     fn serve(folder: Arc<TempDir>, prefix: String, config: &str) -> Self {
-        let mut command = wrangler(folder.path());
-        command.args(["dev", "--config", config, "--ip", "127.0.0.1"]);
-        command.args(["--port", "0", "--inspector-port", "0"]);
-        command.args([
-            "--persist-to",
-            STATE,
-            "--show-interactive-dev-session=false",
-        ]);
+        let mut command = Command::new(repository::npm("node"));
+        command.arg(repository::root().join("tests/miniflare.mjs"));
+        command.args([config, STATE].map(|name| folder.path().join(name)));
         // TERM, not KILL, which would leave its workerd running.
-        let (child, url) = ServerProcess::start("wrangler", "TERM", &command, ready_url)
+        let (child, url) = ServerProcess::start("Miniflare", "TERM", &command, ready_url)
             .unwrap_or_else(|reason| panic!("{reason}"));
         Self {
             child,
@@ -258,7 +249,7 @@ impl Wrangler {
     }
 
     async fn cron(&self, cron: &str) {
-        let path = format!("/cdn-cgi/handler/scheduled?cron={}", cron.replace(' ', "+"));
+        let path = format!("/cdn-cgi/local/scheduled?cron={}", cron.replace(' ', "+"));
         let response = self.api().get(&path).await;
         assert_eq!((response.status, response.text.as_str()), (200, "ok"));
     }
@@ -374,7 +365,7 @@ impl Wrangler {
     }
 }
 
-/// Returns the wrangler command with `folder` as its working directory.
+/// Returns the command of wrangler with `folder` as its working directory.
 fn wrangler(folder: &Path) -> Command {
     let bin = repository::root().join("node_modules/.bin");
     let mut paths = vec![bin];
@@ -388,9 +379,6 @@ fn wrangler(folder: &Path) -> Command {
     command.env("WRANGLER_SEND_METRICS", "false");
     command.env("CLOUDFLARE_CF_FETCH_ENABLED", "false");
     command.env("WRANGLER_LOG_PATH", folder.join("logs"));
-    // wrangler's inspection tools cost two thirds of the processor time of the Worker itself.
-    command.env("X_LOCAL_EXPLORER", "false");
-    command.env("X_LOCAL_OBSERVABILITY", "false");
     command
 }
 
