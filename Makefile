@@ -11,14 +11,13 @@ export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
 export WRANGLER_SEND_METRICS := false
 export CLOUDFLARE_CF_FETCH_ENABLED := false
 export WRANGLER_LOG_PATH := $(CURDIR)/.wrangler/logs
-# Tests start wrangler more than a hundred times; a quarter of its start is compiling its JavaScript.
+# Tests start Miniflare and wrangler hundreds of times; a quarter of that is compiling their JavaScript.
 export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 
 WASM := --target wasm32-unknown-unknown
-STEPS_OF_TESTS = $(if $(SHORT),5000,10000)
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy ecosystem test-python test-recipes \
+	test-cli test-gateway test-web test-shards test-deploy ecosystem test-documents test-python test-recipes \
 	test-metrics test-debian conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
 	memory moderation recount dev cluster deploy release clean
 
@@ -60,8 +59,8 @@ deny: ## check licences, sources and known vulnerabilities of dependencies; inst
 
 # ---- Tests
 
-# The groups one after another take fewer random steps and requests, and fewer tests over shards, than each alone, as
-# CI runs them in parallel: all of it takes half an hour on two processors.
+# With SHORT the groups take fewer random steps, failures and tests over shards than each alone, as CI runs them, in
+# parallel. All of it takes about half an hour on two processors.
 test: export SHORT := 1
 test: check compile test-unit test-api test-counting test-cli test-gateway test-web test-shards test-deploy ## everything: checks, build and all tests; CI runs the test-… targets in parallel
 
@@ -90,7 +89,7 @@ conformance: build ## the tests of counting to rebuild against a real store: UPS
 test-counting: build ## exact counting against a reference model, with failures and concurrency
 	@scripts/test --gateway
 	@# `make faults` injects failures for 10 minutes at the full rate; this rate suits a busy machine.
-	SHARDS=1 RATE=$${RATE:-40} STEPS=$${STEPS:-$(STEPS_OF_TESTS)} scripts/test --group counting
+	SHARDS=1 RATE=$${RATE:-40} STEPS=$${STEPS:-$(if $(SHORT),5000,10000)} env SECONDS=$(if $(SHORT),30,60) scripts/test --group counting
 	scripts/conformance --local --quick
 
 test-cli: build ## the command line: import, export, restore, rebuild
@@ -106,7 +105,7 @@ test-web: build test-tools ## tests in JavaScript: SDKs against the gateway, ele
 
 test-shards: build ## tests of boards and stores again, over 8 shards
 	@scripts/test --gateway
-	STEPS=$${STEPS:-$(STEPS_OF_TESTS)} scripts/test-shards
+	STEPS=$${STEPS:-$(if $(SHORT),2500,10000)} scripts/test-shards
 
 test-deploy: build ## a deployment to each environment without the upload, the Worker with reqwest, the size limit
 	@scripts/test --gateway
@@ -116,7 +115,11 @@ test-deploy: build ## a deployment to each environment without the upload, the W
 	scripts/test --only api deploy_artifact:: reqwest_transport::
 	scripts/check-size
 
-ecosystem: test-python test-recipes test-metrics test-debian ## tests that need more than Rust and Node.js; not part of `make test`
+ecosystem: test-documents test-python test-recipes test-metrics test-debian ## tests of the documents, and those that need more than Rust and Node.js; not part of `make test`
+
+test-documents: build test-tools ## the commands of README and docs, as they are written
+	@scripts/test --programs
+	scripts/test-node tests/docs
 
 test-python: build ## the Python package against the Worker: mypy and pytest
 	@scripts/test --gateway

@@ -215,6 +215,8 @@ impl Miniflare {
         let mut command = Command::new(repository::npm("node"));
         command.arg(repository::root().join("tests/miniflare.mjs"));
         command.args([config, STATE].map(|name| folder.path().join(name)));
+        // The folder is removed when this process is killed.
+        command.current_dir(folder.path());
         // TERM, not KILL, which would leave its workerd running.
         let (child, url) = ServerProcess::start("Miniflare", "TERM", &command, ready_url)
             .unwrap_or_else(|reason| panic!("{reason}"));

@@ -61,7 +61,6 @@ async fn restore_resumes_after_refused_write() -> TestResult {
             let _: u64 = redis_command(&mut redis, &["DEL", &key])?;
         }
     }
-    println!("{} restores failed", refusals.failed);
-    assert!(refusals.failed > 40, "{}", refusals.failed);
+    refusals.assert_failed(40);
     Ok(())
 }

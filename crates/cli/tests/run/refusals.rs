@@ -23,12 +23,13 @@ pub struct Refused {
     pub and_later: bool,
 }
 
-/// Refuses each write of each request in turn: alone, and with all later ones.
+/// Refuses each write of each request in turn: alone and, unless `SHORT` is set, with all later ones.
 pub struct Refusals {
     next: Option<Refused>,
     number: usize,
     /// The number of runs that failed.
-    pub failed: usize,
+    failed: usize,
+    is_short: bool,
 }
 
 impl Refusals {
@@ -47,6 +48,7 @@ impl Refusals {
             next: Some(first),
             number: 1,
             failed: 0,
+            is_short: std::env::var_os("SHORT").is_some(),
         }
     }
 
@@ -59,13 +61,13 @@ impl Refusals {
     pub fn record(&mut self, has_failed: bool, calls: usize) {
         self.failed += usize::from(has_failed);
         self.next = self.next.and_then(|refused| match refused.writes {
-            Refusal::Only(number) if has_failed => Some(Refused {
+            Refusal::Only(number) if has_failed && !self.is_short => Some(Refused {
                 writes: Refusal::From(number),
                 and_later: true,
                 ..refused
             }),
             // The request has fewer writes.
-            Refusal::Only(_) => {
+            Refusal::Only(_) if !has_failed => {
                 self.number = 1;
                 let call = refused.call + 1;
                 (call < calls).then_some(Refused {
@@ -74,7 +76,7 @@ impl Refusals {
                     and_later: false,
                 })
             }
-            Refusal::From(_) | Refusal::Both(..) => {
+            Refusal::Only(_) | Refusal::From(_) | Refusal::Both(..) => {
                 self.number += 1;
                 Some(Refused {
                     writes: Refusal::Only(self.number),
@@ -83,6 +85,14 @@ impl Refusals {
                 })
             }
         });
+    }
+
+    /// Asserts that more than `least` runs failed, half as many if each write was refused only alone.
+    #[track_caller]
+    pub fn assert_failed(&self, least: usize) {
+        println!("{} runs failed", self.failed);
+        let least = if self.is_short { least / 2 } else { least };
+        assert!(self.failed > least, "{}", self.failed);
     }
 }
 
