@@ -60,7 +60,7 @@ deny: ## check licences, sources and known vulnerabilities of dependencies; inst
 # ---- Tests
 
 # With SHORT the groups take fewer random steps, failures and tests over shards than each alone, as CI runs them, in
-# parallel. All of it takes about half an hour on two processors.
+# parallel.
 test: export SHORT := 1
 test: check compile test-unit test-api test-counting test-cli test-gateway test-web test-shards test-deploy ## everything: checks, build and all tests; CI runs the test-… targets in parallel
 

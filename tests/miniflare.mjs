@@ -1,5 +1,5 @@
-// Serves a Worker in Miniflare, which is what `wrangler dev` runs, in a third of its processor time: without its
-// proxy, its bundler and the watching of files.
+// Serves a Worker in Miniflare, which is what `wrangler dev` runs, without wrangler's proxy, bundler and watching of files.
+// wrangler brings Miniflare: a deployment uploads the names of the packages in package.json.
 //
 //   node tests/miniflare.mjs CONFIG STATE
 //
@@ -8,7 +8,7 @@
 // Prints "Ready on URL", then what the Worker logs and each batch of a queue.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 import { Log, LogLevel, Miniflare } from 'miniflare'
 
@@ -75,14 +75,13 @@ function worker({ name, compatibility_date, compatibility_flags = [], main, asse
 /** Returns the entry point and all other modules in its folder. */
 function manifest(main) {
   const modulesRoot = dirname(main)
-  const mainModule = main.slice(modulesRoot.length + 1)
   const modules = {}
   for (const name of readdirSync(modulesRoot)) {
     const path = join(modulesRoot, name)
     if (name.endsWith('.js')) modules[name] = { type: 'esm', contents: readFileSync(path, 'utf8') }
     if (name.endsWith('.wasm')) modules[name] = { type: 'wasm', contents: new Uint8Array(readFileSync(path)) }
   }
-  return { mainModule, modulesRoot, modules }
+  return { mainModule: basename(main), modulesRoot, modules }
 }
 
 function* bindings(name, assets, config) {

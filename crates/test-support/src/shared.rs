@@ -37,34 +37,24 @@ pub fn gateway() -> &'static Gateway {
 
 /// The store of a test that reads all keys many times, which takes longer the more keys the tests beside it have.
 /// It is the shared one where that is a cluster or elsewhere.
-pub struct PrivateStore {
-    // Ends before the server to which it is connected.
-    gateway: Option<Gateway>,
-    redis: Option<RedisServer>,
-}
+pub struct PrivateStore(Option<(Gateway, RedisServer)>);
 
 impl PrivateStore {
     /// Starts a redis-server and a gateway.
     #[must_use]
     pub fn start() -> Self {
         if is_cluster() || proxy().is_some() {
-            return Self {
-                gateway: None,
-                redis: None,
-            };
+            return Self(None);
         }
         let redis = RedisServer::spawn(RedisOptions::default());
-        Self {
-            gateway: Some(Gateway::spawn(&redis.url())),
-            redis: Some(redis),
-        }
+        Self(Some((Gateway::spawn(&redis.url()), redis)))
     }
 
     /// Returns its redis-server.
     #[must_use]
     pub fn redis(&self) -> &RedisServer {
-        match &self.redis {
-            Some(redis) => redis,
+        match &self.0 {
+            Some((_, server)) => server,
             None => redis(),
         }
     }
@@ -72,8 +62,8 @@ impl PrivateStore {
     /// Returns its gateway.
     #[must_use]
     pub fn gateway(&self) -> &Gateway {
-        match &self.gateway {
-            Some(gateway) => gateway,
+        match &self.0 {
+            Some((own, _)) => own,
             None => gateway(),
         }
     }
