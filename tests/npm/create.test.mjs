@@ -92,7 +92,7 @@ class Terminal {
   async waitFor(part) {
     await Promise.race([
       this.ended.then((status) => assert.ok(this.text.includes(part), `ended with ${status}:\n${this.text}`)),
-      eventually(() => this.text.includes(part), true, 60_000),
+      eventually(() => this.text.includes(part), true, 300_000),
     ]).catch((error) => assert.fail(`no "${part}" in:\n${this.text}\n${error.message}`))
   }
 

@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 
 import { ApiError, Client, ConnectionError } from '../../sdk/js/src/index.js'
 import { RETRY_DEFAULTS, retryDelay } from '../../sdk/js/src/retry.js'
+import { eventually } from '../sdk/eventually.mjs'
 import { CUT, FAST, HANG, KEY, problem, startApp, startProxy } from './support.mjs'
 
 let app
@@ -105,7 +106,7 @@ it('delays grow with full jitter up to a limit', () => {
 })
 
 it('attempt ends at its timeout', async (t) => {
-  const { proxy, client } = await faulty(t, [HANG, HANG], { timeout: 50 })
+  const { proxy, client } = await faulty(t, [HANG, HANG], { timeout: 500 })
   const error = await client.getHealth({}, { attempts: 2 }).catch((error) => error)
   assert.ok(error instanceof ConnectionError)
   assert.equal(/** @type {Error} */ (error.cause).name, 'TimeoutError')
@@ -130,7 +131,8 @@ it('aborted call rejects with the reason', async (t) => {
   // The client waits for 50 seconds or more before the retry.
   const between = new AbortController()
   const waiting = client.getHealth({}, { signal: between.signal })
-  setTimeout(() => between.abort(reason), 50)
+  await eventually(() => proxy.requests.length, 2)
+  between.abort(reason)
   await assert.rejects(waiting, same)
   assert.equal(proxy.requests.length, 2)
 })
