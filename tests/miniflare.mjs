@@ -8,10 +8,11 @@
 // Prints "Ready on URL", then what the Worker logs and each batch of a queue.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 
-import { Log, LogLevel, Miniflare } from 'miniflare'
-
+// `import` would search its 6 MB for the names of exports: twice the processor time.
+const { Log, LogLevel, Miniflare } = createRequire(import.meta.url)('miniflare')
 const [file, state] = process.argv.slice(2)
 const folder = dirname(file)
 const config = JSON.parse(readFileSync(file, 'utf8'))

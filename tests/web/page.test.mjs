@@ -92,7 +92,7 @@ describe('front page', () => {
     assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members', 'Authors', 'Content'])
     await page.getByRole('link', { name: 'Content' }).click()
     await eventually(() => path(page), '/#content/week')
-    assert.deepEqual(await page.locator('#kinds [aria-current]').allTextContents(), ['Content'])
+    await eventually(() => page.locator('#kinds [aria-current]').allTextContents(), ['Content'])
   })
 
   it('deployment without content has members alone', async (t) => {

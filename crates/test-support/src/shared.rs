@@ -1,7 +1,11 @@
 //! The redis-server and the gateway that all tests of a process share.
 
+use std::cell::RefCell;
 use std::env;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use redis::{RedisResult, cmd, pipe};
 
 use crate::cluster;
 use crate::gateway::Gateway;
@@ -9,12 +13,13 @@ use crate::redis_server::{RedisOptions, RedisServer};
 use crate::rest_client::RestClient;
 use crate::store_proxy::StoreProxy;
 
+static REDIS: OnceLock<RedisServer> = OnceLock::new();
+
 /// Returns the redis-server that all tests of this process share; with `CLUSTER=1` it is a cluster
 /// of six nodes, with `CONFORMANCE_URL` a store elsewhere. Never flush it: it also holds the keys of
 /// other tests, each under its own prefix.
 pub fn redis() -> &'static RedisServer {
-    static SHARED: OnceLock<RedisServer> = OnceLock::new();
-    SHARED.get_or_init(|| {
+    REDIS.get_or_init(|| {
         if let Some(proxy) = proxy() {
             RedisServer::elsewhere(proxy.redis_port())
         } else if is_cluster() {
@@ -73,12 +78,59 @@ fn is_cluster() -> bool {
     env::var("CLUSTER").is_ok_and(|value| value == "1")
 }
 
-/// Returns a key prefix that no other process of tests uses. It begins with `CONFORMANCE_PREFIX`, so that
-/// a conformance run can remove its keys.
+/// Returns a key prefix that nothing else uses. It begins with `CONFORMANCE_PREFIX`, so that a conformance
+/// run can remove its keys. Those in the shared [`redis()`] are removed when the calling thread, thus its test, ends.
 #[must_use]
 pub fn unique_prefix(name: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
     let run = env::var("CONFORMANCE_PREFIX").unwrap_or_default();
-    format!("{run}{name}{}", std::process::id())
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let prefix = format!("{run}{name}{}-{number}", std::process::id());
+    PREFIXES.with_borrow_mut(|prefixes| prefixes.0.push(prefix.clone()));
+    prefix
+}
+
+thread_local! {
+    static PREFIXES: RefCell<Prefixes> = RefCell::default();
+}
+
+/// The prefixes of a test. Finding the keys of one reads all keys of the store, so each test leaves none to the next.
+#[derive(Default)]
+struct Prefixes(Vec<String>);
+
+impl Prefixes {
+    fn remove(&self, redis: &RedisServer) -> RedisResult<()> {
+        let mut connection = redis.connection();
+        let mut scan = cmd("SCAN");
+        scan.cursor_arg(0).arg("COUNT").arg(1000);
+        let keys = scan
+            .iter(&mut connection)?
+            .collect::<RedisResult<Vec<Vec<u8>>>>()?;
+        let mut pipeline = pipe();
+        for key in keys.iter().filter(|key| self.own(key)) {
+            pipeline.unlink(key).ignore();
+        }
+        pipeline.exec(&mut connection)
+    }
+
+    fn own(&self, key: &[u8]) -> bool {
+        self.0.iter().any(|prefix| {
+            let rest = key
+                .strip_prefix(b"{")
+                .and_then(|key| key.strip_prefix(prefix.as_bytes()));
+            rest.is_some_and(|rest| rest.starts_with(b":") || rest.starts_with(b"-"))
+        })
+    }
+}
+
+impl Drop for Prefixes {
+    fn drop(&mut self) {
+        // A conformance run removes its keys at its end.
+        if let (Some(redis), None) = (REDIS.get(), proxy()) {
+            // The tests after this one would only take longer.
+            let _ = self.remove(redis);
+        }
+    }
 }
 
 /// Returns the proxy in front of the store of a conformance run: the one at `CONFORMANCE_URL`, with

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -192,13 +191,11 @@ pub struct WorkerBuilder {
 
 impl WorkerBuilder {
     pub(crate) fn new() -> Self {
-        static STARTED: AtomicU32 = AtomicU32::new(0);
-        let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let vars = [
             ("UPSTASH_REDIS_REST_TOKEN", TOKEN.to_owned()),
             ("STORE_TIMEOUT_MS", STORE_TIMEOUT_MS.to_owned()),
             ("SERVICE_KEYS", SERVICE_KEY.to_owned()),
-            ("PREFIX", format!("{}-{number}", unique_prefix("t"))),
+            ("PREFIX", unique_prefix("t")),
         ];
         let vars = vars.map(|(name, value)| (name.to_owned(), Value::String(value)));
         let mut vars = Map::from_iter(vars);

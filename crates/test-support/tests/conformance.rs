@@ -4,7 +4,7 @@ use redis::{Connection, cmd, pipe};
 use test_support::conformance::{Finding, Need, clean, probe, table};
 use test_support::{
     Fault, Forwarder, Gateway, RedisOptions, RedisServer, RestClient, StoreProxy, TOKEN, Worker,
-    json, unique_prefix,
+    json,
 };
 
 const STORE_TOKEN: &str = "another-token";
@@ -238,6 +238,7 @@ async fn worker_counts_through_the_proxy() {
     assert_eq!(response.assert_status(200).body["outcome"], "counted");
     let response = api.post("/v1/activity", &like).await;
     assert_eq!(response.assert_status(200).body["outcome"], "duplicate");
-    assert!(worker.prefix().starts_with(&unique_prefix("t")));
+    let run = format!("t{}-", std::process::id());
+    assert!(worker.prefix().starts_with(&run), "{}", worker.prefix());
     std::thread::spawn(move || drop(store)).join().unwrap();
 }
