@@ -13,8 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The number of counted requests of a connection.
+/// The number of counted requests, but of a crowd.
 const REQUESTS: usize = 100;
+
+/// The number of counted requests of each connection of a crowd.
+const ROUNDS: usize = 20;
 
 /// The means per request.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -38,11 +41,10 @@ pub async fn cost(running: &RunningContender, load: Load, stack: &Stack) -> Resu
         .map_err(|error| error.to_string())?;
     let worker = running.start_worker(load, &url);
     let mut requests = Requests::new(load, &running.activity_log);
-    let connections = match load {
-        Load::Crowd => load.connections(),
-        _ => 1,
+    let (connections, count) = match load {
+        Load::Crowd => (load.connections(), load.connections() * ROUNDS),
+        _ => (1, REQUESTS),
     };
-    let count = connections * REQUESTS;
     // Fills the cache.
     client::send(worker.url(), &mut requests, 1, 2).await?;
     let mut redis = stack.redis.connection();

@@ -80,8 +80,11 @@ async fn killed_worker_refuses_connections() {
 async fn miniflare_replaces_killed_workerd_with_its_queue() {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
-    let worker = Worker::builder().store(&gateway.url()).shipped_queues();
-    let miniflare = worker.start_miniflare();
+    let miniflare = Worker::builder()
+        .store(&gateway.url())
+        .json("STORE_TIMEOUT_MS", json!(1000))
+        .shipped_queues()
+        .start_miniflare();
     let like = json!({ "user": "42", "action": "like", "target": "post-7" });
     let api = miniflare.api();
     api.post("/v1/activity", &like).await.assert_status(200);

@@ -1,5 +1,7 @@
 //! Short runs, which fail when keys, scripts or responses change and the peers do not follow.
 
+mod memory;
+
 use std::path::Path;
 use std::process::Command;
 

@@ -1,14 +1,10 @@
 //! The documented memory usage per counted activity.
 
-use std::process::Command;
+use crate::bench;
 
 #[test]
 fn activity_uses_at_most_118_or_177_bytes() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
-    let output = command.arg("memory").env("USERS", "3000");
-    let output = output.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{output:?}");
+    let text = bench(&["memory"], &[("USERS", "3000")], &[]);
     let bytes = |data: &str, layout: &str| -> [f64; 2] {
         let row = text.lines().map(str::split_whitespace).map(Vec::from_iter);
         let words: Vec<&str> = [data].into_iter().chain(layout.split(' ')).collect();
