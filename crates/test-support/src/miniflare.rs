@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -250,10 +251,20 @@ impl Miniflare {
         self.cron("* * * * *").await;
     }
 
-    async fn cron(&self, cron: &str) {
-        let path = format!("/cdn-cgi/local/scheduled?cron={}", cron.replace(' ', "+"));
+    /// Returns the scheduled instant, in milliseconds, which no other run has.
+    async fn cron(&self, cron: &str) -> i64 {
+        static LAST: AtomicI64 = AtomicI64::new(0);
+        let now = jiff::Timestamp::now().as_millisecond();
+        let after = |last: i64| now.max(last + 1);
+        let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+            Some(after(last))
+        });
+        let time = after(last.expect("a change"));
+        let cron = cron.replace(' ', "+");
+        let path = format!("/cdn-cgi/local/scheduled?cron={cron}&time={time}");
         let response = self.api().get(&path).await;
         assert_eq!((response.status, response.text.as_str()), (200, "ok"));
+        time
     }
 
     /// Triggers the cron job that runs every five minutes, and returns its cost.
@@ -273,11 +284,11 @@ impl Miniflare {
 
     async fn metered(&self, cron: &str) -> CronCost {
         let offset = self.log().len();
-        self.cron(cron).await;
+        // The lines of earlier runs may come later.
+        let line = format!("CRON {} ", self.cron(cron).await);
         until("the cost of cron", async || {
             let log = self.log_from(offset);
-            let mut lines = log.lines();
-            let cost = lines.find_map(|line| line.strip_prefix("CRON "))?;
+            let cost = log.lines().find_map(|text| text.strip_prefix(&line))?;
             let cost: Value = serde_json::from_str(cost).expect("JSON");
             let number = |name: &str| cost[name].as_u64().expect("a number");
             Some(CronCost {

@@ -89,7 +89,7 @@ export default {
     const before = { ...sent }
     await rank.scheduled(event, env, context)
     const cost = Object.entries(sent).map(([name, number]) => [name, number - before[name]])
-    console.log(`CRON ${JSON.stringify(Object.fromEntries(cost))}`)
+    console.log(`CRON ${event.scheduledTime} ${JSON.stringify(Object.fromEntries(cost))}`)
   },
 
   async queue({ queue, messages }, env, context) {
