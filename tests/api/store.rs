@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use activity_rank_store::keys::Keys;
-use redis::{Connection, FromRedisValue, Iter};
-use test_support::{RedisServer, owner, rest, shards};
+use redis::{Connection, FromRedisValue};
+use test_support::{RedisServer, owner, rest, scan, shards};
 
 /// The entries of an empty stream as [`Store::elements`] returns them.
 const NO_ENTRIES: &str = "array([])";
@@ -116,17 +116,8 @@ impl Store {
     /// Returns all keys of all shards, sorted.
     pub fn full_keys(&mut self) -> Vec<String> {
         let pattern = format!("{{{}:*", self.prefix);
-        let mut scan = redis::cmd("SCAN");
-        scan.cursor_arg(0)
-            .arg("MATCH")
-            .arg(pattern)
-            .arg("COUNT")
-            .arg(1000);
-        let found: Iter<'_, String> = scan.iter(&mut self.connection).expect("SCAN");
-        let mut keys: Vec<String> = found.map(|key| key.expect("a key")).collect();
-        keys.sort();
-        keys.dedup();
-        keys
+        let keys = scan(&mut self.connection, &pattern).expect("SCAN");
+        keys.into_iter().collect()
     }
 
     /// Returns the keys that contain data of a user: the user's own, and shared ones with the user as

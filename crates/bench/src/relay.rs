@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The number of counted requests, but of a crowd.
+/// The number of counted requests of a load on one connection.
 const REQUESTS: usize = 100;
 
 /// The number of counted requests of each connection of a crowd.
-const ROUNDS: usize = 20;
+const CROWD_REQUESTS: usize = 20;
 
 /// The means per request.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -42,7 +42,7 @@ pub async fn cost(running: &RunningContender, load: Load, stack: &Stack) -> Resu
     let worker = running.start_worker(load, &url);
     let mut requests = Requests::new(load, &running.activity_log);
     let (connections, count) = match load {
-        Load::Crowd => (load.connections(), load.connections() * ROUNDS),
+        Load::Crowd => (load.connections(), load.connections() * CROWD_REQUESTS),
         _ => (1, REQUESTS),
     };
     // Fills the cache.

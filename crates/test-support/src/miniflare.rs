@@ -283,11 +283,10 @@ impl Miniflare {
     }
 
     async fn metered(&self, cron: &str) -> CronCost {
-        let offset = self.log().len();
         // The lines of earlier runs may come later.
         let line = format!("CRON {} ", self.cron(cron).await);
         until("the cost of cron", async || {
-            let log = self.log_from(offset);
+            let log = self.log();
             let cost = log.lines().find_map(|text| text.strip_prefix(&line))?;
             let cost: Value = serde_json::from_str(cost).expect("JSON");
             let number = |name: &str| cost[name].as_u64().expect("a number");

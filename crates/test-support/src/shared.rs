@@ -1,11 +1,12 @@
 //! The redis-server and the gateway that all tests of a process share.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::env;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use redis::{RedisResult, cmd, pipe};
+use redis::{Connection, RedisResult, cmd, pipe};
 
 use crate::cluster;
 use crate::gateway::Gateway;
@@ -40,40 +41,6 @@ pub fn gateway() -> &'static Gateway {
     })
 }
 
-/// The store of a test that reads all keys many times, which takes longer the more keys the tests beside it have.
-/// It is the shared one where that is a cluster or elsewhere.
-pub struct PrivateStore(Option<(Gateway, RedisServer)>);
-
-impl PrivateStore {
-    /// Starts a redis-server and a gateway.
-    #[must_use]
-    pub fn start() -> Self {
-        if is_cluster() || proxy().is_some() {
-            return Self(None);
-        }
-        let redis = RedisServer::spawn(RedisOptions::default());
-        Self(Some((Gateway::spawn(&redis.url()), redis)))
-    }
-
-    /// Returns its redis-server.
-    #[must_use]
-    pub fn redis(&self) -> &RedisServer {
-        match &self.0 {
-            Some((_, server)) => server,
-            None => redis(),
-        }
-    }
-
-    /// Returns its gateway.
-    #[must_use]
-    pub fn gateway(&self) -> &Gateway {
-        match &self.0 {
-            Some((own, _)) => own,
-            None => gateway(),
-        }
-    }
-}
-
 fn is_cluster() -> bool {
     env::var("CLUSTER").is_ok_and(|value| value == "1")
 }
@@ -101,25 +68,14 @@ struct Prefixes(Vec<String>);
 impl Prefixes {
     fn remove(&self, redis: &RedisServer) -> RedisResult<()> {
         let mut connection = redis.connection();
-        let mut scan = cmd("SCAN");
-        scan.cursor_arg(0).arg("COUNT").arg(1000);
-        let keys = scan
-            .iter(&mut connection)?
-            .collect::<RedisResult<Vec<Vec<u8>>>>()?;
         let mut pipeline = pipe();
-        for key in keys.iter().filter(|key| self.own(key)) {
-            pipeline.unlink(key).ignore();
+        for prefix in &self.0 {
+            // Some tests append a name to their prefix.
+            for key in scan(&mut connection, &format!("{{{prefix}[:-]*"))? {
+                pipeline.unlink(key).ignore();
+            }
         }
         pipeline.exec(&mut connection)
-    }
-
-    fn own(&self, key: &[u8]) -> bool {
-        self.0.iter().any(|prefix| {
-            let rest = key
-                .strip_prefix(b"{")
-                .and_then(|key| key.strip_prefix(prefix.as_bytes()));
-            rest.is_some_and(|rest| rest.starts_with(b":") || rest.starts_with(b"-"))
-        })
     }
 }
 
@@ -131,6 +87,21 @@ impl Drop for Prefixes {
             let _ = self.remove(redis);
         }
     }
+}
+
+/// Returns the keys that match a pattern.
+///
+/// # Errors
+///
+/// Returns the error of Redis, or that a key is not UTF-8.
+pub fn scan(connection: &mut Connection, pattern: &str) -> RedisResult<BTreeSet<String>> {
+    let mut scan = cmd("SCAN");
+    scan.cursor_arg(0)
+        .arg("MATCH")
+        .arg(pattern)
+        .arg("COUNT")
+        .arg(1000);
+    scan.iter(connection)?.collect()
 }
 
 /// Returns the proxy in front of the store of a conformance run: the one at `CONFORMANCE_URL`, with

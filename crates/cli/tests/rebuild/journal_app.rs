@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use redis::{Connection, RedisResult};
-use test_support::{Api, Method, PrivateStore, WorkerBuilder};
+use test_support::{Api, Method, WorkerBuilder, gateway, redis};
 
 use crate::app::{Endpoint, TestApp, builder};
 use crate::stored::{StoredData, read_data, redis_command};
@@ -13,7 +13,6 @@ pub struct JournalApp {
     app: TestApp,
     /// URL of the service.
     pub url: String,
-    store: PrivateStore,
 }
 
 impl Deref for JournalApp {
@@ -27,18 +26,15 @@ impl Deref for JournalApp {
 impl JournalApp {
     /// Starts a service with additional settings.
     pub fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let store = PrivateStore::start();
-        let builder = builder().journal().store(&store.gateway().url());
-        let miniflare = configure(builder).start_miniflare();
+        let miniflare = configure(builder().journal()).start_miniflare();
         let endpoint = Endpoint {
-            store: store.gateway().url(),
+            store: gateway().url(),
             prefix: miniflare.prefix().to_owned(),
         };
         let url = miniflare.url().to_owned();
         Self {
             app: TestApp::new(miniflare.api(), endpoint, miniflare),
             url,
-            store,
         }
     }
 
@@ -51,7 +47,7 @@ impl JournalApp {
 
     /// Returns the URL of the store.
     pub fn store(&self) -> String {
-        self.store.gateway().url()
+        gateway().url()
     }
 
     /// Starts another Worker on the same data, with empty caches.
@@ -61,7 +57,7 @@ impl JournalApp {
 
     /// Connects to Redis.
     pub fn redis(&self) -> Connection {
-        self.store.redis().connection()
+        redis().connection()
     }
 
     /// Drains the outbox to the journal, then deletes all data of the service in Redis.

@@ -11,6 +11,7 @@ use redis::{Connection, FromRedisValue, cmd, pipe};
 use super::calendar::PERIODS;
 use crate::redis_server::RedisServer;
 use crate::sharding::{self, rest, shards};
+use crate::shared::scan;
 
 /// The keys of one prefix. Its methods panic when a command fails.
 pub struct Store {
@@ -50,22 +51,8 @@ impl Store {
 
     /// Returns the full keys of all shards with this beginning after the hash tag.
     pub fn full_keys(&mut self, beginning: &str) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        let (mut cursor, pattern) = (0u64, format!("{{{}:*}}{beginning}*", self.prefix));
-        loop {
-            let mut scan = cmd("SCAN");
-            scan.arg(cursor)
-                .arg("MATCH")
-                .arg(&pattern)
-                .arg("COUNT")
-                .arg(1000);
-            let (next, keys): (u64, Vec<String>) = scan.query(&mut self.connection).expect("SCAN");
-            found.extend(keys);
-            if next == 0 {
-                return found;
-            }
-            cursor = next;
-        }
+        let pattern = format!("{{{}:*}}{beginning}*", self.prefix);
+        scan(&mut self.connection, &pattern).expect("SCAN")
     }
 
     /// Runs a command on one key: `run("TTL", "ba", &[])`.
