@@ -21,14 +21,41 @@ WASM := --target wasm32-unknown-unknown
 	test-metrics test-debian conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
 	memory moderation recount dev cluster deploy release clean
 
+# ---- Set up
+
 help: ## list these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@awk -F ':.*## ' '/^# ---- / { printf "%s%s\n", group++ ? "\n" : "", substr($$0, 8) } \
+		/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redis-server
 	@scripts/tools
 
 build: tools ## compile the Worker into build/, ready to deploy, and print its size
 	@scripts/build
+
+clean: ## remove everything generated, including downloaded tools and development data
+	rm -rf target build node_modules .tools .dev .wrangler
+
+# ---- Run and deploy
+
+dev: build ## Redis, gateway and Worker on this machine, with the data of a real community
+	@cargo build --quiet -p redis-rest -p activity-rank-cli
+	@exec scripts/dev
+
+cluster: build ## the same over a Redis Cluster: three primaries with a replica each, and SHARDS=8
+	@cargo build --quiet -p redis-rest -p activity-rank-cli
+	@exec scripts/dev cluster
+
+deploy: build ## deploy to Cloudflare, with migrations: ENVIRONMENT=preview (the default) or production
+	@node scripts/deploy.mjs "$${ENVIRONMENT:-preview}"
+
+release: build ## the files of a release in target/release-files, and the gateway's image: IMAGE=redis-rest
+	scripts/release-worker
+	scripts/release-binaries
+	scripts/release-deb
+	scripts/release-npm
+	scripts/release-python
+	scripts/release-image
 
 # ---- Checks
 
@@ -63,6 +90,7 @@ deny: ## check licences, sources and known vulnerabilities of dependencies; inst
 # parallel.
 test: export SHORT := 1
 test: check compile test-unit test-api test-counting test-cli test-gateway test-web test-shards test-deploy ## everything: checks, build and all tests; CI runs the test-… targets in parallel
+	@cat target/skipped-tests
 
 # Compiles the Worker and all tests, and installs what only tests need, at once: optimizing the Worker takes one
 # processor, so does each test program, and installing waits for downloads.
@@ -70,7 +98,7 @@ compile: tools
 	@scripts/build & worker=$$!; scripts/tools test & tools=$$!; \
 	scripts/test --compile; tests=$$?; wait $$worker && wait $$tools && exit $$tests
 
-# What only tests need; redis-server and Chromium come from the system.
+# What only tests need: schemathesis, and the browser and fonts of pictures.
 test-tools:
 	@scripts/tools test
 
@@ -82,9 +110,6 @@ test-api: build test-tools ## integration tests of the Worker and its OpenAPI do
 	SHARDS=1 scripts/test --group api --skip deploy_artifact:: --skip reqwest_transport:: --skip coalescing::
 	@# Requests go together that arrive within milliseconds.
 	SHARDS=1 RUST_TEST_THREADS=1 scripts/test --only api coalescing::
-
-conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…
-	@scripts/conformance
 
 test-counting: build ## exact counting against a reference model, with failures and concurrency
 	@scripts/test --gateway
@@ -115,6 +140,8 @@ test-deploy: build ## a deployment to each environment without the upload, the W
 	scripts/test --only api deploy_artifact:: reqwest_transport::
 	scripts/check-size
 
+# ---- More tests
+
 ecosystem: test-documents test-python test-recipes test-metrics test-debian ## tests of the documents, and those that need more than Rust and Node.js; not part of `make test`
 
 test-documents: build test-tools ## the commands of README and docs, as they are written
@@ -136,6 +163,9 @@ test-metrics: build ## /metrics with a real Prometheus: format, dashboard, alert
 test-debian: tools ## the Debian package of the programs
 	cargo build --quiet -p redis-rest -p activity-rank-cli
 	scripts/release-deb target/debug target/debian
+
+conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…
+	@scripts/conformance
 
 schema: build test-tools ## send requests generated from the OpenAPI document: CASES=20000 SEED=1
 	@scripts/test --gateway
@@ -200,27 +230,3 @@ pictures: build test-tools ## take the pictures of docs/img and those that tests
 	node scripts/pictures.mjs
 	PICTURES=take node --test tests/web/pictures.test.mjs tests/web/page_pictures.test.mjs
 	node scripts/motion.mjs
-
-# ---- Run and deploy
-
-dev: build ## Redis, gateway and Worker on this machine, with the data of a real community
-	@cargo build --quiet -p redis-rest -p activity-rank-cli
-	@exec scripts/dev
-
-cluster: build ## the same over a Redis Cluster: three primaries with a replica each, and SHARDS=8
-	@cargo build --quiet -p redis-rest -p activity-rank-cli
-	@exec scripts/dev cluster
-
-deploy: build ## deploy to Cloudflare, with migrations: ENVIRONMENT=preview (the default) or production
-	@node scripts/deploy.mjs "$${ENVIRONMENT:-preview}"
-
-release: build ## the files of a release in target/release-files, and the gateway's image: IMAGE=redis-rest
-	scripts/release-worker
-	scripts/release-binaries
-	scripts/release-deb
-	scripts/release-npm
-	scripts/release-python
-	scripts/release-image
-
-clean: ## remove everything generated, including downloaded tools and development data
-	rm -rf target build node_modules .tools .dev .wrangler

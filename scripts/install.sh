@@ -1,8 +1,17 @@
-# Sourced by scripts that install what is missing: parts of the system, and environments of Python.
+# Sourced by scripts that check or install what they need: Node.js, parts of the system, environments of Python.
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+# Fails unless Node.js is there with npm, and new enough for the scripts, the packages and wrangler.
+require_node() {
+  local version
+  have node && have npm || { say "Node.js is missing: install Node.js 20 or newer with npm (https://nodejs.org)"; exit 1; }
+  version=$(node --version)
+  version=${version#v}
+  [ "${version%%.*}" -ge 20 ] || { say "Node.js $version is too old: install Node.js 20 or newer (https://nodejs.org)"; exit 1; }
+}
 
 apt_install() { # apt_install <package …>
   as_root apt-get update -qq

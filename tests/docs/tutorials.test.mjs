@@ -1,7 +1,6 @@
 // The tutorials: from a running service to a board in the browser, as a reader follows them.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
@@ -17,7 +16,7 @@ let app, browser, npmPackage
 
 before(async () => {
   app = await startDevelopment()
-  const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
+  const executablePath = join(ROOT, 'scripts/chromium')
   browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
   npmPackage = packSdk(app.folder)
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, rmSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 
-import { compare, isTaken, loading, NOW, otherFonts, PICTURES } from './picture.mjs'
+import { compare, isTaken, loading, NOW, otherLetters, PICTURES } from './picture.mjs'
 import { inventResponses, ORIGIN } from './responses.mjs'
 import { eventually, startApp } from './support.mjs'
 
@@ -76,7 +76,7 @@ describe('pages', () => {
     for (const tested of PAGES) {
       const name = `${tested.name}-${variant.variant}`
       it(`${name} looks like its picture`, async (t) => {
-        const reason = await otherFonts(t, app)
+        const reason = await otherLetters(t, app)
         if (reason) return t.skip(reason)
         const page = await open(t, tested, variant)
         const difference = compare(`pages/${name}`, await page.screenshot())

@@ -1,8 +1,9 @@
 // Compares screenshots with the pictures in tests/web/pictures.
 //
-// `make pictures` takes them again, with PICTURES=take. They depend on the fonts: those of Debian's Chromium and
-// fonts-wqy-microhei. A difference is written to target/pictures, the picture and what differs.
+// `make pictures` takes them again, with PICTURES=take. They depend on the fonts, which come from tests/web/fonts.conf, and
+// little on the version of Chromium. A difference is written to target/pictures, the picture and what differs.
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,8 +14,17 @@ import { PNG } from 'pngjs'
 const DIFFERENCES = fileURLToPath(new URL('../../target/pictures/', import.meta.url))
 /** The most pixels that may differ: edges of letters do, between versions of Chromium. */
 const TOLERANCE = 0.005
-/** A picture of letters alone shows whether the machine draws them as the one where pictures were taken. */
-const LETTERS = 'Ada Lovelace 1,234 ▲5 ▼1 · <b>Ada Lovelace</b> · 王小明 活跃榜 · ابن الهيثم · <code>GET /v1</code>'
+/** Letters of each script. Pictures of them show whether a browser draws them as the pinned one does. */
+const LETTERS = {
+  latin: 'Ada Lovelace 1,234',
+  bold: '<b>Ada Lovelace 1,234</b>',
+  mono: '<code>GET /v1/ranking</code>',
+  symbols: '▲ 5 ▼ 1 · ★ … – “”',
+  chinese: '王小明 活跃榜',
+  'chinese-bold': '<b>王小明 活跃榜</b>',
+  arabic: 'ابن الهيثم',
+}
+const CHROMIUM = fileURLToPath(new URL('../../scripts/chromium', import.meta.url))
 
 export const PICTURES = fileURLToPath(new URL('pictures/', import.meta.url))
 export const NOW = '2026-11-24T09:00:00Z'
@@ -55,19 +65,38 @@ export const loading = (page) =>
     return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
   })
 
-/** @type {Promise<string | undefined> | undefined} the result for this machine */
-let fonts
+/** @type {Promise<string[]> | undefined} the result for this browser */
+let differences
 
 /**
- * Returns why pictures cannot be compared on this machine, or nothing: it has other fonts.
+ * Returns why pictures cannot be compared, or nothing: another browser than the pinned one draws letters otherwise.
  * @param {any} t
  * @param {any} app
  */
-export const otherFonts = (t, app) => (fonts ??= compareLetters(t, app))
+export async function otherLetters(t, app) {
+  const browser = execFileSync(CHROMIUM, ['--which'], { encoding: 'utf8' }).trim()
+  if (isTaken || browser.includes('/.tools/')) return
+  const found = await (differences ??= compareLetters(t, app))
+  return found.length ? `${browser} draws other letters than the pinned browser: ${found.join('; ')}` : undefined
+}
 
-async function compareLetters(t, app) {
-  const text = `<p style="font: 16px/2 system-ui, sans-serif; padding: 8px">${LETTERS}`
-  const page = await app.visit(t, app.serveHtml('/letters.html', text), { viewport: { width: 640, height: 120 } })
-  const difference = compare('letters', await page.screenshot())
-  return difference && `other fonts than those of the pictures (${difference})`
+/**
+ * Compares the letters of each script with their pictures, and returns what differs.
+ * @param {any} t
+ * @param {any} app
+ * @param {string} [css] of the page
+ */
+export async function compareLetters(t, app, css = '') {
+  const letters = Object.entries(LETTERS).map(([script, text]) => `<span id="${script}">${text}</span>`)
+  const html = `<style>
+    body { display: grid; justify-items: start; gap: 8px; font: 16px/2 system-ui, sans-serif; }
+    code { font-family: ui-monospace, monospace; }
+    ${css}
+  </style>${letters.join('')}`
+  const page = await app.visit(t, app.serveHtml('/letters.html', html))
+  const different = []
+  for (const script of Object.keys(LETTERS)) {
+    different.push(compare(`letters/${script}`, await page.locator(`#${script}`).screenshot()))
+  }
+  return different.filter((difference) => difference !== undefined)
 }

@@ -5,7 +5,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 
 import { STATES } from '../../web/gallery/states.js'
-import { compare, isTaken, loading, NOW, otherFonts, PICTURES } from './picture.mjs'
+import { compare, compareLetters, isTaken, loading, NOW, otherLetters, PICTURES } from './picture.mjs'
 import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
 
 const FOLDER = `${PICTURES}gallery/`
@@ -34,10 +34,44 @@ async function open(t, variant, options = {}) {
   return page
 }
 
+describe('letters', () => {
+  it('pictures show the pinned fonts', async (t) => {
+    const reason = await otherLetters(t, app)
+    if (reason) return t.skip(reason)
+    const page = await app.visit(
+      t,
+      app.serveHtml('/fonts.html', '<p style="font-family: system-ui">Ada 王小明 <b>活跃榜</b> ابن <code>GET</code>'),
+    )
+    const session = await page.context().newCDPSession(page)
+    await session.send('DOM.enable')
+    await session.send('CSS.enable')
+    const { root } = await session.send('DOM.getDocument')
+    const { nodeId } = await session.send('DOM.querySelector', { nodeId: root.nodeId, selector: 'p' })
+    const { fonts } = await session.send('CSS.getPlatformFontsForNode', { nodeId })
+    const names = fonts.map(({ postScriptName }) => postScriptName).sort()
+    assert.deepEqual(names, ['DejaVuSans', 'DejaVuSansMono', 'NotoSansSC-Regular'])
+  })
+
+  it('each script is compared by itself', async (t) => {
+    if (isTaken) {
+      await compareLetters(t, app)
+      return
+    }
+    const reason = await otherLetters(t, app)
+    if (reason) return t.skip(reason)
+    const changed = async (css) =>
+      (await compareLetters(t, app, css)).map((text) => text.match(/^letters\/([\w-]+)/)[1])
+    assert.deepEqual(await changed(''), [])
+    assert.deepEqual(await changed('#chinese { font-weight: bold }'), ['chinese'])
+    assert.deepEqual(await changed('#arabic { font-family: DejaVu Sans Mono }'), ['arabic'])
+    assert.deepEqual(await changed('code { font-family: DejaVu Sans }'), ['mono'])
+  })
+})
+
 describe('gallery', () => {
   for (const variant of VARIANTS) {
     it(`${variant} looks like its pictures`, async (t) => {
-      const reason = await otherFonts(t, app)
+      const reason = await otherLetters(t, app)
       if (reason) return t.skip(reason)
       const page = await open(t, variant)
       const different = []

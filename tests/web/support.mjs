@@ -10,7 +10,6 @@
 // by the app's URL and the group. A page closes when its test ends.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -84,8 +83,7 @@ class TestApp {
     )
     this.#cleanups.push(() => worker.stop())
     this.url = worker.url
-    const executablePath = execFileSync(join(ROOT, 'scripts/chromium'), { encoding: 'utf8' }).trim()
-    this.browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS })
+    this.browser = await chromium.launch({ executablePath: join(ROOT, 'scripts/chromium'), args: CHROMIUM_FLAGS })
     this.#cleanups.push(() => this.browser.close())
   }
 

@@ -1,0 +1,61 @@
+// The scripts that a contributor runs first.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+function newFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+for (const script of ['tools', 'dev']) {
+  it(`scripts/${script} refuses an old Node.js first`, (t) => {
+    const folder = newFolder(t)
+    for (const [name, code] of [
+      ['node', 'echo v18.19.0'],
+      ['npm', 'exit 1'],
+      ['cargo', 'exit 1'],
+    ]) {
+      writeFileSync(join(folder, name), `#!/bin/sh\n${code}\n`)
+      chmodSync(join(folder, name), 0o755)
+    }
+    // In a clone without node_modules, whose Node.js would come first.
+    cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true })
+    const { status, stderr } = spawnSync(join(folder, 'scripts', script), {
+      encoding: 'utf8',
+      env: { PATH: `${folder}:/usr/bin:/bin` },
+    })
+    const message = `${script}: Node.js 18.19.0 is too old: install Node.js 20 or newer (https://nodejs.org)\n`
+    assert.deepEqual([status, stderr], [1, message])
+  })
+}
+
+it('run of tests lists the skipped ones', (t) => {
+  const file = join(newFolder(t), 'some.test.mjs')
+  writeFileSync(
+    file,
+    `import { describe, it } from 'node:test'
+    it('a', (t) => t.skip('no printer'))
+    describe('b', () => it('c', { skip: true }, () => {}))
+    it('d', () => {})`,
+  )
+  const reporter = [`--test-reporter=${join(ROOT, 'scripts/skipped.mjs')}`, '--test-reporter-destination=stdout']
+  // A test that runs tests must not look like a file of the outer run.
+  const { NODE_TEST_CONTEXT, ...env } = process.env
+  const { stdout } = spawnSync(process.execPath, ['--test', ...reporter, file], { encoding: 'utf8', env })
+  assert.equal(stdout, 'Skipped tests: 2\n  a: no printer\n  c: no reason\n')
+})
+
+it('make help lists the targets in groups', () => {
+  const { stdout } = spawnSync('make', ['help'], { cwd: ROOT, encoding: 'utf8' })
+  const groups = stdout.split('\n\n').map((group) => group.split('\n')[0])
+  assert.deepEqual(groups, ['Set up', 'Run and deploy', 'Checks', 'Tests', 'More tests', 'Measurements'])
+})
