@@ -195,7 +195,7 @@ pub struct UploadArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
-    /// Check the file and print what would be sent, without sending it
+    /// Check the file as a run does, and print what would be sent, without sending it
     #[arg(long)]
     pub dry_run: bool,
     /// Send the valid lines of a file that has invalid ones; a stream is sent as it arrives
@@ -417,7 +417,7 @@ Exit codes:
 
 const IMPORT_EXAMPLES: &str = "\
 Every activity counts exactly once, so an interrupted import can be run again. All lines are checked before
-the first is sent; the service checks what depends on its rules.
+the first is sent, by the rules that the service reports.
 
 Examples:
   activity-rank import activity.jsonl

@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
+use activity_rank_core::calendar::Instant;
 use jiff::Timestamp;
 use reqwest::Method;
 
 use crate::args::{ImportArgs, ServiceArgs};
 use crate::failure::Failure;
+use crate::upload::item::ItemKind;
 use crate::upload::line::latest_time;
 use crate::upload::time_shift::TimeShift;
 use crate::upload::{self, Destination, upload};
@@ -15,8 +17,7 @@ use crate::upload::{self, Destination, upload};
 pub const ACTIVITY: Destination = Destination {
     method: Method::POST,
     path: &["v1", "activity"],
-    required: &["user", "action"],
-    user_field: "user",
+    kind: ItemKind::Activity,
     default_outcome: None,
 };
 
@@ -29,7 +30,10 @@ pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, F
     let mut source = upload::open(&args.file, &args.format)?;
     let time_shift = if args.shift_to_now {
         let latest = latest_time(&mut source)?;
-        Some(TimeShift::between(latest, Timestamp::now()))
+        Some(TimeShift::between(
+            latest,
+            Instant(Timestamp::now().as_millisecond()),
+        ))
     } else {
         None
     };

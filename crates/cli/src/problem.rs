@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use activity_rank_core::error::Error;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -17,7 +18,7 @@ pub struct Problem {
     pub kind: String,
     /// Title of the problem type.
     pub title: String,
-    /// HTTP status; 0 for a problem found before sending.
+    /// HTTP status; 0 for a problem that only this program finds.
     pub status: u16,
     /// Explanation of this occurrence.
     pub detail: String,
@@ -88,10 +89,32 @@ impl Problem {
     }
 }
 
+/// The problem with which the service would refuse an item.
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let problem = error.problem();
+        let errors = problem.errors.into_iter().map(|error| FieldError {
+            pointer: error.pointer,
+            detail: error.detail,
+        });
+        Self {
+            kind: problem.kind,
+            title: problem.title.to_owned(),
+            status: problem.status,
+            detail: problem.detail,
+            errors: errors.collect(),
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", printable(&self.title), printable(&self.detail))?;
         for FieldError { pointer, detail } in &self.errors {
+            // The detail of a problem with one invalid field names it.
+            if self.detail == format!("{}: {detail}", pointer.trim_start_matches('/')) {
+                continue;
+            }
             write!(f, " ({}: {})", printable(pointer), printable(detail))?;
         }
         Ok(())
@@ -113,6 +136,20 @@ mod tests {
             "Invalid request: The activity is not valid. (/target: is empty) (/user: has a �[31m)"
         );
         assert_eq!(problem.slug(), "invalid-request");
+    }
+
+    #[test]
+    fn only_invalid_field_is_printed_once() {
+        let error = Error::field("/user", "is empty");
+        assert_eq!(
+            Problem::from(error).to_string(),
+            "The request is invalid: user: is empty"
+        );
+        let error = Error::UnknownAction("must be one of like".to_owned());
+        assert_eq!(
+            Problem::from(error).to_string(),
+            "Unknown action: action: must be one of like"
+        );
     }
 
     #[test]

@@ -6,14 +6,14 @@ use reqwest::Method;
 
 use crate::args::{ProfilesArgs, ServiceArgs};
 use crate::failure::Failure;
+use crate::upload::item::ItemKind;
 use crate::upload::{self, Destination, upload};
 
 /// Route that accepts an array of profiles and returns each stored profile.
 pub const PROFILES: Destination = Destination {
     method: Method::PUT,
     path: &["v1", "users"],
-    required: &["id"],
-    user_field: "id",
+    kind: ItemKind::Profile,
     default_outcome: Some("stored"),
 };
 

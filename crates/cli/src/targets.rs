@@ -6,14 +6,14 @@ use reqwest::Method;
 
 use crate::args::{ServiceArgs, TargetsArgs};
 use crate::failure::Failure;
+use crate::upload::item::ItemKind;
 use crate::upload::{self, Destination, upload};
 
 /// Route that accepts an array of targets and returns each registered target.
 pub const TARGETS: Destination = Destination {
     method: Method::PUT,
     path: &["v1", "targets"],
-    required: &["id"],
-    user_field: "id",
+    kind: ItemKind::Target,
     default_outcome: Some("registered"),
 };
 

@@ -123,6 +123,7 @@ fn shifted_import_appears_on_board_and_standing() -> TestResult {
     Ok(())
 }
 
+/// The rules are those of the running service.
 #[test]
 fn refused_lines_are_reported_with_line_numbers() -> TestResult {
     let worker = Worker::start();
@@ -133,18 +134,40 @@ fn refused_lines_are_reported_with_line_numbers() -> TestResult {
         r#"{"user":"ada","action":"like","target":""}"#,
     ];
     fs::write(&file, lines.join("\n"))?;
-    let output = activity_rank(&worker, &["import", &file.path().to_string_lossy()])?;
-    assert_eq!(output.status.code(), Some(1));
-    let stderr = String::from_utf8(output.stderr)?;
-    let reported: Vec<_> = stderr.lines().collect();
-    let [jump, target] = reported.as_slice() else {
-        return Err(format!("{reported:?}").into());
+    let path = file.path().to_string_lossy();
+    for option in ["--dry-run", "--json"] {
+        let output = activity_rank(&worker, &["import", &path, option])?;
+        assert_eq!(output.status.code(), Some(1));
+        let stderr = String::from_utf8(output.stderr)?;
+        let refused = "line 2: unknown-action: Unknown action: action: must be one of bookmark, comment, follow, like, \
+                       publish, visit\n\
+                       line 3: invalid-request: The request is invalid: target: must be 1 to 512 bytes, not 0\n";
+        assert!(stderr.starts_with(refused), "{stderr}");
+    }
+    Ok(())
+}
+
+/// A like by 61000 and its undo by 61000.0, for 20 members.
+#[test]
+fn spellings_of_an_id_keep_their_order() -> TestResult {
+    let worker = Worker::start();
+    let file = tempfile::NamedTempFile::new()?;
+    let line = |user: &str, undo| {
+        format!("{{\"user\":{user},\"action\":\"like\",\"target\":\"order\",\"undo\":{undo}}}\n")
     };
-    assert!(jump.starts_with("line 2: unknown-action: "), "{jump}");
-    assert!(
-        target.starts_with("line 3: invalid-request: ") && target.contains("/target"),
-        "{target}"
-    );
+    let lines = (61000..61020).map(|user| {
+        [
+            line(&user.to_string(), false),
+            line(&format!("{user}.0"), true),
+        ]
+        .concat()
+    });
+    fs::write(&file, lines.collect::<String>())?;
+    let import = ["import", &file.path().to_string_lossy(), "--json"];
+    let summary: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
+    assert_eq!(summary["outcomes"], json!({"counted": 20, "undone": 20}));
+    let top = stdout(activity_rank(&worker, &["top", "all"])?, 0)?;
+    assert!(top.starts_with("all (UTC) · 0 members\n"), "{top}");
     Ok(())
 }
 

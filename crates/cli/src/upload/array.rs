@@ -98,6 +98,8 @@ struct Elements {
     depth: u32,
     is_string: bool,
     is_escaped: bool,
+    /// Whether a comma precedes, and nothing follows it yet.
+    is_after_comma: bool,
 }
 
 impl Elements {
@@ -119,11 +121,15 @@ impl Elements {
                 self.is_escaped = byte == b'\\' && !self.is_escaped;
             }
             Position::Inside => match byte {
-                b',' if self.depth == 0 => return Ok(Some(self.take())),
+                b',' if self.depth == 0 => {
+                    let element = self.take();
+                    self.is_after_comma = true;
+                    return Ok(Some(element));
+                }
                 b']' if self.depth == 0 => {
                     self.position = Position::After;
-                    // An empty array, or a comma after the last element: nothing.
-                    return Ok((self.length > 0).then(|| self.take()));
+                    let is_element = self.length > 0 || self.is_after_comma;
+                    return Ok(is_element.then(|| self.take()));
                 }
                 byte if self.length == 0 && byte.is_ascii_whitespace() => {}
                 byte => {
@@ -159,7 +165,7 @@ impl Elements {
             self.line
         };
         self.length = 0;
-        // Two commas have nothing between them, which no value is.
+        // Nothing is between two commas, or after the last one: no value.
         let text = if text.is_empty() { b",".to_vec() } else { text };
         Element {
             number: line,
@@ -229,7 +235,9 @@ mod tests {
             elements("[1,,2]")?,
             expected(&[(1, "1"), (1, ","), (1, "2")])
         );
-        assert_eq!(elements("[1,]")?, expected(&[(1, "1")]));
+        let trailing = expected(&[(1, "1"), (2, ",")]);
+        assert_eq!(elements("[1,\n ]")?, trailing);
+        assert_eq!(elements("[,]")?, expected(&[(1, ","), (1, ",")]));
         Ok(())
     }
 

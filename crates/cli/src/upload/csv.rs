@@ -1,5 +1,6 @@
 //! Turns rows of CSV into JSON lines: the first row names the fields.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, Position, ReaderBuilder, Terminator};
@@ -26,7 +27,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Returns the pair that is not one.
+    /// Returns the pair that is not one, or the name that occurs twice.
     pub fn parse(text: &str) -> Result<Self, String> {
         let pair = |pair: &str| {
             let (field, column) = pair.split_once('=').unwrap_or_default();
@@ -36,20 +37,27 @@ impl Columns {
             }
             Ok((field, column))
         };
-        text.split(',')
-            .map(pair)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let pairs: Vec<_> = text.split(',').map(pair).collect::<Result<_, _>>()?;
+        let fields = repeated(pairs.iter().map(|(field, _)| field));
+        if let Some(name) = fields.or_else(|| repeated(pairs.iter().map(|(_, column)| column))) {
+            return Err(format!("'{name}' is given twice"));
+        }
+        Ok(Self(pairs))
     }
 
     /// Returns the field of each column; `None` for one that is left out.
     fn fields(&self, columns: Vec<String>) -> io::Result<Vec<Option<String>>> {
+        let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        if let Some((_, missing)) = self.0.iter().find(|(_, name)| !columns.contains(name)) {
+            return invalid(format!("the first row has no column '{missing}'"));
+        }
+        let is_read =
+            |column: &&String| self.0.is_empty() || self.0.iter().any(|(_, name)| name == *column);
+        if let Some(name) = repeated(columns.iter().filter(is_read)) {
+            return invalid(format!("the first row has more than one column '{name}'"));
+        }
         if self.0.is_empty() {
             return Ok(columns.into_iter().map(Some).collect());
-        }
-        if let Some((_, missing)) = self.0.iter().find(|(_, name)| !columns.contains(name)) {
-            let what = format!("the first row has no column '{missing}'");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let field = |column: &String| {
             let pair = self.0.iter().find(|(_, name)| name == column);
@@ -59,12 +67,18 @@ impl Columns {
     }
 }
 
+/// Returns the first name that occurs twice.
+fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut seen = BTreeSet::new();
+    names.into_iter().find(|name| !seen.insert(*name))
+}
+
 /// Calls `each` for every row after the first until it returns `false`. Empty cells are left out. A cell
-/// beyond the names becomes a field `column 7`, which the service refuses with the line.
+/// beyond the names becomes a field `column 7`, which is refused with the line.
 ///
 /// # Errors
 ///
-/// Returns an error if the input cannot be read.
+/// Returns an error if the input cannot be read, or if a column that is read is missing or occurs twice.
 pub fn read(
     input: impl Read,
     columns: &Columns,
@@ -131,12 +145,23 @@ fn json(names: &[Option<String>], record: &ByteRecord) -> Vec<u8> {
     Value::Object(fields).to_string().into_bytes()
 }
 
-/// Returns the value of a cell: text, except for the two fields that have another type.
+/// Returns the value of a cell: text, except for the fields that have another type.
 fn value(name: &str, text: &str) -> Value {
-    match (name, text) {
-        ("undo", "true" | "false") => Value::Bool(text == "true"),
-        ("groups", groups) => groups.split(';').map(str::trim).collect(),
-        _ => Value::String(text.to_owned()),
+    match name {
+        "undo" | "hidden" | "public_activity" => boolean(text).map(Value::Bool),
+        "groups" => Some(text.split(';').map(str::trim).collect()),
+        _ => None,
+    }
+    .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Returns a boolean as spreadsheets and databases write it, in upper or lower case. `None` for any other text, which
+/// is then refused with the line.
+fn boolean(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "y" | "1" => Some(true),
+        "false" | "f" | "no" | "n" | "0" => Some(false),
+        _ => None,
     }
 }
 
@@ -194,9 +219,63 @@ mod tests {
             missing,
             Err("the first row has no column 'member'".to_owned())
         );
-        for text in ["user", "user=", "=member", ""] {
+        for text in [
+            "user",
+            "user=",
+            "=member",
+            "",
+            "user=a,user=b",
+            "user=a,target=a",
+        ] {
             assert!(Columns::parse(text).is_err(), "{text}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn repeated_column_is_refused() -> Result<(), Box<dyn std::error::Error>> {
+        let error = |columns: &Columns, csv: &str| {
+            let read = read(csv.as_bytes(), columns, |_| true);
+            read.map_err(|error| error.to_string())
+        };
+        let csv = "id,kind,post, id\n55501,like,a,99901\n";
+        let twice = Err("the first row has more than one column 'id'".to_owned());
+        assert_eq!(error(&Columns::default(), csv), twice);
+        assert_eq!(error(&Columns::parse("user=id,action=kind")?, csv), twice);
+        // The column is left out.
+        assert_eq!(
+            error(&Columns::parse("action=kind,target=post")?, csv),
+            Ok(())
+        );
+        assert_eq!(error(&Columns::default(), "id,,\n1,,\n"), Ok(()));
+        Ok(())
+    }
+
+    #[test]
+    fn booleans_are_those_of_spreadsheets() -> io::Result<()> {
+        for (cells, expected) in [
+            (["TRUE", "True", "t", "Yes", "y", "1", " true "], "true"),
+            (["FALSE", "False", "f", "No", "N", "0", "false"], "false"),
+            (["wahr", "2", "on", "-", "null", "truely", "tr ue"], "\""),
+        ] {
+            for cell in cells {
+                for field in ["undo", "hidden", "public_activity"] {
+                    let found = lines(format!("{field},id\n{cell},7\n").as_bytes())?;
+                    let (_, _, json) = found.into_iter().next().unwrap_or_default();
+                    assert!(json.contains(&format!("\"{field}\":{expected}")), "{json}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn byte_order_mark_precedes_a_quoted_name() -> io::Result<()> {
+        let found = lines("\u{feff}\"id\",\"title\"\r\n\"7\",\"a\r\nb\"\r\n".as_bytes())?;
+        assert_eq!(
+            found,
+            [(2, 12, r#"{"id":"7","title":"a\r\nb"}"#.to_owned())]
+        );
         Ok(())
     }
 

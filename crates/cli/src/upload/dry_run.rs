@@ -3,10 +3,10 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use activity_rank_core::calendar::Instant;
 use indicatif::HumanBytes;
-use jiff::Timestamp;
 use reqwest::Url;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::args::UploadArgs;
 use crate::count::count;
@@ -28,10 +28,19 @@ struct Plan {
     refused: u64,
     #[serde(skip)]
     skips_invalid: bool,
-    earliest: Option<Timestamp>,
-    latest: Option<Timestamp>,
+    #[serde(serialize_with = "text")]
+    earliest: Option<Instant>,
+    #[serde(serialize_with = "text")]
+    latest: Option<Instant>,
+    /// What a run may refuse in spite of the check.
+    unchecked: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    shifted_ms: Option<i128>,
+    shifted_ms: Option<i64>,
+}
+
+/// Writes an instant as RFC 3339.
+fn text<S: Serializer>(at: &Option<Instant>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(|at| at.to_string()).serialize(serializer)
 }
 
 /// Checks the file and prints the plan.
@@ -50,6 +59,7 @@ pub fn run(
         url: url.to_string(),
         skips_invalid: args.skip_invalid,
         shifted_ms: parser.time_shift.map(TimeShift::milliseconds),
+        unchecked: parser.check.unchecked(),
         ..Plan::default()
     };
     let mut partitions = Partitions::new(args.concurrency, batch);
@@ -123,6 +133,6 @@ impl fmt::Display for Plan {
                 write!(f, ": nothing would be sent without --skip-invalid")?;
             }
         }
-        Ok(())
+        write!(f, "\nnot checked: {}", self.unchecked.join(", "))
     }
 }

@@ -2,25 +2,26 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
-use serde_json::{Map, Value};
+use activity_rank_core::MAX_BODY_BYTES;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+use activity_rank_core::json::{self, JsonError};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::problem::Problem;
+use crate::upload::item::{Item, ItemCheck};
 use crate::upload::source::{RawLine, Source};
-use crate::upload::time_shift::TimeShift;
-use activity_rank_core::MAX_BODY_BYTES;
+use crate::upload::time_shift::{TimeShift, instant};
 
 /// Bytes of the brackets around a JSON array.
 pub const BRACKETS: usize = 2;
 
 /// Turns raw lines into lines to send.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LineParser {
-    /// Fields that every line has.
-    pub required: &'static [&'static str],
-    /// Field that holds the user id.
-    pub user_field: &'static str,
+    /// The check of a line.
+    pub check: ItemCheck,
     /// Shift applied to `at`.
     pub time_shift: Option<TimeShift>,
 }
@@ -32,10 +33,10 @@ pub struct Line {
     pub number: u64,
     /// Length in the file, in bytes.
     pub bytes: u64,
-    /// User id; empty if the field is missing or has another type, which the service then reports.
-    pub user: String,
-    /// Instant of `at`, if the field can be parsed.
-    pub at: Option<Timestamp>,
+    /// Id as the service reads it: of the user, or of the target in a register. Lines with the same id stay in order.
+    pub id: String,
+    /// Instant of `at`.
+    pub at: Option<Instant>,
     /// JSON object exactly as in the file, except for a shifted `at`.
     pub json: String,
 }
@@ -58,6 +59,8 @@ pub struct Outcome {
     pub name: String,
     /// Signed change of points.
     pub points: f64,
+    /// Why it is `capped`.
+    pub reason: Option<String>,
 }
 
 impl LineParser {
@@ -65,8 +68,8 @@ impl LineParser {
     ///
     /// # Errors
     ///
-    /// Refuses a line that is not a JSON object, lacks a required field, exceeds the size limit of a request or
-    /// has a time that cannot be shifted. The service validates everything else, because it knows the rules.
+    /// Refuses a line that is not JSON, exceeds the size limit of a request, or is an item that the service would refuse
+    /// by its fields and rules.
     pub fn parse(&self, raw: RawLine) -> Result<Option<Line>, LineResult> {
         let (line, bytes) = (raw.number, raw.bytes);
         self.check(raw).map_err(|problem| LineResult {
@@ -78,53 +81,45 @@ impl LineParser {
 
     fn check(&self, raw: RawLine) -> Result<Option<Line>, Problem> {
         let (number, bytes) = (raw.number, raw.bytes);
-        let text = raw.text.ok_or_else(|| too_large(bytes))?;
-        let text = std::str::from_utf8(&text).map_err(|error| not_json(error.to_string()))?;
-        let text = text
-            .strip_prefix('\u{feff}')
-            .filter(|_| number == 1)
-            .unwrap_or(text)
-            .trim();
-        if text.is_empty() {
+        let Some((mut json, mut value)) = read_value(raw)? else {
             return Ok(None);
-        }
-        let object: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| not_json(parse_error(&error)))?;
-        if let Some(field) = self
-            .required
-            .iter()
-            .find(|field| !object.contains_key(**field))
-        {
-            let detail = format!("`{field}` is required");
-            return Err(Problem::local("missing-field", "Missing field", detail));
-        }
-        let user = match object.get(self.user_field) {
-            Some(Value::String(id)) => id.clone(),
-            // The service reads an integer as its decimal text, so 42 and "42" are the same user.
-            Some(Value::Number(id)) => id.to_string(),
-            _ => String::new(),
         };
-        let at = object
-            .get("at")
-            .and_then(Value::as_str)
-            .and_then(|at| at.parse().ok());
-        let (json, at) = match &self.time_shift {
-            Some(shift) if !matches!(object.get("at"), None | Some(Value::Null)) => {
-                shift.apply(text, at)?
-            }
-            _ => (text.to_owned(), at),
-        };
+        if let Some(shift) = self.time_shift {
+            shift.apply(&mut json, &mut value);
+        }
         if json.len() + BRACKETS > MAX_BODY_BYTES {
             return Err(too_large(bytes));
         }
+        let Item { id, at } = self.check.read(&value)?;
         Ok(Some(Line {
             number,
             bytes,
-            user,
+            id,
             at,
             json,
         }))
     }
+}
+
+/// Returns the JSON of a line as text and parsed by the service's parser, or `None` if the line is blank.
+fn read_value(raw: RawLine) -> Result<Option<(String, Value)>, Problem> {
+    let text = raw.text.ok_or_else(|| too_large(raw.bytes))?;
+    let text = std::str::from_utf8(&text).map_err(|error| not_json(error.to_string()))?;
+    let text = text
+        .strip_prefix('\u{feff}')
+        .filter(|_| raw.number == 1)
+        .unwrap_or(text)
+        .trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let value = json::read(text.as_bytes()).map_err(|error| match error {
+        JsonError::Syntax(cause) => not_json(without_line(&cause)),
+        JsonError::RepeatedField(_) | JsonError::TooDeep(_) | JsonError::TooLong => {
+            Problem::from(Error::from(error))
+        }
+    })?;
+    Ok(Some((text.to_owned(), value)))
 }
 
 impl LineResult {
@@ -154,17 +149,12 @@ impl fmt::Display for LineResult {
 /// # Errors
 ///
 /// Returns [`Failure::File`] if the file cannot be read.
-pub fn latest_time(source: &mut Source) -> Result<Option<Timestamp>, Failure> {
-    let parser = LineParser {
-        required: &[],
-        user_field: "",
-        time_shift: None,
-    };
+pub fn latest_time(source: &mut Source) -> Result<Option<Instant>, Failure> {
     let mut latest = None;
     source.read_ahead(|raw| {
         // Bad lines are reported by the second pass.
-        if let Ok(Some(line)) = parser.parse(raw) {
-            latest = latest.max(line.at);
+        if let Ok(Some((_, value))) = read_value(raw) {
+            latest = latest.max(instant(&value));
         }
     })?;
     Ok(latest)
@@ -179,12 +169,14 @@ fn not_json(detail: String) -> Problem {
     Problem::local("not-json", "Not a JSON object", detail)
 }
 
-/// Renders a parse error with its column only: the parser counts every line as line 1.
-fn parse_error(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((message, _)) => format!("{message} at column {}", error.column()),
-        None => text,
+/// Renders the cause of a syntax error with its column only: the parser counts every line as line 1.
+fn without_line(cause: &str) -> String {
+    let place = cause.rsplit_once(" at line ");
+    let column =
+        place.and_then(|(message, place)| Some((message, place.split_once(" column ")?.1)));
+    match column {
+        Some((message, column)) => format!("{message} at column {column}"),
+        None => cause.to_owned(),
     }
 }
 
@@ -194,8 +186,7 @@ mod tests {
 
     fn parse(text: &[u8]) -> Result<Option<Line>, String> {
         let parser = LineParser {
-            required: &["user"],
-            user_field: "user",
+            check: ItemCheck::activities(None),
             time_shift: None,
         };
         let raw = RawLine {
@@ -206,28 +197,83 @@ mod tests {
         parser.parse(raw).map_err(|refused| refused.to_string())
     }
 
+    fn like(user: &str) -> String {
+        format!(r#"{{"user":{user},"action":"like","target":"p"}}"#)
+    }
+
     #[test]
     fn json_is_sent_unchanged() -> Result<(), String> {
-        let json = r#"{ "user": 42, "more": 1e2, "at": "2026-11-20T08:00:00Z" }"#;
+        let json =
+            r#"{ "user": 42.0, "action":"like", "target":"\u0070", "at": "2026-11-20T08:00:00Z" }"#;
         let line = parse(format!("\u{feff} {json}\r\n").as_bytes())?.ok_or("blank")?;
-        assert_eq!((line.user.as_str(), line.json.as_str()), ("42", json));
-        assert_eq!(line.at, "2026-11-20T08:00:00Z".parse().ok());
+        assert_eq!((line.id.as_str(), line.json.as_str()), ("42", json));
+        assert_eq!(line.at, Instant::parse("2026-11-20T08:00:00Z"));
+        Ok(())
+    }
+
+    /// The service reads each of these as the same user.
+    #[test]
+    fn spellings_of_an_id_are_one_user() -> Result<(), String> {
+        let id = |user: &str| parse(like(user).as_bytes()).map(|line| line.map(|line| line.id));
+        for user in [
+            "61000",
+            "61000.0",
+            "6.1e4",
+            "61000e0",
+            "\"61000\"",
+            r#""\u00361000""#,
+        ] {
+            assert_eq!(id(user)?, Some("61000".to_owned()), "{user}");
+        }
         Ok(())
     }
 
     #[test]
-    fn integer_and_string_ids_are_the_same_user() -> Result<(), String> {
-        let user = |text: &str| parse(text.as_bytes()).map(|line| line.map(|line| line.user));
-        assert_eq!(user(r#"{"user":42}"#)?, user(r#"{"user":"\u00342"}"#)?);
-        Ok(())
+    fn item_that_the_service_refuses_is_refused() {
+        let user = "The request is invalid: user: must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
+        for (line, reason) in [
+            (like("\" 42\""), format!("invalid-request: {user}")),
+            (like("61000.5"), format!("invalid-request: {user}")),
+            (
+                like("1,\"user\":2"),
+                "invalid-request: The request is invalid: user: must not be repeated".to_owned(),
+            ),
+            (
+                r#"{"user":"1","action":"like"}"#.to_owned(),
+                "invalid-request: The request is invalid: target: must be a text of 1 to 512 bytes".to_owned(),
+            ),
+            (
+                r#"{"user":"1","action":"like","target":"p","at":"9999-01-01T00:00:00Z"}"#.to_owned(),
+                "invalid-request: The request is invalid: at: must not be more than 60 seconds in the future"
+                    .to_owned(),
+            ),
+            (
+                r#"{"user":"1","action":"visit","target":"p"}"#.to_owned(),
+                "invalid-request: The request is invalid: target: of a visit must be a path beginning with /"
+                    .to_owned(),
+            ),
+            ("7".to_owned(), "invalid-request: The request is invalid: An activity is a JSON object.".to_owned()),
+        ] {
+            let refused = parse(line.as_bytes()).err().unwrap_or_default();
+            assert_eq!(refused, format!("line 1: {reason}"), "{line}");
+        }
     }
 
     #[test]
-    fn line_without_required_field_is_refused() {
-        assert_eq!(
-            parse(br#"{"action":"like"}"#).err().unwrap_or_default(),
-            "line 1: missing-field: Missing field: `user` is required"
-        );
+    fn number_that_json_lacks_is_refused() {
+        for (user, cause) in [
+            ("NaN", "expected value at column 9"),
+            ("Infinity", "expected value at column 9"),
+            ("-Infinity", "invalid number at column 10"),
+            ("1e999", "number out of range at column 13"),
+            ("0x2a", "expected `,` or `}` at column 10"),
+        ] {
+            let refused = parse(like(user).as_bytes()).err().unwrap_or_default();
+            assert_eq!(
+                refused,
+                format!("line 1: not-json: Not a JSON object: {cause}")
+            );
+        }
     }
 
     #[test]
@@ -242,9 +288,10 @@ mod tests {
             refused(b"{\"user\":\n"),
             "line 1: not-json: Not a JSON object: EOF while parsing a value at column 8"
         );
+        let trailing = [like("1").as_bytes(), b","].concat();
         assert_eq!(
-            refused(b"[1]"),
-            "line 1: not-json: Not a JSON object: invalid type: sequence, expected a map at column 0"
+            refused(&trailing),
+            "line 1: not-json: Not a JSON object: trailing characters at column 40"
         );
         assert_eq!(
             refused(b"{}\xff"),

@@ -16,7 +16,8 @@
 //!
 //! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines, [`mod@array`]
 //!   elements of a JSON array.
-//! - [`mod@line`] checks a line and defines its result; [`check`] checks all before the first is sent.
+//! - [`mod@line`] parses a line and defines its result; [`item`] checks it as the service does; [`check`] checks all lines
+//!   before the first is sent.
 //! - [`time_shift`] moves the times of a file so that the latest one is now.
 //! - [`partitions`] groups lines into batches, one open batch per partition.
 //! - [`sender`] sends a batch and narrows a refused one down to the lines at fault.
@@ -27,6 +28,7 @@ pub mod array;
 pub mod check;
 pub mod csv;
 pub mod dry_run;
+pub mod item;
 pub mod line;
 pub mod partitions;
 pub mod pipeline;
@@ -48,6 +50,7 @@ use crate::failure::{Failure, LINES_REFUSED};
 use crate::screen::Screen;
 
 use csv::Columns;
+use item::{ItemCheck, ItemKind};
 use line::LineParser;
 use pipeline::Event;
 use progress::UploadProgress;
@@ -63,10 +66,8 @@ pub struct Destination {
     pub method: Method,
     /// Path segments.
     pub path: &'static [&'static str],
-    /// Fields that every line has.
-    pub required: &'static [&'static str],
-    /// Field of a line that holds the user id. Lines of one user stay in order.
-    pub user_field: &'static str,
+    /// What the lines are.
+    pub kind: ItemKind,
     /// Outcome of a result that has none, or `None` if every result of the route has an outcome.
     pub default_outcome: Option<&'static str>,
 }
@@ -104,8 +105,7 @@ pub async fn upload(
 ) -> Result<ExitCode, Failure> {
     let client = Client::new(service)?;
     let parser = LineParser {
-        required: destination.required,
-        user_field: destination.user_field,
+        check: ItemCheck::new(destination.kind, &client).await,
         time_shift,
     };
     let url = client.url(destination.path);

@@ -1,4 +1,4 @@
-//! Batches of lines, one open batch per partition, partitioned by user.
+//! Batches of lines, one open batch per partition, partitioned by id.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
@@ -91,10 +91,10 @@ impl Partitions {
         }
     }
 
-    /// Adds a line to its user's partition. Returns the partition's index and its full batch if
+    /// Adds a line to the partition of its id. Returns the partition's index and its full batch if
     /// the line did not fit; that batch must be sent before any later one of the partition.
     pub fn push(&mut self, line: Line) -> Option<(usize, Batch)> {
-        let partition = self.partition_of(&line.user);
+        let partition = self.partition_of(&line.id);
         let batch = self.open.get_mut(partition)?;
         let full = if batch.has_room_for(&line, self.max_lines) {
             None
@@ -119,9 +119,9 @@ impl Partitions {
         0..self.open.len()
     }
 
-    fn partition_of(&self, user: &str) -> usize {
+    fn partition_of(&self, id: &str) -> usize {
         let mut hasher = DefaultHasher::new();
-        user.hash(&mut hasher);
+        id.hash(&mut hasher);
         let count = self.open.len() as u64;
         // The remainder is less than the number of partitions, which is a usize.
         (hasher.finish() % count) as usize
@@ -138,7 +138,7 @@ mod tests {
         Line {
             number,
             bytes: json.len() as u64,
-            user: format!("user-{}", number * number % 37),
+            id: format!("user-{}", number * number % 37),
             at: None,
             json: json.to_owned(),
         }
@@ -209,7 +209,7 @@ mod tests {
         for (partition, batch) in partitioned(&mut Partitions::new(4, 7), 1000) {
             assert!(batch.lines().len() <= 7);
             for line in batch.lines() {
-                let user = line.user.clone();
+                let user = line.id.clone();
                 assert_eq!(
                     *partition_of.entry(user.clone()).or_insert(partition),
                     partition,

@@ -54,6 +54,7 @@ struct Item {
     error: Option<Problem>,
     outcome: Option<String>,
     points: Option<f64>,
+    reason: Option<String>,
 }
 
 impl Item {
@@ -68,6 +69,7 @@ impl Item {
         Some(Ok(Outcome {
             name,
             points: self.points.unwrap_or_default(),
+            reason: self.reason,
         }))
     }
 }

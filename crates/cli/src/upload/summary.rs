@@ -28,6 +28,8 @@ const ORDER: [&str; 8] = [
 #[derive(Debug, Default)]
 pub struct Summary {
     outcomes: BTreeMap<String, u64>,
+    /// Lines by outcome and reason.
+    reasons: BTreeMap<String, BTreeMap<String, u64>>,
     errors: BTreeMap<String, u64>,
     /// Sum of points in hundredths, because integers add up exactly.
     points: i64,
@@ -43,13 +45,15 @@ pub struct Summary {
 struct Document<'a> {
     lines: u64,
     outcomes: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    reasons: &'a BTreeMap<String, BTreeMap<String, u64>>,
     refused: u64,
     errors: &'a BTreeMap<String, u64>,
     points: Number,
     requests: u64,
     retries: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    shifted_ms: Option<i128>,
+    shifted_ms: Option<i64>,
     seconds: f64,
     lines_per_second: u64,
 }
@@ -71,7 +75,12 @@ impl Summary {
         for line in &report.lines {
             match &line.result {
                 Ok(outcome) => {
-                    *self.outcomes.entry(printable(&outcome.name)).or_default() += 1;
+                    let name = printable(&outcome.name);
+                    *self.outcomes.entry(name.clone()).or_default() += 1;
+                    if let Some(reason) = &outcome.reason {
+                        let reasons = self.reasons.entry(name).or_default();
+                        *reasons.entry(printable(reason)).or_default() += 1;
+                    }
                     self.points += (outcome.points * 100.0).round() as i64;
                 }
                 Err(problem) => *self.errors.entry(problem.slug()).or_default() += 1,
@@ -97,6 +106,7 @@ impl Summary {
         let document = Document {
             lines: self.lines(),
             outcomes: &self.outcomes,
+            reasons: &self.reasons,
             refused: self.refused(),
             errors: &self.errors,
             points: self.points(),
@@ -147,6 +157,9 @@ impl fmt::Display for Summary {
             .filter(|(name, _)| !ORDER.contains(&name.as_str()));
         for (name, lines) in known.chain(unknown) {
             writeln!(f, "  {name:<24}{:>12}", HumanCount(*lines).to_string())?;
+            for (reason, lines) in self.reasons.get(name).into_iter().flatten() {
+                writeln!(f, "    {reason:<22}{:>12}", HumanCount(*lines).to_string())?;
+            }
         }
         for (slug, lines) in &self.errors {
             writeln!(
@@ -167,15 +180,20 @@ mod tests {
 
     fn summary() -> Summary {
         let outcome = |name: &str, points| {
+            let (name, reason) = name.split_once(' ').unwrap_or((name, ""));
             Ok(Outcome {
                 name: name.to_owned(),
                 points,
+                reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
             })
         };
         let results = [
             outcome("counted", 0.1),
             outcome("counted", 0.2),
             outcome("undone", -2.0),
+            outcome("capped daily-cap", 0.0),
+            outcome("capped own-target", 0.0),
+            outcome("capped daily-cap", 0.0),
             outcome("unknown", 0.0),
             Err(Problem::local("unknown-action", "", String::new())),
         ];
@@ -201,9 +219,12 @@ mod tests {
     fn text_counts_by_outcome_and_slug() {
         assert_eq!(
             summary().to_string(),
-            "5 lines in 0.5 s (10 lines/s), 2 requests, 1 retry\n\
+            "8 lines in 0.5 s (16 lines/s), 2 requests, 1 retry\n\
              \u{20} counted                            2\n\
              \u{20} undone                             1\n\
+             \u{20} capped                             3\n\
+             \u{20}   daily-cap                        2\n\
+             \u{20}   own-target                       1\n\
              \u{20} unknown                            1\n\
              \u{20} refused: unknown-action            1\n\
              \u{20} points                          -1.7"
@@ -214,7 +235,7 @@ mod tests {
     fn json_counts_by_outcome_and_slug() {
         assert_eq!(
             summary().json(),
-            r#"{"lines":5,"outcomes":{"counted":2,"undone":1,"unknown":1},"refused":1,"errors":{"unknown-action":1},"points":-1.7,"requests":2,"retries":1,"seconds":0.5,"lines_per_second":10}"#
+            r#"{"lines":8,"outcomes":{"capped":3,"counted":2,"undone":1,"unknown":1},"reasons":{"capped":{"daily-cap":2,"own-target":1}},"refused":1,"errors":{"unknown-action":1},"points":-1.7,"requests":2,"retries":1,"seconds":0.5,"lines_per_second":16}"#
         );
     }
 }

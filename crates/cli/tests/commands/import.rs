@@ -122,34 +122,211 @@ async fn lines_of_one_user_arrive_in_order() -> TestResult {
     Ok(())
 }
 
+/// A connection for each spelling of an id would let an undo overtake its activity.
+#[tokio::test(flavor = "multi_thread")]
+async fn spellings_of_an_id_arrive_in_order() -> TestResult {
+    let service = Service::start().await?;
+    let line = |user: u32| {
+        let line =
+            |id: String| format!("{{\"user\":{id},\"action\":\"like\",\"target\":\"{user}\"}}\n");
+        [
+            line(user.to_string()),
+            line(format!("{user}.0")),
+            line(format!("\"{user}\"")),
+        ]
+        .concat()
+    };
+    let input: String = (61000..61020).map(line).collect();
+    run(
+        &service,
+        &["import", "-", "--batch", "1", "--concurrency", "8"],
+        &input,
+    )?;
+    for user in 61000..61020 {
+        let received = service
+            .received()
+            .into_iter()
+            .flat_map(|request| request.items);
+        let ids: Vec<_> = received
+            .filter(|item| item["target"] == json!(user.to_string()))
+            .map(|item| item["user"].clone())
+            .collect();
+        assert_eq!(
+            ids,
+            [json!(user), json!(f64::from(user)), json!(user.to_string())]
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn repeated_column_sends_nothing() -> TestResult {
+    let (input, columns) = (
+        "id,kind,post,id\n55501,like,dup-a,99901\n",
+        "--columns=user=id,action=kind,target=post",
+    );
+    for (args, input, error) in [
+        (vec![], "user,action,target,user\np1,like,p,p9\n", "user"),
+        (
+            vec!["--skip-invalid"],
+            "user,action,target,user\np1,like,p,p9\n",
+            "user",
+        ),
+        (vec![columns], input, "id"),
+        (vec![columns, "--dry-run"], input, "id"),
+    ] {
+        let service = Service::start().await?;
+        let args = [&["import", "-", "--format=csv"], &*args].concat();
+        let run = run(&service, &args, input)?;
+        let error =
+            format!("error: standard input: the first row has more than one column '{error}'\n");
+        assert_eq!(
+            (run.code, run.stderr, service.received().len()),
+            (Some(2), error, 0)
+        );
+    }
+    Ok(())
+}
+
+/// Each of these files has one right reading.
+#[tokio::test(flavor = "multi_thread")]
+async fn unusual_files_import_or_are_refused() -> TestResult {
+    let json = r#"{"user":"1","action":"like","target":"a\r\nb"}"#.replace("\\r\\n", "");
+    for (format, input, sent, reason) in [
+        ("json", format!("\u{feff}{json}\r\n\r\n{json}"), 2, ""),
+        ("json", format!("\u{feff}[\r\n{json}\r\n]\r\n"), 1, ""),
+        (
+            "json",
+            format!("{json},\n"),
+            0,
+            "not-json: Not a JSON object: trailing characters",
+        ),
+        (
+            "json",
+            format!("[{json},]"),
+            0,
+            "not-json: Not a JSON object: expected value",
+        ),
+        (
+            "json",
+            json.replace("\"1\"", "NaN"),
+            0,
+            "not-json: Not a JSON object: expected value",
+        ),
+        (
+            "json",
+            json.replace("{", "{\"user\":\"2\","),
+            0,
+            "invalid-request: The request is invalid: user: must not be",
+        ),
+        (
+            "csv",
+            "\u{feff}\"user\",action,target\r\n\"1\",like,\"p\"\r\n\r\n".to_owned(),
+            1,
+            "",
+        ),
+        (
+            "csv",
+            "user,action,target,undo,groups\n1,like,p,,\n1,like,p,TRUE,eu\n".to_owned(),
+            2,
+            "",
+        ),
+        ("csv", "user,action,target\n".to_owned(), 0, ""),
+        (
+            "csv",
+            "user,action,target\n 1,like,p\n".to_owned(),
+            0,
+            "invalid-request: The request is invalid: user: must be",
+        ),
+        (
+            "csv",
+            "user,action,target\n1, like,p\n".to_owned(),
+            0,
+            "unknown-action: Unknown action",
+        ),
+        (
+            "csv",
+            "user,action,target\n1,like,\"a\nb\"\n".to_owned(),
+            0,
+            "invalid-request: The request is invalid: target: must not contain control",
+        ),
+        (
+            "csv",
+            "user,action,target\n1,like,\"p\n2,like,p\n".to_owned(),
+            0,
+            "invalid-request: The request is invalid: target: must not contain control",
+        ),
+        (
+            "csv",
+            "user,action,target,undo\n1,like,p,maybe\n".to_owned(),
+            0,
+            "invalid-request: The request is invalid: undo: must be true",
+        ),
+        (
+            "csv",
+            "user;action;target\n1;like;p\n".to_owned(),
+            0,
+            "invalid-request: The request is invalid: 4 fields",
+        ),
+    ] {
+        let service = Service::start().await?;
+        let run = run(&service, &["import", "-", "--format", format], &input)?;
+        let items = service
+            .received()
+            .iter()
+            .map(|request| request.items.len())
+            .sum::<usize>();
+        let code = if reason.is_empty() { 0 } else { 1 };
+        assert_eq!((run.code, items), (Some(code), sent), "{input}: {run:?}");
+        assert!(run.stderr.contains(reason), "{input}: {}", run.stderr);
+        let dry_run = crate::command::run(
+            &Service::start().await?,
+            &["import", "-", "--format", format, "--dry-run"],
+            &input,
+        )?;
+        assert_eq!(dry_run.code, Some(code), "{input}: {dry_run:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn summary_has_reasons_of_capped() -> TestResult {
+    let service = Service::start().await?;
+    let input = [
+        &lines(1, 1),
+        "{\"user\":\"1\",\"action\":\"like\",\"target\":\"capped\"}",
+    ]
+    .concat();
+    let run = run(&service, &["import", "-"], &input)?;
+    let expected = "  counted                            1\n  capped                             1\n    \
+                    daily-cap                        1\n  points                            +2\n";
+    assert!(run.stdout.ends_with(expected), "{}", run.stdout);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_stay_within_the_body_limit() -> TestResult {
     let service = Service::start().await?;
-    let filler = "x".repeat(60_000);
+    let on = "x".repeat(500);
     let line = |n| {
         format!(
-            "{{\"user\":\"u\",\"action\":\"like\",\"target\":\"{n}\",\"filler\":\"{filler}\"}}\n"
+            "{{\"user\":\"u\",\"action\":\"comment\",\"target\":\"{n:0500}\",\"on\":\"{on}\"}}\n"
         )
     };
     let run = run(
         &service,
-        &["import", "-"],
-        &(0..30).map(line).collect::<String>(),
+        &["import", "-", "--batch=500"],
+        &(0..1000).map(line).collect::<String>(),
     )?;
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(service.counted().len(), 30);
+    assert_eq!(service.counted().len(), 1000);
     let sizes: Vec<_> = service
         .received()
         .iter()
         .map(|received| received.bytes)
         .collect();
-    assert!(
-        sizes
-            .iter()
-            .all(|bytes| (180_000..=262_144).contains(bytes) || *bytes < 180_000),
-        "{sizes:?}"
-    );
-    assert!(sizes.len() <= 9, "{sizes:?}");
+    assert!(sizes.iter().all(|bytes| *bytes <= 262_144), "{sizes:?}");
+    assert_eq!(sizes.len(), 5, "{sizes:?}");
     Ok(())
 }
 
@@ -190,8 +367,8 @@ async fn json_summary_has_all_totals() -> TestResult {
 async fn dry_run_sends_nothing() -> TestResult {
     let service = Service::start().await?;
     let lines = r#"{"at":"2026-11-20T08:00:00+08:00","user":1,"action":"like","target":"a"}
-        {"user":2,"action":"like"}
-
+        {"user":2,"action":"like","target":"a"}
+        {"user":2,"action":"fly","target":"a"}
         {"at":"2026-11-19T08:00:00Z","user":1,"action":"like","target":"b"}
         nonsense"#;
     let run = run(
@@ -202,18 +379,42 @@ async fn dry_run_sends_nothing() -> TestResult {
     assert_eq!(
         run.stdout,
         format!(
-            "would send 3 lines (169 B) in 1 request to {}/v1/activity\n\
+            "would send 3 lines (182 B) in 1 request to {}/v1/activity\n\
              times from 2026-11-19T08:00:00Z to 2026-11-20T00:00:00Z\n\
-             1 line is invalid: nothing would be sent without --skip-invalid\n",
+             2 lines are invalid: nothing would be sent without --skip-invalid\n\
+             not checked: the key, what depends on stored data\n",
             service.url
         )
     );
     assert_eq!(
         run.stderr,
-        "line 5: not-json: Not a JSON object: expected ident at column 2\n"
+        "line 3: unknown-action: Unknown action: action: must be one of bookmark, comment, follow, jump, like, publish, \
+         visit, wave\n\
+         line 5: not-json: Not a JSON object: expected ident at column 2\n"
     );
     assert_eq!(run.code, Some(1));
     assert!(service.received().is_empty());
+    Ok(())
+}
+
+/// Without the rules of the service, everything else is checked.
+#[tokio::test(flavor = "multi_thread")]
+async fn dry_run_without_service_checks_fields() -> TestResult {
+    let service = Service::start().await?;
+    let socket = tokio::net::TcpSocket::new_v4()?;
+    socket.bind(([127, 0, 0, 1], 0).into())?;
+    let url = format!("http://{}", socket.local_addr()?);
+    let args = ["import", "-", "--dry-run", "--json", "--url", &url];
+    let fly = |user| format!("{{\"user\":{user},\"action\":\"fly\",\"target\":\"a\"}}\n");
+    let run = run(&service, &args, &[fly("1"), fly("1.5")].concat())?;
+    let plan: Value = serde_json::from_str(&run.stdout)?;
+    assert_eq!(
+        plan,
+        json!({"url": format!("{url}/v1/activity"), "lines": 1, "requests": 1, "bytes": 40, "refused": 1,
+               "earliest": null, "latest": null, "unchecked": [
+                   "actions, because /healthz of the service gave no rules", "the key", "what depends on stored data"]})
+    );
+    assert_eq!(run.code, Some(1));
     Ok(())
 }
 

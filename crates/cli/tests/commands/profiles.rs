@@ -39,7 +39,7 @@ async fn refused_profile_is_reported_with_its_line() -> TestResult {
     let run = run(
         &service,
         &["profiles", "-"],
-        "{\"id\":1,\"name\":\"Ada\"}\n{\"id\":2,\"name\":\"\"}\n",
+        "{\"id\":1,\"name\":\"Ada\"}\n{\"id\":2,\"name\":\"refused\"}\n",
     )?;
     assert_eq!(
         run.stderr,

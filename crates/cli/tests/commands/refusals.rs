@@ -6,6 +6,8 @@ use crate::service::Service;
 
 const VALID: &str = r#"{"user":"a","action":"like","target":"1"}"#;
 const UNKNOWN_ACTION: &str = r#"{"user":"a","action":"jump","target":"1"}"#;
+const FUTURE: &str = r#"{"user":"a","action":"like","target":"1","at":"9999-01-01T00:00:00Z"}"#;
+const UNDONE_WAVE: &str = r#"{"user":"a","action":"wave","target":"1","undo":true}"#;
 /// A line that makes the fake service refuse its whole array.
 const POISON: &str = r#"{"user":"a","action":"like","target":"poison"}"#;
 
@@ -19,9 +21,18 @@ async fn invalid_line_stops_the_file() -> TestResult {
         ),
         (
             [&lines(200, 2), r#"{"user":"a"}"#, "\n", "7"].concat(),
-            "line 201: missing-field: Missing field: `action` is required\n\
-             line 202: not-json: Not a JSON object: invalid type: integer `7`, expected a map at column 1\n",
+            "line 201: invalid-request: The request is invalid: 2 fields are invalid. (/action: must be the name of \
+             an action) (/target: must be a text of 1 to 512 bytes)\n\
+             line 202: invalid-request: The request is invalid: An activity is a JSON object.\n",
             "2 lines are",
+        ),
+        (
+            [VALID, FUTURE, &VALID.replace("like", "fly"), UNDONE_WAVE].join("\n"),
+            "line 2: invalid-request: The request is invalid: at: must not be more than 60 seconds in the future\n\
+             line 3: unknown-action: Unknown action: action: must be one of bookmark, comment, follow, jump, like, \
+             publish, visit, wave\n\
+             line 4: not-undoable: The action cannot be undone: undo: wave cannot be undone\n",
+            "3 lines are",
         ),
     ] {
         let service = Service::start().await?;
@@ -54,13 +65,14 @@ async fn bad_lines_are_skipped_on_request() -> TestResult {
         [
             "line 3: not-json: Not a JSON object: EOF while parsing a value at column 8",
             "line 4: unknown-action: unknown action: injected by the test (/action: no rule is named �[31mjump)",
-            "line 5: not-json: Not a JSON object: invalid type: integer `7`, expected a map at column 1",
+            "line 5: invalid-request: The request is invalid: An activity is a JSON object.",
         ]
     );
     assert!(
         run.stdout.ends_with(
-            "  counted                            3\n  refused: not-json                  2\n  \
-             refused: unknown-action            1\n  points                            +6\n"
+            "  counted                            3\n  refused: invalid-request           1\n  \
+             refused: not-json                  1\n  refused: unknown-action            1\n  \
+             points                            +6\n"
         ),
         "{}",
         run.stdout

@@ -15,6 +15,11 @@ use tokio::time::Instant;
 /// The only valid key.
 pub const KEY: &str = "test-key-that-must-not-show";
 
+/// The rules in the response of `/healthz`. The service refuses `jump` in spite of its rule.
+const HEALTH: &str = r#"{"status":"ok","configured":{"decimals":0,"order_bits":30,
+    "rules":{"jump":{"points":1,"once":"standing","undo":true,"by":"user","own":true},
+    "wave":{"points":1,"once":"standing","undo":false,"by":"service","own":true}}}}"#;
+
 /// A fault injected into one request.
 #[derive(Clone, Debug)]
 pub enum Fault {
@@ -69,7 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Service {
-    /// Starts a service. Request n meets the n-th of these faults; later requests meet none.
+    /// Starts a service. Request n, without those for `/healthz`, meets the n-th of these faults; later requests meet none.
     pub async fn with(faults: impl IntoIterator<Item = Option<Fault>>) -> std::io::Result<Self> {
         let state = Arc::new(ServiceState::default());
         lock(&state.faults).extend(faults);
@@ -91,7 +96,7 @@ impl Service {
         self
     }
 
-    /// Returns all requests so far.
+    /// Returns all requests so far, except for `/healthz`.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.state.received).clone()
     }
@@ -112,6 +117,9 @@ async fn respond(
     let authorization = headers
         .get(header::AUTHORIZATION)
         .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    if uri.path() == "/healthz" {
+        return HEALTH.into_response();
+    }
     let items: Vec<Value> = serde_json::from_slice(&body).unwrap_or_default();
     lock(&state.received).push(Received {
         route: format!("{method} {uri}"),
@@ -167,13 +175,16 @@ fn result(state: &ServiceState, item: &Value, fault: Option<&Fault>) -> Value {
         return json!({"error": problem});
     }
     if item.get("action").is_none() {
-        return if item["name"] == "" {
+        return if item["name"] == "refused" {
             json!({"error": document(400, "invalid-request")})
         } else {
             item.clone()
         };
     }
     let (deduplicated, counted) = &mut *lock(&state.counted);
+    if item["target"] == "capped" {
+        return json!({"outcome": "capped", "reason": "daily-cap", "points": 0});
+    }
     if !deduplicated.insert(format!(
         "{} {} {}",
         item["user"], item["action"], item["target"]

@@ -48,8 +48,8 @@ fn assert_shifted(service: &Service, before: Timestamp) -> TestResult {
     Ok(())
 }
 
-const STDERR: &str = "line 5: invalid-request: Invalid request: the time cannot be shifted \
-                       (/at: must be a timestamp such as 2026-11-20T08:00:00Z)\n";
+const STDERR: &str = "line 5: invalid-request: The request is invalid: at: must be an RFC 3339 date and time such \
+                      as 2026-11-20T08:00:00Z\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn file_is_shifted_to_now() -> TestResult {

@@ -6,7 +6,7 @@ mod read;
 
 pub use order::date_in_order;
 pub use outcome::{Counted, EventStandingView, Outcome, StandingView};
-pub use read::{Activity, ActivityReader, read_at, read_groups, read_undo};
+pub use read::{Activity, ActivityReader, read_at, read_fields, read_groups, read_undo};
 
 use crate::config::Rule;
 

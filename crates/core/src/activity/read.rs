@@ -65,7 +65,7 @@ impl ActivityReader<'_> {
     /// may not send the activity, [`Error::UnknownAction`] or [`Error::NotUndoable`] if no rule
     /// allows it.
     pub fn read(&self, value: &Value, caller: &Caller) -> Result<RuledActivity, Error> {
-        let mut activity = self.read_fields(value, MAX_TARGET_BYTES)?;
+        let mut activity = read_fields(value, self.now, self.to_nfc)?;
         check_caller(&activity, caller)?;
         if let Caller::User(Some(member)) = caller {
             activity.by_member = true;
@@ -88,7 +88,7 @@ impl ActivityReader<'_> {
         let activity = Activity {
             queued: true,
             by_member,
-            ..self.read_fields(value, MAX_NORMAL_BYTES)?
+            ..parse_fields(value, self.now, self.to_nfc, MAX_NORMAL_BYTES)?
         };
         if !activity.dated {
             return Err(Error::field("/at", "must be there"));
@@ -104,57 +104,71 @@ impl ActivityReader<'_> {
             Error::UnknownAction(format!("must be one of {}", known.join(", ")))
         })
     }
+}
 
-    fn read_fields(&self, value: &Value, max_target: usize) -> Result<Activity, Error> {
-        let Value::Object(fields) = value else {
-            return Err(Error::invalid("An activity is a JSON object."));
-        };
-        let mut errors = FieldErrors::default();
-        errors.reject_unknown(fields.keys(), &FIELDS);
-        let user = errors.check("/user", read_user(fields.get("user")));
-        let action = errors.check("/action", read_action(fields.get("action")));
-        let target = read_target(fields.get("target"), max_target);
-        let target = if action.as_deref() == Some("visit") {
-            target.and_then(|target| {
-                path::normal_form(&target, self.to_nfc)
-                    .ok_or_else(|| "of a visit must be a path beginning with /".to_owned())
-            })
-        } else {
-            target
-        };
-        // The author is that of `on`, if there is one.
-        let registered = fields.contains_key("author") && !fields.contains_key("on");
-        let target = match registered {
-            true => target.and_then(|target| content::checked_id(&target)),
-            false => target,
-        };
-        let target = errors.check("/target", target);
-        let undo = errors.check("/undo", read_undo(fields.get("undo")));
-        let at = errors.check("/at", read_at(fields.get("at"), self.now));
-        let groups = errors.check("/groups", read_groups(fields.get("groups")));
-        let on = fields.get("on").map(read_registrable);
-        let on = errors.check("/on", on.transpose());
-        let author = fields.get("author").map(|author| read_user(Some(author)));
-        let author = errors.check("/author", author.transpose());
-        let activity = || {
-            let (user, action, target) = (user?, action?, target?);
-            let given = at?;
-            Some(Activity {
-                user,
-                action,
-                target,
-                undo: undo?,
-                at: given.unwrap_or(self.now),
-                dated: given.is_some(),
-                queued: false,
-                by_member: false,
-                groups: groups?,
-                on: on?,
-                author: author?,
-            })
-        };
-        errors.finish(activity())
-    }
+/// Parses the fields of an activity, whoever sends it and whatever the rules.
+///
+/// # Errors
+///
+/// [`Error::InvalidRequest`] lists every invalid field.
+pub fn read_fields(value: &Value, now: Instant, to_nfc: ToNfc) -> Result<Activity, Error> {
+    parse_fields(value, now, to_nfc, MAX_TARGET_BYTES)
+}
+
+fn parse_fields(
+    value: &Value,
+    now: Instant,
+    to_nfc: ToNfc,
+    max_target: usize,
+) -> Result<Activity, Error> {
+    let Value::Object(fields) = value else {
+        return Err(Error::invalid("An activity is a JSON object."));
+    };
+    let mut errors = FieldErrors::default();
+    errors.reject_unknown(fields.keys(), &FIELDS);
+    let user = errors.check("/user", read_user(fields.get("user")));
+    let action = errors.check("/action", read_action(fields.get("action")));
+    let target = read_target(fields.get("target"), max_target);
+    let target = if action.as_deref() == Some("visit") {
+        target.and_then(|target| {
+            path::normal_form(&target, to_nfc)
+                .ok_or_else(|| "of a visit must be a path beginning with /".to_owned())
+        })
+    } else {
+        target
+    };
+    // The author is that of `on`, if there is one.
+    let registered = fields.contains_key("author") && !fields.contains_key("on");
+    let target = match registered {
+        true => target.and_then(|target| content::checked_id(&target)),
+        false => target,
+    };
+    let target = errors.check("/target", target);
+    let undo = errors.check("/undo", read_undo(fields.get("undo")));
+    let at = errors.check("/at", read_at(fields.get("at"), now));
+    let groups = errors.check("/groups", read_groups(fields.get("groups")));
+    let on = fields.get("on").map(read_registrable);
+    let on = errors.check("/on", on.transpose());
+    let author = fields.get("author").map(|author| read_user(Some(author)));
+    let author = errors.check("/author", author.transpose());
+    let activity = || {
+        let (user, action, target) = (user?, action?, target?);
+        let given = at?;
+        Some(Activity {
+            user,
+            action,
+            target,
+            undo: undo?,
+            at: given.unwrap_or(now),
+            dated: given.is_some(),
+            queued: false,
+            by_member: false,
+            groups: groups?,
+            on: on?,
+            author: author?,
+        })
+    };
+    errors.finish(activity())
 }
 
 fn check_undo(activity: Activity, rule: Rule) -> Result<RuledActivity, Error> {

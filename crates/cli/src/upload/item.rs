@@ -1,0 +1,144 @@
+//! The check of an item by the service's own parsers, so that a file is refused before it is sent for what the service
+//! would refuse.
+
+use std::sync::Arc;
+
+use activity_rank_core::activity::{ActivityReader, read_fields};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::caller::Caller;
+use activity_rank_core::config::{Rules, Scopes, Vars};
+use activity_rank_core::content::NamedTarget;
+use activity_rank_core::error::Error;
+use activity_rank_core::profile::NamedProfile;
+use activity_rank_core::score::Layout;
+use jiff::Timestamp;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::client::Client;
+
+/// What the lines of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// Activities.
+    Activity,
+    /// Profiles.
+    Profile,
+    /// Targets.
+    Target,
+}
+
+/// The check of an item.
+#[derive(Clone, Debug)]
+pub enum ItemCheck {
+    /// Of an activity, by the rules of the service if they are known.
+    Activity(Option<Arc<Rules>>),
+    /// Of a profile.
+    Profile,
+    /// Of a target.
+    Target,
+}
+
+/// What the upload needs of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Id of the user or of the target in a register.
+    pub id: String,
+    /// Instant of an activity that has `at`.
+    pub at: Option<Instant>,
+}
+
+/// The response of `/healthz`.
+#[derive(Deserialize)]
+struct Health {
+    configured: Configured,
+}
+
+#[derive(Deserialize)]
+struct Configured {
+    rules: Value,
+    decimals: u32,
+    order_bits: u32,
+}
+
+impl ItemCheck {
+    /// Creates the check. That of activities reads the rules of the service from `/healthz`, once: a service that does not
+    /// respond with them refuses unknown actions itself.
+    pub async fn new(kind: ItemKind, client: &Client) -> Self {
+        match kind {
+            ItemKind::Activity => {
+                let health = client.url(&["healthz"]);
+                let response = client.request(Method::GET, &health, HeaderMap::new()).await;
+                Self::activities(response.ok().and_then(|response| rules(&response.body)))
+            }
+            ItemKind::Profile => Self::Profile,
+            ItemKind::Target => Self::Target,
+        }
+    }
+
+    /// Creates the check of activities by the rules of a service; without them, actions are not checked.
+    #[must_use]
+    pub fn activities(rules: Option<Rules>) -> Self {
+        Self::Activity(rules.map(Arc::new))
+    }
+
+    /// Returns what of an item the check cannot know.
+    #[must_use]
+    pub fn unchecked(&self) -> Vec<&'static str> {
+        let stored = match self {
+            Self::Activity(None) => &["actions, because /healthz of the service gave no rules"][..],
+            Self::Activity(Some(_)) | Self::Profile | Self::Target => &[],
+        };
+        let key = ["the key", "what depends on stored data"];
+        stored.iter().copied().chain(key).collect()
+    }
+
+    /// Parses an item as the service does.
+    ///
+    /// # Errors
+    ///
+    /// The error with which the service would refuse the item. What depends on stored data or on the key is not checked.
+    pub fn read(&self, value: &Value) -> Result<Item, Error> {
+        match self {
+            Self::Activity(rules) => {
+                let now = Instant(Timestamp::now().as_millisecond());
+                // The normal form of a path is not sent.
+                let to_nfc = str::to_owned;
+                let activity = match rules {
+                    Some(rules) => {
+                        let reader = ActivityReader { rules, now, to_nfc };
+                        reader.read(value, &Caller::Service(Scopes::ALL))?.0
+                    }
+                    None => read_fields(value, now, to_nfc)?,
+                };
+                Ok(Item {
+                    at: activity.dated.then_some(activity.at),
+                    id: activity.user,
+                })
+            }
+            Self::Profile => NamedProfile::parse(value).map(|profile| Item {
+                id: profile.id,
+                at: None,
+            }),
+            Self::Target => NamedTarget::parse_item(value).map(|target| Item {
+                id: target.id,
+                at: None,
+            }),
+        }
+    }
+}
+
+/// Returns the rules in a response of `/healthz`, of any status.
+fn rules(health: &[u8]) -> Option<Rules> {
+    let Health { configured } = serde_json::from_slice(health).ok()?;
+    let layout = Layout {
+        order_bits: configured.order_bits,
+        decimals: configured.decimals,
+    };
+    let vars = Vars::new(Map::from_iter([("RULES".to_owned(), configured.rules)]));
+    // Rules that begin later have no date in the response.
+    let start_of = |_| Err(Error::invalid("a rule without a date"));
+    Rules::parse(&vars, layout, &start_of).ok()
+}
