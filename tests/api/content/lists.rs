@@ -50,6 +50,46 @@ async fn list_has_targets_and_points_newest_first() {
     }
 }
 
+/// An import registers old publications: their date is that of the activity, not of the import.
+#[tokio::test]
+async fn publication_is_registered_at_its_instant() {
+    let app = start();
+    let publish = |target: &str, at: &str| json!({"user": "9", "action": "publish", "target": target, "at": at});
+    let comment = json!({"user": "42", "action": "comment", "target": "c-1", "on": "post-1", "author": "9",
+                         "at": "2019-03-12T10:00:00.250Z"});
+    for body in [
+        json!([comment]),
+        json!([
+            publish("post-3", "2026-11-20T08:00:00Z"),
+            publish("post-2", "2021-01-01T00:00:00+08:00"),
+            publish("post-0", "1969-07-20T20:17:40Z"),
+            // The target is known.
+            publish("post-1", "2024-01-01T00:00:00Z"),
+        ]),
+    ] {
+        app.post("/v1/activity", &body).await.assert_status(200);
+        deliver(&app).await;
+    }
+    let list = app.read("/v1/users/9/targets").await;
+    let entries = list["entries"].as_array().expect("entries");
+    let dates: Vec<_> = entries
+        .iter()
+        .map(|entry| (&entry["target"]["id"], &entry["registered_at"]))
+        .collect();
+    let expected = [
+        ("post-3", "2026-11-20T08:00:00Z"),
+        ("post-2", "2020-12-31T16:00:00Z"),
+        ("post-1", "2019-03-12T10:00:00.250Z"),
+        ("post-0", "1970-01-01T00:00:00Z"),
+    ]
+    .map(|(id, at)| (json!(id), json!(at)));
+    assert_eq!(
+        dates,
+        expected.iter().map(|(id, at)| (id, at)).collect::<Vec<_>>()
+    );
+    assert_eq!(pages(&app, "9", 1).await.len(), 4);
+}
+
 #[tokio::test]
 async fn list_has_points_of_all_targets() {
     let app = start();

@@ -63,9 +63,9 @@ local function set_stub(target, name, stub, erased)
     'stub', stub or '', 'erased', erased or '')
 end
 
--- Adds an author to the registration of a target, or to a new one. Returns the registration.
-local function with_author(registered, author)
-  registered = registered or { instant = ARGV[2], authorship = '0', json = '{}' }
+-- Adds an author to the registration of a target, or to a new one of an instant. Returns the registration.
+local function with_author(registered, author, at)
+  registered = registered or { instant = digits(math.max(0, at)), authorship = '0', json = '{}' }
   registered.author, registered.is_changed = author, true
   registered.authorship = digits(tonumber(registered.authorship) + 1)
   return registered
@@ -143,7 +143,7 @@ local function find_receipt(operation)
   local registered = read_target(receiver)
   local has_author = registered and registered.author ~= ''
   if author and not has_author and not (operation.dated and operation.at <= erased_at(author)) then
-    registered = with_author(registered, author.id)
+    registered = with_author(registered, author.id, operation.at)
   end
   if not registered then
     return {}
@@ -269,7 +269,7 @@ local function register_delivered(delivery)
   local target, registered = delivery.one, read_target(delivery.one)
   if not registered or registered.author == '' then
     local is_known = registered ~= nil
-    registered = with_author(registered, delivery.author)
+    registered = with_author(registered, delivery.author, tonumber(delivery.at))
     registered.number = is_known and registered.number or delivery.number
     set_registration(target, registered)
     local list = { listed = target.id, instant = registered.instant, at = delivery.at }
