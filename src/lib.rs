@@ -27,6 +27,8 @@ pub mod log;
 pub mod middleware;
 pub mod movement;
 pub mod platform;
+#[cfg(test)]
+mod query_plans;
 pub mod recount;
 pub mod request;
 pub mod response;

@@ -22,8 +22,8 @@ pub async fn add_totals(
         return Ok(());
     }
     let sql = "SELECT shard.key || ' ' || board.key || ' ' || total AS text \
-        FROM json_each(?1) AS shard JOIN json_each(?2) AS board \
-        JOIN boards ON site = shard.value AND name = board.value AND done = 1";
+        FROM json_each(?1) AS shard CROSS JOIN json_each(?2) AS board \
+        CROSS JOIN boards ON site = shard.value AND name = board.value AND done = 1";
     let names = boards.iter();
     let names = names.map(|(period, date)| board_name(*period, *date, None));
     let names = serde_json::to_string(&names.collect::<Vec<_>>()).unwrap_or_default();

@@ -32,11 +32,11 @@ pub async fn erase(
         statement(format!(
             "UPDATE boards SET members = members - 1, total = total - \
              (SELECT score > 0 FROM places WHERE user = ?2 AND board = boards.id) \
-             WHERE site = ?1 AND {kind} AND id IN (SELECT board FROM places WHERE user = ?2)",
+             WHERE +site = ?1 AND {kind} AND id IN (SELECT board FROM places WHERE user = ?2)",
         )),
         statement(format!(
             "DELETE FROM places WHERE user = ?2 AND \
-             board IN (SELECT id FROM boards WHERE site = ?1 AND {kind})"
+             EXISTS (SELECT 1 FROM boards WHERE id = board AND site = ?1 AND {kind})"
         )),
     ];
     archive.run(&statements).await.map(|_| ())
@@ -87,8 +87,9 @@ fn negate(shards: &str, users: &[&str], kind: &str, (side, sign): (&str, char)) 
         return Vec::new();
     }
     let users = serde_json::to_string(users).unwrap_or_default();
-    let affected = format!("user IN (SELECT value FROM json_each(?2)) AND {side}");
-    let of_shards = format!("site IN (SELECT value FROM json_each(?1)) AND {kind}");
+    // `+` keeps the database from the index of scores, by which it would read all places of each board.
+    let affected = format!("user IN (SELECT value FROM json_each(?2)) AND +{side}");
+    let of_shards = format!("+site IN (SELECT value FROM json_each(?1)) AND {kind}");
     let totals = format!(
         "UPDATE boards SET total = total {sign} \
          (SELECT COUNT(*) FROM places WHERE board = boards.id AND {affected}) \
@@ -96,7 +97,7 @@ fn negate(shards: &str, users: &[&str], kind: &str, (side, sign): (&str, char)) 
     );
     let scores = format!(
         "UPDATE places SET score = -score WHERE {affected} AND \
-         board IN (SELECT id FROM boards WHERE {of_shards})"
+         EXISTS (SELECT 1 FROM boards WHERE id = board AND {of_shards})"
     );
     let statement = |sql: String| Statement::new(&sql, vec![shards.into(), users.clone().into()]);
     vec![statement(totals), statement(scores)]

@@ -27,14 +27,17 @@ pub async fn read_winners(
     config: &Config,
     request: &WinnersRequest,
 ) -> Result<Vec<PastBoard>, Error> {
-    let sql = "SELECT day, SUM(total) AS total, \
-         (SELECT json_group_array(json_array(user, score)) FROM \
-         (SELECT user, score FROM places JOIN boards AS one ON one.id = board \
-         WHERE one.name = boards.name AND one.site IN (SELECT value FROM json_each(?1)) \
-         AND one.done = 1 AND score > 0 ORDER BY score DESC, one.site, user DESC LIMIT ?6)) \
-         AS places FROM boards WHERE site IN (SELECT value FROM json_each(?1)) AND kind = ?2 \
-         AND crowd = ?3 AND day < ?4 AND total > 0 AND done = 1 \
-         GROUP BY name ORDER BY day DESC LIMIT ?5";
+    // Of each shard, the newest boards and their first places: nothing else is read.
+    let sql = "WITH newest AS MATERIALIZED (SELECT boards.id AS board, site, day, total \
+         FROM json_each(?1) AS shard CROSS JOIN boards ON boards.id IN (SELECT id FROM boards \
+         WHERE site = shard.value AND kind = ?2 AND crowd = ?3 AND day < ?4 AND total > 0 \
+         AND done = 1 ORDER BY day DESC LIMIT ?5)) SELECT day, SUM(total) AS total, \
+         (SELECT json_group_array(json_array(user, score)) FROM (SELECT user, score \
+         FROM newest AS shard CROSS JOIN places ON places.board = shard.board \
+         AND user IN (SELECT user FROM places WHERE board = shard.board AND score > 0 \
+         ORDER BY score DESC, user DESC LIMIT ?6) WHERE shard.day = newest.day \
+         ORDER BY score DESC, site, user DESC LIMIT ?6)) AS places \
+         FROM newest GROUP BY day ORDER BY day DESC LIMIT ?5";
     let before = &request.before;
     let days = before.period.days(before.date);
     let first_day = days.map_or(before.date, |(first, _)| first);

@@ -105,7 +105,7 @@ impl<'a> EventEntries<'a> {
     ///
     /// [`Error::StoreUnavailable`] if the database fails.
     pub async fn journal_from(&self) -> Result<Option<Instant>, Error> {
-        let sql = "SELECT entry ->> 'now' AS text FROM journal WHERE site = ?1 AND entry <> '{}' ORDER BY n LIMIT 1";
+        let sql = "SELECT entry ->> 'now' AS text FROM journal WHERE +site = ?1 AND entry <> '{}' ORDER BY n LIMIT 1";
         let first = Statement::new(sql, vec![deployment_id(self.config).into()]);
         let texts = self.journal.texts(first).await?;
         let now = texts.first().and_then(|now| now.parse().ok());

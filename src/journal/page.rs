@@ -80,8 +80,9 @@ impl JournalRequest {
     /// Returns the statement that reads the page.
     #[must_use]
     pub fn statement(&self, config: &Config) -> Statement {
+        // `+` keeps the database from an index that is not in the order of the page.
         let sql = "SELECT n, '{\"n\":' || n || ',\"shard\":' || shard || ',\"id\":\"' || id || '\",' \
-             || substr(entry, 2) AS entry FROM journal WHERE site = ?1 AND n > ?2 \
+             || substr(entry, 2) AS entry FROM journal WHERE +site = ?1 AND n > ?2 \
              AND journal.entry <> '{}' AND (?4 IS NULL OR shard = ?4) ORDER BY n LIMIT ?3";
         let values = vec![
             deployment_id(config).into(),

@@ -52,13 +52,13 @@ pub async fn read_points(
         None => None,
     };
     // An undo that found nothing changed no board.
-    let sql = "SELECT n, entry, undone FROM (SELECT n, entry, did, applied, \
-         COALESCE(MAX(CASE WHEN did = 'undo' AND applied <> '' THEN n END) \
-         OVER (PARTITION BY mark) > n, 0) AS undone FROM \
-         (SELECT n, entry, entry ->> 'did' AS did, entry ->> 'mark' AS mark, \
-         entry ->> 'applied' AS applied FROM journal WHERE site = ?1 AND user = ?2)) \
-         WHERE did IN ('count', 'undo', 'adjust', 'receive') AND COALESCE(applied, did) <> '' \
-         AND (?3 IS NULL OR n < ?3) ORDER BY n DESC LIMIT ?4 + 1";
+    let sql = "SELECT n, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 \
+         AND later.user <> '' AND later.user = ?2 AND later.entry ->> 'did' = 'undo' \
+         AND later.entry ->> 'mark' = journal.entry ->> 'mark' AND later.n > journal.n \
+         AND later.entry ->> 'applied' <> '') AS undone FROM journal \
+         WHERE site = ?1 AND user <> '' AND user = ?2 AND n < IFNULL(?3, 9e15) \
+         AND entry ->> 'did' IN ('count', 'undo', 'adjust', 'receive') \
+         AND COALESCE(entry ->> 'applied', entry ->> 'did') <> '' ORDER BY n DESC LIMIT ?4 + 1";
     let values = vec![
         deployment_id(config).into(),
         request.user.as_str().into(),

@@ -118,12 +118,12 @@ impl Batch {
         let erased = serde_json::to_string(&self.erased).unwrap_or_default();
         let empty = Statement::new(
             "UPDATE journal SET user = '', entry = CASE WHEN json_extract(entry, '$.target') <> '' \
-             THEN json_set(entry, '$.user', '') ELSE '{}' END FROM \
+             THEN json_set(entry, '$.user', '') ELSE '{}' END WHERE n IN (SELECT journal.n FROM \
              (SELECT json_extract(value, '$[0]') AS gone, (SELECT n FROM journal WHERE site = ?1 \
              AND shard = ?2 AND id = json_extract(value, '$[1]')) AS until, \
              json_extract(value, '$[2]') AS lost FROM json_each(?3)) \
-             WHERE site = ?1 AND user <> '' AND user = gone AND n < until \
-             AND (lost = '' OR shard = ?2 AND json_extract(entry, '$.target') = lost)",
+             CROSS JOIN journal WHERE site = ?1 AND user <> '' AND user = gone AND n < until \
+             AND (lost = '' OR shard = ?2 AND json_extract(entry, '$.target') = lost))",
             vec![deployment.into(), shard.into(), erased.into()],
         );
         vec![insert, empty]

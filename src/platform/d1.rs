@@ -21,6 +21,8 @@ impl Statement {
     /// Returns a statement with these values: texts, numbers and null.
     #[must_use]
     pub fn new(sql: &str, values: Vec<Value>) -> Self {
+        #[cfg(test)]
+        crate::query_plans::record(sql);
         Self {
             sql: sql.to_owned(),
             values,
@@ -51,6 +53,17 @@ impl Database {
             binding,
             budget: None,
         })
+    }
+
+    /// Returns a database that refuses every statement.
+    #[cfg(test)]
+    pub fn refusing() -> Self {
+        use wasm_bindgen::JsCast;
+        Self {
+            name: "TEST",
+            binding: JsValue::NULL.unchecked_into(),
+            budget: Some(Budget::new(Cost::default())),
+        }
     }
 
     /// Counts its batches and statements against a budget from now on.

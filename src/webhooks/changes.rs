@@ -92,7 +92,7 @@ pub async fn statements_of_changes(
 }
 
 /// Returns the statement that records the levels of messages, a JSON array.
-fn record_levels(config: &Config, messages: String) -> Statement {
+pub(crate) fn record_levels(config: &Config, messages: String) -> Statement {
     let sql = "INSERT INTO levels (site, member, steps) SELECT ?1, value ->> 6, MAX(value ->> 2, value ->> 7) \
         FROM json_each(?2) WHERE value ->> 6 IS NOT NULL \
         ON CONFLICT DO UPDATE SET steps = excluded.steps WHERE excluded.steps > steps";
@@ -175,7 +175,7 @@ fn member(thresholds: &str, user: &str) -> String {
 }
 
 /// Returns the statement that removes the levels of members whom entries erase.
-fn forget_levels(config: &Config, entries: &[OutboxEntry]) -> Option<Statement> {
+pub(crate) fn forget_levels(config: &Config, entries: &[OutboxEntry]) -> Option<Statement> {
     let erased = entries.iter().filter(|entry| entry.field("did") == "erase");
     let thresholds = config.levels.thresholds();
     let mut members = Vec::new();

@@ -210,9 +210,14 @@ pub async fn read_page(
     config: &Config,
     request: &DeliveriesRequest,
 ) -> Result<Vec<String>, Error> {
+    // `+` keeps the database from an index that is not in the order of the page.
+    let filter = match request.state.as_str() {
+        "" => "+site = ?1 AND ?2 = ''",
+        _ => "site = ?1 AND state = ?2",
+    };
     let sql = format!(
-        "SELECT {VIEW} FROM deliveries WHERE site = ?1 AND (?2 = '' OR state = ?2) \
-        AND (?3 = '' OR n < (SELECT n FROM deliveries WHERE id = ?3)) ORDER BY n DESC LIMIT ?4"
+        "SELECT {VIEW} FROM deliveries WHERE {filter} AND n < CASE ?3 WHEN '' THEN 9e15 \
+        ELSE (SELECT n FROM deliveries WHERE id = ?3) END ORDER BY n DESC LIMIT ?4"
     );
     let values = vec![
         deployment_id(config).into(),

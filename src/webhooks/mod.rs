@@ -12,6 +12,8 @@
 mod changes;
 mod deliveries;
 
+#[cfg(test)]
+pub(crate) use changes::{forget_levels, record_levels};
 pub use changes::{reads_levels, statements_of_changes};
 pub use deliveries::{
     Attempt, Due, claim, delete_old, deliveries_of_claims, read_page, record, retry,

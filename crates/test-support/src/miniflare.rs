@@ -72,6 +72,19 @@ pub struct CronCost {
 }
 
 impl CronCost {
+    fn decode(cost: &Value) -> Self {
+        let number = |name: &str| cost[name].as_u64().expect("a number");
+        Self {
+            subrequests: number("subrequests"),
+            store_requests: number("store_requests"),
+            queries: number("queries"),
+            rows_read: number("rows_read"),
+            rows_written: number("rows_written"),
+            kv_reads: number("kv_reads"),
+            kv_writes: number("kv_writes"),
+        }
+    }
+
     /// Adds the cost of another run.
     pub fn add(&mut self, other: Self) {
         self.subrequests += other.subrequests;
@@ -288,19 +301,19 @@ impl Miniflare {
         until("the cost of cron", async || {
             let log = self.log();
             let cost = log.lines().find_map(|text| text.strip_prefix(&line))?;
-            let cost: Value = serde_json::from_str(cost).expect("JSON");
-            let number = |name: &str| cost[name].as_u64().expect("a number");
-            Some(CronCost {
-                subrequests: number("subrequests"),
-                store_requests: number("store_requests"),
-                queries: number("queries"),
-                rows_read: number("rows_read"),
-                rows_written: number("rows_written"),
-                kv_reads: number("kv_reads"),
-                kv_writes: number("kv_writes"),
-            })
+            Some(CronCost::decode(&serde_json::from_str(cost).expect("JSON")))
         })
         .await
+    }
+
+    /// Returns everything that the isolate has sent so far.
+    ///
+    /// # Panics
+    ///
+    /// As [`metered_tick`](Self::metered_tick).
+    pub async fn sent(&self) -> CronCost {
+        let response = Api::new(&self.url).get("/sent").await;
+        CronCost::decode(&response.assert_status(200).body)
     }
 
     /// Runs a statement in the journal's database, or the archive's without a journal, bypassing the

@@ -1,5 +1,5 @@
 // Wraps the Worker under test to give tests access to its queue and databases. POST /queue enqueues a
-// message, POST /sql and /sql/archive run a statement, and `X-Abort-After` aborts a request. Logs the messages that this
+// message, POST /sql and /sql/archive run a statement, GET /sent returns what the isolate has sent, and `X-Abort-After` aborts a request. Logs the messages that this
 // isolate acknowledges ("DONE"), those that arrive in the dead-letter queue ("DEAD"), and what each run
 // of cron sends ("CRON"). With the variable CHAT_SERVER, that server stands in for Discord and Slack.
 import { forward } from './aborting_caller.js'
@@ -79,6 +79,7 @@ export default {
       const { results } = await database.prepare(await request.text()).all()
       return Response.json(results)
     }
+    if (pathname === '/sent') return Response.json(sent)
     // The Worker's binding to itself: the aborted request has a context of its own.
     if (request.headers.has('x-abort-after')) return forward(request, env.SELF)
     return rank.fetch(request, env, context)

@@ -108,6 +108,37 @@ async fn journal_lists_every_change_newest_first() {
     app.get(PATH).await.assert(200, page("journal", &[]));
 }
 
+/// The database bills every row that it reads. Half of 4,000 entries are of one member.
+#[tokio::test]
+async fn rows_read_follow_the_page() {
+    let app = start();
+    app.outcome(like("42", "p"), "counted").await;
+    app.get(PATH).await.assert_status(200);
+    let sql = "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000) \
+        INSERT INTO journal (site, shard, id, user, entry) \
+        SELECT site, shard, '9-' || i, iif(i % 2, '43', 'u' || i), json_set(entry, '$.mark', 'like:' || i) \
+        FROM journal, numbers";
+    app.miniflare.sql(sql).await;
+    for (path, entries) in [
+        (PATH, 1),
+        ("/v1/users/43/points?limit=10", 10),
+        ("/v1/users/43/points?limit=10&before=1001", 10),
+        ("/v1/users/unknown/points", 0),
+        ("/v1/journal?limit=10", 10),
+        ("/v1/journal?limit=10&after=3000", 10),
+    ] {
+        let before = app.miniflare.sent().await.rows_read;
+        let page = app.read(path).await;
+        assert_eq!(
+            page["entries"].as_array().map(Vec::len),
+            Some(entries),
+            "{path}"
+        );
+        let rows = app.miniflare.sent().await.rows_read - before;
+        assert!(rows <= 2 * entries as u64 + 2, "{path}: {rows} rows");
+    }
+}
+
 #[tokio::test]
 async fn records_list_what_still_counts() {
     let app =

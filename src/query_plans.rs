@@ -1,0 +1,401 @@
+//! The plans of all queries of the databases: none reads a whole table that grows.
+//!
+//! Every function that sends statements runs once for each form of its SQL, on a database that refuses them. A query
+//! whose text is in the source and in no statement that was made fails the test. SQLite then explains the statements
+//! on the tables of the migrations.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, WinnersRequest};
+use activity_rank_core::calendar::{Calendar, Date, Instant, Period, Utc};
+use activity_rank_core::config::{Config, Vars};
+use activity_rank_core::error::Error;
+use activity_rank_core::event::Definitions;
+use activity_rank_core::history::HistoryRequest;
+use activity_rank_core::point_changes::PointsRequest;
+use activity_rank_core::webhook::DeliveriesRequest;
+use activity_rank_store::archive_source::{ArchivePage, BoardState};
+use activity_rank_store::deployment::Deployment;
+use activity_rank_store::fingerprint::Participant;
+use activity_rank_store::outbox::{Batch, OutboxEntry};
+use activity_rank_store::redis::transport::{PostFuture, Transport};
+use futures::executor::block_on;
+use serde_json::{Value, json};
+use test_support::{npm, root};
+
+use crate::archive::{self, BoardName};
+use crate::journal::{self, JournalRequest, counted, metrics, sums};
+use crate::platform::d1::Database;
+use crate::webhooks;
+
+thread_local! {
+    static STATEMENTS: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Records the text of a statement of this thread.
+pub fn record(sql: &str) {
+    STATEMENTS.with_borrow_mut(|statements| statements.insert(sql.to_owned()));
+}
+
+/// The steps of plans that may look like a scan: a part of the statement, the step, and why.
+const ALLOWED: [(&str, &str, &str); 3] = [
+    (
+        "SELECT MAX(id) FROM journal",
+        "SEARCH journal USING COVERING INDEX journal_by_id (site=? AND shard=?)",
+        "the largest id is the last one of the index",
+    ),
+    (
+        "INDEXED BY deliveries_by_due",
+        "SEARCH deliveries USING INDEX deliveries_by_due (site=?)",
+        "the index has only messages that wait",
+    ),
+    (
+        "entry <> '{}' ORDER BY n LIMIT 1",
+        "SCAN journal",
+        "it ends at the first entry",
+    ),
+];
+
+/// A store that the functions of this test never reach.
+struct NoStore;
+
+impl Transport for NoStore {
+    fn post(&self, _: String) -> PostFuture<'_> {
+        Box::pin(async { Err("no store".to_owned()) })
+    }
+}
+
+fn config(shards: u32) -> Config {
+    let vars = json!({
+        "UPSTASH_REDIS_REST_URL": "https://store",
+        "UPSTASH_REDIS_REST_TOKEN": "token",
+        "SHARDS": shards,
+        "LEVELS": {"Gold": 10},
+    });
+    let vars = Vars::new(vars.as_object().unwrap().clone());
+    let mut config = Config::parse(&vars, Utc::named).unwrap();
+    config.bound.archive = true;
+    config
+}
+
+/// Makes every statement of both databases.
+fn make_statements(shards: u32) {
+    let deployment = Deployment::new(config(shards), Box::new(Utc), Box::new(NoStore), || 0);
+    let database = Database::refusing();
+    block_on(make_archive_statements(&deployment, &database));
+    block_on(make_journal_statements(&deployment, &database));
+    block_on(make_webhook_statements(&deployment.config, &database));
+}
+
+async fn make_archive_statements(deployment: &Deployment, database: &Database) {
+    let (config, now) = (&deployment.config, Instant(1_795_132_800_000));
+    let today = Date::parse("2026-11-20").unwrap();
+    let history = HistoryRequest::parse("42", "days=366", config, today).unwrap();
+    refused(archive::read_points(database, config, &history).await);
+    for kind in [BoardKind::Members, BoardKind::Content] {
+        let board = BoardId {
+            kind,
+            period: Period::Week,
+            date: today,
+            group: None,
+        };
+        let users = ["42".to_owned()];
+        for query in [
+            BoardQuery::Page {
+                offset: 0,
+                limit: 10,
+            },
+            BoardQuery::Standing {
+                user: "42",
+                neighbors: 2,
+            },
+            BoardQuery::Users(&users),
+        ] {
+            refused(archive::read(database, config, (&board, ""), &query).await);
+        }
+        let winners = WinnersRequest {
+            before: board,
+            limit: 12,
+        };
+        refused(archive::read_winners(database, config, &winners).await);
+    }
+    refused(
+        archive::add_totals(database, config, &[(Period::Day, today)], &mut [vec![None]]).await,
+    );
+    for participant in [Participant::User("42"), Participant::Target("post-7")] {
+        refused(archive::erase(database, config, participant).await);
+    }
+    for is_hidden in [true, false] {
+        refused(archive::set_target_visibility(database, config, "post-7", is_hidden).await);
+        refused(archive::set_visibility(database, config, &[("42", is_hidden)]).await);
+    }
+    refused(archive::delete_event(database, config, "hackathon").await);
+    refused(archive::acquire(database, "0", now).await);
+    refused(archive::release(database, "0", 0, now).await);
+    if config.shards > 1 {
+        refused(archive::shards_by_last_run(database, config).await);
+    }
+    refused(archive::archived_names(database, "0", "", 10).await);
+    let calendar = Calendar::new("UTC", Box::new(Utc));
+    let definitions = Definitions::default();
+    let board = BoardName::parse("d:2026-11-20", &calendar, &definitions, now).unwrap();
+    refused(archive::read_boards(database, "0", std::slice::from_ref(&board)).await);
+    let state = BoardState {
+        orders: 1,
+        members: 200_002,
+        total: 200_001,
+    };
+    let page = ArchivePage {
+        audit: String::new(),
+        state,
+        next: 1,
+        rows: Vec::new(),
+    };
+    for start in [0, 1] {
+        refused(board.write_page(database, "0", &page, start, now).await);
+    }
+    refused(board.has_every_row(database, "0", state).await);
+    refused(board.finish(database, "0", state).await);
+}
+
+async fn make_journal_statements(deployment: &Deployment, database: &Database) {
+    let config = &deployment.config;
+    let definitions = Definitions::new("1\nhackathon 0 1 2 3 like=2 -");
+    let entries = counted::EventEntries::new(database, config, &definitions).unwrap();
+    refused(entries.journal_from().await);
+    refused(entries.rules_until(0).await);
+    refused(entries.extent(0, "1-0").await);
+    let range = counted::Range {
+        after: 0,
+        last: 1,
+        erased_after: 0,
+    };
+    refused(entries.page(0, &range, "[]").await);
+    refused(metrics::read(database, config, Date::parse("2026-11-20").unwrap()).await);
+    for query in ["", "shard=0"] {
+        let request = JournalRequest::parse(query).unwrap();
+        refused(request.read(database, config).await);
+    }
+    for before in [None, Some("7".to_owned())] {
+        let request = PointsRequest {
+            user: "42".to_owned(),
+            limit: 10,
+            before,
+        };
+        refused(journal::read_points(database, config, &request).await);
+    }
+    refused(sums::add(database, config, None).await);
+    refused(
+        sums::read(
+            database,
+            config,
+            ("2026-11-20".to_owned(), "2026-11-20".to_owned()),
+        )
+        .await,
+    );
+    let fields = [("did", "erase"), ("user", "42")];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let batch = Batch {
+        entries: vec![OutboxEntry {
+            id: "1-0".to_owned(),
+            fields: fields.to_vec(),
+        }],
+        is_pending: false,
+    };
+    webhooks::record_levels(config, "[]".to_owned());
+    webhooks::forget_levels(config, &batch.entries);
+    refused(journal::write(database, deployment, 0, &batch).await);
+}
+
+async fn make_webhook_statements(config: &Config, database: &Database) {
+    let now = Instant(0);
+    let _ = webhooks::insert(config, "[]".to_owned(), now);
+    let _ = webhooks::delete_old(config, now);
+    let _ = webhooks::claim(config, "a", (1, true), now);
+    refused(webhooks::record(database, &[], now).await);
+    for (state, before) in [
+        ("", ""),
+        ("pending", ""),
+        ("", "msg_1"),
+        ("failed", "msg_1"),
+    ] {
+        let request = DeliveriesRequest {
+            before: before.to_owned(),
+            state: state.to_owned(),
+            limit: 10,
+        };
+        refused(webhooks::read_page(database, config, &request).await);
+    }
+    refused(webhooks::retry(database, config, "msg_1", now).await);
+}
+
+/// Verifies that a function sent a statement.
+#[track_caller]
+fn refused<T>(result: Result<T, Error>) {
+    assert!(matches!(result, Err(Error::StoreUnavailable(_))));
+}
+
+/// Returns the parts of the SQL in the source of the Worker, outside of tests. The values of `format!` end a part.
+fn parts_in_source(folder: &Path, parts: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            parts_in_source(&path, parts);
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        let is_wrapper = path.ends_with("platform/d1.rs") || path.ends_with("query_plans.rs");
+        assert!(
+            is_wrapper || !source.contains(".prepare("),
+            "{}",
+            path.display()
+        );
+        if is_wrapper || path.extension().is_none_or(|name| name != "rs") {
+            continue;
+        }
+        let source = source.split("#[cfg(test)]\nmod ").next().unwrap();
+        for literal in literals(source) {
+            let words = [
+                "SELECT ",
+                "INSERT ",
+                "UPDATE ",
+                "DELETE ",
+                "FROM ",
+                "WHERE ",
+                "ORDER BY ",
+            ];
+            if words.iter().any(|word| literal.contains(word)) {
+                let mut rest = literal.as_str();
+                while let Some((part, after)) = rest.split_once('{') {
+                    parts.push(part.to_owned());
+                    rest = after.split_once('}').unwrap().1;
+                }
+                parts.push(rest.to_owned());
+            }
+        }
+    }
+}
+
+/// Returns the string literals of a Rust source, outside of comments.
+fn literals(source: &str) -> Vec<String> {
+    let lines = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let source = lines.collect::<Vec<_>>().join("\n").replace("'\"'", "");
+    let (mut all, mut rest) = (Vec::new(), source.as_str());
+    while let Some((_, after)) = rest.split_once('"') {
+        let (mut literal, mut characters) = (String::new(), after.char_indices());
+        let mut end = after.len();
+        while let Some((index, character)) = characters.next() {
+            match character {
+                '"' => {
+                    end = index + 1;
+                    break;
+                }
+                '\\' => match characters.next() {
+                    Some((index, '\n')) => {
+                        let spaces = after[index..].trim_start().len();
+                        let skipped = after.len() - index - spaces - 1;
+                        characters.by_ref().take(skipped).for_each(drop);
+                    }
+                    Some((_, escaped)) => literal.push(escaped),
+                    None => {}
+                },
+                character => literal.push(character),
+            }
+        }
+        all.push(literal);
+        rest = &after[end..];
+    }
+    all
+}
+
+/// Explains statements on the tables of the migrations: pairs of a statement and the steps of its plan.
+fn plans(statements: &BTreeSet<String>) -> Vec<(String, Vec<String>)> {
+    let mut schema = String::new();
+    for folder in ["archive", "journal"] {
+        let files = fs::read_dir(root().join("migrations").join(folder)).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            schema += &fs::read_to_string(file).unwrap();
+        }
+    }
+    let script = "const { DatabaseSync } = require('node:sqlite')
+        const { schema, statements } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
+        const database = new DatabaseSync(':memory:')
+        database.exec(schema)
+        const plan = (sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => detail)
+        console.log(JSON.stringify(statements.map((sql) => [sql, plan(sql)])))";
+    let mut node = Command::new(npm("node"))
+        .args(["--no-warnings", "-e", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = json!({"schema": schema, "statements": statements}).to_string();
+    node.stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = node.wait_with_output().unwrap();
+    let plans: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_value(plans).unwrap()
+}
+
+#[test]
+fn no_query_scans_a_growing_table() {
+    make_statements(1);
+    make_statements(8);
+    let statements = STATEMENTS.take();
+    let mut parts = Vec::new();
+    parts_in_source(&root().join("src"), &mut parts);
+    let unknown = parts.iter().filter(|part| {
+        let mut texts = statements.iter();
+        !texts.any(|text| text.contains(part.trim()))
+    });
+    let unknown: Vec<_> = unknown.collect();
+    assert!(
+        unknown.is_empty(),
+        "add them to make_statements: {unknown:#?}"
+    );
+    let mut scans = Vec::new();
+    for (statement, steps) in plans(&statements) {
+        let is_allowed = |step: &String| {
+            let mut allowed = ALLOWED.iter();
+            allowed.any(|(part, allowed, _)| statement.contains(part) && step == allowed)
+        };
+        let mut steps: Vec<_> = steps.into_iter().filter(|step| scans_table(step)).collect();
+        steps.retain(|step| !is_allowed(step));
+        scans.extend(steps.into_iter().map(|step| (step, statement.clone())));
+    }
+    assert!(scans.is_empty(), "{scans:#?}");
+}
+
+/// Returns whether a step of a plan reads a whole table that grows, or all rows of the deployment in it. A board has at
+/// most as many places as the archive keeps.
+fn scans_table(step: &str) -> bool {
+    let mut words = step.split(' ');
+    let (kind, table) = (words.next(), words.next().unwrap_or_default());
+    let is_table = [
+        "boards",
+        "journal",
+        "deliveries",
+        "earlier",
+        "later",
+        "levels",
+        "places",
+        "sums",
+    ]
+    .contains(&table);
+    let is_search = kind == Some("SEARCH")
+        && !step.ends_with("(site=?)")
+        && !step.ends_with("(site=? AND shard=?)");
+    is_table && !is_search
+}
