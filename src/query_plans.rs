@@ -287,30 +287,20 @@ fn literals(source: &str) -> Vec<String> {
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"));
     let source = lines.collect::<Vec<_>>().join("\n").replace("'\"'", "");
-    let (mut all, mut rest) = (Vec::new(), source.as_str());
-    while let Some((_, after)) = rest.split_once('"') {
-        let (mut literal, mut characters) = (String::new(), after.char_indices());
-        let mut end = after.len();
-        while let Some((index, character)) = characters.next() {
-            match character {
-                '"' => {
-                    end = index + 1;
-                    break;
-                }
-                '\\' => match characters.next() {
-                    Some((index, '\n')) => {
-                        let spaces = after[index..].trim_start().len();
-                        let skipped = after.len() - index - spaces - 1;
-                        characters.by_ref().take(skipped).for_each(drop);
-                    }
-                    Some((_, escaped)) => literal.push(escaped),
-                    None => {}
-                },
-                character => literal.push(character),
+    let (mut all, mut characters) = (Vec::new(), source.chars().peekable());
+    while characters.any(|character| character == '"') {
+        let mut literal = String::new();
+        while let Some(character) = characters.next_if(|character| *character != '"') {
+            if character != '\\' {
+                literal.push(character);
+            } else if characters.next_if_eq(&'\n').is_some() {
+                while characters.next_if(|next| next.is_whitespace()).is_some() {}
+            } else {
+                literal.extend(characters.next());
             }
         }
+        characters.next();
         all.push(literal);
-        rest = &after[end..];
     }
     all
 }
