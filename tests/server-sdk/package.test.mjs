@@ -14,7 +14,19 @@ import { startWrangler } from '../sdk/worker.mjs'
 import { KEY, startApp, visits } from './support.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const MODULES = ['client', 'errors', 'http', 'index', 'live', 'operations', 'outbox', 'retry', 'sender', 'token']
+const MODULES = [
+  'activity',
+  'client',
+  'errors',
+  'http',
+  'index',
+  'live',
+  'operations',
+  'outbox',
+  'retry',
+  'sender',
+  'token',
+]
 const FILE_OUTBOX = ['file-lock', 'file-outbox', 'file-records']
 
 /** A project in which the packed package is installed, the folder of the package in it, and the archive. */

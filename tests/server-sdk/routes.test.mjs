@@ -224,10 +224,28 @@ it('user token has the claims it was given', async () => {
   assert.ok(exp >= started + 10 && exp <= Date.now() / 1000 + 10)
 })
 
+const INTEGER = '`user` must be a string or an integer below 2^53.'
+
+/** Another number stands for several ids. */
+it('number that is no integer names no user', async () => {
+  const client = new Client({ url: app.url, key: KEY, retry: { attempts: 1 } })
+  const like = { action: 'like', target: 'post-7' }
+  for (const user of [1.5, 2 ** 53, Number.NaN]) {
+    await assert.rejects(client.countActivity({ body: { user, ...like } }), { message: INTEGER })
+    await assert.rejects(client.getProfile({ user: /** @type {any} */ (user) }), { message: INTEGER })
+  }
+  const user = /** @type {any} */ (61_001n)
+  assert.equal((await client.countActivity({ body: [{ user, ...like }] })).results.length, 1)
+  assert.equal((await client.getStanding({ period: 'all', user })).score, 2)
+})
+
 it('user token refuses what the service would refuse', async () => {
   const secret = JWT_SECRET
   await assert.rejects(userToken({ secret: 'short', user: '42' }), { message: '`secret` must have at least 32 bytes.' })
   for (const user of ['', '..', 'a b', 'x'.repeat(65)]) await assert.rejects(userToken({ secret, user }), TypeError)
+  for (const user of [1.5, 2 ** 53, Number.NaN, true, null]) {
+    await assert.rejects(userToken({ secret, user: /** @type {any} */ (user) }), { message: INTEGER })
+  }
   for (const expiresIn of [0, Number.NaN])
     await assert.rejects(userToken({ secret, user: '42', expiresIn }), RangeError)
 })

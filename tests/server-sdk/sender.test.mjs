@@ -15,6 +15,8 @@ before(async () => {
 after(() => app?.stop())
 
 const NEVER = 3_600_000 // ms
+const CIRCLE = /** @type {any} */ ({})
+CIRCLE.self = CIRCLE
 
 /** Starts a proxy with faults by the number of requests before, and a client that records what is reported. */
 async function start(t, fault = (..._) => undefined, options = {}) {
@@ -198,6 +200,66 @@ it('activity too large for a request is refused', async (t) => {
   await track(client, [...visits(user, 1), { user, action: 'like', target }, ...visits(user, 1, 1)])
   await client.close()
   assert.deepEqual([await app.score(user), reports.refused], [2, [[target, 413]]])
+})
+
+/** It would be in front of all others for ever, and closing would not end. */
+for (const [name, change, message] of /** @type {[string, object, RegExp][]} */ ([
+  ['a BigInt', { target: 7n }, /BigInt/],
+  ['a circle', { target: CIRCLE }, /circular/],
+  ['a throwing toJSON', { target: { toJSON: () => assert.fail('a mistake') } }, /a mistake/],
+  [
+    'a throwing getter',
+    Object.defineProperty({}, 'on', { enumerable: true, get: () => assert.fail('a mistake') }),
+    /a mist/,
+  ],
+  ['an array for JSON', { toJSON: () => [] }, /must be an object/],
+  ['a fraction for a user', { user: 61000.5 }, /`user` must be/],
+  ['a user from 2^53', { user: 2 ** 53 }, /`user` must be/],
+  ['true for a user', { user: true }, /`user` must be/],
+  ['NaN for an author', { author: Number.NaN }, /`author` must be/],
+])) {
+  it(`activity with ${name} is refused`, async (t) => {
+    const { client, reports, user } = await start(t)
+    const [first, second] = visits(user, 2)
+    await client.track(first)
+    const activity = Object.defineProperties({ ...first }, Object.getOwnPropertyDescriptors(change))
+    await assert.rejects(client.track(activity), message)
+    await client.track(second)
+    assert.equal(await client.close(), true)
+    assert.deepEqual([await app.score(user), reports.errors, reports.refused], [2, [], []])
+  })
+}
+
+it('value that is no activity is refused', async (t) => {
+  const { proxy, client } = await start(t)
+  for (const value of [undefined, null, 7, 'visit', [], () => {}, {}]) {
+    await assert.rejects(client.track(/** @type {any} */ (value)), TypeError)
+  }
+  assert.equal(await client.close(), true)
+  assert.deepEqual(sizes(proxy), [])
+})
+
+it('integer user is sent as its decimal text', async (t) => {
+  const { proxy, client } = await start(t)
+  const id = 61_000 + ++users
+  for (const user of [id, BigInt(id), String(id)]) {
+    await client.track(/** @type {any} */ ({ user, action: 'like', target: 'post-7' }))
+  }
+  assert.equal(await client.close(), true)
+  assert.deepEqual(
+    proxy.batches().flatMap((batch) => batch.map(({ user }) => user)),
+    Array(3).fill(String(id)),
+  )
+  assert.equal(await app.score(String(id)), 2)
+})
+
+it('accepted activity does not change', async (t) => {
+  const { proxy, client, user } = await start(t)
+  const [visit] = visits(user, 1)
+  await client.track(visit)
+  visit.target = '/other'
+  await client.close()
+  assert.equal(proxy.batches()[0][0].target, '/pages/0')
 })
 
 /** As while a key is rotated. */

@@ -75,7 +75,8 @@ export class Client extends Operations {
 
   /**
    * Accepts an activity, which is sent in a batch later. Resolves once the outbox has stored it; rejects if the outbox
-   * cannot store it, is full or closed, or if the signal is already aborted. Without `at`, the activity gets the instant
+   * cannot store it, is full or closed, if the signal is already aborted, and with a `TypeError` if JSON cannot represent the
+   * activity or its `user` is neither a string nor an integer. Without `at`, the activity gets the instant
    * of this call: the clock of this machine may be at most 60 seconds ahead.
    * @param {Activity} activity
    * @param {{ signal?: AbortSignal }} [options]

@@ -2,6 +2,7 @@
 
 /** @import { CallOptions, ClientOptions, Operation, Problem, Response as Decoded, RetryOptions } from './types.js' */
 
+import { integersAsText } from './activity.js'
 import { ApiError, ConnectionError } from './errors.js'
 import { OPERATIONS } from './operations.js'
 import { isTemporary, parseRetryAfter, RETRY_DEFAULTS, retryDelay, sleep, withTimeout } from './retry.js'
@@ -107,7 +108,7 @@ export class Transport {
 function resolve(base, operation, { body, ...args }) {
   const [, template] = OPERATIONS[operation]
   const path = template.replace(/\{(\w+)\}/g, (_, name) => {
-    const value = String(args[name] ?? '')
+    const value = String(integersAsText(name, args[name]) ?? '')
     delete args[name]
     // Such segments would name another route: a URL without them is the same as one that was normalized.
     if (['', '.', '..'].includes(value)) throw new TypeError(`${operation}: \`${name}\` must not be "${value}".`)
@@ -117,7 +118,7 @@ function resolve(base, operation, { body, ...args }) {
   // Lists are separated by commas.
   for (const [name, value] of Object.entries(args)) if (value !== undefined) query.set(name, String(value))
   const url = base + path + (query.size ? `?${query}` : '')
-  return { url, body: body === undefined ? undefined : JSON.stringify(body) }
+  return { url, body: body === undefined ? undefined : JSON.stringify(body, integersAsText) }
 }
 
 /**

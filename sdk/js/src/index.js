@@ -5,6 +5,7 @@
 //   http.js       requests with a deadline and retries
 //   retry.js      back-off, `Retry-After`, which errors are temporary
 //   live.js       event streams
+//   activity.js   activities as JSON, ids of users
 //   sender.js     batches of activities, until the service has them
 //   outbox.js     the interface of an outbox, and the one in memory
 //   token.js      user tokens

@@ -8,6 +8,7 @@
 /** @import { Activity, ActivityResult, Outbox, OutboxEntry, Outcome, Problem, SenderOptions, SentActivity } from './types.js' */
 /** @import { Transport } from './http.js' */
 
+import { jsonActivity } from './activity.js'
 import { ApiError, ClosedError } from './errors.js'
 import { MemoryOutbox } from './outbox.js'
 import { isTemporaryStatus, retryDelay, sleep } from './retry.js'
@@ -63,14 +64,14 @@ export class Sender {
   }
 
   /**
-   * Stores an activity in the outbox.
+   * Stores an activity in the outbox. Rejects if JSON cannot represent it: it would hold up those behind it.
    * @param {Activity} activity
    * @param {{ signal?: AbortSignal }} [options]
    */
   async track(activity, { signal } = {}) {
     signal?.throwIfAborted()
     if (this.#closed) throw new ClosedError('The client')
-    const append = this.#outbox.append({ ...activity, at: activity.at ?? this.#now() })
+    const append = this.#outbox.append(jsonActivity(activity, () => this.#now()))
     this.#appends.add(append)
     try {
       await append

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -20,6 +21,7 @@ from activity_rank import (
     Client,
     ClosedError,
     Entry,
+    FileOutbox,
     NetworkError,
     QueueFullError,
     ResponseError,
@@ -270,12 +272,43 @@ def test_full_queue_refuses_activities(make_client: Make, make_sender: Make, ser
     assert [target for targets in server.targets[1:] for target in targets] == ["a", "b", "c", "e"]
 
 
-def test_invalid_activity_is_not_accepted(make_client: Make, make_sender: Make, server: FaultServer) -> None:
-    sender = make_sender(make_client(server.url))
-    for activity in ({"target": object()}, {"target": float("nan")}, {"target": "a" * 300_000}):
+NO_ACTIVITIES: list[Any] = [
+    {**like("a"), "target": object()},
+    {**like("a"), "target": float("nan")},
+    {**like("a"), "target": "a" * 300_000},
+    {**like("a"), "user": True},
+    {**like("a"), "user": 61000.5},
+    {**like("a"), "user": 2.0**53},
+    {**like("a"), "user": 2**64},
+    {**like("a"), "author": [7]},
+    {"action": "like", "target": "a"},
+    ["at"],
+    "at",
+    None,
+]
+
+
+def test_invalid_activity_is_not_accepted(
+    make_client: Make, make_sender: Make, server: FaultServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "outbox"
+    sender = make_sender(make_client(server.url), FileOutbox(path))
+    for activity in NO_ACTIVITIES:
         with pytest.raises((TypeError, ValueError)):
             sender.add(like("a"), activity)
-    assert sender.pending == 0
+    assert (sender.pending, path.read_text()) == (0, "")
+
+
+def test_integer_user_is_sent_as_text(
+    make_client: Make, make_sender: Make, worker: Worker, is_async: bool
+) -> None:
+    log, user = Log(), 61001 if is_async else 61000
+    client = make_client(worker.url, worker.key)
+    sender = make_sender(client, **log.callbacks)
+    sender.add(*(like("a", id) for id in (user, float(user), str(user))))  # type: ignore[arg-type]
+    assert sender.flush(30)
+    assert [outcome for _, outcome in log.results] == ["counted", "duplicate", "duplicate"]
+    assert client.get_standing("all", str(user))["score"] == 2
 
 
 def test_close_sends_the_rest(make_client: Make, make_sender: Make, server: FaultServer) -> None:

@@ -63,6 +63,16 @@ def test_invalid_user_is_refused(user: str) -> None:
         user_token(user, SECRET)
 
 
+def test_integer_user_is_its_text() -> None:
+    assert jwt.decode(user_token(61000, SECRET), SECRET, algorithms=["HS256"])["sub"] == "61000"
+
+
+@pytest.mark.parametrize("user", [True, 61000.5, None, 2**64])
+def test_user_of_another_type_is_refused(user: Any) -> None:
+    with pytest.raises(TypeError, match="`user`"):
+        user_token(user, SECRET)
+
+
 @pytest.mark.parametrize("secret", ["short", b"s" * 31, "é" * 15])
 def test_short_secret_is_refused(secret: str | bytes) -> None:
     with pytest.raises(ValueError, match="at least 32 bytes") as caught:

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import cast
 
 from .errors import ApiError, QueueFullError, RequestError, ResponseError, is_temporary
+from .identity import user_id
 from .outbox import Entry
 from .retry import Retry
 from .types import Activity, Outcome, Outcomes, Problem
@@ -211,8 +212,14 @@ class SendQueue:
 
     def _text(self, activity: Activity) -> str:
         """Returns an activity as JSON, with its instant."""
-        dated: Activity = activity if "at" in activity else {**activity, "at": self._instant()}
-        text = json.dumps(dated, separators=(",", ":"), allow_nan=False)
+        if not isinstance(activity, dict):
+            raise TypeError("An activity must be a dict.")
+        fields: dict[str, object] = {**activity, "user": user_id(activity.get("user"))}
+        if fields.get("author") is not None:
+            fields["author"] = user_id(fields["author"], "author")
+        if "at" not in fields:
+            fields["at"] = self._instant()
+        text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
         if len(text) > MAX_BYTES:
             raise ValueError(f"An activity must have at most {MAX_BYTES} bytes.")
         return text

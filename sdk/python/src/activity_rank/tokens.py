@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 import jwt
 
+from .identity import user_id
+
 _USER = re.compile(r"(?!\.\.?\Z)[A-Za-z0-9_.:@|-]{1,64}")
 _MIN_SECRET = 32  # bytes, as the service requires
 
 
 def user_token(
-    user: str,
+    user: str | int,
     key: str | bytes,
     *,
     lifetime: timedelta | float = 3600,
@@ -27,7 +29,7 @@ def user_token(
 ) -> str:
     """Returns a signed JWT for one member.
 
-    user: the id, 1 to 64 characters of `A-Z a-z 0-9 _ . : @ | -`, not `.` or `..`.
+    user: the id, 1 to 64 characters of `A-Z a-z 0-9 _ . : @ | -`, not `.` or `..`, or an integer.
     key: the `JWT_SECRET` of the deployment, at least 32 bytes. For other algorithms than HS256 a private key in PEM
         format, whose public key the deployment's `JWKS_URL` serves; they need the extra `activity-rank[crypto]`.
     lifetime: until the token expires, in seconds. Keep it short: a token cannot be revoked.
@@ -36,9 +38,10 @@ def user_token(
     claims: further claims, such as the one that `JWT_GROUPS_CLAIM` names. They do not replace those above.
     key_id: the `kid` of the header, which selects a key of `JWKS_URL`.
 
-    Raises `ValueError` for an invalid user, lifetime or secret.
+    Raises `ValueError` for an invalid user, lifetime or secret, and `TypeError` for a user of another type.
     """
-    if not _USER.fullmatch(user):
+    subject = user_id(user)
+    if not _USER.fullmatch(subject):
         raise ValueError("`user` must have 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not be . or ..")
     seconds = lifetime.total_seconds() if isinstance(lifetime, timedelta) else lifetime
     if seconds <= 0:
@@ -51,7 +54,7 @@ def user_token(
         **(claims or {}),
         **{claim: value for claim, value in optional.items() if value is not None},
         **({} if audience is None else {"aud": audience if isinstance(audience, str) else list(audience)}),
-        "sub": user,
+        "sub": subject,
         "iat": now,
         "exp": now + max(1, int(seconds)),
     }
