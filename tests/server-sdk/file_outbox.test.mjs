@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,6 +62,88 @@ it('file is private', async (t) => {
   const path = newPath(t)
   await open(t, path)
   assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+it('file of an earlier release becomes private', async (t) => {
+  const path = newPath(t)
+  writeFileSync(path, HEADER)
+  chmodSync(path, 0o644)
+  await open(t, path)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+it('symbolic link and folder are refused', async (t) => {
+  const path = newPath(t)
+  const victim = `${path}.victim`
+  writeFileSync(victim, '')
+  symlinkSync(victim, path)
+  await assert.rejects(FileOutbox.open(path), { message: `${path} is a symbolic link: use the path of the file.` })
+  assert.equal(readFileSync(victim, 'utf8'), '')
+  assert.deepEqual(readdirSync(join(path, '..')).toSorted(), ['outbox', 'outbox.victim'])
+  await assert.rejects(FileOutbox.open('/dev/null'), { message: '/dev/null is not a file: use another path.' })
+})
+
+/** Whoever may write to the folder could have the activities written to any file. */
+it('compaction follows no symbolic link', async (t) => {
+  const path = newPath(t)
+  const outbox = await open(t, path, { compactAbove: 0 })
+  const victim = `${path}.victim`
+  writeFileSync(victim, 'a file', { mode: 0o644 })
+  symlinkSync(victim, `${path}.new`)
+  await append(outbox, activities(5))
+  await outbox.remove((await outbox.peek(4)).map(({ id }) => id))
+  assert.equal(readFileSync(victim, 'utf8'), 'a file')
+  assert.deepEqual(
+    readdirSync(join(path, '..'))
+      .filter((name) => !name.includes('lock'))
+      .toSorted(),
+    ['outbox', 'outbox.victim'],
+  )
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  await outbox.close()
+  assert.deepEqual(await contents(await open(t, path)), [activity(4)])
+})
+
+it('activity that JSON cannot represent is refused', async (t) => {
+  const outbox = await open(t, newPath(t))
+  await assert.rejects(outbox.append(/** @type {any} */ ({ ...activity(1), user: 7n })), TypeError)
+  await outbox.append(activity(2))
+  assert.deepEqual(await contents(outbox), [activity(2)])
+})
+
+it('each outbox of a folder has its own file', async (t) => {
+  const path = newPath(t)
+  const outboxes = await Promise.all(Array.from({ length: 6 }, () => FileOutbox.openFolder(path)))
+  await Promise.all(outboxes.map((outbox, number) => outbox.append(activity(number))))
+  for (const outbox of outboxes) assert.equal((await outbox.peek(9)).length, 1)
+  assert.equal(statSync(path).mode & 0o777, 0o700)
+  await Promise.all(outboxes.map((outbox) => outbox.close()))
+})
+
+it('outbox of a folder has what others left', async (t) => {
+  const path = newPath(t)
+  const [first, second, third] = [
+    await FileOutbox.openFolder(path),
+    await FileOutbox.openFolder(path),
+    await FileOutbox.openFolder(path),
+  ]
+  await Promise.all([first, second, third].map((outbox, number) => outbox.append(activity(number))))
+  await first.close()
+  await third.close()
+  const next = await FileOutbox.openFolder(path)
+  assert.deepEqual(await contents(next), [activity(0), activity(2)])
+  assert.deepEqual(await contents(second), [activity(1)])
+  await next.close()
+  await second.close()
+  const last = await FileOutbox.openFolder(path)
+  assert.deepEqual(await contents(last), [activity(0), activity(2), activity(1)])
+  assert.deepEqual(
+    readdirSync(path)
+      .filter((name) => !name.includes('lock'))
+      .toSorted(),
+    ['1.outbox', '2.outbox', '3.outbox'],
+  )
+  await last.close()
 })
 
 it('every cut of the file keeps the whole records', async (t) => {

@@ -16,21 +16,32 @@ const ATTEMPTS = 20
 const LONGEST_PAUSE = 50 // ms between attempts
 const LONGEST_PATH = 103 // bytes of the path of a socket on macOS; Linux allows 107
 
+/** Another process, or another call in this one, has locked the file. */
+export class LockedError extends Error {
+  name = 'LockedError'
+
+  /** @param {string} path */
+  constructor(path) {
+    super(`${path} is in use: each process needs a file of its own, as \`FileOutbox.openFolder\` gives it.`)
+  }
+}
+
 /**
- * Locks a file until the returned function is called or the process ends. Rejects within a second if another process, or
- * another call in this one, has locked it.
+ * Locks a file until the returned function is called or the process ends. Rejects with a `LockedError` within
+ * a second if another process, or another call in this one, has locked it.
  * @param {string} path
+ * @param {number} [attempts]
  * @returns {Promise<() => Promise<void>>}
  */
-export async function lockFile(path) {
+export async function lockFile(path, attempts = ATTEMPTS) {
   if (process.platform === 'win32')
     throw new Error('An outbox in a file needs the sockets of Unix: use another outbox.')
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < attempts; attempt++) {
     const unlock = await tryLock(path)
     if (unlock) return unlock
     await pause(Math.random() * LONGEST_PAUSE)
   }
-  throw new Error(`${path} is in use: each process needs a file of its own.`)
+  throw new LockedError(path)
 }
 
 /** @param {string} path */

@@ -11,18 +11,20 @@
 
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Outbox, OutboxEntry, SentActivity } from './types.js' */
-/** @typedef {{ activity: SentActivity, resolve: () => void, reject: (error: unknown) => void }} Append */
+/** @typedef {{ activity: SentActivity, text: string, resolve: () => void, reject: (error: unknown) => void }} Append */
 
-import { open, realpath, rename, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 import { ClosedError, OutboxFullError } from './errors.js'
-import { lockFile } from './file-lock.js'
+import { LockedError, lockFile } from './file-lock.js'
 import { HEADER, parseRecords } from './file-records.js'
 
 const LIMIT = 1_000_000 // activities
 const COMPACT_ABOVE = 1 << 20 // bytes
 const MODE = 0o600 // activities say who did what
+const FREE_ATTEMPTS = 5 // to lock a file of a folder; processes that start together repel each other
 
 /** @implements {Outbox<number>} */
 export class FileOutbox {
@@ -58,13 +60,22 @@ export class FileOutbox {
    *   they are also kept in memory. `compactAbove`: bytes from which a file that is mostly obsolete is written anew, 1 MiB
    *   by default
    */
-  static async open(path, options = {}) {
+  static open(path, options = {}) {
+    return FileOutbox.#open(path, options)
+  }
+
+  /**
+   * @param {string} path
+   * @param {{ limit?: number, compactAbove?: number }} options
+   * @param {number} [attempts] to lock the file
+   */
+  static async #open(path, options, attempts) {
     const file = join(await realpath(dirname(path)), basename(path))
-    const unlock = await lockFile(file)
+    const unlock = await lockFile(file, attempts)
     /** @type {FileHandle | undefined} */
     let handle
     try {
-      handle = await open(file, 'a+', MODE)
+      handle = await openPrivate(file)
       const outbox = new FileOutbox(file, handle, unlock, options)
       await outbox.#load()
       return outbox
@@ -73,6 +84,45 @@ export class FileOutbox {
       await unlock()
       throw error
     }
+  }
+
+  /**
+   * Opens an outbox for one of several processes that share a folder: the first file there that no process uses. Creates the
+   * folder if it is missing. What a process that has not returned left in other files is moved to this outbox. Rejects as
+   * `open` does.
+   * @param {string} path of the folder, on a local disk
+   * @param {{ limit?: number, compactAbove?: number }} [options] as of `open`
+   */
+  static async openFolder(path, options = {}) {
+    await mkdir(path, { mode: 0o700, recursive: true })
+    const fileOf = (/** @type {number} */ number) => join(path, `${number}.outbox`)
+    /** @type {FileOutbox | undefined} */
+    let outbox
+    for (let number = 1; !outbox; number++) outbox = await FileOutbox.#openFree(fileOf(number), options)
+    const names = await readdir(path)
+    try {
+      for (let number = 1; number <= names.length; number++) {
+        if (fileOf(number) === outbox.#path || !names.includes(`${number}.outbox`)) continue
+        const other = await FileOutbox.#openFree(fileOf(number), options)
+        if (other) await outbox.#adopt(other).finally(() => other.close())
+      }
+      return outbox
+    } catch (error) {
+      await outbox.close()
+      throw error
+    }
+  }
+
+  /**
+   * Opens an outbox, or returns `undefined` if another process uses its file.
+   * @param {string} path
+   * @param {{ limit?: number, compactAbove?: number }} options
+   */
+  static #openFree(path, options) {
+    return FileOutbox.#open(path, options, FREE_ATTEMPTS).catch((error) => {
+      if (error instanceof LockedError) return undefined
+      throw error
+    })
   }
 
   /**
@@ -94,15 +144,16 @@ export class FileOutbox {
   /**
    * Stores an activity. Resolves once it is on the disk. Rejects with an `OutboxFullError` at the limit, and with the
    * error of the file system.
-   * @param {SentActivity} activity
+   * @param {SentActivity} activity that JSON can represent
    * @returns {Promise<void>}
    */
   async append(activity) {
     if (this.#isClosed) throw new ClosedError('The outbox')
     if (this.#entries.size + this.#appends.length >= this.#limit) throw new OutboxFullError(this.#limit)
+    const text = JSON.stringify(activity)
     return new Promise((resolve, reject) => {
       // The first one begins a write, which takes all that have arrived by then.
-      if (this.#appends.push({ activity, resolve, reject }) === 1) this.#inTurn(() => this.#commit())
+      if (this.#appends.push({ activity, text, resolve, reject }) === 1) this.#inTurn(() => this.#commit())
     })
   }
 
@@ -145,6 +196,15 @@ export class FileOutbox {
     await this.#unlock()
   }
 
+  // Moves the entries of another outbox. If the process ends in between, they are sent twice and count once. At the limit
+  // they stay where they are.
+  /** @param {FileOutbox} other */
+  async #adopt(other) {
+    const entries = await other.peek(this.#limit - this.#entries.size)
+    await Promise.all(entries.map(({ activity }) => this.append(activity)))
+    await other.remove(entries.map(({ id }) => id))
+  }
+
   async #load() {
     const { entries, length, size, lastId } = parseRecords(await this.#file.readFile(), this.#path)
     this.#lastId = lastId
@@ -161,9 +221,9 @@ export class FileOutbox {
 
   async #commit() {
     const appends = this.#appends.splice(0)
-    const records = appends.map(({ activity }) => {
+    const records = appends.map(({ activity, text }) => {
       const id = ++this.#lastId
-      return { id, activity, text: line({ id, activity }) }
+      return { id, activity, text: `{"id":${id},"activity":${text}}\n` }
     })
     try {
       await this.#write(records.map(({ text }) => text).join(''), { sync: true })
@@ -204,7 +264,7 @@ export class FileOutbox {
   async #compact() {
     const path = `${this.#path}.new`
     await rm(path, { force: true })
-    const file = await open(path, 'a+', MODE)
+    const file = await openPrivate(path, constants.O_EXCL)
     try {
       const records = [...this.#entries].map(([id, { activity }]) => line({ id, activity }))
       const length = await writeAll(file, HEADER + records.join(''))
@@ -229,6 +289,28 @@ export class FileOutbox {
     const turn = this.#tail.then(write)
     this.#tail = turn.catch(() => {})
     return turn
+  }
+}
+
+/**
+ * Opens or creates a file that its owner alone may read. Rejects if the path is a symbolic link or not a file: what it
+ * leads to is not the outbox.
+ * @param {string} path
+ * @param {number} [flags] further flags
+ */
+async function openPrivate(path, flags = 0) {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
+  const file = await open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | flags, MODE).catch((error) => {
+    throw error.code === 'ELOOP' ? new Error(`${path} is a symbolic link: use the path of the file.`) : error
+  })
+  try {
+    const status = await file.stat()
+    if (!status.isFile()) throw new Error(`${path} is not a file: use another path.`)
+    if (status.mode & 0o077) await file.chmod(MODE)
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
   }
 }
 

@@ -56,6 +56,88 @@ def test_file_is_private(outbox: FileOutbox, path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_file_of_an_earlier_release_becomes_private(path: Path) -> None:
+    path.write_text("")
+    path.chmod(0o644)
+    FileOutbox(path).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("suffix", ["", ".lock"])
+def test_symbolic_link_is_refused(path: Path, suffix: str) -> None:
+    victim = path.with_name("victim")
+    path.with_name(path.name + suffix).symlink_to(victim)
+    with pytest.raises(OutboxError, match="is a symbolic link"):
+        FileOutbox(path)
+    assert not victim.exists()
+
+
+def test_device_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OutboxError, match="is not a file"):
+        FileOutbox(tmp_path / "fifo")
+
+
+# Whoever may write to the folder could have the activities written to any file.
+def test_compaction_follows_no_link(outbox: FileOutbox, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_COMPACT_SIZE", 0)
+    victim = path.with_name("victim")
+    victim.write_text("a file")
+    path.with_name(path.name + ".new").symlink_to(victim)
+    outbox.append([entry(1), entry(2), entry(3)])
+    outbox.remove([1, 2])
+    assert victim.read_text() == "a file"
+    assert sorted(os.listdir(path.parent)) == ["activity.outbox", "activity.outbox.lock", "victim"]
+    assert path.read_text() == '{"id":3,"activity":{"user":"42","target":"a"}}\n'
+
+
+def test_compacted_file_is_private(outbox: FileOutbox, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_COMPACT_SIZE", 0)
+    left = path.with_name(path.name + ".new")
+    left.write_text("of a crash")
+    left.chmod(0o644)
+    outbox.append([entry(1), entry(2), entry(3)])
+    outbox.remove([1, 2])
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert reopened(outbox, path) == [entry(3)]
+
+
+# As with `uvicorn --workers 2`.
+def test_workers_share_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "outboxes"
+    program = """
+import sys
+from activity_rank import Entry, FileOutbox
+outbox = FileOutbox.open_folder(sys.argv[1])
+outbox.append([Entry(1, '{"user":"' + sys.argv[2] + '"}')])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, folder, user], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for user in "abcd"
+    ]
+    for worker in workers:
+        assert worker.stdout
+        assert worker.stdout.readline() == "ready\n"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert len(list(folder.glob("*.outbox"))) == 4
+    for worker in workers[:3]:
+        worker.communicate(timeout=30)
+    # A deployment with fewer workers sends what all have left.
+    outbox = FileOutbox.open_folder(folder)
+    assert sorted(entry.activity["user"] for entry in outbox.load()) == ["a", "b", "c"]
+    assert len({entry.id for entry in outbox.load()}) == 3
+    workers[3].communicate(timeout=30)
+    outbox.close()
+    again = FileOutbox.open_folder(folder)
+    assert sorted(entry.activity["user"] for entry in again.load()) == ["a", "b", "c", "d"]
+    again.close()
+    assert len(list(folder.glob("*.outbox"))) == 4
+
+
 @pytest.mark.parametrize("length", range(1, 47))
 def test_torn_last_line_is_ignored(outbox: FileOutbox, path: Path, length: int) -> None:
     outbox.append([entry(1)])

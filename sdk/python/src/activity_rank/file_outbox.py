@@ -4,12 +4,16 @@ Each line is JSON: an accepted activity, `{"id":1,"activity":{…}}`, or the ids
 `{"removed":[1,2]}`. Lines are only appended. Once most of the file is of no use any more, it is written anew.
 """
 
+import errno
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from threading import Lock
+from typing import Self
 from weakref import WeakSet
 
 from .errors import ActivityRankError
@@ -42,7 +46,8 @@ class FileOutbox:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Locks the file, and creates it if there is none. Its folder must exist.
 
-        Raises `OutboxLockedError` if it is in use, and `OSError` if it cannot be opened.
+        Raises `OutboxLockedError` if it is in use, `OutboxError` if the path is a symbolic link or not a file, and
+        `OSError` if it cannot be opened.
         """
         self._path = Path(path).absolute()
         self._mutex = Lock()
@@ -51,8 +56,8 @@ class FileOutbox:
         self._failure: str | None = None
         self._lock = _lock(self._path.with_name(self._path.name + ".lock"))
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:
+            self._file = _open_private(self._path)
+        except BaseException:
             os.close(self._lock)
             raise
         try:
@@ -62,6 +67,40 @@ class FileOutbox:
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def open_folder(cls, path: str | os.PathLike[str]) -> Self:
+        """Opens an outbox for one of several processes that share a folder: the first file there that no process uses.
+
+        Creates the folder if there is none. What a process that has not returned left in other files is moved to this
+        outbox: if a crash interrupts that, it is sent twice and counts once. Raises `OutboxError` and `OSError`.
+        """
+        folder = Path(path)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        outbox = next(outbox for number in count(1) if (outbox := cls._open_free(folder / f"{number}.outbox")))
+        try:
+            for other_path in sorted(folder.glob("*.outbox")):
+                other = cls._open_free(other_path)
+                if other is None:
+                    continue
+                try:
+                    entries = other.load()
+                    first = max(outbox._entries, default=0) + 1
+                    outbox.append([Entry(id, entry.text) for id, entry in enumerate(entries, start=first)])
+                    other.remove([entry.id for entry in entries])
+                finally:
+                    other.close()
+        except BaseException:
+            outbox.close()
+            raise
+        return outbox
+
+    @classmethod
+    def _open_free(cls, path: Path) -> Self | None:
+        try:
+            return cls(path)
+        except OutboxLockedError:
+            return None
 
     def load(self) -> list[Entry]:
         """Returns all entries that were appended and not removed, oldest first."""
@@ -111,7 +150,8 @@ class FileOutbox:
 
     def _read(self) -> int:
         """Reads the file, cuts off a torn last line, and returns the size."""
-        data = self._path.read_bytes()
+        with open(self._file, "rb", closefd=False) as file:
+            data = file.read()
         size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:size].splitlines(), start=1):
             try:
@@ -166,14 +206,18 @@ class FileOutbox:
     def _compact(self) -> None:
         """Writes a file that has only the entries, and puts it in the place of this one."""
         path = self._path.with_name(self._path.name + ".new")
-        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         data = b"".join(map(_entry_line, self._entries.values()))
+        try:
+            path.unlink(missing_ok=True)
+            file = _open_private(path, os.O_EXCL)
+        except (OSError, OutboxError):
+            # The file is as good as before, only longer.
+            return
         try:
             _write_all(file, data)
             _sync(file)
             path.replace(self._path)
         except OSError:
-            # The file is as good as before, only longer.
             os.close(file)
             path.unlink(missing_ok=True)
             return
@@ -196,16 +240,40 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_close_after_fork)
 
 
+def _open_private(path: Path, flags: int = 0) -> int:
+    """Opens or creates a file that its owner alone may read, and returns its descriptor.
+
+    Raises `OutboxError` if the path is a symbolic link or not a file: what it leads to is not the outbox.
+    """
+    flags |= os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        file = os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OutboxError(f"{path} is a symbolic link. Use the path of the file.") from error
+        raise
+    try:
+        mode = os.fstat(file).st_mode
+        if not stat.S_ISREG(mode):
+            raise OutboxError(f"{path} is not a file. Use another path.")
+        if mode & 0o077:
+            os.fchmod(file, 0o600)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
 def _lock(path: Path) -> int:
     """Locks a file, and returns its descriptor. The system releases the lock when the process ends."""
     if sys.platform == "win32":
         raise OutboxError("FileOutbox needs Linux, macOS or another Unix.")
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = _open_private(path)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(lock)
-        message = f"{path} is locked: another process uses the outbox. Give each its own file."
+        message = f"{path} is locked: another process uses the outbox. Give each its own file, as open_folder does."
         raise OutboxLockedError(message) from error
     return lock
 
