@@ -1,10 +1,13 @@
 //! Configuration: command-line flags, environment variables and their validation.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use clap::Parser;
 
-use crate::backend::{NodeOptions, ReplicaAcks};
+use crate::{
+    backend::{NodeOptions, ReplicaAcks, Restriction},
+    policy::Policy,
+};
 
 const MIB: usize = 1024 * 1024;
 
@@ -47,6 +50,10 @@ pub struct Config {
     )]
     pub readonly_token: String,
 
+    /// Allow the read-only token to run scripts that only read; they can block Redis and list keys
+    #[arg(long, env = "REDIS_REST_READONLY_SCRIPTS", default_value_t = false, action = clap::ArgAction::Set)]
+    pub readonly_scripts: bool,
+
     /// Accept the token in `?_token=` as well as in the header (query strings end up in access logs)
     #[arg(long, env = "REDIS_REST_QUERY_TOKEN", default_value_t = true, action = clap::ArgAction::Set)]
     pub query_token: bool,
@@ -74,6 +81,14 @@ pub struct Config {
     /// Maximum size of a command, and of the reply to a command, in bytes
     #[arg(long, env = "MAX_COMMAND_BYTES", default_value_t = 10 * MIB)]
     pub max_command_bytes: usize,
+
+    /// Maximum memory in bytes that the replies to one request take
+    #[arg(long, env = "MAX_REPLY_BYTES", default_value_t = 64 * MIB)]
+    pub max_reply_bytes: usize,
+
+    /// Maximum memory in bytes that the replies to all requests take at a time
+    #[arg(long, env = "MAX_TOTAL_REPLY_BYTES", default_value_t = 256 * MIB)]
+    pub max_total_reply_bytes: usize,
 
     /// Maximum size of a request body in bytes
     #[arg(long, env = "MAX_BODY_BYTES", default_value_t = 64 * MIB)]
@@ -140,9 +155,11 @@ impl Config {
         Ok(self)
     }
 
-    /// Returns the options for connections to each Redis node.
-    pub(crate) fn node_options(&self) -> NodeOptions {
+    /// Returns the options for connections to each Redis node. `policy` decides which commands are
+    /// available.
+    pub(crate) fn node_options(&self, policy: &Arc<Policy>) -> NodeOptions {
         NodeOptions {
+            restriction: Restriction::new(Arc::clone(policy), self.token.trim()),
             connections: self.connections,
             timeout: self.timeout(),
             replica_acks: (self.wait_replicas > 0).then(|| ReplicaAcks {

@@ -17,7 +17,7 @@ const SIZE_LIMIT_DOCS: &str =
 /// | 408 | `BodyTimeout` |
 /// | 413 | `CommandTooLarge`, `BodyTooLarge`, `TooManyCommands` |
 /// | 500 | `Internal` |
-/// | 503 | `RedisDown`: nothing ran. `ConnectionLost`: the command may have run. `TooFewReplicas`: it ran and may be lost. `TooManyStreams`, `TooManyConnections`, `TooManyConnectionsOfAddress`: nothing ran |
+/// | 503 | `RedisDown`: nothing ran. `ConnectionLost`: the command may have run. `TooFewReplicas`: it ran and may be lost. `TooManyReplies`: it ran. `TooManyStreams`, `TooManyConnections`, `TooManyConnectionsOfAddress`: nothing ran |
 /// | 504 | `RedisTimeout`: the command may still run |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GatewayError {
@@ -46,6 +46,17 @@ pub(crate) enum GatewayError {
     ReplyTooLarge {
         limit: usize,
         actual: usize,
+    },
+    /// The replies to the commands of one request are too large.
+    RepliesTooLarge {
+        limit: usize,
+    },
+    ReplyTooDeep {
+        limit: usize,
+    },
+    /// The replies to the commands of all requests are too large.
+    TooManyReplies {
+        limit: usize,
     },
     TooManyCommands {
         limit: usize,
@@ -97,6 +108,8 @@ impl GatewayError {
             | Self::BadResponseFormat
             | Self::Base64OfResp2
             | Self::ReplyTooLarge { .. }
+            | Self::RepliesTooLarge { .. }
+            | Self::ReplyTooDeep { .. }
             | Self::NoPermission(_)
             | Self::Refused(_)
             | Self::Redis(_) => StatusCode::BAD_REQUEST,
@@ -108,6 +121,7 @@ impl GatewayError {
             Self::RedisDown(_)
             | Self::ConnectionLost
             | Self::TooFewReplicas { .. }
+            | Self::TooManyReplies { .. }
             | Self::TooManyStreams { .. }
             | Self::TooManyConnections { .. }
             | Self::TooManyConnectionsOfAddress { .. } => StatusCode::SERVICE_UNAVAILABLE,
@@ -137,6 +151,9 @@ impl GatewayError {
             Self::BodyTooLarge { limit, actual } => too_large(*limit, *actual),
             Self::CommandTooLarge { limit, actual } => too_large(*limit, *actual as u64),
             Self::ReplyTooLarge { limit, actual } => too_large(*limit, *actual as u64),
+            Self::RepliesTooLarge { limit } => format!("ERR max size of the replies to a request exceeded. Limit: {limit} bytes. The command has run").into(),
+            Self::ReplyTooDeep { limit } => format!("ERR max number of nested arrays in a reply exceeded. Limit: {limit}. The command has run").into(),
+            Self::TooManyReplies { limit } => format!("ERR max size of the replies to all requests exceeded. Limit: {limit} bytes. The command has run").into(),
             Self::TooManyCommands { limit, actual } => format!("ERR max number of commands exceeded. Limit: {limit}, Actual: {actual}").into(),
             Self::TooManyStreams { limit } => format!("ERR max number of streams exceeded. Limit: {limit}").into(),
             Self::TooManyConnections { limit } => format!("ERR max number of connections exceeded. Limit: {limit}").into(),

@@ -1,9 +1,11 @@
 //! Runs commands: checks them, sends them as one batch and returns one result per command.
 
+use std::sync::Arc;
+
 use redis::Value;
 
 use crate::{
-    backend::{Backend, Reply},
+    backend::{Backend, Reply, ReplyBudget},
     command::Command,
     error::{GatewayError, error_line},
     policy::{self, Access, Policy},
@@ -17,19 +19,24 @@ pub(crate) type CommandResult = Result<Value, GatewayError>;
 /// Runs commands, independently of HTTP.
 pub(crate) struct Runner {
     pub(crate) backend: Backend,
-    pub(crate) policy: Policy,
+    pub(crate) policy: Arc<Policy>,
     pub(crate) aliases: Aliases,
     pub(crate) sync_token: SyncToken,
-    /// Maximum size of a command and of a reply, in bytes.
+    /// Maximum size of a command, in bytes.
     pub(crate) max_bytes: usize,
 }
 
 impl Runner {
-    /// Runs one command.
-    pub(crate) async fn single(&self, command: Command, access: Access) -> CommandResult {
+    /// Runs one command. Its reply takes memory of `budget`.
+    pub(crate) async fn single(
+        &self,
+        command: Command,
+        access: Access,
+        budget: &Arc<ReplyBudget>,
+    ) -> CommandResult {
         let mut batch = Batch::new(access, 1);
         batch.add(Ok(command), self);
-        self.run_pipeline(batch)
+        self.run_pipeline(batch, budget)
             .await?
             .pop()
             .unwrap_or(Err(GatewayError::Internal))
@@ -40,12 +47,13 @@ impl Runner {
         &self,
         commands: Vec<Result<Command, GatewayError>>,
         access: Access,
+        budget: &Arc<ReplyBudget>,
     ) -> Result<Vec<CommandResult>, GatewayError> {
         let mut batch = Batch::new(access, commands.len());
         for command in commands {
             batch.add(command, self);
         }
-        self.run_pipeline(batch).await
+        self.run_pipeline(batch, budget).await
     }
 
     /// Runs all commands between MULTI and EXEC. Nothing runs if a command cannot be queued.
@@ -53,6 +61,7 @@ impl Runner {
         &self,
         commands: Vec<Result<Command, GatewayError>>,
         access: Access,
+        budget: &Arc<ReplyBudget>,
     ) -> Result<Vec<CommandResult>, GatewayError> {
         let mut batch = Batch::new(access, commands.len() + 2);
         batch.add_trusted("MULTI");
@@ -67,7 +76,7 @@ impl Runner {
             .skip(1)
             .map(|entry| entry.map(|sent| sent.result_override))
             .collect::<Result<Vec<_>, _>>()?;
-        let replies = self.backend.transaction(batch.commands).await;
+        let replies = self.backend.transaction(batch.commands, budget).await;
         self.advance_sync_token(batch.writes);
         let mut replies = replies?;
         let Some(Value::Array(results)) = replies.pop_if(|exec| matches!(exec, Value::Array(_)))
@@ -79,21 +88,25 @@ impl Runner {
         Ok(results
             .into_iter()
             .zip(overrides)
-            .map(|(value, result_override)| self.result(value, result_override))
+            .map(|(value, result_override)| result(value, result_override))
             .collect())
     }
 
-    async fn run_pipeline(&self, batch: Batch) -> Result<Vec<CommandResult>, GatewayError> {
+    async fn run_pipeline(
+        &self,
+        batch: Batch,
+        budget: &Arc<ReplyBudget>,
+    ) -> Result<Vec<CommandResult>, GatewayError> {
         let mut replies = Vec::new().into_iter();
         if !batch.commands.is_empty() {
-            let received = self.backend.pipeline(batch.commands).await;
+            let received = self.backend.pipeline(batch.commands, budget).await;
             self.advance_sync_token(batch.writes);
             replies = received?.into_iter();
         }
         let mut next_reply = || -> Reply { replies.next().unwrap_or(Err(GatewayError::Internal)) };
         let results = batch.entries.into_iter().map(|entry| {
             let sent = entry?;
-            self.result(next_reply()?, sent.result_override)
+            result(next_reply()?, sent.result_override)
         });
         Ok(results.collect())
     }
@@ -105,19 +118,12 @@ impl Runner {
             self.sync_token.advance();
         }
     }
+}
 
-    fn result(&self, value: Value, result_override: Option<String>) -> CommandResult {
-        if let Some(error) = error_reply(&value) {
-            return Err(error);
-        }
-        let actual = size(&value);
-        if actual > self.max_bytes {
-            return Err(GatewayError::ReplyTooLarge {
-                limit: self.max_bytes,
-                actual,
-            });
-        }
-        Ok(result_override.map_or(value, |text| Value::BulkString(text.into_bytes())))
+fn result(value: Value, result_override: Option<String>) -> CommandResult {
+    match error_reply(&value) {
+        Some(error) => Err(error),
+        None => Ok(result_override.map_or(value, |text| Value::BulkString(text.into_bytes()))),
     }
 }
 
@@ -185,15 +191,5 @@ fn error_reply(value: &Value) -> Option<GatewayError> {
     match value {
         Value::ServerError(error) => Some(GatewayError::Redis(error_line(error))),
         _ => None,
-    }
-}
-
-/// Returns the total length of all strings in a reply, in bytes.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::BulkString(bytes) => bytes.len(),
-        Value::SimpleString(text) => text.len(),
-        Value::Array(values) => values.iter().map(size).sum(),
-        _ => 0,
     }
 }

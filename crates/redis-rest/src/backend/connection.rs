@@ -4,34 +4,34 @@
 //! a broken connection only when a request fails. Here a task watches the driver of the connection.
 //! It detects the end of the connection at once, and requests fail immediately while it reconnects.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use redis::{
-    AsyncConnectionConfig, ConnectionInfo, RedisResult, Value, aio::MultiplexedConnection, cmd,
-};
+use redis::{ConnectionInfo, Pipeline, Value, cmd};
 use tokio::{
-    sync::watch,
+    sync::{Notify, watch},
     task::JoinHandle,
     time::{sleep, timeout},
 };
 
-use super::{transport, utf8_lines::Utf8Lines};
+use super::{
+    multiplexer::Multiplexer, reply_budget::ReplyBudget, restriction::Restriction, script_kill,
+    transport,
+};
+use crate::error::{GatewayError, error_line};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const FIRST_DELAY: Duration = Duration::from_millis(50);
 const MAX_DELAY: Duration = Duration::from_secs(1);
 /// Interval of PING, which detects a peer that disappeared without closing the connection.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// RESP2, which the client library has already selected.
+/// RESP2.
 const PROTOCOL_VERSION: u8 = 2;
-/// Number of requests that can queue for the socket of one connection.
-const QUEUE_LENGTH: usize = 1024;
 
 #[derive(Clone)]
-enum State {
+pub(super) enum State {
     Connecting,
     Up {
-        connection: MultiplexedConnection,
+        connection: Multiplexer,
         rejects_shebang: bool,
     },
     /// Holds the reason.
@@ -44,12 +44,31 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Starts a task that keeps the connection open until this value is dropped.
+    /// Starts a task that keeps the connection open until this value is dropped, and one that kills
+    /// its overdue scripts.
     ///
     /// The connection counts as lost if Redis does not reply to PING within `ping_timeout`.
-    pub(super) fn open(info: ConnectionInfo, ping_timeout: Duration) -> Self {
+    pub(super) fn open(
+        info: ConnectionInfo,
+        ping_timeout: Duration,
+        restriction: Arc<Restriction>,
+    ) -> Self {
         let (sender, state) = watch::channel(State::Connecting);
-        tokio::spawn(supervise(info, ping_timeout, sender));
+        let overdue_script = Arc::new(Notify::new());
+        tokio::spawn(script_kill::kill_overdue(
+            info.clone(),
+            Arc::clone(&overdue_script),
+            state.clone(),
+        ));
+        tokio::spawn(supervise(
+            Server {
+                info,
+                restriction,
+                overdue_script,
+            },
+            ping_timeout,
+            sender,
+        ));
         Self { state }
     }
 
@@ -64,7 +83,7 @@ impl Connection {
     }
 
     /// Returns the open connection, or the reason why there is none.
-    pub(super) fn get(&self) -> Result<MultiplexedConnection, String> {
+    pub(super) fn get(&self) -> Result<Multiplexer, String> {
         match &*self.state.borrow() {
             State::Up { connection, .. } => Ok(connection.clone()),
             State::Connecting => Err("connecting".to_owned()),
@@ -84,21 +103,29 @@ impl Connection {
     }
 }
 
+/// What a connection attempt needs.
+struct Server {
+    info: ConnectionInfo,
+    restriction: Arc<Restriction>,
+    overdue_script: Arc<Notify>,
+}
+
 /// Connects and reconnects until the receiver of `state` is dropped.
-async fn supervise(info: ConnectionInfo, ping_timeout: Duration, state: watch::Sender<State>) {
+async fn supervise(server: Server, ping_timeout: Duration, state: watch::Sender<State>) {
+    let address = server.info.addr();
     let mut delay = FIRST_DELAY;
     let mut outage_logged = false;
     while !state.is_closed() {
-        let attempt = timeout(CONNECT_TIMEOUT, connect(&info)).await;
+        let attempt = timeout(CONNECT_TIMEOUT, connect(&server)).await;
         let reason = match attempt
-            .unwrap_or_else(|_elapsed| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
+            .unwrap_or_else(|_elapsed| Err(io::Error::from(io::ErrorKind::TimedOut).to_string()))
         {
             Ok(Connected {
                 connection,
                 driver,
                 rejects_shebang,
             }) => {
-                eprintln!("redis-rest: connected to redis at {}", info.addr());
+                eprintln!("redis-rest: connected to redis at {address}");
                 delay = FIRST_DELAY;
                 outage_logged = false;
                 state.send_replace(State::Up {
@@ -107,13 +134,10 @@ async fn supervise(info: ConnectionInfo, ping_timeout: Duration, state: watch::S
                 });
                 monitor(connection, driver, ping_timeout, &state).await
             }
-            Err(error) => error.to_string(),
+            Err(reason) => reason,
         };
         if !outage_logged {
-            eprintln!(
-                "redis-rest: no connection to redis at {}: {reason}",
-                info.addr()
-            );
+            eprintln!("redis-rest: no connection to redis at {address}: {reason}");
             outage_logged = true;
         }
         state.send_replace(State::Down(reason));
@@ -127,30 +151,68 @@ async fn supervise(info: ConnectionInfo, ping_timeout: Duration, state: watch::S
 
 /// A new connection.
 struct Connected {
-    connection: MultiplexedConnection,
+    connection: Multiplexer,
     driver: JoinHandle<()>,
     rejects_shebang: bool,
 }
 
-async fn connect(info: &ConnectionInfo) -> RedisResult<Connected> {
-    // The response timeout of the library, half a second, would abort slow commands. The node applies
-    // the timeout of each request.
-    let config = AsyncConnectionConfig::new()
-        .set_response_timeout(None)
-        .set_pipeline_buffer_size(QUEUE_LENGTH);
-    let transport = Utf8Lines::new(transport::open(info.addr()).await?);
-    let (mut connection, driver) =
-        MultiplexedConnection::new_with_config(info.redis_settings(), transport, config).await?;
-    let driver = tokio::spawn(driver);
+async fn connect(server: &Server) -> Result<Connected, String> {
+    let overdue_script = Arc::clone(&server.overdue_script);
+    let (connection, driver) = authenticated(&server.info, overdue_script).await?;
     // Unlike INFO, an ACL cannot forbid HELLO.
-    let hello = connection
-        .send_packed_command(cmd("HELLO").arg(PROTOCOL_VERSION))
-        .await?;
+    let mut setup = Pipeline::new();
+    setup.add_command(cmd("HELLO")).arg(PROTOCOL_VERSION);
+    let database = server.info.redis_settings().db();
+    if database != 0 {
+        setup.add_command(cmd("SELECT")).arg(database);
+    }
+    let mut replies = send(&connection, &setup).await?.into_iter();
+    let hello = replies.next().unwrap_or(Value::Nil);
+    if let Some(Value::ServerError(error)) = replies.next() {
+        return Err(error_line(&error));
+    }
+    server.restriction.apply(&connection, &server.info).await?;
     Ok(Connected {
         connection,
         driver,
         rejects_shebang: is_before_redis_7(&hello),
     })
+}
+
+/// Connects with the credentials of `REDIS_URL`.
+pub(super) async fn authenticated(
+    info: &ConnectionInfo,
+    overdue_script: Arc<Notify>,
+) -> Result<(Multiplexer, JoinHandle<()>), String> {
+    let transport = transport::open(info.addr()).await;
+    let transport = transport.map_err(|error| error.to_string())?;
+    let (connection, driver) = Multiplexer::start(transport, overdue_script);
+    let settings = info.redis_settings();
+    if let Some(password) = settings.password() {
+        let mut auth = Pipeline::new();
+        auth.add_command(cmd("AUTH"))
+            .arg(settings.username())
+            .arg(password);
+        for reply in send(&connection, &auth).await? {
+            if let Value::ServerError(error) = reply {
+                return Err(error_line(&error));
+            }
+        }
+    }
+    Ok((connection, driver))
+}
+
+/// Sends commands of the gateway itself. Fails if the connection is lost.
+pub(super) async fn send(
+    connection: &Multiplexer,
+    pipeline: &Pipeline,
+) -> Result<Vec<Value>, String> {
+    let replies = connection.send(pipeline, ReplyBudget::unlimited(), Duration::MAX);
+    let replies = replies
+        .await
+        .map_err(|_lost| "the connection was closed".to_owned())?;
+    let values: Result<Vec<Value>, GatewayError> = replies.into_iter().collect();
+    values.map_err(|error| error.message().into_owned())
 }
 
 /// Returns whether the reply to HELLO is that of a Redis before 7.0, which rejects shebang lines.
@@ -180,21 +242,23 @@ fn is_before_redis_7(hello: &Value) -> bool {
 
 /// Waits until the connection is lost or no longer needed, and returns the reason.
 async fn monitor(
-    mut connection: MultiplexedConnection,
+    connection: Multiplexer,
     mut driver: JoinHandle<()>,
     ping_timeout: Duration,
     state: &watch::Sender<State>,
 ) -> String {
+    let mut ping = Pipeline::new();
+    ping.add_command(cmd("PING"));
     let reason = loop {
         tokio::select! {
             _ = &mut driver => return "the connection was closed".to_owned(),
             () = state.closed() => break "closed".to_owned(),
             () = sleep(HEARTBEAT) => {}
         }
-        match timeout(ping_timeout, connection.send_packed_command(&cmd("PING"))).await {
+        match timeout(ping_timeout, send(&connection, &ping)).await {
             // Also an error reply, such as LOADING or NOPERM, proves that Redis is reachable.
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => break error.to_string(),
+            Ok(Err(reason)) => break reason,
             Err(_elapsed) => break format!("no reply within {} ms", ping_timeout.as_millis()),
         }
     };

@@ -5,12 +5,18 @@
 
 mod cluster;
 mod connection;
+mod decoder;
 mod endpoint;
 mod message_stream;
+mod multiplexer;
 mod node;
+mod reply_budget;
+mod restriction;
+mod script_kill;
 mod transport;
-mod utf8_lines;
 mod wait;
+
+use std::sync::Arc;
 
 use redis::{Pipeline, Value};
 
@@ -18,6 +24,8 @@ use self::{cluster::Cluster, endpoint::Endpoint, node::Node};
 pub(crate) use self::{
     message_stream::{MessageStream, StreamKind},
     node::NodeOptions,
+    reply_budget::{ReplyBudget, ReplyLimits},
+    restriction::Restriction,
     wait::ReplicaAcks,
 };
 use crate::{
@@ -54,7 +62,7 @@ impl Backend {
         }
     }
 
-    /// Runs each command independently and returns the replies in order.
+    /// Runs each command independently and returns the replies in order. They take memory of `budget`.
     ///
     /// A single server receives all commands in one write, a cluster one write per node.
     ///
@@ -64,10 +72,11 @@ impl Backend {
     pub(crate) async fn pipeline(
         &self,
         commands: Vec<Command>,
+        budget: &Arc<ReplyBudget>,
     ) -> Result<Vec<Reply>, GatewayError> {
         let replies = match self {
-            Self::Single(node) => node.send(packed(commands)).await.replies?,
-            Self::Cluster(cluster) => cluster.pipeline(commands).await,
+            Self::Single(node) => node.send(packed(commands), budget).await.replies?,
+            Self::Cluster(cluster) => cluster.pipeline(commands, budget).await,
         };
         match replies.first().and_then(server_error) {
             Some(error) if replies.iter().all(|reply| server_error(reply).is_some()) => {
@@ -85,12 +94,13 @@ impl Backend {
     pub(crate) async fn transaction(
         &self,
         commands: Vec<Command>,
+        budget: &Arc<ReplyBudget>,
     ) -> Result<Vec<Value>, GatewayError> {
         match self {
             Self::Single(node) => {
-                wait::transaction_replies(node.send(packed(commands)).await.replies?)
+                wait::transaction_replies(node.send(packed(commands), budget).await.replies?)
             }
-            Self::Cluster(cluster) => cluster.transaction(commands).await,
+            Self::Cluster(cluster) => cluster.transaction(commands, budget).await,
         }
     }
 
@@ -138,7 +148,8 @@ fn packed(commands: Vec<Command>) -> Pipeline {
 }
 
 async fn ping(node: &Node) -> Result<(), GatewayError> {
-    let ping = node.send(packed(vec![Command::of([&b"PING"[..]])])).await;
+    let ping = packed(vec![Command::of([&b"PING"[..]])]);
+    let ping = node.send(ping, &ReplyBudget::unlimited()).await;
     match ping.replies.as_deref() {
         Ok([Ok(Value::ServerError(error))]) => Err(GatewayError::RedisDown(error_line(error))),
         Ok(_) => Ok(()),

@@ -1,24 +1,32 @@
 //! One Redis server, reached over a few connections that all requests share.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
-use redis::{ConnectionInfo, Pipeline, aio::MultiplexedConnection};
+use redis::{ConnectionInfo, Pipeline};
 use tokio::time::timeout;
 
 use super::{
     Reply,
     connection::Connection,
     message_stream::{self, MessageStream, StreamKind},
+    multiplexer::Multiplexer,
+    reply_budget::ReplyBudget,
+    restriction::Restriction,
     wait::ReplicaAcks,
 };
 use crate::error::GatewayError;
 
 /// The options for connections to a server.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct NodeOptions {
+    /// Restricts what scripts can do.
+    pub(crate) restriction: Arc<Restriction>,
     /// Number of connections to each server.
     pub(crate) connections: usize,
     /// Timeout of the reply to a pipeline.
@@ -40,7 +48,13 @@ impl Node {
     /// Starts to connect. The server may still be unreachable.
     pub(super) fn open(info: ConnectionInfo, options: NodeOptions) -> Self {
         let connections = (0..options.connections)
-            .map(|_| Connection::open(info.clone(), options.timeout))
+            .map(|_| {
+                Connection::open(
+                    info.clone(),
+                    options.timeout,
+                    Arc::clone(&options.restriction),
+                )
+            })
             .collect();
         Self {
             info,
@@ -74,14 +88,14 @@ impl Node {
     }
 
     /// Sends all commands in one write on one connection, so that no command of another request can
-    /// run between them.
-    pub(super) async fn send(&self, mut pipeline: Pipeline) -> Sent {
+    /// run between them. The replies take memory of `budget`.
+    pub(super) async fn send(&self, mut pipeline: Pipeline, budget: &Arc<ReplyBudget>) -> Sent {
         let pending_acks = self
             .options
             .replica_acks
             .and_then(|acks| acks.append_wait(&mut pipeline));
         let replies = match self.pick() {
-            Ok(connection) => self.send_on(connection, &pipeline).await,
+            Ok(connection) => self.send_on(&connection, &pipeline, budget).await,
             Err(error) => Err(error),
         };
         let replies = replies.map(|mut replies| {
@@ -95,13 +109,14 @@ impl Node {
 
     async fn send_on(
         &self,
-        mut connection: MultiplexedConnection,
+        connection: &Multiplexer,
         pipeline: &Pipeline,
+        budget: &Arc<ReplyBudget>,
     ) -> Result<Vec<Reply>, GatewayError> {
-        let replies = connection.send_packed_commands(pipeline, 0, pipeline.len());
-        match timeout(self.options.timeout, replies).await {
-            Ok(Ok(values)) => Ok(values.into_iter().map(Ok).collect()),
-            Ok(Err(_error)) => Err(GatewayError::ConnectionLost),
+        let limit = self.options.timeout;
+        match timeout(limit, connection.send(pipeline, Arc::clone(budget), limit)).await {
+            Ok(Ok(replies)) => Ok(replies),
+            Ok(Err(_lost)) => Err(GatewayError::ConnectionLost),
             Err(_elapsed) => Err(self.timeout_error()),
         }
     }
@@ -125,7 +140,7 @@ impl Node {
     }
 
     /// Returns the next open connection in round-robin order.
-    fn pick(&self) -> Result<MultiplexedConnection, GatewayError> {
+    fn pick(&self) -> Result<Multiplexer, GatewayError> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let count = self.connections.len();
         let mut reason = String::new();

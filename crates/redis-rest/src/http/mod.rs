@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use self::response::Format;
 use crate::{
     auth::Auth,
+    backend::{ReplyBudget, ReplyLimits},
     error::GatewayError,
     events::Events,
     policy::{self, Access},
@@ -27,6 +28,7 @@ pub(crate) struct Gateway {
     pub(crate) auth: Auth,
     pub(crate) runner: Runner,
     pub(crate) events: Events,
+    pub(crate) reply_limits: Arc<ReplyLimits>,
     pub(crate) max_body_bytes: usize,
     pub(crate) max_commands: usize,
     pub(crate) body_timeout: Duration,
@@ -75,20 +77,22 @@ impl Gateway {
         let access = access?;
         let format = Format::of(&parts.headers)?;
         let body = body?;
+        let budget = ReplyBudget::new(&self.reply_limits);
         match path {
             "" => {
-                let result = self.runner.single(json::single(&body)?, access).await;
-                Ok(response::single(&result, format))
+                let command = json::single(&body)?;
+                let result = self.runner.single(command, access, &budget).await;
+                Ok(response::single(result, format, budget))
             }
             "/pipeline" => {
                 let commands = json::batch(&body, self.max_commands)?;
-                let results = self.runner.pipeline(commands, access).await?;
-                Ok(response::batch(&results, format))
+                let results = self.runner.pipeline(commands, access, &budget).await?;
+                Ok(response::batch(results, format, budget))
             }
             "/multi-exec" => {
                 let commands = json::batch(&body, self.max_commands)?;
-                let results = self.runner.transaction(commands, access).await?;
-                Ok(response::batch(&results, format.for_transaction()))
+                let results = self.runner.transaction(commands, access, &budget).await?;
+                Ok(response::batch(results, format.for_transaction(), budget))
             }
             _ => self.path(parts, &body, format, access).await,
         }
@@ -111,8 +115,9 @@ impl Gateway {
             return Ok(response::event_stream(events));
         }
         let command = url::command(segments, parts.uri.query(), body);
-        let result = self.runner.single(command, access).await;
-        Ok(response::single(&result, format))
+        let budget = ReplyBudget::new(&self.reply_limits);
+        let result = self.runner.single(command, access, &budget).await;
+        Ok(response::single(result, format, budget))
     }
 }
 
@@ -130,7 +135,7 @@ mod tests {
     use super::{Gateway, handle};
     use crate::{
         auth::Auth,
-        backend::{Backend, NodeOptions},
+        backend::{Backend, NodeOptions, ReplyLimits, Restriction},
         events::Events,
         policy::Policy,
         runner::Runner,
@@ -140,7 +145,9 @@ mod tests {
 
     async fn gateway() -> Result<Gateway, String> {
         let timeout = Duration::from_secs(1);
+        let policy = Arc::new(Policy::default());
         let options = NodeOptions {
+            restriction: Restriction::new(Arc::clone(&policy), "token"),
             connections: 1,
             timeout,
             replica_acks: None,
@@ -150,12 +157,13 @@ mod tests {
             runner: Runner {
                 // Nothing listens on port 1.
                 backend: Backend::open("redis://127.0.0.1:1", options).await?,
-                policy: Policy::new("")?,
+                policy,
                 aliases: Aliases::new(1),
                 sync_token: SyncToken::new(),
                 max_bytes: 100,
             },
             events: Events::new(1, watch::channel(false).1),
+            reply_limits: ReplyLimits::new(100, 100, 100),
             max_body_bytes: 100,
             max_commands: 1,
             body_timeout: timeout,

@@ -1,12 +1,14 @@
 //! Builds HTTP responses: the format of a response, its status, headers and body.
 
+use std::sync::Arc;
+
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
 
-use crate::{error::GatewayError, reply, runner::CommandResult};
+use crate::{backend::ReplyBudget, error::GatewayError, reply, runner::CommandResult};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 const OCTET_STREAM: HeaderValue = HeaderValue::from_static("application/octet-stream");
@@ -49,6 +51,13 @@ impl Format {
         }
     }
 
+    fn content_type(self) -> HeaderValue {
+        match self {
+            Self::Text | Self::Base64 => JSON,
+            Self::Resp2 => OCTET_STREAM,
+        }
+    }
+
     /// Returns the format of a response to `/multi-exec`, which is always JSON.
     pub(super) fn for_transaction(self) -> Self {
         if self == Self::Resp2 {
@@ -59,33 +68,87 @@ impl Format {
     }
 }
 
-/// Returns the response to a single command.
-pub(super) fn single(result: &CommandResult, format: Format) -> Response {
+/// Returns the response to a single command. `budget` is that of its reply.
+pub(super) fn single(result: CommandResult, format: Format, budget: Arc<ReplyBudget>) -> Response {
     let status = result
         .as_ref()
         .map_or_else(GatewayError::status, |_| StatusCode::OK);
-    let mut body = Vec::new();
     // Errors of the gateway itself are JSON in every format.
-    let content_type =
-        if format == Format::Resp2 && matches!(result, Ok(_) | Err(GatewayError::Redis(_))) {
-            reply::resp2::result(&mut body, result);
-            OCTET_STREAM
-        } else {
-            reply::json::result(&mut body, result, format == Format::Base64);
-            JSON
-        };
-    with_retry_after(response(status, content_type, body))
+    let format = match &result {
+        Ok(_) | Err(GatewayError::Redis(_)) => format,
+        Err(_) => Format::Text,
+    };
+    let mut body = Vec::new();
+    append(&mut body, &result, format);
+    drop(result);
+    let limit = budget.limits().request;
+    if body.len() > limit && status == StatusCode::OK {
+        return error(&GatewayError::RepliesTooLarge { limit });
+    }
+    let body = charged(body, budget);
+    with_retry_after(response(status, format.content_type(), body))
 }
 
 /// Returns the response to a pipeline or transaction, which is 200 even if every command failed.
-pub(super) fn batch(results: &[CommandResult], format: Format) -> Response {
+/// `budget` is that of the replies. The JSON of a reply may be longer than the reply, so the limit
+/// applies to it too.
+pub(super) fn batch(
+    results: Vec<CommandResult>,
+    format: Format,
+    budget: Arc<ReplyBudget>,
+) -> Response {
+    let limit = budget.limits().request;
+    let is_json = format != Format::Resp2;
     let mut body = Vec::new();
-    if format == Format::Resp2 {
-        reply::resp2::results(&mut body, results);
-        return response(StatusCode::OK, OCTET_STREAM, body);
+    if is_json {
+        body.push(b'[');
     }
-    reply::json::results(&mut body, results, format == Format::Base64);
-    response(StatusCode::OK, JSON, body)
+    // Frees each reply after its encoding.
+    for (index, result) in results.into_iter().enumerate() {
+        if is_json && index > 0 {
+            body.push(b',');
+        }
+        let start = body.len();
+        append(&mut body, &result, format);
+        if body.len() > limit && result.is_ok() {
+            body.truncate(start);
+            let error = GatewayError::RepliesTooLarge { limit };
+            append(&mut body, &Err(error), format);
+        }
+    }
+    if is_json {
+        body.push(b']');
+    }
+    let body = charged(body, budget);
+    response(StatusCode::OK, format.content_type(), body)
+}
+
+fn append(body: &mut Vec<u8>, result: &CommandResult, format: Format) {
+    match format {
+        Format::Resp2 => reply::resp2::result(body, result),
+        Format::Text | Format::Base64 => {
+            reply::json::result(body, result, format == Format::Base64);
+        }
+    }
+}
+
+/// Charges a response body to a budget until the client has received it.
+fn charged(mut body: Vec<u8>, budget: Arc<ReplyBudget>) -> Bytes {
+    struct Charged {
+        body: Vec<u8>,
+        _budget: Arc<ReplyBudget>,
+    }
+    impl AsRef<[u8]> for Charged {
+        fn as_ref(&self) -> &[u8] {
+            &self.body
+        }
+    }
+    body.shrink_to_fit();
+    budget.set(body.len());
+    Bytes::from_owner(Charged {
+        body,
+        _budget: budget,
+    })
 }
 
 /// Returns the response to a request that failed as a whole.
@@ -158,8 +221,8 @@ fn with_retry_after(mut response: Response) -> Response {
     response
 }
 
-fn response(status: StatusCode, content_type: HeaderValue, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn response(status: StatusCode, content_type: HeaderValue, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response
         .headers_mut()

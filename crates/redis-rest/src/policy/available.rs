@@ -233,18 +233,35 @@ const MODULE_PREFIXES: [&str; 7] = ["BF.", "CF.", "CMS.", "JSON.", "TDIGEST.", "
 
 /// The subcommands of `CLUSTER` that only read.
 const CLUSTER_SUBCOMMANDS: [&str; 11] = [
-    "COUNTKEYSINSLOT",
-    "GETKEYSINSLOT",
-    "HELP",
-    "INFO",
-    "KEYSLOT",
-    "LINKS",
-    "MYID",
-    "NODES",
-    "REPLICAS",
-    "SHARDS",
-    "SLOTS",
+    "CLUSTER|COUNTKEYSINSLOT",
+    "CLUSTER|GETKEYSINSLOT",
+    "CLUSTER|HELP",
+    "CLUSTER|INFO",
+    "CLUSTER|KEYSLOT",
+    "CLUSTER|LINKS",
+    "CLUSTER|MYID",
+    "CLUSTER|NODES",
+    "CLUSTER|REPLICAS",
+    "CLUSTER|SHARDS",
+    "CLUSTER|SLOTS",
 ];
+
+/// Returns the names of all available commands but those of modules, with subcommands as `ACL|WHOAMI`.
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    let cluster = CLUSTER_SUBCOMMANDS.iter();
+    COMMANDS
+        .iter()
+        .chain(cluster)
+        .chain(&["ACL|WHOAMI", "MEMORY|USAGE"])
+        .copied()
+}
+
+/// Returns whether `name` is that of an available command of a module.
+pub(super) fn is_of_module(name: &str) -> bool {
+    MODULE_PREFIXES
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
 
 /// Returns whether a command is available. `name` is its name in upper case.
 pub(super) fn contains(name: &str, command: &Command) -> bool {
@@ -253,13 +270,9 @@ pub(super) fn contains(name: &str, command: &Command) -> bool {
         "MEMORY" => command.argument_is(1, "USAGE"),
         "CLUSTER" => CLUSTER_SUBCOMMANDS
             .iter()
+            .filter_map(|name| name.split('|').nth(1))
             .any(|subcommand| command.argument_is(1, subcommand)),
-        _ => {
-            COMMANDS.binary_search(&name).is_ok()
-                || MODULE_PREFIXES
-                    .iter()
-                    .any(|prefix| name.starts_with(prefix))
-        }
+        _ => COMMANDS.binary_search(&name).is_ok() || is_of_module(name),
     }
 }
 

@@ -19,6 +19,10 @@ pub(crate) enum Access {
 const CONTAINERS: [&str; 8] = [
     "ACL", "CLUSTER", "CONFIG", "DEBUG", "LATENCY", "MEMORY", "MODULE", "SLOWLOG",
 ];
+/// Commands that the gateway itself sends. A script cannot call those that it could misuse.
+const OWN_COMMANDS: [&str; 8] = [
+    "ASKING", "AUTH", "DISCARD", "EXEC", "HELLO", "MULTI", "PING", "WAIT",
+];
 /// Maximum length of a name in an error message, in characters, as in Redis.
 const MAX_NAME: usize = 128;
 
@@ -28,6 +32,8 @@ pub(crate) struct Policy {
     /// Commands, and subcommands as `CONFIG|GET`, that are available besides the default ones. In
     /// upper case.
     allowed: HashSet<String>,
+    /// Whether the read-only token allows scripts that only read.
+    read_only_scripts: bool,
 }
 
 impl Policy {
@@ -36,7 +42,7 @@ impl Policy {
     /// # Errors
     ///
     /// Returns a message if the list contains a command that cannot run on a shared connection.
-    pub(crate) fn new(allow_commands: &str) -> Result<Self, String> {
+    pub(crate) fn new(allow_commands: &str, read_only_scripts: bool) -> Result<Self, String> {
         let allowed: HashSet<String> = allow_commands
             .split(',')
             .map(|entry| entry.trim().to_ascii_uppercase())
@@ -51,7 +57,10 @@ impl Policy {
                 ));
             }
         }
-        Ok(Self { allowed })
+        Ok(Self {
+            allowed,
+            read_only_scripts,
+        })
     }
 
     /// Rejects a command that cannot run on a shared connection, that the access does not include, or
@@ -71,10 +80,42 @@ impl Policy {
         let is_available = available::contains(name, command);
         match access {
             Access::ReadOnly if !is_available => Err(no_permission(name)),
+            // A script can block Redis, and list keys.
+            Access::ReadOnly if runs_script(name) && !self.read_only_scripts => {
+                Err(no_permission(name))
+            }
             Access::ReadOnly => check_permission(name, access),
             Access::Full if is_available || self.allows(name, command) => Ok(()),
             Access::Full => Err(not_available(name, command)),
         }
+    }
+
+    /// Returns the rules of a Redis user, after `-@all`, that may run the available commands and those
+    /// that the gateway itself sends. `known` are the commands of the server, in upper case: Redis
+    /// refuses rules for other ones.
+    pub(crate) fn acl_rules(&self, known: &HashSet<String>) -> Vec<String> {
+        let is_known = |name: &&str| known.contains(name.split('|').next().unwrap_or_default());
+        let mut rules: Vec<String> = available::names()
+            .chain(OWN_COMMANDS)
+            .chain(self.allowed.iter().map(String::as_str))
+            .filter(is_known)
+            .chain(
+                known
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|name| available::is_of_module(name)),
+            )
+            .map(|name| format!("+{}", name.to_ascii_lowercase()))
+            .collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    /// Returns whether `ALLOW_COMMANDS` contains `name`, such as `CONFIG|GET`, or its container.
+    pub(crate) fn allows_name(&self, name: &str) -> bool {
+        let container = name.split('|').next().unwrap_or_default();
+        self.allowed.contains(name) || self.allowed.contains(container)
     }
 
     /// Returns whether `ALLOW_COMMANDS` contains a command or its subcommand.
@@ -158,6 +199,14 @@ pub(crate) fn check_permission(name: &str, access: Access) -> Result<(), Gateway
         }
         Access::ReadOnly => Err(no_permission(name)),
     }
+}
+
+/// Returns whether a command runs a script or a function.
+pub(crate) fn runs_script(name: &str) -> bool {
+    matches!(
+        name,
+        "EVAL" | "EVALSHA" | "EVALSHA_RO" | "EVAL_RO" | "FCALL" | "FCALL_RO"
+    )
 }
 
 /// Returns whether a command is known to only read.

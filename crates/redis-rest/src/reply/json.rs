@@ -21,11 +21,6 @@ pub(crate) fn result(out: &mut Vec<u8>, result: &CommandResult, base64: bool) {
     }
 }
 
-/// Appends `[{"result":…},{"error":"…"}]`.
-pub(crate) fn results(out: &mut Vec<u8>, results: &[CommandResult], base64: bool) {
-    list(out, results, |out, each| result(out, each, base64));
-}
-
 /// Appends `{"error":"…"}`.
 pub(crate) fn error(out: &mut Vec<u8>, message: &str) {
     out.extend_from_slice(b"{\"error\":");

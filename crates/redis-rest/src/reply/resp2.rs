@@ -12,13 +12,6 @@ pub(crate) fn result(out: &mut Vec<u8>, result: &CommandResult) {
     }
 }
 
-/// Appends the results of a pipeline, one after the other.
-pub(crate) fn results(out: &mut Vec<u8>, results: &[CommandResult]) {
-    for each in results {
-        result(out, each);
-    }
-}
-
 fn write(out: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Int(number) => line(out, b':', itoa::Buffer::new().format(*number).as_bytes()),

@@ -26,8 +26,15 @@ pub use self::open_files::raise_open_file_limit;
 use self::{activity::Timeouts, admission::Admission};
 
 use crate::{
-    auth::Auth, backend::Backend, config::Config, events::Events, http::Gateway, policy::Policy,
-    runner::Runner, script::Aliases, sync_token::SyncToken,
+    auth::Auth,
+    backend::{Backend, ReplyLimits},
+    config::Config,
+    events::Events,
+    http::Gateway,
+    policy::Policy,
+    runner::Runner,
+    script::Aliases,
+    sync_token::SyncToken,
 };
 
 /// Maximum number of script aliases, at about 200 bytes each.
@@ -61,12 +68,15 @@ impl Server {
         // For MONITOR over TLS, the client library uses the default provider of the process and
         // panics without one. An error means that the process already has a default.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let policy = Policy::new(&config.allow_commands)?;
+        let policy = Arc::new(Policy::new(
+            &config.allow_commands,
+            config.readonly_scripts,
+        )?);
         let unusable =
             |error: io::Error| format!("LISTEN={} cannot be used: {error}", config.listen);
         let listener = TcpListener::bind(&config.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
-        let backend = Backend::open(&config.redis_url, config.node_options()).await?;
+        let backend = Backend::open(&config.redis_url, config.node_options(&policy)).await?;
         let (stopping, stopping_receiver) = watch::channel(false);
         let gateway = Gateway {
             auth: Auth::new(&config.token, &config.readonly_token, config.query_token),
@@ -78,6 +88,11 @@ impl Server {
                 max_bytes: config.max_command_bytes,
             },
             events: Events::new(config.max_streams, stopping_receiver),
+            reply_limits: ReplyLimits::new(
+                config.max_command_bytes,
+                config.max_reply_bytes,
+                config.max_total_reply_bytes,
+            ),
             max_body_bytes: config.max_body_bytes,
             max_commands: config.max_commands,
             body_timeout: config.timeout(),

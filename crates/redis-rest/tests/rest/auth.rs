@@ -196,3 +196,65 @@ async fn newline_after_token_is_ignored() {
     let gateway = Gateway::with(|config| config.token = format!("{TOKEN}\n")).await;
     assert_eq!(gateway.get("/ping").await, ok("PONG"));
 }
+
+const SCRIPT_COMMANDS: [&str; 3] = [
+    r#"["EVAL_RO","return 1","0"]"#,
+    r#"["EVALSHA_RO","e0e1f9fabfc9d4800c877a703b823ac0578ff8db","0"]"#,
+    r#"["FCALL_RO","nosuch","0"]"#,
+];
+
+/// A script can block Redis, and list keys.
+#[tokio::test]
+async fn read_only_token_runs_no_scripts() {
+    let gateway = Gateway::with(|config| config.readonly_token = "a-second-token".into()).await;
+    for command in SCRIPT_COMMANDS {
+        let name = command.split('"').nth(1).unwrap().to_lowercase();
+        let error = format!(
+            "NOPERM this user has no permissions to run the '{name}' command or its subcommand"
+        );
+        let batch: &'static str = format!("[{command}]").leak();
+        assert_eq!(
+            send_read_only(&gateway, "/", command).await,
+            failed(400, &error)
+        );
+        assert_eq!(
+            send_read_only(&gateway, "/pipeline", batch).await,
+            (200, json!([{ "error": error }]))
+        );
+        assert_eq!(
+            send_read_only(&gateway, "/multi-exec", batch).await,
+            failed(400, &error)
+        );
+    }
+}
+
+#[tokio::test]
+async fn read_only_scripts_can_be_enabled() {
+    let gateway = Gateway::with(|config| {
+        config.readonly_token = "a-second-token".into();
+        config.readonly_scripts = true;
+    })
+    .await;
+    assert_eq!(
+        send_read_only(&gateway, "/", SCRIPT_COMMANDS[0]).await,
+        ok(1)
+    );
+    assert_eq!(
+        send_read_only(
+            &gateway,
+            "/evalsha_ro/e0e1f9fabfc9d4800c877a703b823ac0578ff8db/0",
+            ""
+        )
+        .await,
+        ok(1)
+    );
+    assert_eq!(
+        send_read_only(&gateway, "/", SCRIPT_COMMANDS[2]).await,
+        failed(400, "ERR Function not found")
+    );
+    let error = "NOPERM this user has no permissions to run the 'eval' command or its subcommand";
+    assert_eq!(
+        send_read_only(&gateway, "/", r#"["EVAL","return 1","0"]"#).await,
+        failed(400, error)
+    );
+}

@@ -197,3 +197,84 @@ async fn aborted_request_does_not_affect_others() {
     send_incomplete_body(&gateway, true).await;
     assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
 }
+
+fn replies_too_large(limit: usize) -> serde_json::Value {
+    json!({"error": format!("ERR max size of the replies to a request exceeded. Limit: {limit} bytes. The command has run")})
+}
+
+/// Replies that do not fit fail, and the others arrive. The next request has the whole limit.
+#[tokio::test]
+async fn pipeline_replies_share_a_limit() {
+    let gateway = Gateway::with(|config| config.max_reply_bytes = 1200).await;
+    let long = json!(["ECHO", "x".repeat(600)]);
+    let short = json!(["ECHO", "y"]);
+    let results = json!([
+        {"result": "x".repeat(600)}, replies_too_large(1200), {"result": "y"}
+    ]);
+    let commands = json!([long, long, short]);
+    for _ in 0..3 {
+        assert_eq!(
+            gateway.pipeline(commands.clone()).await,
+            (200, results.clone())
+        );
+        assert_eq!(
+            gateway.multi_exec(commands.clone()).await,
+            (200, results.clone())
+        );
+    }
+    let many = json!([
+        "EVAL",
+        "return {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19}",
+        0
+    ]);
+    assert_eq!(gateway.single(many).await, (400, replies_too_large(1200)));
+}
+
+/// Control characters take six bytes of JSON.
+#[tokio::test]
+async fn encoded_replies_share_the_limit() {
+    let gateway = Gateway::with(|config| config.max_reply_bytes = 1000).await;
+    let control = json!(["ECHO", "\u{1}".repeat(200)]);
+    assert_eq!(
+        gateway.single(control.clone()).await,
+        (400, replies_too_large(1000))
+    );
+    let results = json!([{"result": "a"}, replies_too_large(1000), {"result": "a"}]);
+    let commands = json!([["ECHO", "a"], control, ["ECHO", "a"]]);
+    assert_eq!(gateway.pipeline(commands).await, (200, results));
+}
+
+/// The limit of all requests includes responses that their clients have not read yet.
+#[tokio::test]
+async fn unread_responses_count_for_all_requests() {
+    let gateway = Gateway::with(|config| config.max_total_reply_bytes = 9_000_000).await;
+    let key = prefix();
+    let value = "x".repeat(8_000_000);
+    let set = json!(["SETEX", key, 100, value]);
+    assert_eq!(gateway.single(set).await, ok("OK"));
+    let get = json!(["GET", key]);
+    let address = gateway.url.strip_prefix("http://").unwrap();
+    let mut unread = TcpStream::connect(address).await.unwrap();
+    let body = get.to_string();
+    let request = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nauthorization: {TOKEN}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    unread.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0];
+    unread.read_exact(&mut first).await.unwrap();
+    let error = "ERR max size of the replies to all requests exceeded. Limit: 9000000 bytes. The command has run";
+    let response = send(gateway.request(Method::POST, "/").body(body)).await;
+    assert_eq!(response.header("retry-after"), "1");
+    assert_eq!(response.json(), failed(503, error));
+    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+    drop(unread);
+    let read = async {
+        while gateway.single(get.clone()).await != (200, json!({"result": value})) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), read)
+        .await
+        .expect("the memory is free again");
+}

@@ -27,6 +27,7 @@ mod process;
 mod refused_commands;
 mod resp2;
 mod robustness;
+mod script_limits;
 mod scripts;
 mod single_command;
 mod support;

@@ -18,7 +18,10 @@ use super::{
     topology::{Topology, host},
 };
 use crate::{
-    backend::node::{Node, NodeOptions},
+    backend::{
+        node::{Node, NodeOptions},
+        reply_budget::ReplyBudget,
+    },
     error::error_line,
 };
 
@@ -56,11 +59,11 @@ impl Discovery {
         let seed_options = NodeOptions {
             connections: 1,
             replica_acks: None,
-            ..options
+            ..options.clone()
         };
         let seeds: Vec<_> = seeds
             .into_iter()
-            .map(|seed| Arc::new(Node::open(seed, seed_options)))
+            .map(|seed| Arc::new(Node::open(seed, seed_options.clone())))
             .collect();
         join_all(seeds.iter().map(|seed| seed.first_attempt())).await;
         let discovery = Arc::new(Self {
@@ -123,7 +126,7 @@ impl Discovery {
         let Some(newest) = newest else {
             return;
         };
-        let topology = Topology::new(newest, &current, &self.seed_info, self.options);
+        let topology = Topology::new(newest, &current, &self.seed_info, &self.options);
         let attempts = topology.primaries().iter().map(|node| node.first_attempt());
         // A node that takes longer is used as soon as it is connected.
         let _ = timeout(NODE_TIMEOUT, join_all(attempts)).await;
@@ -156,7 +159,9 @@ async fn cluster_nodes(node: &Node) -> Option<ClusterNodes> {
     command.arg("NODES");
     let mut pipeline = Pipeline::new();
     pipeline.add_command(command);
-    let sent = timeout(NODE_TIMEOUT, node.send(pipeline)).await.ok()?;
+    let sent = timeout(NODE_TIMEOUT, node.send(pipeline, &ReplyBudget::unlimited()))
+        .await
+        .ok()?;
     match sent.replies.ok()?.pop()? {
         Ok(Value::BulkString(text)) => {
             ClusterNodes::parse(str::from_utf8(&text).ok()?, host(node.info().addr())?)

@@ -15,6 +15,7 @@ use crate::{
     backend::{
         Reply,
         node::{Node, Sent},
+        reply_budget::ReplyBudget,
     },
     command::arguments_of,
     error::{GatewayError, error_line},
@@ -59,6 +60,7 @@ pub(super) async fn send_all(
     topology: &Topology,
     scripts: &ScriptCache,
     turn: usize,
+    budget: &Arc<ReplyBudget>,
     replies: &mut [Reply],
 ) -> Outcome {
     let mut outcome = Outcome::default();
@@ -73,7 +75,7 @@ pub(super) async fn send_all(
         }
     }
     let sent = join_all(batches.into_iter().map(|batch| async {
-        let sent = batch.node.send(batch.pipeline).await;
+        let sent = batch.node.send(batch.pipeline, budget).await;
         (batch.node, batch.entries, sent)
     }));
     for (node, entries, sent) in sent.await {

@@ -46,6 +46,7 @@ use super::{
     Reply,
     message_stream::{MessageStream, StreamKind},
     node::{Node, NodeOptions},
+    reply_budget::ReplyBudget,
 };
 use crate::{command::Command, error::GatewayError};
 
@@ -77,7 +78,11 @@ impl Cluster {
     }
 
     /// Runs each command independently. An unreachable node fails only its own commands.
-    pub(super) async fn pipeline(&self, commands: Vec<Command>) -> Vec<Reply> {
+    pub(super) async fn pipeline(
+        &self,
+        commands: Vec<Command>,
+        budget: &Arc<ReplyBudget>,
+    ) -> Vec<Reply> {
         let initial_topology = self.discovery.current();
         let plan = Plan::new(commands, &initial_topology, &self.scripts);
         let mut commands = plan.commands;
@@ -86,8 +91,15 @@ impl Cluster {
         while !commands.is_empty() {
             let topology = self.discovery.current();
             let turn = self.next_turn();
-            let mut outcome =
-                dispatch::send_all(commands, &topology, &self.scripts, turn, &mut replies).await;
+            let mut outcome = dispatch::send_all(
+                commands,
+                &topology,
+                &self.scripts,
+                turn,
+                budget,
+                &mut replies,
+            )
+            .await;
             commands = std::mem::take(&mut outcome.retries);
             if !commands.is_empty() && !self.prepare_retry(outcome, &topology, &mut retries).await {
                 break;

@@ -43,7 +43,7 @@ impl Topology {
         mut cluster: ClusterNodes,
         previous: &Self,
         seed: &ConnectionInfo,
-        options: NodeOptions,
+        options: &NodeOptions,
     ) -> Self {
         let mut topology = Self::empty();
         let key = |primary: &Primary| {
@@ -62,9 +62,9 @@ impl Topology {
             let Some(address) = connection_address(seed.addr(), &primary.addresses) else {
                 continue;
             };
-            let node = connected
-                .cloned()
-                .unwrap_or_else(|| Arc::new(Node::open(seed.clone().set_addr(address), options)));
+            let node = connected.cloned().unwrap_or_else(|| {
+                Arc::new(Node::open(seed.clone().set_addr(address), options.clone()))
+            });
             topology.primaries.push(node);
             for address in primary.addresses {
                 topology.by_address.insert(address, index);

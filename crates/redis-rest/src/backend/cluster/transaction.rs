@@ -12,7 +12,7 @@ use super::{
     route::{Route, cross_slot},
 };
 use crate::{
-    backend::{Reply, wait::transaction_replies},
+    backend::{Reply, reply_budget::ReplyBudget, wait::transaction_replies},
     command::Command,
     error::GatewayError,
 };
@@ -23,6 +23,7 @@ impl Cluster {
     pub(in crate::backend) async fn transaction(
         &self,
         commands: Vec<Command>,
+        budget: &Arc<ReplyBudget>,
     ) -> Result<Vec<Value>, GatewayError> {
         let mut target = match slot(&commands)? {
             Some(slot) => Target::Slot(slot),
@@ -50,7 +51,7 @@ impl Cluster {
             for command in &commands {
                 pipeline.add_command(command.clone());
             }
-            let replies = node.send(pipeline).await.replies.map_err(|error| {
+            let replies = node.send(pipeline, budget).await.replies.map_err(|error| {
                 self.discovery.request_refresh();
                 dispatch::with_node_address(error, &node)
             })?;
