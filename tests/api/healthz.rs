@@ -3,6 +3,7 @@
 use test_support::{Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards, until};
 
 use crate::app::TestApp;
+use crate::bodies::with;
 use crate::clock::{day, id, noon, noon_zone};
 use crate::problem::store_unavailable;
 use crate::store::Store;
@@ -14,7 +15,8 @@ fn rules() -> Value {
             "member_cap": member_cap, "received": received, "own": own})
     };
     let others = || rule(2, 100, 2, false);
-    json!({"bookmark": others(), "like": others(), "follow": others(), "comment": rule(3, 90, 3, true),
+    let comment = with(rule(3, 90, 3, true), json!({"on": true}));
+    json!({"bookmark": others(), "like": others(), "follow": others(), "comment": comment,
         "visit": {"points": 1, "once": "day", "undo": false, "by": "user", "member_cap": 200, "own": true},
         "publish": {"points": 10, "once": "standing", "undo": true, "by": "service", "own": true}})
 }

@@ -67,6 +67,7 @@ impl Setup {
             rule.others_only = changes["own"]
                 .as_bool()
                 .map_or(rule.others_only, |own| !own);
+            rule.on = changes["on"].as_bool().unwrap_or(rule.on);
             rule.received = number("received").map_or(rule.received, steps);
         };
         for (action, changes) in self.rules.as_object().unwrap() {

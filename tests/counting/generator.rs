@@ -607,8 +607,12 @@ fn boundaries(calendar: &Calendar, now: i64) -> Vec<i64> {
 fn without_races(items: Vec<Item>, content: &Content) -> Vec<Item> {
     let (mut registered, mut received) = (BTreeSet::new(), BTreeSet::new());
     let mut kept = Vec::new();
-    for item in items {
+    for (index, item) in items.into_iter().enumerate() {
         if let Item::Activity(activity) = &item {
+            // Earlier items may change whether the followed user is known.
+            if index > 0 && activity.action == "follow" && !activity.undo {
+                continue;
+            }
             // Paths of one page are one target.
             let (_, _, own) = activity.dedup_key();
             let id = activity.on.clone().unwrap_or(own);

@@ -71,7 +71,7 @@ fn check_item(item: &Value) {
         let service = read(&Caller::Service(Scopes::ALL));
         assert_eq!(
             matches!(service, Err(Error::InvalidRequest(..))),
-            !is_valid(item),
+            !is_valid(item) || !may_have_on(item, config),
             "{item}: {service:?}"
         );
         check_service(item, &service, config);
@@ -85,6 +85,15 @@ fn check_item(item: &Value) {
             check_user(item, user.as_deref(), &outcome, &service);
         }
     }
+}
+
+/// Returns whether the rule of an action, if there is one, allows the field `on`.
+fn may_have_on(item: &Value, config: &Config) -> bool {
+    let at = item["at"].as_str().and_then(Instant::parse).unwrap_or(NOW);
+    let rule = config
+        .rules
+        .get(item["action"].as_str().unwrap_or_default(), at);
+    item.get("on").is_none() || item["undo"] == true || rule.is_none_or(|rule| rule.on)
 }
 
 /// Returns whether an activity is valid by the documentation.
@@ -265,7 +274,7 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
 fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
-    plan.add(activity, rule, &Registrations::new());
+    plan.add(activity, rule, &Registrations::default());
     let pipeline = Pipeline::new(vec![plan.call(true, &Definitions::default())]);
     let arguments = checked_arguments(&config.prefix, &pipeline);
     let record = format!("{}:{}", activity.action, activity.target);

@@ -1321,7 +1321,7 @@ export interface components {
             at?: string;
             /** @description Groups on whose boards the activity also counts. Requires a service key; with a user token, the groups come from the token. */
             groups?: components["schemas"]["Id"][];
-            /** @description The target that receives points, if it is not `target`: the post of a comment whose own id is `target`. Without boards of content it has no effect. */
+            /** @description The target that receives points, if it is not `target`: the post of a comment whose own id is `target`. Only for a `comment`, and for actions whose rule has `on`. Without boards of content, and in an undo, it has no effect. */
             on?: components["schemas"]["TargetId"];
             /** @description The author with whom the target that receives is registered, if it has none. Requires a service key with the scope `content`. */
             author?: components["schemas"]["UserId"];
@@ -1333,7 +1333,7 @@ export interface components {
              */
             outcome: "counted" | "duplicate" | "undone" | "nothing-to-undo" | "capped" | "stale" | "queued";
             /**
-             * @description Why the activity did not count, if `outcome` is `capped`. `own-target`: the target is the user's own id.
+             * @description Why the activity did not count, if `outcome` is `capped`. `own-target`: `target` or `on` is the user's own id, or by the user.
              * @enum {unknown}
              */
             reason?: "daily-cap" | "cooldown" | "own-target";
@@ -2207,6 +2207,11 @@ export interface components {
             received?: number;
             /** @description Whether it counts if the target is the user, or is by the user. */
             own: boolean;
+            /**
+             * @description Present if an activity may name another target that receives, in `on`.
+             * @constant
+             */
+            on?: true;
         };
         Status: {
             version: components["schemas"]["Version"];

@@ -12,9 +12,10 @@ fn names(round: usize) -> [String; 5] {
     ["post", "author", "one", "two", "three"].map(|name| format!("{name}-{round}"))
 }
 
-/// Sends activities after which a target has 5 points, and its author 7.
+/// Sends activities after which a target has 5 points, and its author, who has a profile, 7.
 async fn act(app: &TestApp, round: usize) {
     let [post, author, one, two, three] = &names(round);
+    app.set_name(author, "Ada").await;
     let array = json!([
         like(one, post),
         like(two, post),

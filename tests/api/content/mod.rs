@@ -179,7 +179,8 @@ async fn boards_of_content_are_off_by_default() {
         let response = app.without_key().put(path, &body).await;
         response.assert_status(401);
     }
-    let body = with(like("42", "post-7"), json!({"on": "post-8", "author": "9"}));
+    let comment = activity("42", "comment", "c-1");
+    let body = with(comment, json!({"on": "post-8", "author": "9"}));
     app.outcome(body, "counted").await;
     assert!(!app.store().keys().iter().any(|key| key == "t"));
 }
@@ -247,6 +248,7 @@ async fn erased_user_leaves_what_others_received() {
     let app = start();
     register(&app, "post-7", json!({"author": "9"})).await;
     app.count("42", "like", "post-7").await;
+    deliver(&app).await;
     app.outcome(activity("42", "follow", "9"), "counted").await;
     app.erase("42").await;
     assert_boards(&app, &[("post-7", 2)], &[("9", 4)]).await;

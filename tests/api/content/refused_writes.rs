@@ -17,7 +17,10 @@ async fn retry_completes_refused_writes() {
         undo(like("44", "post-6")),
         activity("44", "follow", "9"),
     ]);
-    let before = with(like("44", "post-6"), json!({"author": "8"}));
+    let before = json!([
+        with(like("44", "post-6"), json!({"author": "8"})),
+        activity("9", "visit", "/"),
+    ]);
     let mut store = app.store();
     app.send_activity(like("42", "claim"))
         .await

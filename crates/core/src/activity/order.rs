@@ -49,6 +49,7 @@ mod tests {
         member_cap: None,
         cooldown: None,
         own: true,
+        on: true,
         received: 0,
     };
 

@@ -75,6 +75,14 @@ impl ActivityReader<'_> {
         if rule.service_only {
             caller.require_service(&format!("send the action {}", activity.action))?;
         }
+        // An undo takes back what its record says.
+        if activity.on.is_some() && !rule.on && !activity.undo {
+            let action = &activity.action;
+            return Err(Error::field(
+                "/on",
+                format!("is not allowed for {action}, by its rule: its own target receives"),
+            ));
+        }
         check_undo(activity, rule)
     }
 

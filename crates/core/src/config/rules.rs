@@ -42,6 +42,9 @@ pub struct Rule {
     /// Whether it counts if the target is the user's own id or, with boards of content, what the user is
     /// the author of.
     pub own: bool,
+    /// Whether an activity may name another target that receives: its own target is a thing of its own, such as a
+    /// comment.
+    pub on: bool,
     /// Points that the target and its author receive on boards of content and of authors, in smallest
     /// steps: 0 to [`Layout::max_points`].
     pub received: u64,
@@ -72,6 +75,8 @@ pub struct RuleView {
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<Points>,
     own: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    on: bool,
 }
 
 impl RuleView {
@@ -90,6 +95,7 @@ impl RuleView {
             cooldown: rule.cooldown,
             received: Some(rule.received).filter(|steps| *steps > 0).map(points),
             own: rule.own,
+            on: rule.on,
         }
     }
 }
@@ -189,6 +195,7 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
         member_cap: Some(member_cap * unit),
         cooldown: None,
         own: true,
+        on: false,
         received: 0,
     };
     let others = Rule {
@@ -197,6 +204,7 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
         ..standing(2, 100)
     };
     let comment = Rule {
+        on: true,
         received: 3 * unit,
         ..standing(3, 90)
     };
@@ -301,6 +309,7 @@ fn parse_rule(
         "member_cap",
         "cooldown",
         "own",
+        "on",
         "received",
         "from",
     ];
@@ -322,13 +331,15 @@ fn parse_rule(
         Some(Some("standing")) => Once::Standing,
         Some(_) => return Err(error(".once must be \"day\" or \"standing\"")),
     };
-    let undo = match changes.get("undo") {
-        None => base.map_or(once == Once::Standing, |base| {
-            base.undo && once == Once::Standing
-        }),
-        Some(Value::Bool(undo)) => *undo,
-        Some(_) => return Err(error(".undo must be true or false")),
+    let flag = |field: &str, default: bool| match changes.get(field) {
+        None => Ok(default),
+        Some(Value::Bool(flag)) => Ok(*flag),
+        Some(_) => Err(error(&format!(".{field} must be true or false"))),
     };
+    let undo = flag(
+        "undo",
+        once == Once::Standing && base.is_none_or(|base| base.undo),
+    )?;
     if undo && once == Once::Day {
         return Err(error(".undo: what counts once per day cannot be undone"));
     }
@@ -343,11 +354,8 @@ fn parse_rule(
         Some(Some(seconds @ 1..=31_536_000)) => Some(seconds),
         Some(_) => return Err(error(".cooldown must be whole seconds, 1 to 31536000")),
     };
-    let own = match changes.get("own").map(Value::as_bool) {
-        None => base.is_none_or(|base| base.own),
-        Some(Some(own)) => own,
-        Some(None) => return Err(error(".own must be true or false")),
-    };
+    let own = flag("own", base.is_none_or(|base| base.own))?;
+    let on = flag("on", base.is_some_and(|base| base.on))?;
     let (daily_cap, member_cap) = (steps("daily_cap", 1)?, steps("member_cap", 1)?);
     let received = steps("received", 0)?;
     Ok(Rule {
@@ -361,6 +369,7 @@ fn parse_rule(
         member_cap: member_cap.or(base.and_then(|base| base.member_cap)),
         cooldown,
         own,
+        on,
         received: received.unwrap_or(base.map_or(0, |base| base.received)),
     })
 }

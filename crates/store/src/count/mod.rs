@@ -26,8 +26,8 @@ use crate::targets;
 use activity_rank_core::activity::{
     Counted, EventStandingView, Outcome, RuledActivity, StandingView,
 };
-use activity_rank_core::board::{board_name, event_board_name};
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::board::{BoardKind, board_name, event_board_name};
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
@@ -62,7 +62,7 @@ pub async fn count_one(
     let (config, (activity, rule)) = (&deployment.config, ruled);
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
-    let registrations = read_registrations(deployment, &[ruled]).await?;
+    let registrations = read_receivers(deployment, &[ruled]).await?;
     plan.add(activity, *rule, &registrations);
     apply_one(deployment, plan, also, standings).await
 }
@@ -98,7 +98,7 @@ pub async fn count_all(
     let ruled: Vec<&RuledActivity> = items.iter().flatten().collect();
     let users: Vec<&str> = ruled.iter().map(|(one, _)| one.user.as_str()).collect();
     let shards = config.indexes_by_shard(&users);
-    let registrations = read_registrations(deployment, &ruled).await?;
+    let registrations = read_receivers(deployment, &ruled).await?;
     let mut plans = Vec::new();
     for (shard, indexes) in &shards {
         let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
@@ -218,17 +218,21 @@ async fn rank_standings(
     Ok(())
 }
 
-/// Reads the registrations of the targets that receive points for activities, where they may lie on other shards.
-async fn read_registrations(
+/// Reads what is known of those who may receive points for activities, where they may lie on other shards.
+async fn read_receivers(
     deployment: &Deployment,
     activities: &[&RuledActivity],
 ) -> Result<Registrations, Error> {
     let config = &deployment.config;
-    let mut ids = Vec::new();
+    let (mut ids, mut users) = (Vec::new(), Vec::new());
     if config.shards > 1 {
         for (activity, rule) in activities.iter().filter(|(activity, _)| !activity.undo) {
-            if let Receiver::Target(id) = plan::receiver(config, activity, *rule) {
-                ids.push(id);
+            match plan::receiver(config, activity, *rule) {
+                Receiver::Target(id) => ids.push(id),
+                Receiver::User(id) => {
+                    users.push((id, deployment.calendar.date_at(activity.at)));
+                }
+                Receiver::None | Receiver::Recorded(_) => {}
             }
         }
         ids.sort_unstable();
@@ -236,7 +240,40 @@ async fn read_registrations(
     }
     let named: Vec<&str> = ids.iter().map(String::as_str).collect();
     let registrations = targets::read_registrations(deployment, &named).await?;
-    Ok(ids.into_iter().zip(registrations).collect())
+    Ok(Registrations {
+        targets: ids.into_iter().zip(registrations).collect(),
+        unknown: without_known(deployment, users).await?,
+    })
+}
+
+/// Returns the users who have neither a profile nor points in the longest periods that contain the day.
+async fn without_known(
+    deployment: &Deployment,
+    mut users: Vec<(String, Date)>,
+) -> Result<Vec<(String, Date)>, Error> {
+    let config = &deployment.config;
+    let mut commands = Vec::new();
+    for (user, date) in &users {
+        let keys = deployment.keys_of(user);
+        commands.push(Command::new("HGET").arg(&keys.users()).arg(user));
+        let of_user = config.periods.last();
+        let of_user = of_user.map(|period| keys.board(*period, *date, None));
+        let of_author = config.content_periods.last();
+        let of_author =
+            of_author.map(|period| keys.received_board(BoardKind::Authors, *period, *date));
+        for board in [of_user, of_author] {
+            let board = board.unwrap_or_default();
+            commands.push(Command::new("ZSCORE").arg(&board).arg(user));
+        }
+    }
+    if let Some((first, _)) = users.first() {
+        let keys = deployment.keys_of(first);
+        let replies = deployment.run_commands(&keys, commands).await?;
+        let mut values = replies.chunks(3);
+        let is_unknown = |values: &[Reply]| values.iter().all(|value| value.some().is_none());
+        users.retain(|_| values.next().is_some_and(is_unknown));
+    }
+    Ok(users)
 }
 
 /// Applies the plans of several shards: all in one request, and a second request for the ones that

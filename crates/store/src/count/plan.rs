@@ -9,7 +9,7 @@ use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::COUNT;
 use activity_rank_core::activity::{Activity, Outcome};
-use activity_rank_core::calendar::{Calendar, Instant};
+use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::config::{ADJUST, Config, Once, Rule};
 use activity_rank_core::content::{StoredTarget, checked_id};
 use activity_rank_core::error::Error;
@@ -18,8 +18,14 @@ use activity_rank_core::history;
 use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
 
-/// The registrations of targets, as they were read before the call.
-pub type Registrations = Vec<(String, Option<StoredTarget>)>;
+/// The possible receivers of points on other shards, as they were read before the call.
+#[derive(Default)]
+pub struct Registrations {
+    /// The registrations of targets.
+    pub targets: Vec<(String, Option<StoredTarget>)>,
+    /// Followed users who have neither a profile nor points, and the day of the activity.
+    pub unknown: Vec<(String, Date)>,
+}
 
 /// The operations of one call, all of users of one shard.
 pub struct Plan<'a> {
@@ -97,7 +103,7 @@ impl<'a> Plan<'a> {
         outcomes.iter().any(changed)
     }
 
-    /// Appends an activity. With several shards, `registrations` has the target that receives points for it.
+    /// Appends an activity. With several shards, `registrations` has what is known of the receiver of points for it.
     pub fn add(&mut self, activity: &Activity, rule: Rule, registrations: &Registrations) {
         let date = self.calendar.date_at(activity.at);
         let today = self.calendar.date_at(self.now);
@@ -108,11 +114,17 @@ impl<'a> Plan<'a> {
             Receiver::Target(_) => author_of(self.config, activity),
             Receiver::None | Receiver::User(_) | Receiver::Recorded(_) => None,
         };
+        if let Receiver::User(id) = &receiver
+            && registrations.unknown.contains(&(id.clone(), date))
+        {
+            receiver = Receiver::None;
+        }
         let (mut claim, mut by_author) = (String::new(), false);
         if self.config.shards > 1
             && let Receiver::Target(id) = &receiver
         {
-            let read = registrations.iter().find(|(read, _)| read == id);
+            let mut targets = registrations.targets.iter();
+            let read = targets.find(|(read, _)| read == id);
             let registered = read.and_then(|(_, registered)| registered.as_ref());
             let known = registered.and_then(|target| target.author.as_ref());
             by_author = known.or(author.as_ref()) == Some(&activity.user);
@@ -122,7 +134,8 @@ impl<'a> Plan<'a> {
                 Some(_) | None => receiver = Receiver::None,
             }
         }
-        let own = !rule.own && (activity.target == activity.user || by_author);
+        let named = [Some(&activity.target), activity.on.as_ref()];
+        let own = !rule.own && (named.contains(&Some(&activity.user)) || by_author);
         let verb = match (activity.undo, own, forgotten) {
             (true, _, _) => "undo",
             (false, true, _) => "own",

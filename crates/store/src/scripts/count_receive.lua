@@ -138,7 +138,14 @@ local function find_receipt(operation)
   elseif shard then
     return { number = operation.claim.number, authorship = operation.claim.authorship }
   elseif not receiver.is_target then
-    return { author = receiver, number = '', authorship = '' }
+    -- An id that no user has ranks nowhere.
+    local targets = operation.targets
+    local of_user = boards_of(targets, string.sub(targets.periods, -1), {})[1]
+    local of_author = received_boards(targets, string.sub(targets.content, -1), false)[1]
+    read_boards({ of_user, of_author }, receiver)
+    local is_known = points_on(of_user, receiver) + points_on(of_author, receiver) > 0
+      or redis.call('HEXISTS', KEYS[1], receiver.id) == 1
+    return is_known and { author = receiver, number = '', authorship = '' } or {}
   end
   local registered = read_target(receiver)
   local has_author = registered and registered.author ~= ''

@@ -412,6 +412,9 @@ for _, operation in ipairs(operations) do
   end
   if author then
     want_scores(received_boards(targets, targets.content, false), author)
+    if author == receiver and operation.verb ~= 'undo' then
+      want_scores(boards_of(targets, string.sub(targets.periods, -1), {}), author)
+    end
     if operation.dated or operation.verb == 'undo' and author == receiver then
       want(tombstones, redis.sha1hex(author.id))
     end

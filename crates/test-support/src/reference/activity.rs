@@ -105,6 +105,8 @@ pub struct Rule {
     pub member_cap: Option<u64>,
     /// Whether it does not count if the target is the user.
     pub others_only: bool,
+    /// Whether an activity may name another target that receives.
+    pub on: bool,
     /// The minimum time between two activities that count.
     pub cooldown: Option<i64>,
     /// The points that the target and its author receive.
@@ -138,6 +140,7 @@ impl Rule {
             let rule = Self {
                 member_cap: Some(member_cap * steps),
                 others_only: points == 2,
+                on: name == "comment",
                 received: if (2..=3).contains(&points) {
                     points * steps
                 } else {

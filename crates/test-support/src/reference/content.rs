@@ -283,6 +283,13 @@ impl Content {
         }
     }
 
+    /// Returns what an author has received in the longest period that contains a day.
+    pub(super) fn received(&self, author: &str, date: Date) -> u64 {
+        let boards = self.boards_of(Subject::Authors, date);
+        let board = boards.last().and_then(|board| self.boards.get(board));
+        board.map_or(0, |board| board.points.get(author).copied().unwrap_or(0))
+    }
+
     fn boards_of(&self, subject: Subject, date: Date) -> Vec<ContentBoardId> {
         let board = |period: &&'static str| (subject, *period, period_id(period, date));
         self.periods.iter().map(board).collect()

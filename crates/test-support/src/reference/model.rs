@@ -226,6 +226,7 @@ impl Model {
             return Outcome::Refused("unknown-action");
         };
         match (activity.undo, rule.undo) {
+            (false, _) if activity.on.is_some() && !rule.on => Outcome::Refused("invalid-request"),
             (true, false) => Outcome::Refused("not-undoable"),
             _ if self.frozen.contains(&activity.user) => Outcome::Refused("forbidden"),
             _ if self.is_erased(activity) => Outcome::Stale,
@@ -247,11 +248,21 @@ impl Model {
 
     fn count(&mut self, activity: &Activity, rule: &Rule, now: InstantRange) -> Outcome {
         let (key, user) = (activity.dedup_key(), &activity.user);
-        if rule.others_only && activity.target == *user {
+        let named = [Some(&activity.target), activity.on.as_ref()];
+        if rule.others_only && named.contains(&Some(user)) {
             return Outcome::Capped("own-target");
         }
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let date = self.calendar.date(at.first);
         let receivers = self.content.as_ref();
-        let receivers = receivers.map(|content| content.receivers(activity));
+        let mut receivers = receivers.map(|content| content.receivers(activity));
+        if let Some(receivers) = &mut receivers
+            && receivers.target.is_none()
+        {
+            receivers
+                .author
+                .take_if(|followed| !self.is_known(followed, date));
+        }
         if let Some(receivers) = &receivers
             && rule.others_only
             && receivers.target.is_some()
@@ -259,8 +270,6 @@ impl Model {
         {
             return Outcome::Capped("own-target");
         }
-        let at = activity.at.map_or(now, InstantRange::exact);
-        let date = self.calendar.date(at.first);
         let changed = self.last_change(&key);
         if rule.daily {
             if self.daily.contains(&(date, key.clone())) {
@@ -367,6 +376,15 @@ impl Model {
         *count += 1;
         *points += rule.points as i64;
         Outcome::Counted(rule.points as i64)
+    }
+
+    /// Returns whether a user has points in the longest period that contains a day. Nobody has a profile.
+    fn is_known(&self, user: &str, date: Date) -> bool {
+        let boards = self.boards_of(date, &[]);
+        let content = self.content.iter();
+        let mut received = content.map(|content| content.received(user, date));
+        let points = boards.last().map_or(0, |board| self.points(board, user));
+        points > 0 || received.any(|points| points > 0)
     }
 
     fn undo(&mut self, activity: &Activity, now: InstantRange) -> Outcome {

@@ -73,8 +73,8 @@ class Activity(TypedDict):
     """Groups on whose boards the activity also counts. Requires a service key; with a user token, the groups come from
     the token."""
     on: NotRequired[TargetId]
-    """The target that receives points, if it is not `target`: the post of a comment whose own id is `target`. Without
-    boards of content it has no effect."""
+    """The target that receives points, if it is not `target`: the post of a comment whose own id is `target`. Only for
+    a `comment`, and for actions whose rule has `on`. Without boards of content, and in an undo, it has no effect."""
     author: NotRequired[UserId]
     """The author with whom the target that receives is registered, if it has none. Requires a service key with the
     scope `content`."""
@@ -122,7 +122,8 @@ class Outcome(TypedDict):
     rule rules it out, see `reason`. `stale`: superseded by a later activity, or too old to count. `queued` (in arrays):
     accepted, and counted later."""
     reason: NotRequired[Literal["daily-cap", "cooldown", "own-target"]]
-    """Why the activity did not count, if `outcome` is `capped`. `own-target`: the target is the user's own id."""
+    """Why the activity did not count, if `outcome` is `capped`. `own-target`: `target` or `on` is the user's own id, or
+    by the user."""
     points: float
     """The signed change of the user's points."""
     level_up: NotRequired[Level]
@@ -1141,6 +1142,8 @@ class Rule(TypedDict):
     """Points that the target and its author receive on boards of content and of authors."""
     own: bool
     """Whether it counts if the target is the user, or is by the user."""
+    on: NotRequired[Literal[True]]
+    """Present if an activity may name another target that receives, in `on`."""
 
 
 @final
