@@ -38,6 +38,8 @@ export function writeProject(folder, { storeUrl, storeToken, origins, timeZone }
   edit(join(folder, 'package.json'), (text) => text.replace('"name": "my-activity-rank"', `"name": "${name}"`))
   edit(join(folder, 'wrangler.toml'), (text) =>
     text
+      // The page of the deploy button needs them; without them wrangler creates the resources.
+      .replace(/^(database_name|database_id|id) = .*\n/gm, '')
       .replace('name = "activity-rank"', `name = "${name}"`)
       .replaceAll('"activity-rank-held"', `"${name}-held"`)
       .replaceAll('"activity-rank-dead"', `"${name}-dead"`)

@@ -1,11 +1,12 @@
 // The commands that run in JavaScript: `dev` and `deploy`.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { deploy } from './deploy.mjs'
+import { deploy, deployedSecrets, emptyVariables, STORE_TOKEN } from './deploy.mjs'
 import { dev } from './dev/dev.mjs'
 import { programs } from './programs.mjs'
 import { UserError } from './user_error.mjs'
@@ -15,7 +16,7 @@ import { installWrangler, wranglerOf } from './wrangler.mjs'
 
 const PACKAGE = fileURLToPath(new URL('.', import.meta.url))
 const CONFIG = 'wrangler.toml'
-/** The secrets of a project, which `deploy` uploads. */
+/** The secrets of a new project. `deploy` uploads those that the deployment lacks. */
 const SECRETS = '.secrets.json'
 
 const DEV_HELP = `Runs activity-rank on this machine: Redis, the gateway, the Worker and its cron, until Ctrl-C
@@ -38,7 +39,8 @@ const DEPLOY_HELP = `Deploys the project in this folder to Cloudflare: uploads t
 
 Usage: activity-rank deploy [OPTIONS]
 
-At the first deployment wrangler creates the databases, namespaces and queues that ${CONFIG} binds.
+At the first deployment wrangler creates the databases, namespaces and queues that ${CONFIG} binds. Of the secrets in
+${SECRETS}, it uploads those that the deployment does not have. To change one later: npx wrangler secret put NAME
 
 Options:
   --env NAME      environment of ${CONFIG}
@@ -95,21 +97,65 @@ async function runDeploy(args) {
   if (!wrangler) throw new UserError('wrangler is not installed in this folder. Run: npm install')
   const { env } = options
   const { vars, d1_databases } = await wrangler.readConfig(CONFIG, env)
-  // Workers Builds may have it from the page of the deploy button.
-  if (!vars.UPSTASH_REDIS_REST_URL && !process.env.WORKERS_CI) {
-    throw new UserError(`Set UPSTASH_REDIS_REST_URL under [vars] in ${CONFIG} to the https:// address of your store.`)
+  const command = { wrangler: [process.execPath, wrangler.program], flags: env ? ['--env', env] : [] }
+  // Workers Builds may have them from the page of the deploy button.
+  const isBuild = Boolean(process.env.WORKERS_CI)
+  const empty = isBuild ? [] : emptyVariables(vars, env ? `[env.${env}.vars]` : '[vars]')
+  if (empty.length) throw new UserError(empty.join('\n'))
+  const isDryRun = options['dry-run']
+  const secrets = isBuild ? readSecrets() : { [STORE_TOKEN]: '', ...readSecrets() }
+  const deployed = isBuild || isDryRun ? [] : secretsOf(command)
+  const missing = Object.entries(secrets).filter(([name]) => !deployed.includes(name))
+  const unset = missing.filter(([, value]) => !value).map(([name]) => name)
+  if (unset.length) {
+    const remedies = unset.map((name) =>
+      name === STORE_TOKEN
+        ? `Set ${STORE_TOKEN} in ${SECRETS} to the token of your store.`
+        : `${name} in ${SECRETS} is empty: set it, or remove it.`,
+    )
+    throw new UserError(remedies.join('\n'))
   }
-  const secrets = existsSync(SECRETS) ? ['--secrets-file', SECRETS] : []
-  const status = deploy({
-    wrangler: [process.execPath, wrangler.program],
-    flags: env ? ['--env', env] : [],
-    databases: options['dry-run'] ? [] : d1_databases.map(({ binding }) => binding),
-    upload: [...secrets, ...(options['dry-run'] ? ['--dry-run'] : [])],
-  })
+  const kept = Object.keys(secrets).filter((name) => deployed.includes(name))
+  if (kept.length) {
+    console.log(`The deployment keeps its secrets ${kept.join(', ')}. To change one: npx wrangler secret put NAME`)
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
+  let status
+  try {
+    const file = join(folder, 'secrets.json')
+    writeFileSync(file, JSON.stringify(Object.fromEntries(missing)), { mode: 0o600 })
+    status = deploy({
+      ...command,
+      databases: isDryRun ? [] : d1_databases.map(({ binding }) => binding),
+      upload: [...(missing.length ? ['--secrets-file', file] : []), ...(isDryRun ? ['--dry-run'] : [])],
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
   if (status === 0 && !options['dry-run']) {
     console.log('\nCheck the deployment, with the address above:\n\n  npx activity-rank doctor https://…')
   }
   return status
+}
+
+/** Returns the secrets of the project in this folder. */
+function readSecrets() {
+  if (!existsSync(SECRETS)) return {}
+  try {
+    return /** @type {Record<string, string>} */ (JSON.parse(readFileSync(SECRETS, 'utf8')))
+  } catch {
+    // The message of the parser quotes the file.
+    throw new UserError(`${SECRETS} is not valid JSON.`)
+  }
+}
+
+/** @param {import('./deploy.mjs').Wrangler} command */
+function secretsOf(command) {
+  try {
+    return deployedSecrets(command)
+  } catch (error) {
+    throw new UserError(/** @type {Error} */ (error).message)
+  }
 }
 
 /**

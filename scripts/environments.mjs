@@ -5,6 +5,7 @@ import { unstable_readConfig } from 'wrangler'
 /**
  * @typedef {object} Config
  * @property {string} [name]
+ * @property {Record<string, unknown>} vars
  * @property {{ binding: string, id?: string }[]} kv_namespaces
  * @property {{ binding: string, database_id?: string, migrations_dir?: string }[]} d1_databases
  * @property {{ producers?: { binding: string, queue: string }[], consumers?: Consumer[] }} queues

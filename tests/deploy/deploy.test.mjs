@@ -23,18 +23,35 @@ name = "rank-dev"
 ${database('development', 'ARCHIVE', 'local')}
 [env.preview]
 name = "rank-preview"
+[env.preview.vars]
+UPSTASH_REDIS_REST_URL = "https://redis-preview.example.com"
+ALLOWED_ORIGINS = "https://preview.example.com"
 [env.production]
 name = "rank"
+[env.production.vars]
+UPSTASH_REDIS_REST_URL = "https://redis.example.com"
+ALLOWED_ORIGINS = "https://www.example.com"
 ${database('production', 'ARCHIVE', 'archive')}
 ${database('production', 'JOURNAL', 'journal')}`
 
-/** Deploys with this configuration. `failing` is a pattern of the shell: wrangler fails with arguments that begin so. */
-function deploy(t, environment, config, failing = '') {
+const SECRETS = '[{"name":"UPSTASH_REDIS_REST_TOKEN","type":"secret_text"}]'
+
+/**
+ * Deploys with this configuration. `failing` is a pattern of the shell: wrangler fails with arguments that begin so, and
+ * `secrets` is what it prints as the secrets of the deployment.
+ */
+function deploy(t, environment, config, { failing = 'none', secrets = `echo '${SECRETS}'` } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const log = join(folder, 'log')
   writeFileSync(join(folder, 'wrangler.toml'), config)
-  const script = `#!/bin/sh\necho "$*" >>"${log}"\ncase "$*" in ${failing || 'none'}*) exit 3 ;; esac\n`
+  const script = `#!/bin/sh
+echo "$*" >>"${log}"
+case "$*" in
+${failing}*) exit 3 ;;
+secret\\ list*) ${secrets} ;;
+esac
+`
   writeFileSync(join(folder, 'wrangler'), script, { mode: 0o755 })
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` }
   const { status, stderr } = spawnSync(process.execPath, [SCRIPT, environment], { cwd: folder, env, encoding: 'utf8' })
@@ -45,6 +62,7 @@ function deploy(t, environment, config, failing = '') {
 it('migrations are applied before the upload', (t) => {
   const { status, calls } = deploy(t, 'production', CONFIG)
   const expected = [
+    'secret list --env production',
     'd1 info ARCHIVE --env production',
     'd1 info JOURNAL --env production',
     'd1 migrations apply ARCHIVE --remote --env production',
@@ -56,8 +74,9 @@ it('migrations are applied before the upload', (t) => {
 
 /** wrangler creates databases without an id at the first upload. */
 it('migrations of new databases are applied after the upload', (t) => {
-  const { status, calls } = deploy(t, 'production', CONFIG, 'd1\\ info')
+  const { status, calls } = deploy(t, 'production', CONFIG, { failing: 'd1\\ info' })
   const expected = [
+    'secret list --env production',
     'd1 info ARCHIVE --env production',
     'deploy --env production',
     'd1 migrations apply ARCHIVE --remote --env production',
@@ -67,11 +86,11 @@ it('migrations of new databases are applied after the upload', (t) => {
 })
 
 it('environment without databases is only uploaded', (t) => {
-  assert.deepEqual(deploy(t, 'preview', CONFIG).calls, ['deploy --env preview'])
+  assert.deepEqual(deploy(t, 'preview', CONFIG).calls, ['secret list --env preview', 'deploy --env preview'])
 })
 
 it('failed migration stops the deployment', (t) => {
-  const { status, calls } = deploy(t, 'production', CONFIG, 'd1\\ migrations')
+  const { status, calls } = deploy(t, 'production', CONFIG, { failing: 'd1\\ migrations' })
   assert.deepEqual([status, calls.at(-1)], [3, 'd1 migrations apply ARCHIVE --remote --env production'])
 })
 
@@ -95,3 +114,37 @@ for (const [name, config, shared] of [
     assert.equal(stderr, `deploy: [env.preview] needs its own in wrangler.toml: ${shared}.\n`)
   })
 }
+
+for (const [name, value] of [
+  ['UPSTASH_REDIS_REST_URL', 'the https:// address of your store'],
+  ['ALLOWED_ORIGINS', 'your site, such as "https://www.example.com"'],
+]) {
+  it(`empty ${name} is refused`, (t) => {
+    const { status, stderr, calls } = deploy(
+      t,
+      'production',
+      CONFIG.replaceAll(new RegExp(`${name} = .*`, 'g'), `${name} = " "`),
+    )
+    assert.deepEqual([status, calls], [1, []])
+    assert.equal(stderr, `deploy: Set ${name} under [env.production.vars] in wrangler.toml to ${value}.\n`)
+  })
+}
+
+const REMEDY =
+  'deploy: Store the token of your store first: npx wrangler secret put UPSTASH_REDIS_REST_TOKEN --env production\n'
+for (const [name, secrets] of [
+  ['no secrets', "echo '[]'"],
+  ['other secrets', `echo '[{"name":"JWT_SECRET","type":"secret_text"}]'`],
+  ['no Worker', `echo 'X [ERROR] Worker "rank" (env: production) not found.' >&2; exit 1`],
+]) {
+  it(`deployment with ${name} needs the token`, (t) => {
+    const { status, stderr, calls } = deploy(t, 'production', CONFIG, { secrets })
+    assert.deepEqual([status, stderr, calls], [1, REMEDY, ['secret list --env production']])
+  })
+}
+
+it('failure to list the secrets stops the deployment', (t) => {
+  const { status, stderr, calls } = deploy(t, 'production', CONFIG, { secrets: "echo 'not signed in' >&2; exit 1" })
+  assert.deepEqual([status, calls], [1, ['secret list --env production']])
+  assert.equal(stderr, 'deploy: wrangler could not list the secrets of the deployment:\nnot signed in\n')
+})

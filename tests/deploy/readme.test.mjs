@@ -3,12 +3,14 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+
+import { unstable_readConfig } from 'wrangler'
 
 import { spawnTied, startGateway, stopTied, waitForLine } from '../sdk/support.mjs'
 
@@ -17,7 +19,7 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const ORIGIN = 'https://www.example.com'
 const run = promisify(execFile)
 
-const [, steps] = README.match(/\nOr from a clone of this repository:\n([\s\S]*?)\n\n(?=[A-Z])/) ?? []
+const [, steps] = README.match(/\nFrom a clone of this repository:\n([\s\S]*?)\n\n(?=[A-Z])/) ?? []
 
 /** The configuration with the changes of step 1, for a gateway, and without the command that compiles. */
 function configuration(gateway) {
@@ -103,4 +105,40 @@ it('deploy button opens the template with everything that it asks for', () => {
   assert.deepEqual(Object.keys(cloudflare.bindings).sort(), asked.sort())
   for (const [name, { description }] of Object.entries(cloudflare.bindings)) assert.match(description, /\.$/, name)
   assert.equal(scripts.deploy, 'activity-rank deploy')
+})
+
+/** The page of the button reads names and ids from the configuration, and puts those of new resources in their place. */
+it('template of the deploy button has a name or id for every binding', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  cpSync(join(ROOT, 'create/template'), folder, { recursive: true })
+  const installed = join(folder, 'node_modules/activity-rank')
+  mkdirSync(installed, { recursive: true })
+  symlinkSync(join(ROOT, 'build'), join(installed, 'worker'))
+  for (const name of ['build/web', 'migrations']) symlinkSync(join(ROOT, name), join(installed, basename(name)))
+  const config = unstable_readConfig({ config: join(folder, 'wrangler.toml') }, { hideWarnings: true })
+  const { kv_namespaces, d1_databases, queues, durable_objects, analytics_engine_datasets } = config
+  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+  for (const { database_name, database_id } of d1_databases) {
+    assert.match(database_name ?? '', /^activity-rank-(archive|journal)$/)
+    assert.match(database_id ?? '', uuid)
+  }
+  assert.equal(new Set(d1_databases.map(({ database_id }) => database_id)).size, 2)
+  assert.match(kv_namespaces[0].id ?? '', /^[0-9a-f]{32}$/)
+  assert.deepEqual(
+    queues.producers?.map(({ queue }) => queue),
+    ['activity-rank-held', 'activity-rank-dead'],
+  )
+  assert.deepEqual(
+    durable_objects.bindings.map(({ name, class_name }) => [name, class_name]),
+    [['LIVE', 'Live']],
+  )
+  // An account has it only after somebody has enabled it.
+  assert.deepEqual(analytics_engine_datasets, [])
+
+  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+  const { stdout, stderr } = await run('wrangler', ['deploy', '--dry-run', '--outdir', 'out'], { cwd: folder, env })
+  assert.equal(/warning/i.test(stdout + stderr), false, stdout + stderr)
+  const names = [...stdout.matchAll(/env\.(\w+)/g)].map(([, name]) => name)
+  assert.deepEqual(names.slice(0, 6), ['LIVE', 'SNAPSHOTS', 'HELD', 'DEAD', 'ARCHIVE', 'JOURNAL'], stdout)
 })

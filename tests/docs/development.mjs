@@ -1,6 +1,6 @@
 // The service of `make dev`, from which documents start: scripts/dev in a folder of its own, with free ports.
 
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,12 +22,6 @@ export function checkout() {
   // A rule that readers have changed, to recount by it.
   writeFileSync(join(folder, 'wrangler.toml'), `${config}\n[env.production.vars.RULES.like]\npoints = 3\n`)
   return folder
-}
-
-/** Packs the npm package for servers into a folder, and returns the path of the archive. */
-export function packSdk(folder) {
-  const args = ['pack', '--silent', '--pack-destination', folder, join(ROOT, 'sdk/js')]
-  return join(folder, execFileSync('npm', args, { encoding: 'utf8' }).trim())
 }
 
 /**

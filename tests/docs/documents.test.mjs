@@ -11,7 +11,7 @@ import { Client } from '../../sdk/js/src/index.js'
 import { freePort } from '../sdk/support.mjs'
 import { blocksOf, documents, patternOf, ROOT, textOf } from './blocks.mjs'
 import { startCloudflare } from './cloudflare.mjs'
-import { checkout, packSdk, startDevelopment } from './development.mjs'
+import { checkout, startDevelopment } from './development.mjs'
 import { ELSEWHERE, isRunElsewhere } from './elsewhere.mjs'
 import { Runner } from './runner.mjs'
 
@@ -73,7 +73,7 @@ const DOCUMENTS = [
   ],
 ]
 
-let app, cloudflare, npmPackage
+let app, cloudflare
 
 /** Texts of documents with their replacements. */
 const replacements = (ports) => [
@@ -89,7 +89,7 @@ const replacements = (ports) => [
   ['cargo run -p activity-rank-cli --', 'activity-rank'],
   // A test has no terminal to confirm in.
   [' --apply\n', ' --apply --yes\n'],
-  ['npm install @activity-rank/server', `npm install ${npmPackage}`],
+  ['~/activity-rank', ROOT],
   ...ports,
 ]
 
@@ -97,7 +97,6 @@ describe('commands run as they are written:', { concurrency: 1 }, () => {
   before(async () => {
     app = await startDevelopment()
     cloudflare = await startCloudflare()
-    npmPackage = packSdk(app.folder)
   })
   after(async () => {
     await cloudflare?.stop()

@@ -7,9 +7,15 @@ export const ELSEWHERE = [
   // A release publishes what these install; only its files are tested.
   [/^cargo binstall /, 'scripts/release-binaries'],
   [/^sudo apt-get install \.\/activity-rank_/, 'scripts/release-deb'],
+  [/^npm install @activity-rank\/server\b/, 'scripts/release-npm'],
   [/^npx activity-rank (dev|--help)/, 'tests/npm/create.test.mjs'],
-  [/^npm create activity-rank$/, 'tests/npm/create.test.mjs'],
-  [/^cd leaderboard$/, 'tests/npm/create.test.mjs'],
+  // The project that packed files make.
+  [/^make build$/, 'tests/npm/create.test.mjs'],
+  [/^cargo build --release -p activity-rank-cli -p redis-rest$/, 'tests/npm/create.test.mjs'],
+  [/^scripts\/pack-npm /, 'tests/npm/create.test.mjs'],
+  [/^cd (\.\.|leaderboard)$/, 'tests/npm/create.test.mjs'],
+  [/^npx --yes \.\/packages\/create-activity-rank-/, 'tests/npm/create.test.mjs'],
+  [/^npm install \.\.\/packages\/activity-rank-/, 'tests/npm/create.test.mjs'],
   [/^npm run (dev|deploy|doctor)\b/, 'tests/npm/create.test.mjs'],
   [/^make (test|quick|bench|help)\b/, 'Makefile'],
   // With a wrangler that records its arguments.
@@ -18,7 +24,7 @@ export const ELSEWHERE = [
   [/^UPSTASH_REDIS_REST_URL=\S+ UPSTASH_REDIS_REST_TOKEN=\S+ make conformance$/, 'scripts/conformance'],
   // The program that it installs is that of the runner.
   [/^cargo install --path crates\/cli\b/, 'crates/cli/tests/end_to_end.rs'],
-  [/^pip install activity-rank$/, 'scripts/test-python'],
+  [/^pip install ~\/activity-rank\/sdk\/python\b/, 'scripts/test-python'],
 ]
 
 /** Returns whether a line of a block is run elsewhere. */

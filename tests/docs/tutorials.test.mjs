@@ -9,16 +9,15 @@ import { chromium } from 'playwright-core'
 import { eventually } from '../sdk/eventually.mjs'
 import { freePort } from '../sdk/support.mjs'
 import { blocksOf, ROOT } from './blocks.mjs'
-import { packSdk, startDevelopment } from './development.mjs'
+import { startDevelopment } from './development.mjs'
 import { Runner } from './runner.mjs'
 
-let app, browser, npmPackage
+let app, browser
 
 before(async () => {
   app = await startDevelopment()
   const executablePath = join(ROOT, 'scripts/chromium')
   browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] })
-  npmPackage = packSdk(app.folder)
 })
 after(async () => {
   await browser?.close()
@@ -35,7 +34,7 @@ async function follow(t, document) {
       ['http://127.0.0.1:8787', app.url],
       ['http://localhost:8080', `http://localhost:${port}`],
       ['8080', `${port}`],
-      ['npm install @activity-rank/server', `npm install ${npmPackage}`],
+      ['~/activity-rank', ROOT],
     ],
   })
   t.after(() => runner.stop())

@@ -157,6 +157,8 @@ describe('new project', () => {
     ])
       assert.ok(config.includes(`\n${line}\n`), line)
     for (const secret of Object.values(secrets)) assert.equal(config.includes(secret), false)
+    // wrangler creates what has no id.
+    assert.equal(/^(database_name|database_id|id) = /m.test(config), false, config)
   })
 
   it('npm run dev shows a board on a page of another origin', async (t) => {
@@ -206,15 +208,61 @@ describe('new project', () => {
     assert.equal(text.includes(TOKEN), false)
   })
 
-  it('npm run deploy needs the address of the store', async () => {
-    const file = join(project, 'wrangler.toml')
-    const config = readFileSync(file, 'utf8')
-    writeFileSync(file, config.replace(STORE, ''))
-    const { status, text } = await run('npm run --silent deploy')
-    writeFileSync(file, config)
-    const expected =
-      'activity-rank: Set UPSTASH_REDIS_REST_URL under [vars] in wrangler.toml to the https:// address of your store.\n'
-    assert.deepEqual([status, text], [1, expected])
+  for (const [file, value, remedy] of [
+    [
+      'wrangler.toml',
+      STORE,
+      'Set UPSTASH_REDIS_REST_URL under [vars] in wrangler.toml to the https:// address of your store.',
+    ],
+    [
+      'wrangler.toml',
+      'https://www.example.com',
+      'Set ALLOWED_ORIGINS under [vars] in wrangler.toml to your site, such as "https://www.example.com".',
+    ],
+    ['.secrets.json', TOKEN, 'Set UPSTASH_REDIS_REST_TOKEN in .secrets.json to the token of your store.'],
+  ]) {
+    it(`npm run deploy without ${value} is refused`, async () => {
+      const path = join(project, file)
+      const before = readFileSync(path, 'utf8')
+      writeFileSync(path, before.replace(`"${value}"`, '""'))
+      const { status, text } = await run('npm run --silent deploy -- --dry-run')
+      writeFileSync(path, before)
+      assert.deepEqual([status, text], [1, `activity-rank: ${remedy}\n`])
+    })
+  }
+
+  /** Whoever rotates a key leaves the old one in the file. */
+  it('npm run deploy uploads only secrets that are missing', async (t) => {
+    const log = join(folder, 'uploaded')
+    const program = join(project, 'node_modules/wrangler/bin/wrangler.js')
+    const original = readFileSync(program)
+    t.after(() => writeFileSync(program, original))
+    const deployWith = async (/** @type {string[]} */ names) => {
+      const listed = JSON.stringify(names.map((name) => ({ name, type: 'secret_text' })))
+      writeFileSync(
+        program,
+        `const { appendFileSync, readFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+if (args[0] === 'secret') console.log(${JSON.stringify(listed)})
+const file = args[args.indexOf('--secrets-file') + 1]
+if (args[0] === 'deploy') appendFileSync(${JSON.stringify(log)}, args.includes('--secrets-file') ? readFileSync(file) : 'none')
+`,
+      )
+      writeFileSync(log, '')
+      const { status, text } = await run('npm run --silent deploy')
+      assert.equal(status, 0, text)
+      return { uploaded: readFileSync(log, 'utf8'), text }
+    }
+    const secrets = JSON.parse(readFileSync(join(project, '.secrets.json'), 'utf8'))
+    const { JWT_SECRET } = secrets
+    const first = await deployWith([])
+    assert.deepEqual(JSON.parse(first.uploaded), secrets)
+    const second = await deployWith(['UPSTASH_REDIS_REST_TOKEN', 'SERVICE_KEYS'])
+    assert.deepEqual(JSON.parse(second.uploaded), { JWT_SECRET })
+    const kept =
+      'The deployment keeps its secrets UPSTASH_REDIS_REST_TOKEN, SERVICE_KEYS. To change one: npx wrangler secret put NAME'
+    assert.ok(second.text.startsWith(`${kept}\n`), second.text)
+    assert.equal((await deployWith(Object.keys(secrets))).uploaded, 'none')
   })
 
   it('folder with files is refused', async () => {
@@ -250,13 +298,40 @@ it('activity-rank dev runs without a project', async (t) => {
   assert.deepEqual([response.status, total, entries], [200, 0, []])
 })
 
+/** The commands of README, with the programs that the tests have compiled, and without a registry that has the packages. */
+it('packed files make a project that runs', async (t) => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  const [, block] = readme.match(/\nUntil then, a clone packs the same files\.[^`]*```sh\n([^`]*)```/) ?? []
+  const commands = block.trim().split('\n')
+  assert.deepEqual(commands.splice(0, 4), [
+    'make build',
+    'cargo build --release -p activity-rank-cli -p redis-rest',
+    'scripts/pack-npm ../packages target/release',
+    'cd ..',
+  ])
+  const [create, ...others] = commands
+  assert.equal(others.pop(), 'npm run dev')
+  const elsewhere = join(folder, 'tried')
+  mkdirSync(elsewhere)
+  symlinkSync(join(folder, 'packages'), join(elsewhere, 'packages'))
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
+  const script = [`${create} --yes`, ...others].join(' && ')
+  const { status, text } = await run(script, elsewhere, { npm_config_registry: registry })
+  assert.equal(status, 0, text)
+  const terminal = new Terminal('npm run dev -- --empty', join(elsewhere, 'leaderboard'))
+  t.after(() => terminal.stop())
+  await terminal.waitFor(`activity-rank runs at http://127.0.0.1:${env.PORT}`)
+})
+
 it('template and package have the versions of this repository', () => {
   const manifest = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
   const { wrangler } = manifest('package.json').devDependencies
-  const { version, devDependencies, optionalDependencies } = manifest('npm/package.json')
+  const { version, devDependencies, optionalDependencies, peerDependencies } = manifest('npm/package.json')
   const template = manifest('create/template/package.json')
   assert.deepEqual(
     [devDependencies, optionalDependencies, template.dependencies, template.devDependencies],
     [{ wrangler }, { '@activity-rank/cli-linux-x64': version }, { 'activity-rank': version }, { wrangler }],
   )
+  // The first version that creates queues.
+  assert.deepEqual(peerDependencies, { wrangler: '^4.113.0' })
 })
