@@ -101,7 +101,7 @@ fn findings_are_printed_with_remedies() -> TestResult {
         "                       Set ACTIVITY_RANK_KEY to a key of the scope admin to check the key, the placement and cron.",
         "warning user tokens    Members cannot call: neither JWT_SECRET nor JWKS_URL is set.",
         "                       For pages that send activity themselves: openssl rand -hex 32, then npx wrangler secret put \
-         JWT_SECRET --env production",
+         JWT_SECRET (in a clone with --env production)",
         "ok      origins        pages of https://www.example.com may embed and call",
         "ok      cache          boards are cached for 5 s",
         "note    bindings       bound: none",
@@ -115,6 +115,27 @@ fn findings_are_printed_with_remedies() -> TestResult {
             run.stdout
         );
     }
+    Ok(())
+}
+
+/// Who sets the variable as the remedy says must not lose the sites that are allowed already.
+#[test]
+fn remedy_keeps_allowed_origins() -> TestResult {
+    let worker = well().start();
+    let args = [
+        "doctor",
+        "--url",
+        worker.url(),
+        "--origin",
+        "https://blog.example.com",
+    ];
+    let run = finish(command(&args, &[]), "", SERVICE_KEY)?;
+    let lines = [
+        "error   origins        Pages of https://blog.example.com may neither embed nor call. Allowed: https://www.example.com.",
+        "                       Add it in wrangler.toml under [vars], in a clone under [env.production.vars]: ALLOWED_ORIGINS = \
+         \"https://www.example.com,https://blog.example.com\"",
+    ];
+    assert!(run.stdout.contains(&lines.join("\n")), "{}", run.stdout);
     Ok(())
 }
 

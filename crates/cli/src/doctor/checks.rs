@@ -154,8 +154,8 @@ fn store(health: &Health) -> Finding {
         "misconfigured" => finding("configuration", State::Error, cause)
             .remedy("Correct the variable in wrangler.toml, or with npx wrangler secret put, and deploy again."),
         _ => finding("store", State::Error, "The store does not respond, or refuses writes.").remedy(
-            "Check that the store runs, and UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN. npx wrangler tail shows \
-             the cause of each failure.",
+            "Check that the store runs, and UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN. npx wrangler tail (in a \
+             clone with --env production) shows the cause of each failure.",
         ),
     }
 }
@@ -186,7 +186,7 @@ fn keys(configured: &Configured, status: &StatusResponse) -> Vec<Finding> {
                 "None is set: no server can send activity, nobody can use /admin.",
             )
             .remedy(
-                "openssl rand -hex 32, then npx wrangler secret put SERVICE_KEYS --env production",
+                "openssl rand -hex 32, then npx wrangler secret put SERVICE_KEYS (in a clone with --env production)",
             ),
         );
     }
@@ -222,7 +222,7 @@ fn tokens(configured: &Configured) -> Finding {
         )
         .remedy(
             "For pages that send activity themselves: openssl rand -hex 32, then npx wrangler secret put JWT_SECRET \
-             --env production",
+             (in a clone with --env production)",
         );
     }
     finding(
@@ -237,20 +237,27 @@ fn origins(configured: &Configured, asked: Option<&(String, bool)>) -> Finding {
     match asked {
         Some((origin, true)) => finding("origins", State::Ok, format!("pages of {origin} may embed and call")),
         Some((origin, false)) => {
+            let all: Vec<_> = configured.allowed_origins.iter().map(|allowed| printable(allowed)).chain([origin.clone()]).collect();
             let others = if list.is_empty() { "none".to_owned() } else { printable(&list) };
             finding(
                 "origins",
                 State::Error,
                 format!("Pages of {origin} may neither embed nor call. Allowed: {others}."),
             )
-            .remedy(format!("Add it under [env.production.vars]: ALLOWED_ORIGINS = \"{origin}\""))
+            .remedy(format!(
+                "Add it in wrangler.toml under [vars], in a clone under [env.production.vars]: ALLOWED_ORIGINS = \"{}\"",
+                all.join(",")
+            ))
         }
         None if list.is_empty() => finding(
             "origins",
             State::Warning,
             "No page of another origin may embed a board: ALLOWED_ORIGINS is not set.",
         )
-        .remedy("Add your site under [env.production.vars]: ALLOWED_ORIGINS = \"https://www.example.com\""),
+        .remedy(
+            "Add your site in wrangler.toml under [vars], in a clone under [env.production.vars]: ALLOWED_ORIGINS = \
+             \"https://www.example.com\"",
+        ),
         None => finding("origins", State::Ok, format!("pages of {} may embed and call", printable(&list)))
             .remedy("--origin https://… checks another one."),
     }
@@ -323,7 +330,8 @@ fn placement(status: &StatusResponse) -> Option<Finding> {
         return Some(finding("placement", State::Ok, detail));
     }
     Some(finding("placement", State::Warning, detail).remedy(
-        "Run the Worker near the store: [env.production.placement] in wrangler.toml, with the cloud region of the store.",
+        "Run the Worker near the store: [placement] in wrangler.toml, in a clone [env.production.placement], with the cloud \
+         region of the store.",
     ))
 }
 
@@ -349,8 +357,9 @@ fn cron(status: &StatusResponse) -> Option<Finding> {
             format!("{} changes wait for the journal, the oldest for {minutes} minutes.", outbox.entries),
         )
         .remedy(
-            "Set [env.production.triggers] crons = [\"*/5 * * * *\", \"* * * * *\"], and apply the migrations of JOURNAL: \
-             make deploy, or npx wrangler d1 migrations apply JOURNAL --remote --env production",
+            "Set crons = [\"*/5 * * * *\", \"* * * * *\"] in wrangler.toml under [triggers], in a clone under \
+             [env.production.triggers], and deploy, which applies the migrations of JOURNAL: npm run deploy, in a clone \
+             make deploy ENVIRONMENT=production",
         ),
     )
 }
