@@ -17,6 +17,9 @@ pub use transport::Transport;
 
 use activity_rank_core::error::Error;
 
+/// Maximum length of the text of an error, in characters.
+const MAX_MESSAGE: usize = 300;
+
 /// Why the store gave no usable reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
@@ -66,14 +69,27 @@ impl From<StoreError> for Error {
     }
 }
 
-/// Returns an error message without the parts that Redis appends: the script, which does not help
-/// an operator, and the arguments, which do not belong in a log.
+/// Returns an error message without the parts that Redis appends: the script and the stack, which do
+/// not help an operator, and the arguments, which do not belong in a log. At most
+/// [`MAX_MESSAGE`] characters.
 fn message(error: &str) -> &str {
-    const APPENDED: [&str; 2] = [" script: ", ", with args beginning with"];
+    const APPENDED: [&str; 4] = [
+        ", with args beginning with",
+        " stack traceback:",
+        "\n",
+        "\r",
+    ];
+    let error = error.trim_start();
     let ends = APPENDED.iter().filter_map(|appended| error.find(appended));
-    error
-        .get(..ends.min().unwrap_or(error.len()))
-        .unwrap_or_default()
+    // `script: <SHA-1>, on @user_script:7.` ends a message of Redis. Upstash begins its own with
+    // `ERR Error running script: @user_script:7: `, and the cause follows.
+    let script = error.rfind(" script: ").filter(|start| {
+        let rest = error.get(start + " script: ".len()..);
+        rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_hexdigit()))
+    });
+    let longest = error.char_indices().nth(MAX_MESSAGE).map(|(end, _)| end);
+    let end = ends.chain(script).chain(longest).min();
+    error.get(..end.unwrap_or(error.len())).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -94,7 +110,32 @@ mod tests {
                 wrong,
                 StoreError::Refused("WRONGTYPE Operation against a key".to_owned()),
             ),
+            (
+                "ERR Error running script: @user_script:2: ERR max request size exceeded\nstack traceback:\n\t[G]: in function 'call'",
+                StoreError::Unavailable(
+                    "ERR Error running script: @user_script:2: ERR max request size exceeded"
+                        .to_owned(),
+                ),
+            ),
+            (
+                "ERR Error running script: @user_script:2: WRONGTYPE Operation against a key stack traceback: [G]: in function 'call'",
+                StoreError::Refused(
+                    "ERR Error running script: @user_script:2: WRONGTYPE Operation against a key"
+                        .to_owned(),
+                ),
+            ),
+            (
+                "ERR Error compiling script (new function): user_script:1: '=' expected near 'x'",
+                StoreError::Unavailable(
+                    "ERR Error compiling script (new function): user_script:1: '=' expected near 'x'"
+                        .to_owned(),
+                ),
+            ),
             (busy, StoreError::Unavailable(busy.to_owned())),
+            (
+                &format!("ERR {}", "é".repeat(1000)),
+                StoreError::Unavailable(format!("ERR {}", "é".repeat(296))),
+            ),
             ("", StoreError::Unavailable(String::new())),
         ] {
             assert_eq!(StoreError::from_reply(error.to_owned()), expected);
