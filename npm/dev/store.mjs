@@ -75,6 +75,8 @@ export const cluster = {
         ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
         // Slots stay available while others have no primary.
         ...['--cluster-require-full-coverage', 'no'],
+        // A primary that waits for further replicas delays the first one by 5 seconds.
+        ...['--repl-diskless-sync-delay', '0'],
       ]
       start(`redis-${node}`, serverCommand(path, node, data, options))
     }
@@ -97,18 +99,18 @@ async function form(ports, marker) {
    */
   const command = async (port, ...words) => (await run('redis-cli', ['-p', `${port}`, ...words])).stdout
   /**
-   * Waits until the reply of every node to a CLUSTER subcommand meets a condition.
-   * @param {string} subcommand
+   * Waits until the reply of every node to a command meets a condition.
+   * @param {string[]} words
    * @param {(reply: string) => boolean} condition
    */
-  const waitForAll = async (subcommand, condition) => {
+  const waitForAll = async (words, condition) => {
     for (let attempt = 0; attempt < 600; attempt++, await pause(100)) {
-      const replies = await Promise.all(ports.map((port) => command(port, 'CLUSTER', subcommand).catch(() => '')))
+      const replies = await Promise.all(ports.map((port) => command(port, ...words).catch(() => '')))
       if (replies.every(condition)) return
     }
     throw new Error('The Redis Cluster was not ready within a minute.')
   }
-  await waitForAll('INFO', (reply) => reply.includes('cluster_state'))
+  await waitForAll(['CLUSTER', 'INFO'], (reply) => reply.includes('cluster_state'))
   if (!existsSync(marker)) {
     const addresses = ports.map((port) => `127.0.0.1:${port}`)
     const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
@@ -120,7 +122,9 @@ async function form(ports, marker) {
     const pairs = ports.flatMap((port) => ports.filter((other) => other !== port).map((other) => [port, other]))
     await Promise.all(pairs.map(([port, other]) => command(port, 'CLUSTER', 'MEET', '127.0.0.1', `${other}`)))
   }
-  await waitForAll('NODES', (reply) => ports.every((port) => reply.includes(`:${port}@`)))
-  await waitForAll('INFO', (reply) => reply.includes('cluster_state:ok'))
+  await waitForAll(['CLUSTER', 'NODES'], (reply) => ports.every((port) => reply.includes(`:${port}@`)))
+  await waitForAll(['CLUSTER', 'INFO'], (reply) => reply.includes('cluster_state:ok'))
+  // A replica that is not in sync could not replace its primary, or would lose data.
+  await waitForAll(['INFO', 'replication'], (reply) => /master_link_status:up|state=online/.test(reply))
   writeFileSync(marker, `${ports[0]}\n`)
 }

@@ -53,7 +53,15 @@ pub(crate) fn spawn(primaries: usize, replicas: usize) -> RedisServer {
 
 fn spawn_node() -> RedisServer {
     let bus = free_port().to_string();
-    let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
+    let options = [
+        "--cluster-enabled",
+        "yes",
+        "--cluster-port",
+        &bus,
+        // A primary that waits for further replicas delays the first one by 5 seconds.
+        "--repl-diskless-sync-delay",
+        "0",
+    ];
     RedisServer::spawn(
         options
             .iter()
@@ -110,6 +118,15 @@ fn form_cluster(nodes: &[RedisServer], primaries: usize) {
                 .query(&mut node.connection())
                 .expect("INFO");
             info.contains("cluster_state:ok") && info.contains(&size)
+        })
+    });
+    // A replica that is not in sync would lose data when it replaces its primary.
+    until(|| {
+        nodes[primaries..].iter().all(|node| {
+            let mut replication = cmd("INFO");
+            replication.arg("replication");
+            let info: RedisResult<String> = replication.query(&mut node.connection());
+            info.is_ok_and(|info| info.contains("master_link_status:up"))
         })
     });
 }
