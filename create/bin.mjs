@@ -134,7 +134,7 @@ const missing = [
 ]
 const before = missing.length ? `Before the deployment, set ${missing.join(', ')}.\n` : ''
 note(
-  `${cd}${isInstalling ? '' : 'npm install\n'}npm run dev        try it on this machine; needs redis-server\nnpm run deploy     deploy it to Cloudflare\n\n` +
+  `${cd}${isInstalling ? '' : 'npm install\n'}npm run dev          try it on this machine; needs redis-server\nnpx wrangler login   once, with a Cloudflare account\nnpm run deploy       deploy it to Cloudflare\n\n` +
     `${before}README.md has the steps. .secrets.json has new keys; git ignores it.`,
   'Next',
 )
