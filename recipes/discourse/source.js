@@ -2,17 +2,51 @@
 
 /** @import { Json, Payload, Source } from '../receiver/types.js' */
 
-import { isHexSignature } from '../receiver/signature.js'
+import { isHexSignature } from './bundle.js'
 
 /** @type {Source} */
 export const discourse = {
   secret: 'DISCOURSE_SECRET',
   timeout: 15_000, // Discourse waits 20 seconds
   verify: ({ headers, body, secret }) => isHexSignature(secret, headers.get('x-discourse-event-signature'), body),
-  read: (headers, payload, { site }) => ({
-    event: headers.get('x-discourse-event') ?? undefined,
-    facts: { site: site ?? null, member: memberOf(payload, site) },
-  }),
+  read(headers, payload, { site, categories = [] }) {
+    const member = memberOf(payload, site)
+    return {
+      event: headers.get('x-discourse-event') ?? undefined,
+      facts: { site: site ?? null, member, author: authorOf(payload) },
+      isPrivate: isPrivate(payload, categories),
+      isBot: isSystem(member?.id),
+    }
+  },
+}
+
+/**
+ * Returns whether an id is that of a system user or a bot: Discourse gives them negative ids.
+ * @param {Json | undefined} id
+ */
+const isSystem = (id) => typeof id === 'number' && id < 0
+
+/**
+ * Returns the author of a post that is liked, unless that is the system or a bot.
+ * @param {Payload} payload
+ */
+function authorOf({ like }) {
+  const id = isObject(like) && isObject(like.post) ? like.post.user_id : undefined
+  return id === undefined || isSystem(id) ? null : { id }
+}
+
+/**
+ * Returns whether a topic is a message, unlisted, or in a category that the mapping does not list. Payloads do not say who
+ * can read a category.
+ * @param {Payload} payload
+ * @param {number[]} categories
+ */
+function isPrivate({ like, topic, post }, categories) {
+  const item = (isObject(like) && like.post) || topic || post
+  if (!isObject(item)) return false
+  const { category_id, visible, archetype, topic_archetype } = item
+  if (visible === false || [archetype, topic_archetype].includes('private_message')) return true
+  return typeof category_id === 'number' && !categories.includes(category_id)
 }
 
 /**

@@ -1,8 +1,9 @@
-// Signed as the Standard Webhooks specification says: https://www.standardwebhooks.com. `type` of the body names the event.
+// Signed as the Standard Webhooks specification says: https://www.standardwebhooks.com. `type` of the body
+// names the event. Svix gives the headers names of its own.
 
 /** @import { Source } from '../receiver/types.js' */
 
-import { concatenate, isHmac } from '../receiver/signature.js'
+import { concatenate, isHmac } from './bundle.js'
 
 const TOLERANCE = 300_000 // ms between the signature and now
 
@@ -11,15 +12,16 @@ export const generic = {
   secret: 'WEBHOOK_SECRET',
   timeout: 8000,
   async verify({ headers, body, secret, now }) {
-    const id = headers.get('webhook-id')
-    const timestamp = headers.get('webhook-timestamp')
+    const header = (/** @type {string} */ name) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`)
+    const id = header('id')
+    const timestamp = header('timestamp')
     if (!id || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false
     if (Math.abs(now - Number(timestamp) * 1000) > TOLERANCE) return false
     const key = decode(secret.replace(/^whsec_/, ''))
     if (!key) return false
     const message = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), body)
     // While a secret is replaced, a message has a signature of each.
-    for (const part of (headers.get('webhook-signature') ?? '').split(' ')) {
+    for (const part of (header('signature') ?? '').split(' ')) {
       const signature = part.startsWith('v1,') && decode(part.slice(3))
       if (signature && (await isHmac(key, signature, message))) return true
     }

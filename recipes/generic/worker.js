@@ -1,4 +1,4 @@
-import { receiver } from '../receiver/receiver.js'
+import { receiver } from './bundle.js'
 import mapping from './mapping.json'
 import { generic } from './source.js'
 

@@ -3,7 +3,7 @@
 
 /** @import { Json, Payload, Source } from '../receiver/types.js' */
 
-import { concatenate, isHexSignature } from '../receiver/signature.js'
+import { concatenate, isHexSignature } from './bundle.js'
 
 const TOLERANCE = 300_000 // ms between the signature and now
 const PUBLIC = ['published', 'sent']
@@ -25,7 +25,8 @@ export const ghost = {
       const current = object(change.current) ?? {}
       const previous = object(change.previous) ?? {}
       const item = current.id === undefined ? previous : current
-      return { event: eventOf(type, current, previous), facts: { item, author: authorOf(item) } }
+      const isPrivate = (item.visibility ?? 'public') !== 'public'
+      return { event: eventOf(type, current, previous), facts: { item, author: authorOf(item) }, isPrivate }
     }
     return { event: undefined }
   },

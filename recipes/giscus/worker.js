@@ -1,5 +1,5 @@
-import { github } from '../github/source.js'
-import { receiver } from '../receiver/receiver.js'
+import { receiver } from './bundle.js'
 import mapping from './mapping.json'
+import { github } from './source.js'
 
 export default receiver(github, mapping)

@@ -1,9 +1,10 @@
 // The deployment that counts: one client for each delivery.
 
-/** @import { Changes, Env } from './types.js' */
-/** @import { Outcome } from '../../sdk/js/src/index.js' */
+/** @import { Changes, Env, Undo } from './types.js' */
+/** @import { ActivityResult } from '../../sdk/js/src/types.js' */
 
-import { ApiError, Client, ConnectionError } from '../../sdk/js/src/index.js'
+import { ApiError, ConnectionError } from '../../sdk/js/src/errors.js'
+import { Transport } from '../../sdk/js/src/http.js'
 import { Problem } from './problem.js'
 
 const RETRY_AFTER = 60 // seconds, if the deployment names none
@@ -20,27 +21,29 @@ export function connect({ RANK, ACTIVITY_RANK_URL, ACTIVITY_RANK_KEY }) {
   // The host of the URL does not matter to a service binding.
   const url = RANK ? 'https://activity-rank' : String(ACTIVITY_RANK_URL)
   try {
-    return new Client({ url, key: ACTIVITY_RANK_KEY, fetch, retry })
+    return new Transport({ url, key: ACTIVITY_RANK_KEY, fetch, retry })
   } catch {
     throw new Problem('misconfigured', 'ACTIVITY_RANK_URL is not a URL, or ACTIVITY_RANK_KEY has white space.')
   }
 }
 
 /**
- * Sends targets and profiles, then the activities, which need the targets to give them points. Returns the results of the
- * activities. Throws a `Problem` if the delivery should be sent again, and an `ApiError` if the deployment refuses it.
- * @param {Client} client
+ * Sends targets and profiles, then the activities, which need the targets to give them points, then the undos. Returns the
+ * results. Throws a `Problem` if the delivery should be sent again, and an `ApiError` if the deployment refuses it.
+ * @param {Transport} client
  * @param {Changes} changes
  * @param {number} timeout ms
  */
-export async function send(client, { activities, profiles, targets }, timeout) {
+export async function send(client, { activities, undos, profiles, targets }, timeout) {
   const options = { signal: AbortSignal.timeout(timeout) }
   try {
     await Promise.all([
-      ...[...targets].map(([target, body]) => optional(client.putTarget({ target, body }, options))),
+      ...[...targets].map(([target, body]) => optional(client.request('putTarget', { target, body }, options))),
       ...[...profiles].map(([user, body]) => optional(putProfile(client, user, body, options))),
     ])
-    return (await client.countActivity({ body: activities }, options)).results
+    const results = activities.length ? await count(client, activities, options) : []
+    for (const undo of undos) results.push(...(await undoForAll(client, undo, options)))
+    return results
   } catch (error) {
     if (error instanceof ConnectionError || options.signal.aborted) throw unavailable()
     if (!(error instanceof ApiError)) throw error
@@ -53,21 +56,61 @@ export async function send(client, { activities, profiles, targets }, timeout) {
 }
 
 /**
+ * @param {Transport} client
+ * @param {object | object[]} body an activity or several
+ * @param {{ signal: AbortSignal }} options
+ */
+async function count(client, body, options) {
+  const response = await client.request('countActivity', { body }, options)
+  return /** @type {{ results: ActivityResult[] }} */ (response.body).results
+}
+
+/**
+ * Takes an activity back from every member who has it. Without a journal, the deployment knows no such members: then the one
+ * whom the payload names.
+ * @param {Transport} client
+ * @param {Undo} undo
+ * @param {{ signal: AbortSignal }} options
+ */
+async function undoForAll(client, { user, ...activity }, options) {
+  /** @type {ActivityResult[]} */
+  const results = []
+  try {
+    for (let isComplete = false; !isComplete; ) {
+      const response = await client.request('countActivity', { body: { ...activity, undo: true } }, options)
+      const page = /** @type {{ results: ActivityResult[], more?: boolean }} */ (response.body)
+      results.push(...page.results)
+      // A frozen member keeps the activity: the rest of a page may be the same again.
+      isComplete = !page.more || !page.results.some(({ error }) => !error)
+    }
+    return results
+  } catch (error) {
+    const needsUser =
+      error instanceof ApiError && (error.problem.type === '/problems/no-journal' || error.status === 400)
+    if (!needsUser || user === undefined) throw error
+    return count(client, [{ ...activity, undo: true, user }], options)
+  }
+}
+
+/**
  * Writes a profile if it differs, and keeps what the source does not know.
- * @param {Client} client
+ * @param {Transport} client
  * @param {string} user
  * @param {object} profile
  * @param {{ signal: AbortSignal }} options
  */
 async function putProfile(client, user, profile, options) {
   /** @type {Record<string, unknown>} */
-  const stored = await client.getProfile({ user }, options).catch((error) => {
-    if (error instanceof ApiError && error.status === 404) return {}
-    throw error
-  })
+  const stored = await client.request('getProfile', { user }, options).then(
+    ({ body }) => /** @type {Record<string, unknown>} */ (body),
+    (error) => {
+      if (error instanceof ApiError && error.status === 404) return {}
+      throw error
+    },
+  )
   const { id, level, hidden, ...kept } = stored
   const isSame = Object.entries(profile).every(([name, value]) => stored[name] === value)
-  if (!isSame) await client.putProfile({ user, body: { ...kept, ...profile } }, options)
+  if (!isSame) await client.request('putProfile', { user, body: { ...kept, ...profile } }, options)
 }
 
 /**

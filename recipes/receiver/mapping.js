@@ -1,7 +1,7 @@
 // Mapping files: which activity an event of a source is.
 
-/** @import { Changes, Conditions, Json, Mapping, Payload, Rule, Template } from './types.js' */
-/** @import { Activity } from '../../sdk/js/src/index.js' */
+/** @import { Changes, Json, Mapping, Payload, Rule, Template } from './types.js' */
+/** @import { Activity } from '../../sdk/js/src/types.js' */
 
 import { Problem } from './problem.js'
 
@@ -26,16 +26,24 @@ const TITLE_LENGTH = 200
  * Throws an `Error` that names the first mistake of a mapping file. wrangler reports it before it deploys the Worker.
  * @param {Mapping} mapping
  */
-export function checkMapping({ events, users = {} }) {
+export function checkMapping({ events, users = {}, private: isPrivate = false, categories = [] }) {
   if (typeof events !== 'object') throw new Error('mapping.json: `events` must be an object of rules by event.')
   for (const [event, rules] of Object.entries(events)) {
     for (const rule of [rules].flat()) {
+      if (![undefined, true, false, 'all'].includes(rule.undo)) {
+        throw new Error(`mapping.json: ${event}: \`undo\` must be true, false or "all".`)
+      }
       const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name))
       if (unknown) throw new Error(`mapping.json: ${event}: unknown field \`${unknown}\`.`)
       for (const name of /** @type {const} */ (['action', 'user', 'target'])) {
-        if (!rule[name]) throw new Error(`mapping.json: ${event}: \`${name}\` is missing.`)
+        if (!rule[name] && !(name === 'user' && rule.undo === 'all'))
+          throw new Error(`mapping.json: ${event}: \`${name}\` is missing.`)
       }
     }
+  }
+  if (typeof isPrivate !== 'boolean') throw new Error('mapping.json: `private` must be true or false.')
+  if (!Array.isArray(categories) || !categories.every(Number.isInteger)) {
+    throw new Error('mapping.json: `categories` must be a list of integers.')
   }
   const invalid = Object.entries(users).find(([, user]) => typeof user !== 'string')
   if (invalid) throw new Error(`mapping.json: users: the value of \`${invalid[0]}\` must be a string.`)
@@ -47,13 +55,17 @@ export function checkMapping({ events, users = {} }) {
  * @param {Mapping} mapping
  * @param {string | undefined} event
  * @param {Payload} payload
+ * @param {{ isPrivate?: boolean, isBot?: boolean }} [options] as in `Event`
  * @returns {Changes}
  */
-export function changesOf(mapping, event, payload) {
+export function changesOf(mapping, event, payload, { isPrivate = false, isBot = false } = {}) {
   /** @type {Changes} */
-  const changes = { activities: [], profiles: new Map(), targets: new Map() }
+  const changes = { activities: [], undos: [], profiles: new Map(), targets: new Map() }
   const rules = event !== undefined && Object.hasOwn(mapping.events, event) ? [mapping.events[event]].flat() : []
-  for (const rule of rules) if (applies(rule, payload)) addChanges(changes, rule, mapping, payload)
+  const isLeftOut = isBot || (isPrivate && !mapping.private)
+  for (const rule of rules) {
+    if ((rule.undo || !isLeftOut) && applies(rule, payload)) addChanges(changes, rule, mapping, payload)
+  }
   return changes
 }
 
@@ -81,7 +93,15 @@ function addChanges(changes, rule, mapping, payload) {
       throw new Problem('invalid-request', `The payload has no \`${[rule[name]].flat().join('` or `')}\`.`)
     return text
   }
-  const own = (/** @type {string | undefined} */ id) => (id === undefined ? undefined : (mapping.users?.[id] ?? id))
+  const own = (/** @type {string | undefined} */ id) => {
+    const { users = {} } = mapping
+    return id !== undefined && Object.hasOwn(users, id) ? users[id] : id
+  }
+  if (rule.undo === 'all') {
+    const undo = { action: rule.action, target: required('target'), at: fill(rule.at), user: own(fill(rule.user)) }
+    changes.undos.push(/** @type {typeof undo & { target: string }} */ (present(undo)))
+    return
+  }
   const sender = required('user')
   const user = own(sender) ?? sender
   const target = required('target')

@@ -3,7 +3,7 @@
 
 /** @import { Env, Mapping, Payload, Source } from './types.js' */
 
-import { ApiError } from '../../sdk/js/src/index.js'
+import { ApiError } from '../../sdk/js/src/errors.js'
 import { connect, send } from './deployment.js'
 import { changesOf, checkMapping } from './mapping.js'
 import { Problem, problemResponse } from './problem.js'
@@ -58,11 +58,11 @@ async function receive(request, env, source, mapping) {
     )
   }
   const payload = parse(body)
-  const { event, facts } = source.read(headers, payload, mapping)
-  const changes = changesOf(mapping, event, { ...payload, ...facts })
-  if (changes.activities.length === 0) return new Response(null, { status: 204 })
+  const { event, facts, ...options } = source.read(headers, payload, mapping)
+  const changes = changesOf(mapping, event, { ...payload, ...facts }, options)
+  if (changes.activities.length + changes.undos.length === 0) return new Response(null, { status: 204 })
   const results = await send(connect(env), changes, source.timeout)
-  for (const result of results) if ('error' in result) return problemResponse(result.error)
+  for (const result of results) if (result.error) return problemResponse(result.error)
   return Response.json({ results })
 }
 

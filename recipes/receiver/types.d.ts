@@ -13,11 +13,20 @@ export interface Source {
   timeout: number
   /** Returns whether the body was signed with the secret. */
   verify(delivery: Delivery): Promise<boolean>
-  /**
-   * Returns the name of the event, or `undefined` if it has none, and optionally facts that the payload lacks. Templates
-   * find the facts as if they were fields of the payload.
-   */
-  read(headers: Headers, payload: Payload, mapping: Mapping): { event: string | undefined; facts?: Payload }
+  /** Reads the event of a delivery. */
+  read(headers: Headers, payload: Payload, mapping: Mapping): Event
+}
+
+/** The event of a delivery. */
+export interface Event {
+  /** Its name, or `undefined` if it has none. */
+  event: string | undefined
+  /** What the payload lacks. Templates find the facts as if they were fields of the payload. */
+  facts?: Payload
+  /** Whether not everybody can read what it is about. Then only undos apply, unless the mapping has `private`. */
+  isPrivate?: boolean
+  /** Whether the source itself acted, or a bot of it. Then only undos apply. */
+  isBot?: boolean
 }
 
 /** A request whose signature is checked. */
@@ -44,12 +53,17 @@ export interface Rule {
   /** The rule does not apply if one of these holds. */
   unless?: Conditions
   action: string
-  user: Template
+  /** May be missing only with `undo: 'all'`, which needs it for a deployment without a journal. */
+  user?: Template
   target: Template
   on?: Template
   author?: Template
   at?: Template
-  undo?: boolean
+  /**
+   * `true` takes the activity of the user back. `all` takes it back from every member who has it, which is right also if the
+   * payload names another owner than the one who received the points.
+   */
+  undo?: boolean | 'all'
   groups?: string[]
   /** The user's public profile. */
   profile?: { name?: Template; avatar?: Template; url?: Template }
@@ -61,6 +75,10 @@ export interface Rule {
 export interface Mapping {
   /** The URL of the site that sends, for sources whose payloads have only paths. */
   site?: string
+  /** Whether what not everybody can read counts too, with its titles. */
+  private?: boolean
+  /** The ids of the categories that everybody can read, for sources whose payloads do not say it. */
+  categories?: number[]
   /** Your user ids by the ids that `user` and `author` give. */
   users?: Record<string, string>
   /** The rules by event. */
@@ -70,10 +88,20 @@ export interface Mapping {
 /** The requests to a deployment for one delivery. */
 export interface Changes {
   activities: Activity[]
+  undos: Undo[]
   /** Profiles by user id. */
   profiles: Map<string, { name?: string; avatar?: string; url?: string }>
   /** Targets by id. */
   targets: Map<string, { title?: string; url?: string; image?: string; author?: string }>
+}
+
+/** An undo for every member who has the activity. */
+export interface Undo {
+  action: string
+  target: string
+  at?: string
+  /** The member whom the payload names. */
+  user?: string
 }
 
 /** Bindings of the Worker, and the secret of its source. */

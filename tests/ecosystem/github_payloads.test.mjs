@@ -70,7 +70,10 @@ for (const [recipe, mapped] of Object.entries(RECIPES)) {
       found[event] = (found[event] ?? 0) + 1
       const delivered = await thrice(app, event, withNewIds(payload))
       outcomes.add(delivered.join())
-      const expected = event.endsWith('.deleted') ? [Array(3).fill('nothing-to-undo')] : [ONCE, [204, 204, 204]]
+      const ignored = Array(3).fill(204)
+      // An issue that comes from another repository has counted there.
+      const counted = payload.changes?.old_repository ? [ignored] : [ONCE, ignored]
+      const expected = event.endsWith('.deleted') ? [Array(3).fill('nothing-to-undo')] : counted
       assert.ok(
         expected.some((outcomes) => outcomes.join() === delivered.join()),
         `${event}: ${delivered}`,

@@ -77,12 +77,37 @@ for (const [name, event, values] of [
   ['private topic', 'topic_created', { 'topic.archetype': 'private_message' }],
   ['like of a private message', 'post_liked', { 'like.post.topic_archetype': 'private_message' }],
   ['system user', 'post_created', { 'post.user_id': -1 }],
+  ['reply of a bot', 'post_created', { 'post.user_id': -110, 'post.username': 'gpt4_bot' }],
+  ['topic of a bot', 'topic_created', { 'topic.created_by.id': -110 }],
+  ['recovered reply of a bot', 'post_recovered', { 'post.user_id': -1201 }],
+  ['like of a bot', 'post_liked', { 'like.user.id': -110 }],
+  ['unlisted topic', 'topic_created', { 'topic.visible': false }],
+  ['topic of a restricted category', 'topic_created', { 'topic.category_id': 3 }],
+  ['reply in a restricted category', 'post_created', { 'post.category_id': 3 }],
+  ['like in a restricted category', 'post_liked', { 'like.post.category_id': 3 }],
   ['ping', 'ping', {}],
 ]) {
   it(`${name} answers 204`, async () => {
     assert.equal((await deliver(app, event, body(event, values))).status, 204)
   })
 }
+
+it('bot receives no points of an author', async () => {
+  const ids = { 'like.user.id': 310, 'like.post.user_id': -110, 'like.post.id': 5310 }
+  assert.equal(await outcomes(app, 'post_liked', body('post_liked', ids)), 'counted')
+  assert.equal((await read(app, '/v1/authors/all/users/discourse:-110')).score, 0)
+  assert.equal((await read(app, '/v1/targets/discourse:post:5310')).author, undefined)
+})
+
+/** A limit that the document of the recipe states: Discourse sends no events for the replies. */
+it('replies of a deleted topic keep their points', async () => {
+  const topic = { 'topic.id': 9901, 'topic.created_by.id': 71 }
+  const reply = { 'post.id': 99102, 'post.topic_id': 9901, 'post.user_id': 72 }
+  assert.equal(await outcomes(app, 'topic_created', body('topic_created', topic)), 'counted')
+  assert.equal(await outcomes(app, 'post_created', body('post_created', reply)), 'counted')
+  assert.equal(await outcomes(app, 'topic_destroyed', body('topic_destroyed', topic)), 'undone')
+  assert.deepEqual([await app.rank.score('discourse:71'), await app.rank.score('discourse:72')], [0, 3])
+})
 
 it('unsigned delivery is refused', async () => {
   const { status } = await deliver(app, 'post_created', body('post_created', { 'post.user_id': 500 }), {

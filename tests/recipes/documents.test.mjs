@@ -1,9 +1,11 @@
-// Every command in the documents of recipes runs: wrangler deploys to a stand-in for Cloudflare's API. Commands
+// Every command in the documents of recipes runs, in a copy of the folder of the recipe: wrangler deploys to a stand-in for
+// Cloudflare's API. Commands
 // that need other software run in tests/ecosystem.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { after, before, it } from 'node:test'
 
 import { eventually, names, startApp } from '../web/support.mjs'
@@ -36,13 +38,16 @@ it('every recipe is tested', () => {
 })
 
 for (const [recipe, secrets] of Object.entries(SECRETS)) {
-  it(`${recipe} is deployed by its commands`, async () => {
+  it(`copy of ${recipe} is deployed by its commands`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'recipe-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    cpSync(join(ROOT, 'recipes', recipe), folder, { recursive: true })
     const blocks = blocksOf(`recipes/${recipe}/README.md`, 'sh').filter((block) => !block.includes('curl'))
     assert.ok(blocks.length > 0)
-    // npm would change node_modules of this repository, which has the same version.
-    const commands = replace(blocks.join(''), recipe === 'hono' ? { [`npm install hono@${HONO}`]: 'true' } : {})
-    const withSecret = 'npx() { printf %s "a secret of the operator" | command npx --no "$@"; }\n'
-    const { status, output } = await run(withSecret + commands, cloudflare.env)
+    const install = `mkdir node_modules; ln -s ${join(ROOT, 'node_modules/hono')} node_modules`
+    const commands = replace(blocks.join(''), recipe === 'hono' ? { [`npm install hono@${HONO}`]: install } : {})
+    const withSecret = 'npx() { printf %s "a secret of the operator" | "$@"; }\n'
+    const { status, output } = await run(withSecret + commands, cloudflare.env, folder)
     assert.equal(status, 0, output)
     const name = NAMES[recipe] ?? `activity-rank-${recipe}`
     assert.deepEqual(cloudflare.uploads.splice(0), [name])
@@ -52,6 +57,19 @@ for (const [recipe, secrets] of Object.entries(SECRETS)) {
     )
   })
 }
+
+it('generated files match their sources', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'recipes-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const { status, output } = await run(`scripts/recipes.mjs ${folder}`)
+  assert.equal(status, 0, output)
+  for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue
+    const path = join(file.parentPath, file.name)
+    const made = readFileSync(join(ROOT, 'recipes', relative(folder, path)), 'utf8')
+    assert.ok(made === readFileSync(path, 'utf8'), `run scripts/recipes.mjs: ${relative(folder, path)} has changed`)
+  }
+})
 
 it('generic event of the document counts', async (t) => {
   const app = await startReceiver('generic')

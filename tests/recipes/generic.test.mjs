@@ -28,6 +28,22 @@ it('event delivered three times counts once', async () => {
   })
 })
 
+/** Svix, which many services send with, gives the headers of the specification names of its own. */
+it('event with the headers of Svix counts once', async () => {
+  const text = JSON.stringify(body(LIKED, 'user_2abcDEF'))
+  const svix = (headers) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace('webhook', 'svix'), value]))
+  const headers = svix(SIGN.generic(text))
+  assert.deepEqual(Object.keys(headers), ['svix-id', 'svix-timestamp', 'svix-signature'])
+  for (const outcome of ONCE) {
+    const { status, body } = await deliver(app, LIKED, text, { headers })
+    assert.deepEqual([status, body.results.map(({ outcome }) => outcome)], [200, [outcome]])
+  }
+  for (const changed of [{ 'svix-id': 'msg_2' }, { 'svix-timestamp': '1' }, { 'svix-signature': 'v1,AAAA' }]) {
+    assert.equal((await deliver(app, LIKED, text, { headers: { ...headers, ...changed } })).status, 401)
+  }
+})
+
 it('undo delivered three times takes the points once', async () => {
   assert.equal(await outcomes(app, LIKED, body(LIKED, 'u2')), 'counted')
   assert.deepEqual(await thrice(app, 'photo.unliked', body('photo.unliked', 'u2')), UNDONE_ONCE)

@@ -78,6 +78,9 @@ it('deployment that does not respond answers 503', async () => {
 for (const [name, event, values] of [
   ['edited post', 'post.published.edited', {}],
   ['draft', PUBLISHED, { 'post.current.status': 'draft', 'post.previous': {} }],
+  ['post for members', PUBLISHED, { 'post.current.visibility': 'members' }],
+  ['post for paying members', PUBLISHED, { 'post.current.visibility': 'paid' }],
+  ['post for a tier', PUBLISHED, { 'post.current.visibility': 'tiers' }],
   ['deleted draft', 'post.deleted', { 'post.previous.status': 'draft' }],
   ['member', 'member.added', {}],
 ]) {

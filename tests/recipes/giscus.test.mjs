@@ -49,6 +49,12 @@ it('discussion of a member counts as published', async () => {
   assert.equal((await read(app, '/v1/authors/all/users/github:400')).score, 3)
 })
 
+it('discussion of a private repository answers 204', async () => {
+  for (const event of ['discussion.created', CREATED]) {
+    assert.equal((await deliver(app, event, body(event, { 'repository.private': true }))).status, 204)
+  }
+})
+
 it('discussion that giscus creates answers 204', async () => {
   const created = body('discussion.created', { 'discussion.user.type': 'Bot' })
   assert.equal((await deliver(app, 'discussion.created', created)).status, 204)

@@ -61,6 +61,40 @@ for (const [created, deleted, path] of [
   })
 }
 
+/** GitHub opens the issue again in the other repository, with another id, and reports the move in the first one. */
+it('issue moved to another repository counts once', async () => {
+  const user = { 'issue.user.id': 4501, 'sender.id': 4501 }
+  const old = { id: 990001, number: 1, created_at: '2025-11-03T09:00:00Z', user: { id: 4501 } }
+  const opened = payload('github', 'issues.opened', { ...user, 'issue.id': 990001, 'repository.id': 1 })
+  const moved = payload('github', 'issues.opened', {
+    ...user,
+    'issue.id': 990002,
+    'repository.id': 2,
+    'sender.id': 9,
+    changes: { old_issue: old, old_repository: { id: 1, full_name: 'o/a' } },
+  })
+  const transferred = { ...opened, action: 'transferred', changes: { new_issue: { id: 990002 } } }
+  assert.deepEqual(await thrice(app, 'issues.opened', opened), ONCE)
+  assert.deepEqual(await thrice(app, 'issues.opened', moved), [204, 204, 204])
+  assert.equal(await outcomes(app, 'issues.transferred', transferred), 204)
+  assert.equal(await app.rank.score('github:4501'), 3)
+})
+
+it('undo in a repository that became private applies', async () => {
+  const user = { 'issue.user.id': 4600, 'issue.id': 8600 }
+  assert.equal(await outcomes(app, 'issues.opened', payload('github', 'issues.opened', user)), 'counted')
+  const undo = payload('github', 'issues.deleted', { ...user, 'repository.private': true })
+  assert.equal(await outcomes(app, 'issues.deleted', undo), 'undone')
+})
+
+for (const user of ['constructor', '__proto__']) {
+  it(`user named ${user} counts`, async () => {
+    const body = payload('github', 'star.created', { 'sender.id': user, 'sender.login': user })
+    assert.deepEqual(await thrice(app, 'star.created', body), ONCE)
+    assert.equal(await app.rank.score(`github:${user}`), 2)
+  })
+}
+
 it('star after an undo counts again', async () => {
   const sender = { 'sender.id': 3900 }
   assert.equal(await outcomes(app, 'star.created', payload('github', 'star.created', sender)), 'counted')
@@ -114,6 +148,9 @@ for (const [name, event, values] of [
   ['review with a comment alone', 'pull_request_review.submitted', { 'review.state': 'commented' }],
   ['unmerged pull request', 'pull_request.closed', { 'pull_request.merged': false }],
   ['unmapped action', 'star.created', { action: 'renamed' }],
+  ['private repository', 'issues.opened', { 'repository.private': true }],
+  ['star of a private repository', 'star.created', { 'repository.private': true }],
+  ['internal repository', 'issue_comment.created', { 'repository.visibility': 'internal' }],
   ['ping', 'ping', {}],
 ]) {
   it(`${name} answers 204`, async () => {

@@ -23,6 +23,17 @@ for (const [name, mapping, message] of [
     'mapping.json: liked: `user` is missing.',
   ],
   [
+    'with an unknown undo',
+    { events: { liked: { ...RULE, undo: 'everyone' } } },
+    'mapping.json: liked: `undo` must be true, false or "all".',
+  ],
+  ['with a text for private', { events: {}, private: 'yes' }, 'mapping.json: `private` must be true or false.'],
+  [
+    'with names of categories',
+    { events: {}, categories: ['general'] },
+    'mapping.json: `categories` must be a list of integers.',
+  ],
+  [
     'with a number for a user',
     { events: {}, users: { 'github:1': 42 } },
     'mapping.json: users: the value of `github:1` must be a string.',
@@ -54,6 +65,40 @@ it('fields are found by path, and no methods', () => {
 
 it('event named as a method of objects is unmapped', () => {
   assert.deepEqual(changesOf({ events: {} }, 'constructor', {}).activities, [])
+})
+
+for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+  it(`user named ${name} is a user as any other`, () => {
+    const users = Object.fromEntries([[`${name}`, 'a member']])
+    const rule = { author: '{id}', about: { author: '{id}', title: '{title}' }, profile: { name: '{id}' } }
+    for (const [mapping, user] of [
+      [{ users: { other: '42' } }, name],
+      [{}, name],
+      [{ users }, 'a member'],
+    ]) {
+      const changes = apply(rule, { id: name }, mapping)
+      assert.deepEqual(changes.activities, [{ user, action: 'like', target: 'post-7', author: user }])
+      assert.deepEqual(changes.targets.get('post-7'), { author: user })
+    }
+    assert.throws(() => apply({ user: `{${name}}` }, {}), /has no/)
+    assert.throws(() => apply({ user: `{list.${name}}` }, { list: [] }), /has no/)
+  })
+}
+
+it('private content is left out, its undo is not', () => {
+  const options = { isPrivate: true }
+  const mapping = { events: { liked: RULE, unliked: { ...RULE, undo: true } } }
+  assert.deepEqual(changesOf(mapping, 'liked', { id: 1 }, options).activities, [])
+  assert.equal(changesOf(mapping, 'unliked', { id: 1 }, options).activities.length, 1)
+  assert.equal(changesOf({ ...mapping, private: true }, 'liked', { id: 1 }, options).activities.length, 1)
+  assert.deepEqual(changesOf({ ...mapping, private: true }, 'liked', { id: 1 }, { isBot: true }).activities, [])
+})
+
+it('undo for all needs no user', () => {
+  const rule = { undo: 'all', at: '{at}' }
+  const { activities, undos } = apply(rule, { at: '2025-11-03T10:00:00Z' })
+  assert.deepEqual([activities, undos], [[], [{ action: 'like', target: 'post-7', at: '2025-11-03T10:00:00Z' }]])
+  assert.equal(apply(rule, { id: 1 }).undos[0].user, '1')
 })
 
 it('titles are cut to what the API accepts', () => {

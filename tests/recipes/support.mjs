@@ -59,14 +59,14 @@ export const ONCE = ['counted', 'duplicate', 'duplicate']
 /** The outcomes of its undo that is delivered three times. */
 export const UNDONE_ONCE = ['undone', 'nothing-to-undo', 'nothing-to-undo']
 
-/** Starts a deployment with boards of content, the receiver of a source, and a proxy between them. */
-export async function startReceiver(source, { vars = {} } = {}) {
+/** Starts a deployment with boards of content, the receiver of a source, and a proxy between them. `options` are of `startApp`. */
+export async function startReceiver(source, { vars = {}, ...options } = {}) {
   const cleanups = []
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   }
   try {
-    const rank = await startRank({ vars: { CONTENT_PERIODS: 'all', ...vars } })
+    const rank = await startRank({ vars: { CONTENT_PERIODS: 'all', ...vars }, ...options })
     cleanups.push(() => rank.stop())
     const app = { rank, source, stop, fault: (..._) => undefined }
     app.proxy = await startProxy(rank, (...request) => app.fault(...request))
