@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use activity_rank_core::activity::Activity;
 use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, WinnersRequest};
 use activity_rank_core::calendar::{Calendar, Date, Instant, Period, Utc};
 use activity_rank_core::config::{Config, Vars};
@@ -189,6 +190,20 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         };
         refused(journal::read_points(database, config, &request).await);
     }
+    let undo = Activity {
+        user: "42".to_owned(),
+        action: "like".to_owned(),
+        target: "post-7".to_owned(),
+        undo: true,
+        at: Instant(0),
+        dated: false,
+        queued: false,
+        by_member: false,
+        groups: Vec::new(),
+        on: None,
+        author: None,
+    };
+    refused(journal::find_members(database, config, &undo, 10).await);
     refused(sums::add(database, config, None).await);
     refused(
         sums::read(

@@ -22,11 +22,12 @@ Schema = dict[str, Any]
 
 # The names of schemas that are one of several objects.
 VARIANTS = {"Adjustment": ["BoardAdjustment", "EventAdjustment", "AdjustmentUndo"]}
-# One activity and an array have responses of different forms, so they are two methods of one operation.
+# One activity, an array and an undo of all members are three methods of one operation: their responses differ.
 DIVIDED = {
     "countActivity": [
         ("count_activity", "Count one activity", "Activity", "Outcome", "activity"),
         ("count_activities", "Count up to 500 activities", "Sequence[Activity]", "Outcomes", "activities"),
+        ("undo_activity", "Undo an activity of all members", "MembersUndo", "Outcomes", "undo"),
     ]
 }
 # Headers that a method can set. The package sets `Last-Event-ID` itself, and responses are not cached, so no method

@@ -55,12 +55,14 @@
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
 
 pub mod counted;
+mod members;
 pub mod metrics;
 mod page;
 mod points;
 pub mod sums;
 mod write;
 
+pub use members::find_members;
 pub use page::{JournalRequest, Page};
 pub use points::read_points;
 pub use write::write;

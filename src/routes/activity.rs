@@ -3,6 +3,8 @@
 use super::array::Results;
 use crate::app::RequestContext;
 use crate::jobs::message;
+use crate::jobs::outbox::{self, REQUEST_BATCHES};
+use crate::journal::find_members;
 use crate::log;
 use crate::middleware::authentication::authenticate;
 use crate::middleware::rate_limit;
@@ -13,11 +15,12 @@ use activity_rank_core::activity::{
 };
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
-use activity_rank_core::error::Error;
+use activity_rank_core::error::{Error, FieldErrors};
+use activity_rank_core::json::MAX_ITEMS;
 use activity_rank_store::count::{count_all, count_one};
 use activity_rank_store::profiles::first_profile_call;
 use activity_rank_store::redis::Command;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The most items of an array that a member sends.
 const MAX_MEMBER_ITEMS: usize = 50;
@@ -43,6 +46,12 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
     let queued = Counted::queued(config.layout.decimals);
     let json = body.json()?;
     let Value::Array(items) = &json else {
+        if let (Value::Object(fields), Caller::Service(_)) = (&json, &caller)
+            && fields.get("undo") == Some(&Value::Bool(true))
+            && !fields.contains_key("user")
+        {
+            return undo_of_members(context, fields, reader, &caller).await;
+        }
         let item = parse(&json)?;
         let is_minimal = request.prefers_minimal();
         let error = match count_one(deployment, &item, profile, now, !is_minimal).await {
@@ -74,6 +83,47 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
     let queued = |item: Result<RuledActivity, Error>| item.map(|_| queued.clone());
     let results = items.into_iter().map(queued).collect();
     Ok(Response::json(&Results::new(results)))
+}
+
+/// Undoes an activity of a service for each member whose activity stands. The journal knows these members.
+///
+/// # Errors
+///
+/// [`Error::InvalidRequest`] without a journal, [`Error::StoreUnavailable`] if the store or the journal fails, or if
+/// the journal is far behind.
+async fn undo_of_members(
+    context: RequestContext<'_>,
+    fields: &Map<String, Value>,
+    reader: ActivityReader<'_>,
+    caller: &Caller,
+) -> Result<Response, Error> {
+    let mut errors = FieldErrors::default();
+    errors.reject_unknown(fields.keys(), &["action", "target", "undo", "at"]);
+    errors.finish(Some(()))?;
+    let read_of = |user: &str| {
+        let mut fields = fields.clone();
+        fields.insert("user".to_owned(), user.into());
+        reader.read(&Value::Object(fields), caller)
+    };
+    // Everything but the user is the same in each undo.
+    let (undo, _) = read_of("-")?;
+    let Some(journal) = &context.app.bindings.journal else {
+        let detail = "must be there: this deployment keeps no journal (JOURNAL is not bound) that names the members";
+        return Err(Error::field("/user", detail));
+    };
+    let (deployment, shards) = (context.deployment, 0..context.deployment.config.shards);
+    if !outbox::drain(deployment, journal, shards, REQUEST_BATCHES).await? {
+        let cause = "an undo without a user needs the whole journal, which is behind";
+        return Err(Error::StoreUnavailable(cause.to_owned()));
+    }
+    let mut users = find_members(journal, &deployment.config, &undo, MAX_ITEMS + 1).await?;
+    let more = users.len() > MAX_ITEMS;
+    users.truncate(MAX_ITEMS);
+    let undos: Vec<_> = users.iter().map(|user| read_of(user)).collect();
+    let results = count_all(deployment, &undos, None, context.request.now).await?;
+    Ok(Response::json_text(
+        Results::new(results).render(&users, more),
+    ))
 }
 
 /// Checks the length of a member's array, and counts each item against the write limit.

@@ -39,3 +39,20 @@ impl<T> Results<T> {
         }
     }
 }
+
+impl<T: Serialize> Results<T> {
+    /// Renders the response with the user of each result. `more` says that further users are left.
+    pub fn render(&self, users: &[String], more: bool) -> String {
+        // An id has no character that JSON escapes.
+        let results = users.iter().zip(&self.results).map(|(user, item)| {
+            let item = serde_json::to_string(item).unwrap_or_default();
+            format!(
+                "{{\"user\":\"{user}\",{}",
+                item.get(1..).unwrap_or_default()
+            )
+        });
+        let results: Vec<String> = results.collect();
+        let more = if more { ",\"more\":true" } else { "" };
+        format!("{{\"results\":[{}]{more}}}", results.join(","))
+    }
+}

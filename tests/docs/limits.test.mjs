@@ -60,6 +60,7 @@ const LIMITS = {
   body: () => [...core('lib', 'MAX_BODY_BYTES'), core('lib', 'MAX_BODY_BYTES')[0] / 1024],
   'items of an array, from a service': () => core('json', 'MAX_ITEMS'),
   'items of an array, from a member': () => constant('src/routes/activity.rs', 'MAX_MEMBER_ITEMS'),
+  'members of an undo without `user`': () => core('json', 'MAX_ITEMS'),
   'nesting of JSON': () => core('json', 'MAX_DEPTH'),
   'problems listed under `errors`': () => core('error', 'MAX_FIELD_ERRORS'),
   'size of a user token': () => core('token/mod', 'MAX_BYTES'),

@@ -48,6 +48,7 @@ const CALLS = [
     { body: [{ user: '7', action: 'visit', target: '/' }] },
     { results: [{ outcome: 'counted', points: 1 }] },
   ],
+  ['countActivity', { body: { action: 'like', target: 'nothing', undo: true } }, { results: [] }],
   [
     'getBoard',
     { period: 'day', limit: 1 },

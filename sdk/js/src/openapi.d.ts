@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Count activities
-         * @description Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array returns one result for each item, in the same order; an invalid item does not affect the others.
+         * @description Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array returns one result for each item, in the same order; an invalid item does not affect the others. A service that does not know who did an activity may send its undo without `user`: it undoes the activity of every member who did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more` says that members are left, whose activity the same request undoes next.
          */
         post: operations["countActivity"];
         delete?: never;
@@ -1326,7 +1326,23 @@ export interface components {
             /** @description The author with whom the target that receives is registered, if it has none. Requires a service key with the scope `content`. */
             author?: components["schemas"]["UserId"];
         };
+        /** @description An undo of the activity of all members. Requires a service key and a journal. */
+        MembersUndo: {
+            /** @description What the members did. The rule of the action must allow an undo. */
+            action: string | ("visit" | "like" | "bookmark" | "follow" | "comment" | "publish") | unknown;
+            /** @description What the action applies to, as in the activity. */
+            target: string;
+            /** @constant */
+            undo: true;
+            /**
+             * Format: date-time
+             * @description When it was undone, at most one minute in the future. Later activity stands. Defaults to now.
+             */
+            at?: string;
+        };
         Outcome: {
+            /** @description The member, in the response to an undo without `user`. */
+            user?: components["schemas"]["UserId"];
             /**
              * @description `duplicate`: counted before. `nothing-to-undo`: there is no counted activity to undo. `capped`: a limit of the rule rules it out, see `reason`. `stale`: superseded by a later activity, or too old to count. `queued` (in arrays): accepted, and counted later.
              * @enum {unknown}
@@ -1359,8 +1375,15 @@ export interface components {
         };
         Outcomes: {
             results: (components["schemas"]["Outcome"] | components["schemas"]["ItemError"])[];
+            /**
+             * @description Present if an undo without `user` has left members: send it again.
+             * @constant
+             */
+            more?: true;
         };
         ItemError: {
+            /** @description The member, in the response to an undo without `user`. */
+            user?: components["schemas"]["UserId"];
             error: components["schemas"]["Problem"];
         };
         BoardStanding: {
@@ -2733,7 +2756,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Activity"] | components["schemas"]["Activity"][];
+                "application/json": components["schemas"]["Activity"] | components["schemas"]["MembersUndo"] | components["schemas"]["Activity"][];
             };
         };
         responses: {

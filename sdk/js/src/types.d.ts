@@ -40,6 +40,7 @@ type Call<Id extends Operation> =
 interface CountActivity {
   (args: { body: Activity[] }, options?: CallOptions): Promise<Schemas['Outcomes']>
   (args: { body: Activity }, options?: CallOptions): Promise<Outcome>
+  (args: { body: Schemas['MembersUndo'] }, options?: CallOptions): Promise<Schemas['Outcomes']>
 }
 
 /** A method for each operation. Each resolves with the decoded body, or yields the boards of an event stream. */

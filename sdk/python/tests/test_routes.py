@@ -75,6 +75,12 @@ def test_count_activities(api: Any, unique: str) -> None:
     assert (results[1]["error"]["type"], results[1]["error"]["status"]) == ("/problems/unknown-action", 422)
 
 
+def test_undo_activity(api: Any, unique: str) -> None:
+    api.count_activity(like(unique, unique))
+    undone = {"user": unique, "outcome": "undone", "points": -2}
+    assert api.undo_activity({"action": "like", "target": unique, "undo": True}) == {"results": [undone]}
+
+
 def test_boards(api: Any, public: Any, unique: str) -> None:
     likes = (("1", "a"), ("2", "a"), ("2", "b"))
     api.count_activities([like(f"{unique}-{number}", target, unique) for number, target in likes])

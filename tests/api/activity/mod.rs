@@ -2,6 +2,7 @@
 
 mod array;
 mod dated;
+mod without_user;
 
 use test_support::{Method, Value, json, peers};
 

@@ -41,6 +41,8 @@ pub struct Activity {
 const FIELDS: [&str; 8] = [
     "user", "action", "target", "undo", "at", "groups", "on", "author",
 ];
+const NO_USER: &str =
+    "must be there: only a service may leave it out, of an undo that is no item of an array";
 const MAX_TARGET_BYTES: usize = 512;
 /// The normal form of a path escapes each byte.
 const MAX_NORMAL_BYTES: usize = 3 * MAX_TARGET_BYTES;
@@ -134,7 +136,11 @@ fn parse_fields(
     };
     let mut errors = FieldErrors::default();
     errors.reject_unknown(fields.keys(), &FIELDS);
-    let user = errors.check("/user", read_user(fields.get("user")));
+    let user = match (fields.get("user"), fields.get("undo")) {
+        (None, Some(Value::Bool(true))) => Err(NO_USER.to_owned()),
+        (user, _) => read_user(user),
+    };
+    let user = errors.check("/user", user);
     let action = errors.check("/action", read_action(fields.get("action")));
     let target = read_target(fields.get("target"), max_target);
     let target = if action.as_deref() == Some("visit") {

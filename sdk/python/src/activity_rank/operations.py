@@ -51,7 +51,10 @@ class Operations(ABC):
 
         Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings
         afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array
-        returns one result for each item, in the same order; an invalid item does not affect the others.
+        returns one result for each item, in the same order; an invalid item does not affect the others. A service that
+        does not know who did an activity may send its undo without `user`: it undoes the activity of every member who
+        did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more`
+        says that members are left, whose activity the same request undoes next.
 
         minimal: Whether to leave out standings, which takes fewer commands of the store.
 
@@ -74,13 +77,39 @@ class Operations(ABC):
 
         Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings
         afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array
-        returns one result for each item, in the same order; an invalid item does not affect the others.
+        returns one result for each item, in the same order; an invalid item does not affect the others. A service that
+        does not know who did an activity may send its undo without `user`: it undoes the activity of every member who
+        did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more`
+        says that members are left, whose activity the same request undoes next.
 
         `POST /v1/activity`
         """
         return self._call(
             routes.COUNT_ACTIVITIES,
             body=activities,
+            timeout=timeout,
+        )
+
+    def undo_activity(
+        self,
+        undo: types.MembersUndo,
+        *,
+        timeout: float | None = None,
+    ) -> types.Outcomes:
+        """Undo an activity of all members.
+
+        Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings
+        afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array
+        returns one result for each item, in the same order; an invalid item does not affect the others. A service that
+        does not know who did an activity may send its undo without `user`: it undoes the activity of every member who
+        did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more`
+        says that members are left, whose activity the same request undoes next.
+
+        `POST /v1/activity`
+        """
+        return self._call(
+            routes.UNDO_ACTIVITY,
+            body=undo,
             timeout=timeout,
         )
 
@@ -1437,7 +1466,10 @@ class AsyncOperations(ABC):
 
         Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings
         afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array
-        returns one result for each item, in the same order; an invalid item does not affect the others.
+        returns one result for each item, in the same order; an invalid item does not affect the others. A service that
+        does not know who did an activity may send its undo without `user`: it undoes the activity of every member who
+        did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more`
+        says that members are left, whose activity the same request undoes next.
 
         minimal: Whether to leave out standings, which takes fewer commands of the store.
 
@@ -1460,13 +1492,39 @@ class AsyncOperations(ABC):
 
         Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings
         afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array
-        returns one result for each item, in the same order; an invalid item does not affect the others.
+        returns one result for each item, in the same order; an invalid item does not affect the others. A service that
+        does not know who did an activity may send its undo without `user`: it undoes the activity of every member who
+        did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more`
+        says that members are left, whose activity the same request undoes next.
 
         `POST /v1/activity`
         """
         return await self._call(
             routes.COUNT_ACTIVITIES,
             body=activities,
+            timeout=timeout,
+        )
+
+    async def undo_activity(
+        self,
+        undo: types.MembersUndo,
+        *,
+        timeout: float | None = None,
+    ) -> types.Outcomes:
+        """Undo an activity of all members.
+
+        Counts one activity, or an array of up to 500. A single activity returns its outcome and the user's standings
+        afterwards; with `Prefer: return=minimal`, the outcome alone, which takes fewer commands of the store. An array
+        returns one result for each item, in the same order; an invalid item does not affect the others. A service that
+        does not know who did an activity may send its undo without `user`: it undoes the activity of every member who
+        did it and has not undone it since, as the journal says, and returns one result for each, at most 500; `more`
+        says that members are left, whose activity the same request undoes next.
+
+        `POST /v1/activity`
+        """
+        return await self._call(
+            routes.UNDO_ACTIVITY,
+            body=undo,
             timeout=timeout,
         )
 

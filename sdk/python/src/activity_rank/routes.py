@@ -10,6 +10,7 @@ from .http import Route
 
 COUNT_ACTIVITY: Route[types.Outcome] = Route("countActivity", "POST", "/v1/activity", "json")
 COUNT_ACTIVITIES: Route[types.Outcomes] = Route("countActivity", "POST", "/v1/activity", "json")
+UNDO_ACTIVITY: Route[types.Outcomes] = Route("countActivity", "POST", "/v1/activity", "json")
 GET_BOARD: Route[types.Board] = Route("getBoard", "GET", "/v1/ranking/{period}", "json")
 WATCH_BOARD: Route[types.Board] = Route("watchBoard", "GET", "/v1/ranking/{period}/live", "events")
 GET_WINNERS: Route[types.Winners] = Route("getWinners", "GET", "/v1/ranking/{period}/winners", "json")
@@ -89,6 +90,7 @@ GET_DOCS: Route[str] = Route("getDocs", "GET", "/docs", "text")
 ALL: tuple[Route[Any], ...] = (
     COUNT_ACTIVITY,
     COUNT_ACTIVITIES,
+    UNDO_ACTIVITY,
     GET_BOARD,
     WATCH_BOARD,
     GET_WINNERS,

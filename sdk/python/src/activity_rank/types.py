@@ -81,6 +81,19 @@ class Activity(TypedDict):
 
 
 @final
+class MembersUndo(TypedDict):
+    """An undo of the activity of all members. Requires a service key and a journal."""
+
+    action: str
+    """What the members did. The rule of the action must allow an undo."""
+    target: str
+    """What the action applies to, as in the activity."""
+    undo: Literal[True]
+    at: NotRequired[str]
+    """When it was undone, at most one minute in the future. Later activity stands. Defaults to now."""
+
+
+@final
 class Level(TypedDict):
     number: int
     """1 is the level of the fewest points."""
@@ -117,6 +130,8 @@ class OutcomeEvent(TypedDict):
 
 @final
 class Outcome(TypedDict):
+    user: NotRequired[UserId]
+    """The member, in the response to an undo without `user`."""
     outcome: Literal["counted", "duplicate", "undone", "nothing-to-undo", "capped", "stale", "queued"]
     """`duplicate`: counted before. `nothing-to-undo`: there is no counted activity to undo. `capped`: a limit of the
     rule rules it out, see `reason`. `stale`: superseded by a later activity, or too old to count. `queued` (in arrays):
@@ -179,12 +194,16 @@ class Problem(TypedDict):
 
 @final
 class ItemError(TypedDict):
+    user: NotRequired[UserId]
+    """The member, in the response to an undo without `user`."""
     error: Problem
 
 
 @final
 class Outcomes(TypedDict):
     results: list[Outcome | ItemError]
+    more: NotRequired[Literal[True]]
+    """Present if an undo without `user` has left members: send it again."""
 
 
 @final
