@@ -211,6 +211,49 @@ async fn float_user_must_be_an_exact_integer() {
     }
 }
 
+/// The spelling of a JSON number does not make another user.
+#[tokio::test]
+async fn number_user_is_read_by_its_value() {
+    let app = TestApp::start();
+    let like = async |user: &str| {
+        let body = format!(r#"{{"user":{user},"action":"like","target":"p"}}"#);
+        let json = [("content-type", "application/json")];
+        let response = app.send(Method::POST, "/v1/activity", body, &json).await;
+        match response.status {
+            200 => response.body["outcome"].clone(),
+            status => json!(status),
+        }
+    };
+    for (users, id) in [
+        (
+            &["61000", "61000.0", "6.1e4", "6.1E+4", "610000e-1"][..],
+            "61000",
+        ),
+        (&["9007199254740993"], "9007199254740993"),
+        (&["-9223372036854775808"], "-9223372036854775808"),
+        (&["-0", "0", "0e5"], "0"),
+    ] {
+        for (index, user) in users.iter().enumerate() {
+            let outcome = if index == 0 { "counted" } else { "duplicate" };
+            assert_eq!(like(user).await, outcome, "{user}");
+        }
+        assert_eq!(like(&format!("\"{id}\"")).await, "duplicate", "{id}");
+    }
+    for refused in [
+        "9007199254740993.0",
+        "9007199254740992e0",
+        "18446744073709551616",
+        "1e400",
+        "61000.5",
+        "061000",
+    ] {
+        assert_eq!(like(refused).await, 400, "{refused}");
+    }
+    for other in ["\"61000.0\"", "\"061000\""] {
+        assert_eq!(like(other).await, "counted", "{other}");
+    }
+}
+
 #[tokio::test]
 async fn user_id_accepts_every_allowed_character() {
     let app = TestApp::start();
