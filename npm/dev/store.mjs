@@ -25,7 +25,7 @@ const run = promisify(execFile)
 async function program() {
   const path = process.env.REDIS_SERVER || 'redis-server'
   await run(path, ['--version']).catch((error) => {
-    const remedy = 'Install Redis 7 or newer (Debian: apt-get install redis-server, macOS: brew install redis)'
+    const remedy = 'Install Redis 6.2 or newer (Debian: apt-get install redis-server, macOS: brew install redis)'
     throw new UserError(`${path} could not be started (${error.code}). ${remedy}, or set REDIS_SERVER to its path.`)
   })
   return path

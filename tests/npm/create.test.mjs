@@ -265,6 +265,21 @@ if (args[0] === 'deploy') appendFileSync(${JSON.stringify(log)}, args.includes('
     assert.equal((await deployWith(Object.keys(secrets))).uploaded, 'none')
   })
 
+  /** The page of the deploy button has asked for variables and secrets, which the repository may not have. */
+  it('Workers Builds deploys without settings in files', async (t) => {
+    const [config, secrets] = [join(project, 'wrangler.toml'), join(project, '.secrets.json')]
+    const before = [readFileSync(config, 'utf8'), readFileSync(secrets, 'utf8')]
+    t.after(() => {
+      writeFileSync(config, before[0])
+      writeFileSync(secrets, before[1])
+    })
+    writeFileSync(config, before[0].replace(STORE, '').replace('https://www.example.com', ''))
+    rmSync(secrets)
+    const { status, text } = await run('npm run --silent deploy -- --dry-run', project, { WORKERS_CI: '1' })
+    assert.equal(status, 0, text)
+    assert.equal(text.includes('env.SERVICE_KEYS'), false, text)
+  })
+
   it('folder with files is refused', async () => {
     const { status, text } = await run('npm create --yes activity-rank leaderboard -- --yes --no-install', folder)
     assert.equal(status, 1)
