@@ -117,6 +117,8 @@ export class Client extends EventTarget {
 
   /** @param {Activity} activity */
   #add(activity) {
+    // The queue ignores what has no action: its result would never come.
+    activity.action = String(activity.action)
     if (activity.action === 'visit') activity.target = normalPath(String(activity.target))
     const { key, dropped } = this.#queue.add(activity)
     for (const item of dropped) this.#settle(item, { error: DROPPED })

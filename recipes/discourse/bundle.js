@@ -366,7 +366,7 @@ async function undoForAll(client, { user, ...activity }, options) {
     }
     return results;
   } catch (error) {
-    const needsUser = error instanceof ApiError && (error.problem.type === "/problems/no-journal" || error.status === 400);
+    const needsUser = error instanceof ApiError && error.problem.errors?.some(({ pointer }) => pointer === "/user");
     if (!needsUser || user === void 0) throw error;
     return count(client, [{ ...activity, undo: true, user }], options);
   }

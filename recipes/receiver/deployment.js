@@ -85,8 +85,7 @@ async function undoForAll(client, { user, ...activity }, options) {
     }
     return results
   } catch (error) {
-    const needsUser =
-      error instanceof ApiError && (error.problem.type === '/problems/no-journal' || error.status === 400)
+    const needsUser = error instanceof ApiError && error.problem.errors?.some(({ pointer }) => pointer === '/user')
     if (!needsUser || user === undefined) throw error
     return count(client, [{ ...activity, undo: true, user }], options)
   }

@@ -1,9 +1,10 @@
-// The configuration with which a receiver reaches its deployment.
+// The configuration with which a receiver reaches its deployment, and the undo for all members.
 
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
-import { connect } from '../../recipes/receiver/deployment.js'
+import { connect, send } from '../../recipes/receiver/deployment.js'
+import { ApiError } from '../../sdk/js/src/errors.js'
 
 const URL = 'https://rank.example.com'
 for (const [name, env, detail] of [
@@ -30,3 +31,55 @@ for (const [name, env, detail] of [
     )
   })
 }
+
+const UNDO = { action: 'comment', target: 'discourse:post:5' }
+const undone = (user) => ({ user, outcome: 'undone', points: -3 })
+const refused = (status, slug) => ({ type: `/problems/${slug}`, title: 'Injected', status })
+const NO_JOURNAL = { ...refused(400, 'invalid-request'), errors: [{ pointer: '/user', detail: 'must be there' }] }
+
+/** Sends an undo for all members to a deployment with these responses. Returns the results and the bodies of the requests. */
+async function sendUndo(responses, user = '31') {
+  const bodies = []
+  const client = {
+    async request(operation, { body }) {
+      assert.equal(operation, 'countActivity')
+      bodies.push(body)
+      const response = responses.shift()
+      if (response.status) throw new ApiError(operation, response)
+      return { body: response }
+    },
+  }
+  const changes = {
+    activities: [],
+    undos: [{ ...UNDO, ...(user && { user }) }],
+    profiles: new Map(),
+    targets: new Map(),
+  }
+  return { results: await send(/** @type {any} */ (client), changes, 1000), bodies }
+}
+
+it('undo for all members names no user', async () => {
+  const { results, bodies } = await sendUndo([{ results: [undone('32')] }])
+  assert.deepEqual([results, bodies], [[undone('32')], [{ ...UNDO, undo: true }]])
+})
+
+it('undo for all members is sent until none is left', async () => {
+  const frozen = { user: '3', error: refused(403, 'forbidden') }
+  const { results, bodies } = await sendUndo([
+    { results: [undone('1')], more: true },
+    { results: [undone('2'), frozen], more: true },
+    { results: [frozen], more: true },
+  ])
+  assert.deepEqual([results.length, bodies.length], [4, 3])
+})
+
+it('undo without a journal names the user', async () => {
+  const { results, bodies } = await sendUndo([NO_JOURNAL, { results: [undone('31')] }])
+  assert.deepEqual(bodies, [{ ...UNDO, undo: true }, [{ ...UNDO, undo: true, user: '31' }]])
+  assert.deepEqual(results, [undone('31')])
+  await assert.rejects(sendUndo([NO_JOURNAL], ''), { status: 400 })
+})
+
+it('journal that lags answers 503', async () => {
+  await assert.rejects(sendUndo([refused(503, 'store-unavailable')]), ({ document }) => document.status === 503)
+})

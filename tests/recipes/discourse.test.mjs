@@ -109,6 +109,20 @@ it('replies of a deleted topic keep their points', async () => {
   assert.deepEqual([await app.rank.score('discourse:71'), await app.rank.score('discourse:72')], [0, 3])
 })
 
+/** A post is given to another account before it is deleted: the payload names the owner of then. */
+it('deleted post takes points from who received them', async (t) => {
+  const app = await startReceiver('discourse', { databases: true })
+  t.after(() => app.stop())
+  const ids = (user) => ({ 'post.id': 88002, 'post.user_id': user })
+  assert.deepEqual(await thrice(app, 'post_created', body('post_created', ids(31))), ONCE)
+  const deleted = await deliver(app, 'post_destroyed', body('post_destroyed', ids(32)))
+  const results = [{ user: 'discourse:31', outcome: 'undone', points: -3 }]
+  assert.deepEqual([deleted.status, deleted.body], [200, { results }])
+  const again = await deliver(app, 'post_destroyed', body('post_destroyed', ids(32)))
+  assert.deepEqual([again.status, again.body], [200, { results: [] }])
+  assert.deepEqual([await app.rank.score('discourse:31'), await app.rank.score('discourse:32')], [0, 0])
+})
+
 it('unsigned delivery is refused', async () => {
   const { status } = await deliver(app, 'post_created', body('post_created', { 'post.user_id': 500 }), {
     headers: { 'x-discourse-event': 'post_created' },

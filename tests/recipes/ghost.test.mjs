@@ -68,6 +68,16 @@ it('deleted post loses its points', async () => {
   assert.equal(await app.rank.score('ghost:a5'), 0)
 })
 
+/** The primary author of a post may change while it is published. */
+it('deleted post takes points from its first author', async (t) => {
+  const app = await startReceiver('ghost', { databases: true })
+  t.after(() => app.stop())
+  assert.equal(await outcomes(app, PUBLISHED, body(PUBLISHED, current('a8', 'p8'))), 'counted')
+  const deleted = body('post.deleted', { 'post.previous.id': 'p8', 'post.previous.authors.0.id': 'a9' })
+  assert.equal(await outcomes(app, 'post.deleted', deleted), 'undone')
+  assert.deepEqual([await app.rank.score('ghost:a8'), await app.rank.score('ghost:a9')], [0, 0])
+})
+
 it('deployment that does not respond answers 503', async () => {
   app.fault = () => HANG
   const { status } = await deliver(app, PUBLISHED, body(PUBLISHED, current('a7', 'p7')))

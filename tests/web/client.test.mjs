@@ -101,6 +101,15 @@ describe('tracking', () => {
     assert.deepEqual(bodies, [[{ user, action: 'comment', target: 'c-1', on: 'post-7' }]])
   })
 
+  it('activity that cannot be sent holds up no other', async (t) => {
+    const page = await open(t)
+    const refused = `(() => { try { rank.track('like', 7n) } catch (error) { return error.name } })()`
+    assert.equal(await page.evaluate(refused), 'TypeError')
+    const results = await page.evaluate(`Promise.all([rank.track(undefined, 'p'), rank.track('like', 'p')])`)
+    assert.deepEqual([results[0].error.status, results[1].outcome], [422, 'counted'])
+    assert.equal(await queued(page), 0)
+  })
+
   it('calls of one task are one ordered request', async (t) => {
     const page = await open(t)
     const bodies = recordBodies(page)
