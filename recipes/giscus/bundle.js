@@ -353,10 +353,11 @@ async function count(client, body, options) {
   );
 }
 async function undoForAll(client, { user, ...activity }, options) {
+  const body = { ...activity, undo: true };
   const results = [];
   try {
     for (let isComplete = false; !isComplete; ) {
-      const response = await client.request("countActivity", { body: { ...activity, undo: true } }, options);
+      const response = await client.request("countActivity", { body }, options);
       const page = (
         /** @type {{ results: ActivityResult[], more?: boolean }} */
         response.body
@@ -364,12 +365,11 @@ async function undoForAll(client, { user, ...activity }, options) {
       results.push(...page.results);
       isComplete = !page.more || !page.results.some(({ error }) => !error);
     }
-    return results;
   } catch (error) {
     const needsUser = error instanceof ApiError && error.problem.errors?.some(({ pointer }) => pointer === "/user");
     if (!needsUser || user === void 0) throw error;
-    return count(client, [{ ...activity, undo: true, user }], options);
   }
+  return results.length || user === void 0 ? results : count(client, [{ ...body, user }], options);
 }
 async function putProfile(client, user, profile, options) {
   const stored = await client.request("getProfile", { user }, options).then(

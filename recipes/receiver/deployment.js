@@ -66,29 +66,29 @@ async function count(client, body, options) {
 }
 
 /**
- * Takes an activity back from every member who has it. Without a journal, the deployment knows no such members: then the one
- * whom the payload names.
+ * Takes an activity back from every member who has it. The undo names the member of the payload if the deployment has no
+ * journal, and if nobody has the activity: only then does the deployment remember it, for an activity that arrives later.
  * @param {Transport} client
  * @param {Undo} undo
  * @param {{ signal: AbortSignal }} options
  */
 async function undoForAll(client, { user, ...activity }, options) {
+  const body = { ...activity, undo: true }
   /** @type {ActivityResult[]} */
   const results = []
   try {
     for (let isComplete = false; !isComplete; ) {
-      const response = await client.request('countActivity', { body: { ...activity, undo: true } }, options)
+      const response = await client.request('countActivity', { body }, options)
       const page = /** @type {{ results: ActivityResult[], more?: boolean }} */ (response.body)
       results.push(...page.results)
       // A frozen member keeps the activity: the rest of a page may be the same again.
       isComplete = !page.more || !page.results.some(({ error }) => !error)
     }
-    return results
   } catch (error) {
     const needsUser = error instanceof ApiError && error.problem.errors?.some(({ pointer }) => pointer === '/user')
     if (!needsUser || user === undefined) throw error
-    return count(client, [{ ...activity, undo: true, user }], options)
   }
+  return results.length || user === undefined ? results : count(client, [{ ...body, user }], options)
 }
 
 /**

@@ -73,6 +73,16 @@ it('undo for all members is sent until none is left', async () => {
   assert.deepEqual([results.length, bodies.length], [4, 3])
 })
 
+it('undo that finds nobody names the user', async () => {
+  const { results, bodies } = await sendUndo([
+    { results: [] },
+    { results: [{ outcome: 'nothing-to-undo', points: 0 }] },
+  ])
+  assert.deepEqual(bodies, [{ ...UNDO, undo: true }, [{ ...UNDO, undo: true, user: '31' }]])
+  assert.deepEqual(results, [{ outcome: 'nothing-to-undo', points: 0 }])
+  assert.deepEqual((await sendUndo([{ results: [] }], '')).results, [])
+})
+
 it('undo without a journal names the user', async () => {
   const { results, bodies } = await sendUndo([NO_JOURNAL, { results: [undone('31')] }])
   assert.deepEqual(bodies, [{ ...UNDO, undo: true }, [{ ...UNDO, undo: true, user: '31' }]])
