@@ -80,7 +80,7 @@ export class Client extends EventTarget {
    * @param {{ on?: string }} [options]
    */
   track(action, target, { on } = {}) {
-    return this.#add({ user: this.#user, action, target, ...(on !== undefined && { on }) })
+    return this.#add({ user: this.#user, action: `${action}`, target, ...(on !== undefined && { on }) })
   }
 
   /**
@@ -117,8 +117,6 @@ export class Client extends EventTarget {
 
   /** @param {Activity} activity */
   #add(activity) {
-    // The queue ignores what has no action: its result would never come.
-    activity.action = String(activity.action)
     if (activity.action === 'visit') activity.target = normalPath(String(activity.target))
     const { key, dropped } = this.#queue.add(activity)
     for (const item of dropped) this.#settle(item, { error: DROPPED })
@@ -133,7 +131,7 @@ export class Client extends EventTarget {
     if (this.#isSending || this.#isClosed) return
     this.#isSending = true
     clearTimeout(this.#timer)
-    // Collects all calls of the current task in one request.
+    // Collects the calls of this task in one request.
     await null
     /** @type {Promise<void> | undefined} */
     let drained
