@@ -3,6 +3,9 @@
 //! When a user is hidden or erased, copies made before must not be shown any more. The instant until
 //! which copies may show such a user is recorded in the edge cache and beside the snapshots; the
 //! archive is updated.
+//!
+//! A hiding is recorded before the store has it: if the record fails, nothing has changed, and a retry
+//! records it. Only users whom boards show are recorded, so that repeated requests cost nothing.
 
 use crate::app::RequestContext;
 use crate::archive;
@@ -17,9 +20,10 @@ use activity_rank_core::calendar::{Instant, Period};
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Event;
+use activity_rank_core::moderation::Flags;
 use activity_rank_store::deployment::MAX_CALLS;
 use activity_rank_store::fingerprint::Participant;
-use activity_rank_store::profiles;
+use activity_rank_store::{moderation, profiles};
 
 /// The path of the edge cache's entry for the last hiding. No route has it.
 const HIDING_PATH: &str = "/hiding";
@@ -129,14 +133,38 @@ pub async fn find_snapshots(
     Ok(found)
 }
 
-/// Updates the copies after users were hidden or shown again.
+/// Invalidates the copies before users are hidden, if boards show one of them. `member` is the user who hides their
+/// own profile.
 ///
 /// # Errors
 ///
-/// [`Error::StoreUnavailable`] if a copy cannot be updated. The change in Redis is made; sending the
+/// [`Error::RateLimited`] for a member who has done so too often; [`Error::StoreUnavailable`] if the copies cannot be
+/// invalidated.
+pub async fn before_hiding(
+    context: RequestContext<'_>,
+    users: &[&str],
+    member: Option<&str>,
+) -> Result<(), Error> {
+    let flags = profiles::read_flags(context.deployment, users).await?;
+    // The store refuses the profile of a frozen member.
+    let changes = |flags: &Flags| !(flags.is_hidden() || flags.frozen && member.is_some());
+    if !flags.iter().any(changes) {
+        return Ok(());
+    }
+    if let Some(user) = member {
+        moderation::check_opt_outs(context.deployment, user, context.request.now).await?;
+    }
+    invalidate(context).await
+}
+
+/// Updates the archive after users were hidden or shown again.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the archive cannot be updated. The change in Redis is made; sending the
 /// request again is safe.
 pub async fn update_visibility(context: RequestContext<'_>, users: &[&str]) -> Result<(), Error> {
-    invalidate(context).await?;
+    movement::forget();
     let Some(archive) = &context.app.bindings.archive else {
         return Ok(());
     };
@@ -191,7 +219,10 @@ pub async fn update_target(
     id: &str,
     is_hidden: bool,
 ) -> Result<(), Error> {
-    invalidate(context).await?;
+    if is_hidden {
+        invalidate(context).await?;
+    }
+    movement::forget();
     let (archive, config) = (&context.app.bindings.archive, &context.deployment.config);
     match archive {
         Some(archive) => {
@@ -230,7 +261,8 @@ pub async fn delete_event(context: RequestContext<'_>, id: &str) -> Result<(), E
     }
 }
 
-/// Records that every copy made until now is invalid.
+/// Records that every copy made until now is invalid, and every copy made before a change that follows within half of
+/// [`HIDING_MARGIN`].
 async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     movement::forget();
     let now = clock::now();

@@ -15,8 +15,9 @@ use worker::{Env, KvStore};
 
 const DAY_SECONDS: u64 = 86_400;
 
-/// Milliseconds by which clocks may differ, and for which the record of a hiding covers the next ones.
-pub const HIDING_MARGIN: i64 = 3000;
+/// Milliseconds for which the record of a hiding covers the next ones. Half of it is the time that the hiding may take
+/// after its record, and by which clocks may differ.
+pub const HIDING_MARGIN: i64 = 10_000;
 
 thread_local! {
     /// The last hidden-until instant that this isolate has written.

@@ -35,6 +35,9 @@ async fn put_state(context: RequestContext<'_>, user: &str) -> Result<Response, 
     context.request.reject_parameters()?;
     let state = ModerationState::parse(user, &body.json()?)?;
     caller.must_be_service(Scope::Admin)?;
+    if state.hidden {
+        copies::before_hiding(context, &[user], None).await?;
+    }
     let (profile, flags) =
         moderation::moderate(context.deployment, &state, context.request.now).await?;
     copies::update_visibility(context, &[user]).await?;

@@ -4,7 +4,7 @@ use super::array::Results;
 use crate::app::RequestContext;
 use crate::archive;
 use crate::copies;
-use crate::middleware::authentication::authenticate;
+use crate::middleware::authentication::{authenticate, authenticate_counted};
 use crate::response::Response;
 use activity_rank_core::board::UserView;
 use activity_rank_core::caller::Caller;
@@ -38,9 +38,10 @@ async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response
     Ok(Response::json(&view))
 }
 
-/// Returns whether the caller is the user or a service: to others a hidden user has no profile.
+/// Returns whether the caller is the user or a service: to others a hidden user has no profile. The read has been counted:
+/// one of a hidden user must cost as much as any other.
 pub async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
-    match authenticate(context).await {
+    match authenticate_counted(context).await {
         Ok(Caller::Service(_)) => true,
         Ok(Caller::User(member)) => member.is_some_and(|member| member.id == user),
         Err(_) => false,
@@ -88,9 +89,19 @@ async fn write_profiles(
     by_member: bool,
 ) -> Result<Vec<bool>, Error> {
     let now = context.request.now;
+    let with = |hides: &dyn Fn(bool) -> bool| -> Vec<&str> {
+        let named = written
+            .iter()
+            .filter(|named| named.hidden.is_some_and(hides));
+        named.map(|named| named.id.as_str()).collect()
+    };
+    let hiding = with(&|hides| hides);
+    if !hiding.is_empty() {
+        let member = hiding.first().copied().filter(|_| by_member);
+        copies::before_hiding(context, &hiding, member).await?;
+    }
     let hidden = profiles::write(context.deployment, written, by_member, now).await?;
-    let changed = written.iter().filter(|named| named.hidden.is_some());
-    let changed: Vec<&str> = changed.map(|named| named.id.as_str()).collect();
+    let changed = with(&|_| true);
     if !changed.is_empty() {
         copies::update_visibility(context, &changed).await?;
     }

@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
@@ -83,6 +83,37 @@ pub async fn read_audit_log(
         }
     }
     Ok(entries)
+}
+
+/// The most times that a member may hide from boards in a day, among the last entries of the audit log: each time makes
+/// the copies of boards useless during an outage.
+const DAILY_OPT_OUTS: usize = 5;
+
+/// Checks that a member may hide from boards once more.
+///
+/// # Errors
+///
+/// [`Error::RateLimited`], else as [`Deployment::run_script`].
+pub async fn check_opt_outs(
+    deployment: &Deployment,
+    user: &str,
+    now: Instant,
+) -> Result<(), Error> {
+    let last = AuditRequest {
+        before: None,
+        limit: 100,
+    };
+    let entries = read_audit_log(deployment, &last).await?;
+    let opt_outs = entries.iter().filter(|entry| {
+        let entry_user = entry.user.as_ref().map(|(id, _)| id.as_str());
+        entry.action == "opt-out" && entry_user == Some(user) && entry.at.0 > now.0 - Date::MILLIS
+    });
+    if opt_outs.count() >= DAILY_OPT_OUTS {
+        return Err(Error::RateLimited(
+            "A user may hide from boards 5 times a day.",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the call that reads a page of a shard's audit log.

@@ -8,6 +8,8 @@ use crate::app::MiniflareApp;
 use crate::bodies::{activity, dated, ids, like, undo, with};
 use crate::clock::noon;
 use crate::events::Event;
+use crate::problem::problem;
+use crate::token::sign::{SECRET, claims, hs256};
 
 fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (MiniflareApp, Forwarder) {
     MiniflareApp::behind_forwarder(|worker| {
@@ -192,13 +194,83 @@ async fn snapshots_are_written_when_they_change() {
     assert_eq!(tick(&app).await.kv_writes, 1);
     app.moderate(&users[2], false, false).await;
     app.outcome(undo(like("other", "p")), "undone").await;
-    // A hiding invalidates copies for three seconds.
+    // A hiding invalidates copies for ten seconds.
     until("a later snapshot", async || {
         (tick(&app).await.kv_writes == 0).then_some(())
     })
     .await;
     let paths = ["/v1/ranking/all?limit=1".to_owned()];
     assert_same_during_outage(&app, &forwarder, &paths).await;
+}
+
+/// Only a member who becomes hidden invalidates copies: neither an unchanged profile, nor a freeze, nor a repeated hiding.
+/// A member can do so five times a day.
+#[tokio::test]
+async fn unchanged_visibility_keeps_copies() {
+    let (app, forwarder) = start(|worker| {
+        let worker = worker.var("JWT_SECRET", SECRET).var("PERIODS", "all");
+        worker.var("CONTENT_PERIODS", "all")
+    });
+    let paths = ["/v1/ranking/all".to_owned()];
+    let [a, hidden, ..] = &users::<3>();
+    let registered = app.put("/v1/targets", &json!([{"id": "p"}])).await;
+    registered.assert_status(200);
+    for user in [a, hidden] {
+        app.count(user, "like", "p").await;
+    }
+    let (member, path) = (
+        app.with_key(&hs256(&claims(a.as_str()))),
+        format!("/v1/users/{a}"),
+    );
+    let profile = |hidden: bool| json!({"name": "Ada", "hidden": hidden});
+    app.moderate(hidden, true, false).await;
+    let hide_target = |hides: bool| {
+        let state = json!({"hidden": hides, "reason": "A test"});
+        let app = &app;
+        async move {
+            app.put("/v1/targets/p/moderation", &state)
+                .await
+                .assert_status(200)
+                .clone()
+        }
+    };
+    hide_target(true).await;
+    until("a snapshot that is valid", async || {
+        (tick(&app).await.kv_writes == 0).then_some(())
+    })
+    .await;
+
+    member.put(&path, &profile(false)).await.assert_status(200);
+    app.moderate(a, false, true).await;
+    app.moderate(a, false, false).await;
+    app.moderate(hidden, true, true).await;
+    app.put_profile(hidden, json!({"hidden": true})).await;
+    app.put_profile(hidden, json!({"hidden": false})).await;
+    hide_target(false).await;
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    app.get(&paths[0]).await.assert_status(200);
+    forwarder.heal();
+
+    until("an answer of the store", async || {
+        let response = member.put(&path, &profile(true)).await;
+        (response.status == 200).then_some(())
+    })
+    .await;
+    for _ in 1..5 {
+        member.put(&path, &profile(false)).await.assert_status(200);
+        member.put(&path, &profile(true)).await.assert_status(200);
+    }
+    member.put(&path, &profile(true)).await.assert_status(200);
+    member.put(&path, &profile(false)).await.assert_status(200);
+    let refused = member.put(&path, &profile(true)).await;
+    let detail = "A user may hide from boards 5 times a day.";
+    refused.assert(429, problem("rate-limited", detail));
+    assert_eq!(app.read(&paths[0]).await["total"], 1);
+    // Services are not limited.
+    app.put_profile(a, profile(true)).await;
+    assert_eq!(app.read(&paths[0]).await["total"], 0);
+    forwarder.fail(|_| Some(Fault::CutBefore));
+    app.get(&paths[0]).await.assert_status(503);
 }
 
 /// 20 boards, of the periods and groups with the most members.
