@@ -10,6 +10,7 @@ use activity_rank_core::config::Scope;
 use activity_rank_core::content::{ListRequest, NamedTarget, StoredTarget, TargetView, checked_id};
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::{TargetState, TargetStateView};
+use activity_rank_store::profiles;
 use activity_rank_store::targets::{self, Moderation};
 use serde::Serialize;
 use serde_json::Value;
@@ -53,10 +54,15 @@ async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
     require_content(context)?;
     let id = path_target(context, id)?;
     let stored = targets::read(context.deployment, &id).await?;
-    match stored {
-        Some((stored, false)) => Ok(Response::json(&View::new(&id, &stored))),
-        Some((_, true)) | None => Err(unregistered(&id)),
+    let shown = stored.filter(|(_, is_hidden)| !is_hidden);
+    let (mut stored, _) = shown.ok_or_else(|| unregistered(&id))?;
+    // A target without an author takes the same requests: else their number would reveal a hidden one.
+    let author = stored.author.as_deref().unwrap_or_default();
+    let flags = profiles::read_flags(context.deployment, &[author]).await?;
+    if flags.iter().any(|flags| flags.is_hidden()) && !may_see_hidden(context, author).await {
+        stored.author = None;
     }
+    Ok(Response::json(&View::new(&id, &stored)))
 }
 
 /// Returns the target of a path without parameters.

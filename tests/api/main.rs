@@ -40,6 +40,7 @@ mod coalescing;
 mod cors;
 mod cron;
 mod head;
+mod hidden_members;
 mod idle_cron;
 mod logging;
 mod privacy;

@@ -1,0 +1,298 @@
+//! To others, a hidden member looks like one that never existed, on every route: status, headers, body, the units of the
+//! read limit and the requests to the store.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use test_support::{Answer, Forwarder, Method, Value, json};
+
+use crate::app::MiniflareApp;
+use crate::bodies::{like, undo, with};
+use crate::client::Client;
+use crate::events::Event;
+use crate::token::sign::{SECRET, claims, hs256};
+
+/// Reads that an address may send in a minute.
+const LIMIT: usize = 4;
+
+/// Members of the same length, so that responses have the same: two hidden ones, one erased, and one that never existed.
+const HIDDEN: [&str; 2] = ["moderated-1", "opted-out-1"];
+const ERASED: &str = "the-erased1";
+const UNKNOWN: &str = "the-unknown";
+
+/// Routes about one member: `{}` is the member.
+const READS: [&str; 31] = [
+    "/v1/users/{}",
+    "/v1/users/{}?a=1",
+    "/v1/users/{}/activity",
+    "/v1/users/{}/activity?days=7",
+    "/v1/users/{}/activity?days=0",
+    "/v1/users/{}/activity?year=2026",
+    "/v1/users/{}/points",
+    "/v1/users/{}/standings",
+    "/v1/users/{}/standings?friends=true",
+    "/v1/users/{}/targets",
+    "/v1/users/{}/targets?limit=1&after=x",
+    "/v1/users/{}/card",
+    "/v1/users/{}/card?period=all",
+    "/v1/users/{}/card.svg",
+    "/v1/users/{}/badge.svg",
+    "/v1/users/{}/moderation",
+    "/u/{}",
+    "/v1/ranking/day/users/{}",
+    "/v1/ranking/all/users/{}?around=25&movement=true",
+    "/v1/ranking/all/users/{}?group=eu&around=1",
+    "/v1/ranking/all/users?ids={}",
+    "/v1/ranking/week/users?ids=shown,{}&movement=true",
+    "/v1/ranking/all/users?ids={},shown&group=eu",
+    "/v1/ranking/all/users?followed_by={}",
+    "/v1/authors/day/users/{}",
+    "/v1/authors/all/users/{}?around=2",
+    "/v1/events/cup/ranking/users/{}?around=2",
+    "/v1/events/cup/ranking/users?ids=shown,{}",
+    "/v1/events/cup/ranking/users?followed_by={}",
+    "/v1/targets/by-{}",
+    "/v1/targets/{}",
+];
+
+/// Boards and lists of all members.
+const LISTS: [&str; 19] = [
+    "/v1/ranking/day?movement=true",
+    "/v1/ranking/all?group=eu",
+    "/v1/ranking/week/winners",
+    "/v1/ranking/all/users/shown?around=25",
+    "/v1/ranking/day/users/shown?around=25&movement=true",
+    "/v1/authors/day",
+    "/v1/authors/all/users/shown?around=25",
+    "/v1/content/day",
+    "/v1/content/all/targets/of-shown?around=25",
+    "/v1/content/hot",
+    "/v1/events",
+    "/v1/events/cup",
+    "/v1/events/cup/ranking",
+    "/v1/events/cup/ranking/users/shown?around=25",
+    "/v1/digest/2026-W01",
+    "/v1/feed.atom",
+    "/v1/feed.json",
+    "/v1/users/shown/targets",
+    "/v1/users/shown/card",
+];
+
+/// Fills a deployment. All members but the unknown one have a profile, followers and points on every board.
+async fn start() -> (MiniflareApp, Forwarder) {
+    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {
+        let worker = worker.var("JWT_SECRET", SECRET).journal();
+        let worker = worker.var("CONTENT_PERIODS", "day,all");
+        let worker = worker.var("ALLOWED_ORIGINS", "https://community.example");
+        worker.limit("READ_LIMIT", u32::try_from(LIMIT).expect("a limit"))
+    });
+    Event::new("cup").put(&app).await;
+    for user in ["shown"].into_iter().chain(HIDDEN).chain([ERASED]) {
+        let profile = json!({"name": format!("Name of {user}"), "public_activity": true});
+        app.put_profile(user, profile).await;
+        let target = json!([{"id": format!("of-{user}"), "author": user}]);
+        app.put("/v1/targets", &target).await.assert_status(200);
+        for (action, target) in [("follow", "friend"), ("comment", "c"), ("publish", "p")] {
+            let body = json!({"user": user, "action": action, "target": target});
+            let body = with(body, json!({"groups": ["eu"]}));
+            app.outcome(body, "counted").await;
+        }
+        app.outcome(like("reader", &format!("of-{user}")), "counted")
+            .await;
+        app.count("reader", "follow", user).await;
+    }
+    // Only a hidden author differs from these targets without one.
+    for user in HIDDEN.into_iter().chain([ERASED, UNKNOWN]) {
+        let mut target = json!({"id": format!("by-{user}"), "title": "A post"});
+        if user != UNKNOWN {
+            target["author"] = json!(user);
+        }
+        let stored = app.put("/v1/targets", &json!([target])).await;
+        stored.assert_status(200);
+    }
+    app.miniflare.minute().await;
+    app.moderate(HIDDEN[0], true, false).await;
+    app.put_profile(
+        HIDDEN[1],
+        json!({"name": "Name of a member", "hidden": true, "public_activity": true}),
+    )
+    .await;
+    app.erase(ERASED).await;
+    (app, forwarder)
+}
+
+/// Returns an address that has sent nothing.
+fn new_address() -> String {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    let number = LAST.fetch_add(1, Ordering::Relaxed);
+    format!("198.51.{}.{}", number / 250, number % 250)
+}
+
+/// What a caller can tell of a response: all of it, without the id of the member, and what it cost.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    status: u16,
+    headers: BTreeMap<String, String>,
+    text: String,
+    /// Units of the read limit.
+    units: usize,
+    store_requests: usize,
+}
+
+/// Returns the headers of a response. The hash of a body with the member's id is another one.
+fn headers_of(answer: &Answer, member: &str) -> BTreeMap<String, String> {
+    let headers = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| !["x-request-id", "date"].contains(&name.as_str()));
+    let text = |name: &str, value: &str| match name {
+        "etag" => "a tag".to_owned(),
+        _ => value.replace(member, "{}"),
+    };
+    headers
+        .map(|(name, value)| {
+            let value = value.to_str().expect("a text");
+            (name.as_str().to_owned(), text(name.as_str(), value))
+        })
+        .collect()
+}
+
+/// Sends a request about a member from an address of its own, and the rest of the address's reads after it.
+async fn see(
+    client: &Client,
+    forwarder: &Forwarder,
+    (method, path, body): (&Method, &str, &Value),
+    member: &str,
+) -> Seen {
+    let address = new_address();
+    let mut headers = vec![
+        ("cf-connecting-ip", address.as_str()),
+        ("origin", "https://community.example"),
+    ];
+    let mut text = String::new();
+    if !body.is_null() {
+        headers.push(("content-type", "application/json"));
+        text = body.to_string().replace("{}", member);
+    }
+    forwarder.reset();
+    let path = path.replace("{}", member);
+    let answer = client.send(method.clone(), &path, text, &headers).await;
+    let store_requests = forwarder.count();
+    let mut left = 0;
+    for _ in 0..LIMIT {
+        // Counted, and then refused without a request to the store.
+        let invalid = "/v1/ranking/day?limit=0";
+        let anonymous = client.without_key();
+        let rest = anonymous.send(Method::GET, invalid, "", &headers[..1]);
+        left += usize::from(rest.await.status == 400);
+    }
+    Seen {
+        status: answer.status,
+        headers: headers_of(&answer, member),
+        text: answer.text.replace(member, "{}"),
+        units: LIMIT - left,
+        store_requests,
+    }
+}
+
+/// Asserts that a request about each hidden member, and of the erased one, looks like that of the unknown one.
+async fn assert_alike(app: &MiniflareApp, forwarder: &Forwarder, request: (&Method, &str, &Value)) {
+    let callers = [
+        ("anonymous", app.without_key()),
+        ("another member", app.with_key(&hs256(&claims("reader")))),
+        ("an invalid token", app.with_key("a.b.c")),
+    ];
+    for (caller, client) in callers {
+        for member in HIDDEN.into_iter().chain([ERASED]) {
+            let mut attempts = 0;
+            // The limiter may begin a new minute between two reads, and shards may need a first request.
+            loop {
+                let unknown = see(&client, forwarder, request, UNKNOWN).await;
+                let seen = see(&client, forwarder, request, member).await;
+                attempts += 1;
+                if seen == unknown {
+                    break;
+                }
+                if attempts == 3 {
+                    let place = format!("{caller}, {} {} of {member}", request.0, request.1);
+                    assert_eq!(seen, unknown, "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn hidden_member_reads_like_an_unknown_one() {
+    let (app, forwarder) = start().await;
+    for path in READS {
+        for method in [Method::GET, Method::HEAD] {
+            assert_alike(&app, &forwarder, (&method, path, &Value::Null)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn writes_reveal_no_hidden_member() {
+    let (app, forwarder) = start().await;
+    let adjustment = json!({"id": "a", "points": 1, "reason": "A test"});
+    let activity =
+        |action: &str, target: &str| json!({"user": "reader", "action": action, "target": target});
+    let of_member = json!({"user": "{}", "action": "like", "target": "q"});
+    let writes = [
+        (Method::PUT, "/v1/users/{}", json!({"name": "Eve"})),
+        (Method::PUT, "/v1/users/{}", json!({"hidden": false})),
+        (
+            Method::PUT,
+            "/v1/users",
+            json!([{"id": "{}", "name": "Eve"}]),
+        ),
+        (Method::DELETE, "/v1/users/{}", Value::Null),
+        (
+            Method::PUT,
+            "/v1/users/{}/moderation",
+            json!({"hidden": false, "frozen": false, "reason": "A test"}),
+        ),
+        (Method::POST, "/v1/users/{}/adjustments", adjustment),
+        (Method::POST, "/v1/activity", of_member.clone()),
+        (Method::POST, "/v1/activity", json!([of_member])),
+        (
+            Method::POST,
+            "/v1/activity",
+            undo(activity("follow", "new-{}")),
+        ),
+        (
+            Method::POST,
+            "/v1/activity",
+            undo(activity("like", "new-{}")),
+        ),
+        (Method::PUT, "/v1/targets/by-{}", json!({"author": "{}"})),
+    ];
+    for (method, path, body) in writes {
+        assert_alike(&app, &forwarder, (&method, path, &body)).await;
+    }
+}
+
+#[tokio::test]
+async fn lists_name_no_hidden_member() {
+    let (app, _forwarder) = start().await;
+    for path in LISTS {
+        let address = new_address();
+        let headers = [("cf-connecting-ip", address.as_str())];
+        let anonymous = app.without_key();
+        let response = anonymous.send(Method::GET, path, "", &headers).await;
+        response.assert_status(200);
+        assert!(response.text.len() > 2, "{path}");
+        for member in HIDDEN.into_iter().chain([ERASED]) {
+            let named = response
+                .text
+                .replace(&format!("of-{member}"), "")
+                .replace(&format!("by-{member}"), "");
+            assert!(
+                !named.contains(member),
+                "{member} in {path}: {}",
+                response.text
+            );
+        }
+    }
+}
