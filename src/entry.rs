@@ -29,6 +29,13 @@ pub fn max_body_bytes() -> usize {
     MAX_BODY_BYTES
 }
 
+/// Returns whether `ALLOWED_ORIGINS` has an origin.
+#[wasm_bindgen(js_name = "allowsOrigin")]
+#[must_use]
+pub fn allows_origin(origin: &str) -> bool {
+    App::get().origins.allow(origin)
+}
+
 /// Responds to a request, as the texts of `request.js` and `response.js`.
 #[wasm_bindgen]
 pub fn respond(event: u32, request: String) {

@@ -1,23 +1,48 @@
 // Responses in this isolate's memory, answered before the wasm is called.
 //
 // The edge cache alone takes as long as a whole request to a Worker that has to look something up, and
-// under workers.dev it stores nothing. An entry is what the wasm responded with for this origin and
-// URL, from the edge cache or from the store, and stays no longer than it is fresh.
+// under workers.dev it stores nothing. An entry is what the wasm responded with for this URL, from the edge cache or from
+// the store, and stays no longer than it is fresh. Pages of all origins share it: it has no header that depends on the
+// origin, see cors.js.
 
+import { headersFor, withoutOrigin } from './cors.js'
 import { respond } from './not_modified.js'
 import { allowReader } from './rate_limit.js'
-import { idOf, keyOf } from './request.js'
+import { idOf } from './request.js'
 
+/** @typedef {{ made: number, until: number, headers: Record<string, string>, body: string | null, route: string }} Entry */
+
+/** @type {Map<string, Entry & { size: number }>} oldest first */
 const entries = new Map()
 const MAX_ENTRIES = 100
+// An isolate has 128 MB. V8 takes two bytes for a character of a text with any character outside of Latin-1.
+const MAX_BYTES = 8 * 1024 * 1024
+const BYTES_PER_CHARACTER = 2
 
-/** Stores a response; the oldest entry makes room for it. */
-export function store(request, entry) {
-  if (entry.until <= Date.now()) return
-  const key = keyOf(request)
+let bytes = 0
+
+function remove(key) {
+  bytes -= entries.get(key)?.size ?? 0
   entries.delete(key)
-  if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value)
-  entries.set(key, entry)
+}
+
+/**
+ * Stores a response; the oldest entries make room for it. One that would take a quarter of the room is not stored.
+ *
+ * @param {Request} request
+ * @param {Entry} entry
+ */
+export function store({ url }, entry) {
+  if (entry.until <= Date.now()) return
+  remove(url)
+  const size = BYTES_PER_CHARACTER * (url.length + (entry.body?.length ?? 0)) + 2048
+  if (size > MAX_BYTES / 4) return
+  for (const key of entries.keys()) {
+    if (entries.size < MAX_ENTRIES && bytes + size <= MAX_BYTES) break
+    remove(key)
+  }
+  bytes += size
+  entries.set(url, { ...entry, headers: withoutOrigin(entry.headers), size })
 }
 
 /**
@@ -30,16 +55,17 @@ export function store(request, entry) {
 export function isolateCached(request, env, facts) {
   const { headers, method } = request
   if (entries.size === 0 || (method !== 'GET' && method !== 'HEAD')) return null
-  const entry = entries.get(keyOf(request))
+  const entry = entries.get(request.url)
   // The wasm decides who is a service, which has no rate limit.
   if (!entry || Date.now() >= entry.until || headers.has('authorization')) return null
+  const own = headersFor(request, entry.headers)
   const isAllowed = allowReader(request, env)
-  if (isAllowed === true) return respondFrom(request, entry, facts)
+  if (isAllowed === true) return respondFrom(request, entry, own, facts)
   // The wasm responds to a reader over the limit.
-  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry, facts) : null))
+  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry, own, facts) : null))
 }
 
-function respondFrom(request, { made, headers, body, route }, facts) {
+function respondFrom(request, { made, body, route }, headers, facts) {
   if (facts) Object.assign(facts, { route, source: 'isolate' })
   const age = Math.max(0, Math.floor((Date.now() - made) / 1000))
   const own = { ...headers, age: String(age), 'x-request-id': idOf(request) }

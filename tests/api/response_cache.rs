@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use test_support::{Answer, Forwarder, json, until};
+use test_support::{Answer, Forwarder, Method, json, until};
 
 use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{dated, like, with};
@@ -53,6 +53,69 @@ async fn closed_boards_are_cached_longer_than_open_ones() {
     let edge = edge("1");
     expired_board_is_read_again(&edge).await;
     closed_board_is_cached_for_five_minutes(&edge).await;
+}
+
+/// A page of another origin receives the entry with its own CORS headers, and one that is not allowed without any.
+#[tokio::test]
+async fn isolate_shares_boards_between_origins() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        let worker = worker.var("BOARD_MAX_AGE", "600");
+        worker.var("ALLOWED_ORIGINS", "https://a.example,http://localhost:*")
+    });
+    let reader = app.without_key();
+    reader.get("/v1/ranking/day").await.assert_status(200);
+    let before = forwarder.count();
+    for origin in [
+        "https://a.example",
+        "http://localhost:1234",
+        "http://localhost:5",
+        "https://evil.example",
+    ] {
+        let headers = [("origin", origin)];
+        let response = reader
+            .send(Method::GET, "/v1/ranking/day", "", &headers)
+            .await;
+        response.assert_status(200);
+        let allowed = (origin != "https://evil.example").then_some(origin);
+        assert_eq!(response.header("access-control-allow-origin"), allowed);
+        let exposed = allowed.map(|_| "age, etag, x-request-id");
+        assert_eq!(response.header("access-control-expose-headers"), exposed);
+        assert_eq!(response.header("vary"), Some("Origin"));
+        assert!(response.header("age").is_some(), "{origin}");
+    }
+    assert_eq!(forwarder.count(), before);
+}
+
+/// Long boards leave the cache before it holds 100 of them.
+#[tokio::test]
+async fn isolate_cache_has_a_budget_of_bytes() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.var("BOARD_MAX_AGE", "600"));
+    let link = format!("https://a.example/{}", "x".repeat(2000));
+    let users: Vec<String> = (0..100).map(|number| format!("u{number}")).collect();
+    let profile = |id: &String| json!({"id": id, "name": id, "avatar": link, "url": link});
+    let profiles: Vec<_> = users.iter().map(profile).collect();
+    for some in profiles.chunks(50) {
+        app.put("/v1/users", &json!(some)).await.assert_status(200);
+    }
+    let likes: Vec<_> = users.iter().map(|user| like(user, "p")).collect();
+    app.send_activity(json!(likes)).await.assert_status(200);
+    let reader = app.without_key();
+    // Each has 0.4 MB, which take 0.8 MB.
+    let path = |offset: u32| format!("/v1/ranking/all?limit=98&offset={offset}");
+    let paths = ["day", "week", "month", "year", "all"].map(|period| {
+        [0, 1, 2].map(|offset| format!("/v1/ranking/{period}?limit=98&offset={offset}"))
+    });
+    for path in paths.iter().flatten() {
+        reader.get(path).await.assert_status(200);
+    }
+    let before = forwarder.count();
+    let newest = reader.get(&path(2)).await;
+    assert!(newest.text.len() > 380_000, "{}", newest.text.len());
+    assert!(newest.header("age").is_some());
+    assert_eq!(forwarder.count(), before);
+    let oldest = reader.get(&paths[0][0]).await;
+    assert_eq!(oldest.assert_status(200).header("age"), None);
+    assert!(forwarder.count() > before);
 }
 
 /// Under workers.dev the Cache API stores nothing and does not fail; plain workerd has none.

@@ -1,0 +1,31 @@
+// The CORS headers of a response that pages of several origins share. cors.rs adds them to all others.
+
+import { allowsOrigin } from 'wasm'
+
+const ORIGIN = 'access-control-allow-origin'
+const EXPOSED = 'access-control-expose-headers'
+
+// Those that cors.rs exposes of a board from a cache.
+const EXPOSED_OF_BOARD = 'age, etag, x-request-id'
+
+/**
+ * Returns headers without those that depend on the origin.
+ *
+ * @param {Record<string, string>} headers
+ * @returns {Record<string, string>}
+ */
+export function withoutOrigin({ [ORIGIN]: _origin, [EXPOSED]: _exposed, ...rest }) {
+  return rest
+}
+
+/**
+ * Returns the headers of a board for the origin of a request.
+ *
+ * @param {Request} request
+ * @param {Record<string, string>} headers
+ */
+export function headersFor(request, headers) {
+  // Without it, responses do not depend on the origin.
+  const origin = headers.vary && request.headers.get('origin')
+  return origin && allowsOrigin(origin) ? { ...headers, [ORIGIN]: origin, [EXPOSED]: EXPOSED_OF_BOARD } : headers
+}
