@@ -45,7 +45,7 @@ async function answer(request, env, context, facts) {
   const shared = joined && (await joined)
   if (shared) return response(request, context, shared, true, facts)
   const text = await read(request, env)
-  const responding = run(env, (event) => respond(event, text), facts)
+  const responding = run(env, (event) => respond(event, text), facts, text.length)
   lead(request, env, responding)
   // What a request began is finished if its client goes away: the platform would destroy its context.
   context.waitUntil(responding)

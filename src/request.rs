@@ -32,6 +32,8 @@ pub struct Request {
 enum BodyError {
     /// It exceeds [`MAX_BODY_BYTES`].
     TooLarge,
+    /// The isolate is busy with the bodies of other requests.
+    Busy,
     /// It is not UTF-8, or the connection ended before its end.
     Broken,
 }
@@ -57,6 +59,7 @@ impl Request {
         let body_error = match next().as_str() {
             "" => None,
             "large" => Some(BodyError::TooLarge),
+            "busy" => Some(BodyError::Busy),
             _ => Some(BodyError::Broken),
         };
         let mut headers = Vec::new();
@@ -145,8 +148,12 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`], [`Error::UnsupportedMediaType`].
+    /// [`Error::TooLarge`], [`Error::UnsupportedMediaType`]; [`Error::StoreUnavailable`] if the isolate is busy.
     pub fn body(&self) -> Result<Body<'_>, Error> {
+        if self.body == Err(BodyError::Busy) {
+            let cause = "the isolate is busy with other bodies".to_owned();
+            return Err(Error::StoreUnavailable(cause));
+        }
         if self.body == Err(BodyError::TooLarge) {
             let detail = format!("A body is at most {MAX_BODY_BYTES} bytes.");
             return Err(Error::TooLarge(detail));

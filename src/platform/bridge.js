@@ -10,7 +10,7 @@ import { find } from './edge_cache.js'
 import { allow } from './rate_limit.js'
 
 /** @import { Facts } from './analytics.js' */
-/** @typedef {{ resolve(result: any): void, reject(error: unknown): void, due: number, facts?: Facts }} Pending */
+/** @typedef {{ resolve(result: any): void, reject(error: unknown): void, due: number, size: number, facts?: Facts }} Pending */
 
 /** @type {Map<number, Pending>} the events that have not finished, oldest first */
 const pending = new Map()
@@ -25,11 +25,33 @@ let isResetDue = false
 // after the client has gone.
 const MAX_AGE = 120_000
 
+// Requests whose clients have gone are finished too, as long as the store takes. Without a bound, clients that send arrays
+// and go away fill the memory, of which the wasm takes about 10 bytes for a character of a body.
+const MAX_WORK = 2 * 1024 * 1024 // characters of the pending requests
+const MAX_WAIT = 5000 // milliseconds
+const POLL = 20 // milliseconds
+let work = 0
+
 /** @type {Env} the same for as long as an isolate lives */
 let environment
 
 /** Returns the variables and bindings. */
 export const env = () => environment
+
+/**
+ * Waits until there is room for a request with a body of so many characters, and returns whether there is. The platform
+ * ends the request if its client goes away meanwhile.
+ */
+export async function hasRoom(/** @type {number} */ size) {
+  const end = Date.now() + MAX_WAIT
+  while (work > 0 && work + size > MAX_WORK) {
+    if (Date.now() >= end) return false
+    // Nothing reports that the context of a request was destroyed: no request hands its room over to another one.
+    await new Promise((resolve) => setTimeout(resolve, POLL))
+    dropDue(Date.now())
+  }
+  return true
+}
 
 /**
  * Runs an event and returns the text that the wasm finishes it with. The wasm drops an event that has not finished
@@ -38,12 +60,13 @@ export const env = () => environment
  * @param {Env} env
  * @param {(number: number) => void} event calls the wasm with the number of the event
  * @param {Facts} [facts] receives the requests to the store
+ * @param {number} [size] characters of the request
  * @returns {Promise<string>} rejected if the wasm panics
  */
-export function run(env, event, facts) {
+export function run(env, event, facts, size = 0) {
   const now = Date.now()
   dropDue(now)
-  return start(env, event, now + MAX_AGE, facts)
+  return start(env, event, now + MAX_AGE, facts, size)
 }
 
 /**
@@ -51,8 +74,9 @@ export function run(env, event, facts) {
  * @param {(number: number) => void} event
  * @param {number} due
  * @param {Facts} [facts]
+ * @param {number} [size]
  */
-function start(env, event, due, facts) {
+function start(env, event, due, facts, size = 0) {
   environment ??= env
   if (isResetDue) {
     isResetDue = false
@@ -60,7 +84,8 @@ function start(env, event, due, facts) {
   }
   return new Promise((resolve, reject) => {
     const number = ++lastEvent
-    pending.set(number, { resolve, reject, due, facts })
+    pending.set(number, { resolve, reject, due, size, facts })
+    work += size
     enter(() => event(number))
   })
 }
@@ -86,7 +111,7 @@ function dropDue(now) {
   for (const [number, { due }] of pending) {
     if (due === Infinity) continue
     if (due > now) break
-    pending.delete(number)
+    end(number)
     enter(() => dropEvent(number))
   }
 }
@@ -98,7 +123,7 @@ export function finish(number, text) {
 
 function end(number) {
   const event = pending.get(number)
-  pending.delete(number)
+  if (pending.delete(number)) work -= event?.size ?? 0
   return event
 }
 
@@ -113,6 +138,7 @@ function crash(error) {
   isResetDue = true
   for (const { reject } of pending.values()) reject(error)
   pending.clear()
+  work = 0
 }
 
 // Calls the wasm. It throws after a panic, and for a trap such as a stack overflow.

@@ -1,6 +1,7 @@
 // Serializes a request to one string, so that one call passes it to the wasm. request.rs parses it.
 
 import { maxBodyBytes } from 'wasm'
+import { hasRoom } from './bridge.js'
 
 // The headers that the Worker reads. A header with a binding or variable is read only if that is
 // set, because each read takes time.
@@ -30,12 +31,12 @@ export function idOf({ headers }) {
   return ray && RAY.test(ray) ? ray : crypto.randomUUID()
 }
 
-/** Returns the key of the responses that requests may share: headers differ by origin. */
+/** Returns the key of the responses that requests in flight may share: headers differ by origin. */
 export const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
 
 /**
  * Returns lines with the id, Unix ms, method, origin, path, query, the error of the body (`large`,
- * `broken` or nothing), and name and value of each header; an empty line; the body. Neither a URL
+ * `broken`, `busy` or nothing), and name and value of each header; an empty line; the body. Neither a URL
  * nor a header can contain a line end.
  *
  * @returns {string | Promise<string>} a promise for methods with a body
@@ -65,10 +66,11 @@ async function readBody(request) {
   const declared = Number(request.headers.get('content-length') ?? NaN)
   if (declared > MAX_BYTES) return { error: 'large' }
   try {
-    if (!(declared >= 0)) return await readStream(request.body)
-    const text = decoder.decode(await request.arrayBuffer())
+    const text = declared >= 0 ? decoder.decode(await request.arrayBuffer()) : await readStream(request.body)
+    if (text === null) return { error: 'large' }
     // JSON must not begin with a byte order mark.
-    return text.startsWith('\uFEFF') ? { error: 'broken' } : { text }
+    if (text.startsWith('\uFEFF')) return { error: 'broken' }
+    return (await hasRoom(text.length)) ? { text } : { error: 'busy' }
   } catch {
     return { error: 'broken' }
   }
@@ -78,15 +80,15 @@ async function readBody(request) {
 const newDecoder = () => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const decoder = newDecoder()
 
-// Reads a body of unknown length, up to the limit.
+// Reads a body of unknown length; null if it exceeds the limit.
 async function readStream(body) {
   const decoder = newDecoder()
   let text = ''
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > MAX_BYTES) return { error: 'large' }
+    if (length > MAX_BYTES) return null
     text += decoder.decode(chunk, { stream: true })
   }
-  return { text: text + decoder.decode() }
+  return text + decoder.decode()
 }
