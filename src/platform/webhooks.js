@@ -57,48 +57,77 @@ async function send([url, secret, id, message]) {
   }
 }
 
+// Characters of a message. Discord refuses a longer one, Slack divides it. Both may count an emoji as one character, here
+// it is two.
+const DISCORD_LENGTH = 2000
+const SLACK_LENGTH = 4000
+
 /**
  * Returns the request of a message: as it is, or as a message in a channel of Discord or Slack.
  *
  * @param {string} url
  * @param {string} body
  */
-function format(url, body) {
+export function format(url, body) {
   if (url.startsWith('https://discord.com/api/webhooks/')) {
-    const content = sentence(JSON.parse(body), (text) => text.replace(/[!-/:-@[-`{-~]/g, '\\$&'))
+    const quote = (/** @type {string} */ text) => text.replace(/[!-/:-@[-`{-~]/g, '\\$&')
+    const content = cut(lines(JSON.parse(body), quote), DISCORD_LENGTH)
     // 4: no preview of links.
     return JSON.stringify({ content, allowed_mentions: { parse: [] }, flags: 4 })
   }
   if (url.startsWith('https://hooks.slack.com/')) {
-    const quote = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-    return JSON.stringify({ text: sentence(JSON.parse(body), quote), unfurl_links: false, unfurl_media: false })
+    const quote = (/** @type {string} */ text) =>
+      text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    const text = cut(lines(JSON.parse(body), quote), SLACK_LENGTH)
+    return JSON.stringify({ text, mrkdwn: false, unfurl_links: false, unfurl_media: false })
   }
   return body
 }
 
-// Returns a message in English. `quote` escapes a text of a user, so that it has no mentions and no formatting.
-function sentence({ type, data }, quote) {
+/**
+ * Joins lines up to a number of characters, and says how many are left out.
+ *
+ * @param {string[]} lines
+ * @param {number} limit
+ */
+function cut(lines, limit) {
+  const text = lines.join('\n')
+  if (text.length <= limit) return text
+  const more = (/** @type {number} */ count) => `\n… and ${lines.length - count} more.`
+  let count = lines.length
+  while (count > 1 && lines.slice(0, count).join('\n').length + more(count).length > limit) count -= 1
+  return (
+    lines
+      .slice(0, count)
+      .join('\n')
+      .slice(0, limit - more(count).length) + more(count)
+  )
+}
+
+// Returns the lines of a message in English. `quote` escapes a text of a user, so that it has no mentions and no
+// formatting.
+function lines({ type, data }, quote) {
   const { period, event, entries, user, target, level, points, oldest } = data
   const name = user ? quote(user.name ?? user.id) : 'a member'
   const subject = target ? `target ${quote(target.id)}` : user ? `member ${name}` : name
   switch (type) {
     case 'period.closed': {
-      const row = ({ rank, score, user }) => `\n${rank}. ${quote(user.name ?? user.id)}: ${score}`
-      return `Most active members of the ${period.kind} ${period.id}:${entries.map(row).join('')}`
+      const row = ({ rank, score, user }) => `${rank}. ${quote(user.name ?? user.id)}: ${score}`
+      return [`Most active members of the ${period.kind} ${period.id}:`, ...entries.map(row)]
     }
     case 'event.final': {
       const row = ({ rank, score, user }) => {
         const prize = event.prizes?.find(({ ranks }) => rank >= parseInt(ranks, 10) && rank <= ranks.split('-').at(-1))
-        return `\n${rank}. ${quote(user.name ?? user.id)}: ${score}${prize ? `, ${quote(prize.title)}` : ''}`
+        return `${rank}. ${quote(user.name ?? user.id)}: ${score}${prize ? `, ${quote(prize.title)}` : ''}`
       }
-      return `The results of ${quote(event.title)}:${entries.map(row).join('')}`
+      return [`The results of ${quote(event.title)}:`, ...entries.map(row)]
     }
     case 'level.reached':
-      return `${name} has reached the level ${quote(level.name)}.`
+      return [`${name} has reached the level ${quote(level.name)}.`]
     case 'journal.lagging':
-      return `The journal is behind: changes since ${oldest} were not in it.`
+      return [`The journal is behind: changes since ${oldest} were not in it.`]
     default:
-      return `Moderation: ${subject} was ${type.split('.')[1]}${points ? ` by ${points} points` : ''}.`
+      return [`Moderation: ${subject} was ${type.split('.')[1]}${points ? ` by ${points} points` : ''}.`]
   }
 }
 

@@ -63,8 +63,7 @@ async fn slack_receives_escaped_texts() {
         "Moderation: a member was erased.".to_owned(),
         format!("Most active members of the day {}:\n1. {name}: 2", day(1)),
     ];
-    let message =
-        |text: &String| json!({"text": text, "unfurl_links": false, "unfurl_media": false});
+    let message = |text: &String| json!({"text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false});
     let expected: Vec<Value> = texts.iter().map(message).collect();
     assert_eq!(
         messages("https://hooks.slack.com/services/T/B/s3cret").await,
