@@ -12,7 +12,7 @@ import { UserError } from './user_error.mjs'
 const [name = '--help', ...args] = process.argv.slice(2)
 
 try {
-  const command = COMMANDS[name]
+  const command = Object.hasOwn(COMMANDS, name) && COMMANDS[name]
   // A request that nothing waits for any more may be under way.
   process.exit(command ? await command.run(args) : await runProgram())
 } catch (error) {

@@ -7,6 +7,7 @@ import { hasRoom } from './bridge.js'
 // set, because each read takes time.
 const HEADERS = [['authorization'], ['cf-connecting-ip', 'READ_LIMIT'], ['origin', 'ALLOWED_ORIGINS']]
 const HEADERS_OF = {
+  __proto__: null,
   GET: HEADERS,
   HEAD: HEADERS,
   OPTIONS: [['origin'], ['access-control-request-method']],

@@ -59,7 +59,7 @@ function announce(text) {
 /** Returns the view of the hash and its argument: `#member/42`. */
 function route() {
   const [name, ...rest] = location.hash.slice(1).split('/')
-  const known = name in VIEWS ? name : 'members'
+  const known = Object.hasOwn(VIEWS, name) ? name : 'members'
   return { name: known, argument: known === name ? decoded(rest.join('/')) : '' }
 }
 

@@ -3,6 +3,7 @@
 const s = (count) => (count === 1 ? '' : 's')
 
 const NOUNS = {
+  __proto__: null, // actions have any name, also `constructor`
   visit: 'visit',
   like: 'like',
   bookmark: 'bookmark',
@@ -13,6 +14,7 @@ const NOUNS = {
 }
 
 const ACTIONS = {
+  __proto__: null, // actions have any name, also `constructor`
   visit: 'Visit',
   like: 'Like',
   bookmark: 'Bookmark',
@@ -167,6 +169,7 @@ export const pages = {
   why_private: 'Only you can see this list.',
   why: {
     activities: {
+      __proto__: null,
       visit: 'You visited {target}',
       like: 'You liked {target}',
       bookmark: 'You bookmarked {target}',
@@ -384,6 +387,7 @@ export const admin = {
     count: (shown, loaded) => `${shown} of ${loaded} loaded entries`,
     removed: (boards, keys) => `${boards} boards, ${keys} keys`,
     actions: {
+      __proto__: null,
       hide: 'Hidden',
       unhide: 'Shown',
       freeze: 'Frozen',

@@ -1,6 +1,7 @@
 // 简体中文
 
 const NOUNS = {
+  __proto__: null, // actions have any name, also `constructor`
   visit: '访问',
   like: '点赞',
   bookmark: '收藏',
@@ -153,6 +154,7 @@ export const pages = {
   why_private: '此列表仅您可见。',
   why: {
     activities: {
+      __proto__: null,
       visit: '您访问了 {target}',
       like: '您点赞了 {target}',
       bookmark: '您收藏了 {target}',
@@ -366,6 +368,7 @@ export const admin = {
     count: (shown, loaded) => `已加载 ${loaded} 条，显示 ${shown} 条`,
     removed: (boards, keys) => `${boards} 个榜单，${keys} 个键`,
     actions: {
+      __proto__: null,
       hide: '隐藏',
       unhide: '恢复显示',
       freeze: '冻结',
