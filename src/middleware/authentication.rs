@@ -8,6 +8,7 @@ use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{Config, Tokens};
 use activity_rank_core::error::Error;
 use activity_rank_core::token::Token;
+use activity_rank_core::token::keys::{self, Key};
 
 /// Returns the caller that the header `Authorization` proves.
 ///
@@ -92,21 +93,38 @@ async fn identify(request: &Request, config: &Config) -> Result<Caller, Error> {
 
 /// Verifies the signature of a token.
 async fn verify(token: &Token<'_>, tokens: &Tokens, request: &Request) -> Result<(), Error> {
-    // Each algorithm has its own kind of key. A token chooses among the configured keys, but a key
-    // is never used for another algorithm: a public key cannot serve as a secret.
-    let key = match (token.algorithm.as_str(), &tokens.secret, &tokens.jwks_url) {
-        ("HS256", Some(secret), _) => secret.clone(),
-        ("RS256" | "ES256" | "EdDSA", _, Some(url)) => {
-            key_set::find(token, url, request).await?.jwk
+    // A token chooses among the configured keys, but a key is never used for an algorithm that is
+    // not its own: a public key cannot serve as a secret.
+    let signed = match (token.algorithm.as_str(), &tokens.secret, &tokens.jwks_url) {
+        ("HS256", Some(secret), _) => is_signed(token, secret).await,
+        (algorithm, _, Some(url)) if keys::is_supported(algorithm) => {
+            let keys = key_set::find(token, url, request).await?;
+            // A key may have been replaced under its id.
+            is_signed_by(token, &keys).await
+                || is_signed_by(token, &key_set::find_new(token, url, request, &keys).await?).await
         }
         _ => {
             let other = "The algorithm of the user token is not supported.";
             return Err(Error::InvalidToken(other));
         }
     };
-    if crypto::is_signed(&token.algorithm, &key, token.signature, token.signed).await {
+    if signed {
         return Ok(());
     }
     let invalid = "The signature of the user token is invalid.";
     Err(Error::InvalidToken(invalid))
+}
+
+/// Returns whether one of the keys has signed a token.
+async fn is_signed_by(token: &Token<'_>, keys: &[Key]) -> bool {
+    for key in keys {
+        if is_signed(token, &key.jwk).await {
+            return true;
+        }
+    }
+    false
+}
+
+async fn is_signed(token: &Token<'_>, key: &str) -> bool {
+    crypto::is_signed(&token.algorithm, key, token.signature, token.signed).await
 }

@@ -26,12 +26,12 @@ thread_local! {
     static KEYS: RefCell<KeySet> = RefCell::default();
 }
 
-/// Returns the key that a token names.
+/// Returns the keys that may have signed a token, at least one.
 ///
 /// # Errors
 ///
 /// [`Error::InvalidToken`] for an unknown key, [`Error::KeysUnavailable`] if no keys are available.
-pub async fn find(token: &Token<'_>, url: &str, request: &Request) -> Result<Key, Error> {
+pub async fn find(token: &Token<'_>, url: &str, request: &Request) -> Result<Vec<Key>, Error> {
     let now = request.now;
     let known = || KEYS.with_borrow(|keys| keys.find(&token.algorithm, token.key_id.as_deref()));
     let due = KEYS.with_borrow(|keys| keys.is_due(now));
@@ -39,15 +39,37 @@ pub async fn find(token: &Token<'_>, url: &str, request: &Request) -> Result<Key
     if fetched {
         fetch(url, request).await?;
     }
-    if let Some(key) = known() {
-        return Ok(key);
+    let mut keys = known();
+    // The key may be new.
+    if keys.is_empty() && !fetched {
+        keys = find_new(token, url, request, &keys).await?;
     }
-    // The key may be new. The pause between two fetches limits what a caller can cause.
-    if !fetched && KEYS.with_borrow(|keys| keys.may_fetch(now)) {
-        fetch(url, request).await?;
+    if keys.is_empty() {
+        let unknown = "The user token was signed by an unknown key.";
+        return Err(Error::InvalidToken(unknown));
     }
-    let unknown = "The user token was signed by an unknown key.";
-    known().ok_or(Error::InvalidToken(unknown))
+    Ok(keys)
+}
+
+/// Fetches the key set again, if enough time has passed, and returns the keys that may have signed a
+/// token besides `tried`. The pause between two fetches limits what a caller can cause.
+///
+/// # Errors
+///
+/// [`Error::KeysUnavailable`] if no keys are available.
+pub async fn find_new(
+    token: &Token<'_>,
+    url: &str,
+    request: &Request,
+    tried: &[Key],
+) -> Result<Vec<Key>, Error> {
+    if !KEYS.with_borrow(|keys| keys.may_fetch(request.now)) {
+        return Ok(Vec::new());
+    }
+    fetch(url, request).await?;
+    let mut keys = KEYS.with_borrow(|keys| keys.find(&token.algorithm, token.key_id.as_deref()));
+    keys.retain(|key| !tried.contains(key));
+    Ok(keys)
 }
 
 /// Fetches the keys from the key server. If that fails, the known keys stay in use, else those of

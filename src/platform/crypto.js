@@ -2,9 +2,16 @@
 
 const ALGORITHMS = {
   HS256: { name: 'HMAC', hash: 'SHA-256' },
-  RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
   ES256: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+  ES384: { name: 'ECDSA', namedCurve: 'P-384', hash: 'SHA-384' },
+  ES512: { name: 'ECDSA', namedCurve: 'P-521', hash: 'SHA-512' },
   EdDSA: { name: 'Ed25519' },
+  Ed25519: { name: 'Ed25519' },
+}
+for (const bits of [256, 384, 512]) {
+  const hash = `SHA-${bits}`
+  ALGORITHMS[`RS${bits}`] = { name: 'RSASSA-PKCS1-v1_5', hash }
+  ALGORITHMS[`PS${bits}`] = { name: 'RSA-PSS', hash, saltLength: bits / 8 }
 }
 
 // Imported keys by algorithm and text. There are few, unless a key server invents new ones.

@@ -3,8 +3,9 @@
 use ring::rand::SystemRandom;
 use ring::rsa::PublicKeyComponents;
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING as ECDSA, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
-    RSA_PKCS1_SHA256, RsaKeyPair,
+    ECDSA_P256_SHA256_FIXED_SIGNING as P256, ECDSA_P384_SHA384_FIXED_SIGNING as P384, EcdsaKeyPair,
+    EcdsaSigningAlgorithm, Ed25519KeyPair, KeyPair, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384,
+    RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384, RSA_PSS_SHA512, RsaEncoding, RsaKeyPair,
 };
 use test_support::{Fault, Forwarder, Value, json};
 
@@ -28,9 +29,18 @@ impl Pair {
 
     /// Generates a P-256 key pair.
     pub fn ec() -> Self {
+        Self::on_curve(&P256)
+    }
+
+    /// Generates a P-384 key pair.
+    pub fn p384() -> Self {
+        Self::on_curve(&P384)
+    }
+
+    fn on_curve(curve: &'static EcdsaSigningAlgorithm) -> Self {
         let random = SystemRandom::new();
-        let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA, &random).expect("a key pair");
-        Self::Ec(EcdsaKeyPair::from_pkcs8(&ECDSA, pair.as_ref(), &random).expect("a key pair"))
+        let pair = EcdsaKeyPair::generate_pkcs8(curve, &random).expect("a key pair");
+        Self::Ec(EcdsaKeyPair::from_pkcs8(curve, pair.as_ref(), &random).expect("a key pair"))
     }
 
     /// Generates an Ed25519 key pair.
@@ -45,12 +55,13 @@ impl Pair {
             Self::Rsa(pair) => {
                 let public = PublicKeyComponents::<Vec<u8>>::from(pair.public());
                 let (n, e) = (encoded(public.n), encoded(public.e));
-                json!({"kty": "RSA", "kid": kid, "use": "sig", "alg": "RS256", "n": n, "e": e})
+                json!({"kty": "RSA", "kid": kid, "use": "sig", "n": n, "e": e})
             }
             Self::Ec(pair) => {
                 let point = pair.public_key().as_ref();
-                let (x, y) = (encoded(&point[1..33]), encoded(&point[33..]));
-                json!({"kty": "EC", "crv": "P-256", "kid": kid, "x": x, "y": y})
+                let (x, y) = point[1..].split_at(point.len() / 2);
+                let crv = if x.len() == 32 { "P-256" } else { "P-384" };
+                json!({"kty": "EC", "crv": crv, "kid": kid, "x": encoded(x), "y": encoded(y)})
             }
             Self::Ed(pair) => {
                 let x = encoded(pair.public_key());
@@ -59,12 +70,21 @@ impl Pair {
         }
     }
 
-    fn sign(&self, signed: &[u8]) -> Vec<u8> {
+    /// Signs with the algorithm, or with one of the key if `algorithm` is of another type.
+    fn sign(&self, algorithm: &str, signed: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match self {
             Self::Rsa(pair) => {
                 let mut signature = vec![0; pair.public().modulus_len()];
-                let done = pair.sign(&RSA_PKCS1_SHA256, &random, signed, &mut signature);
+                let encoding: &dyn RsaEncoding = match algorithm {
+                    "RS384" => &RSA_PKCS1_SHA384,
+                    "RS512" => &RSA_PKCS1_SHA512,
+                    "PS256" => &RSA_PSS_SHA256,
+                    "PS384" => &RSA_PSS_SHA384,
+                    "PS512" => &RSA_PSS_SHA512,
+                    _ => &RSA_PKCS1_SHA256,
+                };
+                let done = pair.sign(encoding, &random, signed, &mut signature);
                 done.map(|()| signature).expect("a signature")
             }
             Self::Ec(pair) => pair
@@ -78,7 +98,8 @@ impl Pair {
 
     /// Builds a signed token.
     pub fn token(&self, header: &Value, claims: &Value) -> String {
-        token(header, claims, |signed| self.sign(signed))
+        let algorithm = header["alg"].as_str().unwrap_or_default();
+        token(header, claims, |signed| self.sign(algorithm, signed))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `JWKS_URL`: tokens signed by keys of a key server.
 
-use test_support::{Fault, Forwarder, json};
+use test_support::{Fault, Forwarder, Value, json};
 
 use super::issuer::{Pair, fail, key_server, serve};
 use super::row::{Expected, Row, check};
@@ -56,7 +56,12 @@ async fn tokens_by_published_keys_are_verified() {
         accepted("EdDSA", signed(&ed, "EdDSA", "ed")),
         accepted("no key id, one RSA key", without_id(&rsa, "RS256")),
         accepted("no key id, one Ed25519 key", without_id(&ed, "EdDSA")),
-        invalid("no key id, two EC keys", without_id(&ec, "ES256"), UNKNOWN),
+        accepted("no key id, two EC keys", without_id(&other, "ES256")),
+        invalid(
+            "no key id, unpublished key",
+            without_id(&Pair::ec(), "ES256"),
+            SIGNATURE,
+        ),
         invalid(
             "the id of another key",
             signed(&ec, "ES256", "other"),
@@ -79,9 +84,13 @@ async fn tokens_by_published_keys_are_verified() {
         invalid("RSA modulus as HMAC secret", hs("rsa", &modulus), ALGORITHM),
         invalid("public key as HMAC secret", hs("ed", &public), ALGORITHM),
         invalid("a shared secret", hs256(&claims("42")), ALGORITHM),
-        invalid("RS512", signed(&rsa, "RS512", "rsa"), ALGORITHM),
-        invalid("PS256", signed(&rsa, "PS256", "rsa"), ALGORITHM),
-        invalid("ES384", signed(&ec, "ES384", "ec"), ALGORITHM),
+        invalid(
+            "ES384 with a P-256 key",
+            signed(&ec, "ES384", "ec"),
+            UNKNOWN,
+        ),
+        invalid("ES256K", signed(&ec, "ES256K", "ec"), ALGORITHM),
+        invalid("HS512", hmac_token("HS512", "ec", &public), ALGORITHM),
         invalid("none", unsigned, ALGORITHM),
         invalid(
             "a key in the header",
@@ -98,6 +107,88 @@ async fn tokens_by_published_keys_are_verified() {
     // One fetch for the first token, one for the first unknown id.
     assert_eq!(server.count(), 2);
     assert_eq!(server.requests()[0].path, "/keys.json");
+}
+
+/// A token that OpenSSL signed: the library of the tests has no P-521.
+const ES512_TOKEN: &str = "eyJhbGciOiJFUzUxMiIsImtpZCI6InA1MjEifQ.eyJzdWIiOiI0MiIsImV4cCI6NDEwMjQ0NDgwMH0.AeXsuFb6s_ufFhPU_fR3b_DBNDgLQU6jO0NedqG2RChre-yFBRYosFgl6f9lCPbYRV7wTJF7LQtFZK65H1vlB6DFAAFQLFCBYdGZddYpRXc7cMSPA08sZyaxYBX4eYAKhpc8zA4zkNCSRAbx4Ur8rdljWfo4mBFiG77PVBmw_4hKljHj";
+
+fn p521() -> Value {
+    json!({
+        "kty": "EC", "crv": "P-521", "kid": "p521",
+        "x": "AYC_IdCrJf9RRqqlAsigQVlb2aToIOxZ0yOX5T8s0fSHQbCBAAXLMTuCFzzVTGgtFyJ-XWJgQ0nu9BZltXZQ65T2",
+        "y": "Afpql_Oglhejucpd3yhKX3r9RyMUVSCSABFS5QhBDvZl8_34L1nhQN4wZgeTpi9OpxBOBAR3R4ew2XuzdU_gftyo",
+    })
+}
+
+#[tokio::test]
+async fn every_algorithm_of_key_sets_is_verified() {
+    let (rsa, ec, p384, ed) = (Pair::rsa(), Pair::ec(), Pair::p384(), Pair::ed());
+    let server = key_server();
+    let mut only_rs512 = rsa.jwk("rs512");
+    only_rs512["alg"] = json!("RS512");
+    let keys = [
+        rsa.jwk("rsa"),
+        ec.jwk("ec"),
+        p384.jwk("p384"),
+        ed.jwk("ed"),
+        p521(),
+        only_rs512,
+    ];
+    serve(&server, &keys);
+    let app = start(&server);
+    let forged = ES512_TOKEN.replace("AeXs", "AeXt");
+    check(
+        &app,
+        &[
+            accepted("RS256", signed(&rsa, "RS256", "rsa")),
+            accepted("RS384", signed(&rsa, "RS384", "rsa")),
+            accepted("RS512", signed(&rsa, "RS512", "rsa")),
+            accepted("PS256", signed(&rsa, "PS256", "rsa")),
+            accepted("PS384", signed(&rsa, "PS384", "rsa")),
+            accepted("PS512", signed(&rsa, "PS512", "rsa")),
+            accepted("ES256", signed(&ec, "ES256", "ec")),
+            accepted("ES384", signed(&p384, "ES384", "p384")),
+            accepted("ES512", ES512_TOKEN.to_owned()),
+            accepted("EdDSA", signed(&ed, "EdDSA", "ed")),
+            accepted("Ed25519", signed(&ed, "Ed25519", "ed")),
+            accepted("RS512 of the key", signed(&rsa, "RS512", "rs512")),
+            invalid(
+                "RS256 by a key of RS512",
+                signed(&rsa, "RS256", "rs512"),
+                UNKNOWN,
+            ),
+            invalid("forged ES512", forged, SIGNATURE),
+        ],
+    )
+    .await;
+}
+
+/// Servers that rotate keys may keep the id, or publish keys without ids.
+#[tokio::test]
+async fn every_key_of_an_id_is_tried() {
+    let (old, new, newest) = (Pair::ed(), Pair::ed(), Pair::ed());
+    let server = key_server();
+    let mut broken = old.jwk("a");
+    broken["x"] = json!("AA");
+    let mut anonymous = new.jwk("b");
+    anonymous["kid"].take();
+    serve(&server, &[broken, old.jwk("a"), new.jwk("a"), anonymous]);
+    let app = start(&server);
+    let without_id = new.token(&json!({"alg": "EdDSA"}), &claims("42"));
+    let rows = [
+        accepted("old", signed(&old, "EdDSA", "a")),
+        accepted("new", signed(&new, "EdDSA", "a")),
+        accepted("without id", without_id),
+    ];
+    check(&app, &rows).await;
+    assert_eq!(server.count(), 1);
+    serve(&server, &[newest.jwk("a")]);
+    let rows = [
+        accepted("replaced under its id", signed(&newest, "EdDSA", "a")),
+        invalid("removed", signed(&old, "EdDSA", "a"), SIGNATURE),
+    ];
+    check(&app, &rows).await;
+    assert_eq!(server.count(), 2);
 }
 
 /// An HMAC token is checked with the secret only, an EdDSA token with the key set only.

@@ -11,7 +11,7 @@ const MIN_SECRET_BYTES: usize = 32;
 pub struct Tokens {
     /// The shared secret of tokens signed with HS256.
     pub secret: Option<String>,
-    /// The URL of the key set for tokens signed with RS256, ES256 or EdDSA.
+    /// The URL of the key set for tokens signed with public keys.
     pub jwks_url: Option<String>,
     /// The required value of `iss`.
     pub issuer: Option<String>,

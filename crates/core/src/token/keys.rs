@@ -15,11 +15,29 @@ const RETRY_INTERVAL: i64 = 1_000;
 /// Minimum length of an RSA modulus (RFC 7518, 3.3).
 const MIN_RSA_BYTES: usize = 256;
 
-/// A public key for one algorithm.
+/// Maximum number of keys that are tried for one token: each costs the verification of a signature.
+const MAX_TRIED: usize = 8;
+/// The algorithms of RSA keys that do not name one.
+const RSA: [&str; 6] = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
+/// Two names of one algorithm (RFC 9864).
+const ED25519: [&str; 2] = ["EdDSA", "Ed25519"];
+const ES256: [&str; 1] = ["ES256"];
+const ES384: [&str; 1] = ["ES384"];
+const ES512: [&str; 1] = ["ES512"];
+
+/// Returns whether a public key can verify an algorithm.
+#[must_use]
+pub fn is_supported(algorithm: &str) -> bool {
+    [&RSA[..], &ED25519, &ES256, &ES384, &ES512]
+        .concat()
+        .contains(&algorithm)
+}
+
+/// A public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// `RS256`, `ES256` or `EdDSA`; the type of the key decides it, not the token.
-    pub algorithm: &'static str,
+    /// The algorithms of its signatures; type and `alg` of the key decide them, not the token.
+    algorithms: &'static [&'static str],
     /// The public parameters as JSON.
     pub jwk: String,
     id: Option<String>,
@@ -39,22 +57,28 @@ pub fn read(text: &str) -> Option<Vec<Key>> {
 
 fn parse_key(jwk: &Map<String, Value>) -> Option<Key> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
-    let (algorithm, names, parts): (_, &[&str], &[&str]) = match (text("kty")?, text("crv")) {
-        ("RSA", _) => ("RS256", &["RS256"], &["kty", "n", "e"]),
-        ("EC", Some("P-256")) => ("ES256", &["ES256"], &["kty", "crv", "x", "y"]),
-        ("OKP", Some("Ed25519")) => ("EdDSA", &["EdDSA", "Ed25519"], &["kty", "crv", "x"]),
+    let kty = text("kty")?;
+    let (mut algorithms, parts): (&'static [&str], &[&str]) = match (kty, text("crv")) {
+        ("RSA", _) => (&RSA, &["kty", "n", "e"]),
+        ("EC", Some("P-256")) => (&ES256, &["kty", "crv", "x", "y"]),
+        ("EC", Some("P-384")) => (&ES384, &["kty", "crv", "x", "y"]),
+        ("EC", Some("P-521")) => (&ES512, &["kty", "crv", "x", "y"]),
+        ("OKP", Some("Ed25519")) => (&ED25519, &["kty", "crv", "x"]),
         _ => return None,
     };
-    let other_use = text("use").is_some_and(|usage| usage != "sig");
-    let other_algorithm = jwk
-        .get("alg")
-        .is_some_and(|_| !text("alg").is_some_and(|alg| names.contains(&alg)));
+    if let Some(alg) = jwk.get("alg") {
+        let index = algorithms.iter().position(|name| alg == name)?;
+        if kty == "RSA" {
+            algorithms = algorithms.get(index..=index)?;
+        }
+    }
+    let other_use = jwk.get("use").is_some_and(|usage| usage != "sig");
     let cannot_verify = jwk.get("key_ops").is_some_and(|ops| {
         !ops.as_array()
             .is_some_and(|ops| ops.iter().any(|op| op == "verify"))
     });
-    let short = algorithm == "RS256" && base64url::decode(text("n")?)?.len() < MIN_RSA_BYTES;
-    if other_use || other_algorithm || cannot_verify || short {
+    let short = kty == "RSA" && base64url::decode(text("n")?)?.len() < MIN_RSA_BYTES;
+    if other_use || cannot_verify || short {
         return None;
     }
     let mut public = Map::new();
@@ -62,7 +86,7 @@ fn parse_key(jwk: &Map<String, Value>) -> Option<Key> {
         public.insert((*part).to_owned(), text(part)?.into());
     }
     Some(Key {
-        algorithm,
+        algorithms,
         jwk: Value::Object(public).to_string(),
         id: string_field(jwk, "kid"),
     })
@@ -77,16 +101,15 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// Returns the key of a token: the key with the id, or the only key of the algorithm if the
-    /// token has no key id.
+    /// Returns the keys that may have signed a token, at most [`MAX_TRIED`]: those of its algorithm
+    /// with its key id, or all of its algorithm if it has no key id.
     #[must_use]
-    pub fn find(&self, algorithm: &str, id: Option<&str>) -> Option<Key> {
-        let mut matching = self
-            .keys
-            .iter()
-            .filter(|key| key.algorithm == algorithm && (id.is_none() || key.id.as_deref() == id));
-        let key = matching.next()?;
-        (id.is_some() || matching.next().is_none()).then(|| key.clone())
+    pub fn find(&self, algorithm: &str, id: Option<&str>) -> Vec<Key> {
+        let matches = |key: &&Key| {
+            key.algorithms.contains(&algorithm) && (id.is_none() || key.id.as_deref() == id)
+        };
+        let matching = self.keys.iter().filter(matches);
+        matching.take(MAX_TRIED).cloned().collect()
     }
 
     /// Returns whether there are no keys.
@@ -149,9 +172,20 @@ mod tests {
         let n = "A".repeat(342) + "AA";
         let rsa = json!({"kty": "RSA", "n": n, "e": "AQAB", "d": "secret", "kid": "r"});
         let ec = json!({"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "alg": "ES256"});
-        let read = keys(&[rsa, ec, ed("a"), ed_with("alg", json!("Ed25519"))]).unwrap();
-        let algorithms: Vec<&str> = read.iter().map(|key| key.algorithm).collect();
-        assert_eq!(algorithms, ["RS256", "ES256", "EdDSA", "EdDSA"]);
+        let ps384 = json!({"kty": "RSA", "n": n, "e": "AQAB", "alg": "PS384"});
+        let p384 = json!({"kty": "EC", "crv": "P-384", "x": "AA", "y": "AA"});
+        let p521 = json!({"kty": "EC", "crv": "P-521", "x": "AA", "y": "AA"});
+        let ed25519 = ed_with("alg", json!("Ed25519"));
+        let read = keys(&[rsa, ec, ed("a"), ed25519, ps384, p384, p521]).unwrap();
+        let algorithms: Vec<&[&str]> = read.iter().map(|key| key.algorithms).collect();
+        let expected: [&[&str]; 7] = [&RSA, &ES256, &ED25519, &ED25519, &["PS384"], &ES384, &ES512];
+        assert_eq!(algorithms, expected);
+        assert!(expected.concat().iter().all(|name| is_supported(name)));
+        assert!(
+            ["", "none", "HS256", "HS512", "ES256K"]
+                .iter()
+                .all(|name| !is_supported(name))
+        );
         assert!(!read[0].jwk.contains("secret"), "{}", read[0].jwk);
     }
 
@@ -161,10 +195,13 @@ mod tests {
             json!(null),
             json!({}),
             json!({"kty": "oct", "k": "AA"}),
-            json!({"kty": "EC", "crv": "P-384", "x": "AA", "y": "AA"}),
+            json!({"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA"}),
+            json!({"kty": "EC", "crv": "P-384", "x": "AA", "y": "AA", "alg": "ES256"}),
+            json!({"kty": "RSA", "n": "A".repeat(342) + "AA", "e": "AQAB", "alg": "HS256"}),
             json!({"kty": "EC", "crv": "P-256", "x": "AA"}),
             json!({"kty": "RSA", "n": "A".repeat(172), "e": "AQAB"}),
             ed_with("use", json!("enc")),
+            ed_with("use", json!(["sig"])),
             ed_with("alg", json!("ES256")),
             ed_with("alg", json!(null)),
             ed_with("key_ops", json!(["sign"])),
@@ -181,18 +218,27 @@ mod tests {
     }
 
     #[test]
-    fn key_without_id_must_be_only_match() {
+    fn token_without_id_may_be_of_any_key() {
         let mut set = KeySet::default();
-        set.replace(keys(&[ed("a"), ed("b")]).unwrap(), Instant(0));
-        assert_eq!(
-            set.find("EdDSA", Some("b")).unwrap().id.as_deref(),
-            Some("b")
-        );
-        assert_eq!(set.find("EdDSA", Some("c")), None);
-        assert_eq!(set.find("ES256", Some("b")), None);
-        assert_eq!(set.find("EdDSA", None), None);
-        set.replace(keys(&[ed("a")]).unwrap(), Instant(0));
-        assert!(set.find("EdDSA", None).is_some());
+        let twice = ed_with("x", json!("AB"));
+        set.replace(keys(&[ed("a"), ed("b"), twice]).unwrap(), Instant(0));
+        let found = |algorithm: &str, id: Option<&str>| {
+            let keys = set.find(algorithm, id);
+            let text = |key: Key| format!("{} {}", key.id.unwrap(), key.jwk.contains("AB"));
+            keys.into_iter().map(text).collect::<Vec<_>>()
+        };
+        assert_eq!(found("EdDSA", Some("b")), ["b false"]);
+        assert_eq!(found("Ed25519", Some("a")), ["a false", "a true"]);
+        assert_eq!(found("EdDSA", None), ["a false", "b false", "a true"]);
+        assert_eq!(found("EdDSA", Some("c")), [""; 0]);
+        assert_eq!(found("ES256", Some("b")), [""; 0]);
+    }
+
+    #[test]
+    fn tried_keys_are_limited() {
+        let mut set = KeySet::default();
+        set.replace(keys(&vec![ed("a"); 9]).unwrap(), Instant(0));
+        assert_eq!(set.find("EdDSA", None).len(), MAX_TRIED);
     }
 
     #[test]
