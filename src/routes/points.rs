@@ -6,7 +6,6 @@ use crate::journal;
 use crate::middleware::authentication::authenticate;
 use crate::platform::d1::Database;
 use crate::response::Response;
-use activity_rank_core::config::Scope;
 use activity_rank_core::content::Target;
 use activity_rank_core::error::Error;
 use activity_rank_core::point_changes::{PointsPage, PointsRequest};
@@ -17,7 +16,7 @@ use activity_rank_store::{point_changes, profiles, targets};
 pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
     let caller = authenticate(context).await?;
     let request = PointsRequest::parse(user, &context.request.query)?;
-    caller.must_be(user, Scope::Activity)?;
+    caller.may_read(user)?;
     let deployment = context.deployment;
     let (profile, page) = match &context.app.bindings.journal {
         Some(journal) => read_journal(context, journal, &request).await?,

@@ -14,7 +14,6 @@ use activity_rank_core::board::{
     StandingRequest, WinnersRequest,
 };
 use activity_rank_core::calendar::Instant;
-use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::profile::Profile;
 use activity_rank_store::boards::{self, Others, StoredBoard, UserRank};
@@ -130,7 +129,7 @@ pub async fn comparison(
     let (Some(caller), Some(user)) = (caller, &request.followed_by) else {
         return BoardReader::new(context, &request).respond().await;
     };
-    caller.must_be(user, Scope::Activity)?;
+    caller.may_read(user)?;
     let (board, previous) = (request.board(), request.previous_board());
     let reader = BoardReader::new(context, &request);
     let others = reader.others(previous.as_ref(), &[]);

@@ -69,6 +69,19 @@ impl Caller {
         }))
     }
 
+    /// Requires the given user, or a service key that may read every user's data: to send activity or to
+    /// moderate.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] for other users, and for services without either scope.
+    pub fn may_read(&self, user: &str) -> Result<(), Error> {
+        match self {
+            Self::Service(scopes) if scopes.has(Scope::Admin) => Ok(()),
+            Self::Service(_) | Self::User(_) => self.must_be(user, Scope::Activity),
+        }
+    }
+
     /// Requires a service, whatever its scopes, for an operation such as `send at`.
     ///
     /// # Errors

@@ -167,7 +167,7 @@ async fn friends_follow_undo_moderation_and_erasure() {
 async fn friends_and_standings_are_private() {
     let (app, forwarder) = TestApp::behind_forwarder(|worker| {
         let worker = worker.var("JWT_SECRET", SECRET);
-        worker.var("SERVICE_KEYS", "full,activity:a,profiles+admin:pa")
+        worker.var("SERVICE_KEYS", "full,activity:a,profiles+content:pa")
     });
     let full = app.with_key("full");
     let users = ["shown", "hidden", "frozen", "erased", "unknown"];

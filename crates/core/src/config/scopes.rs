@@ -3,13 +3,13 @@
 /// A permission of a service key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Sends activity and reads histories.
+    /// Sends activity, and reads the data of users.
     Activity,
     /// Writes profiles.
     Profiles,
     /// Registers targets.
     Content,
-    /// Erases and moderates users.
+    /// Erases and moderates users, and reads their data.
     Admin,
     /// Reads the metrics, and nothing else.
     Metrics,
