@@ -10,7 +10,7 @@ use std::{
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::{TOKEN, client, failed, ok, send, shared_redis};
+use crate::support::{Redis, TOKEN, client, failed, ok, send, shared_redis};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
@@ -330,4 +330,41 @@ fn stop_waits_for_unread_response() {
     let end = "x\"}";
     assert!(response.len() > 10_000_000 && response.ends_with(end.as_bytes()));
     assert!(child.wait().unwrap().success());
+}
+
+/// An operator who restricts the Redis user of the gateway also decides what its scripts can do.
+#[test]
+fn user_with_unrestricted_scripts_is_reported() {
+    let redis = Redis::start();
+    let mut connection = redis::Client::open(redis.url())
+        .unwrap()
+        .get_connection()
+        .unwrap();
+    let warning = "redis-rest: WARNING: scripts can run commands that the gateway does not make \
+        available: SELECT, SWAPDB. Use a Redis user that may not run them: see \
+        \"Scripts\" in the documentation\n";
+    let documented = "+@all -@admin -select -swapdb -move -migrate +script +function";
+    for (commands, warnings) in [("+@all -slowlog", 1), (documented, 0)] {
+        redis::cmd("ACL")
+            .arg("SETUSER")
+            .arg(&["operator", "reset", "on", ">password", "~app:*", "&*"])
+            .arg(commands.split(' ').collect::<Vec<_>>())
+            .exec(&mut connection)
+            .unwrap();
+        let url = redis
+            .url()
+            .replace("redis://", "redis://operator:password@");
+        let (mut child, _url) = start(
+            program()
+                .env("REDIS_REST_TOKEN", TOKEN)
+                .env("REDIS_URL", url),
+        );
+        signal(&child, "-TERM");
+        let mut stderr = String::new();
+        let mut pipe = child.stderr.take().unwrap();
+        pipe.read_to_string(&mut stderr).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(stderr.matches(warning).count(), warnings, "{stderr}");
+        assert_eq!(stderr.matches("WARNING").count(), warnings, "{stderr}");
+    }
 }
