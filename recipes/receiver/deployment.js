@@ -66,8 +66,8 @@ async function count(client, body, options) {
 }
 
 /**
- * Takes an activity back from every member who has it. The undo names the member of the payload if the deployment has no
- * journal, and if nobody has the activity: only then does the deployment remember it, for an activity that arrives later.
+ * Takes an activity back from every member who has it. Names the member of the payload if the deployment has no journal, and
+ * if no member has the activity: the deployment then remembers the undo, for an activity that arrives after it.
  * @param {Transport} client
  * @param {Undo} undo
  * @param {{ signal: AbortSignal }} options

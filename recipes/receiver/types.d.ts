@@ -23,7 +23,7 @@ export interface Event {
   event: string | undefined
   /** What the payload lacks. Templates find the facts as if they were fields of the payload. */
   facts?: Payload
-  /** Whether not everybody can read what it is about. Then only undos apply, unless the mapping has `private`. */
+  /** Whether the content is private. Then only undos apply, unless the mapping has `private`. */
   isPrivate?: boolean
   /** Whether the source itself acted, or a bot of it. Then only undos apply. */
   isBot?: boolean
@@ -75,9 +75,9 @@ export interface Rule {
 export interface Mapping {
   /** The URL of the site that sends, for sources whose payloads have only paths. */
   site?: string
-  /** Whether what not everybody can read counts too, with its titles. */
+  /** Whether private content counts too, with its titles. */
   private?: boolean
-  /** The ids of the categories that everybody can read, for sources whose payloads do not say it. */
+  /** The ids of the public categories, for sources whose payloads do not say which these are. */
   categories?: number[]
   /** Your user ids by the ids that `user` and `author` give. */
   users?: Record<string, string>

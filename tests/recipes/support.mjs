@@ -59,7 +59,12 @@ export const ONCE = ['counted', 'duplicate', 'duplicate']
 /** The outcomes of its undo that is delivered three times. */
 export const UNDONE_ONCE = ['undone', 'nothing-to-undo', 'nothing-to-undo']
 
-/** Starts a deployment with boards of content, the receiver of a source, and a proxy between them. `options` are of `startApp`. */
+/**
+ * Starts a deployment with boards of content, the receiver of a source, and a proxy between them. `options` are passed to
+ * `startApp`.
+ * @param {string} source
+ * @param {{ vars?: object, databases?: boolean }} [options]
+ */
 export async function startReceiver(source, { vars = {}, ...options } = {}) {
   const cleanups = []
   const stop = async () => {
