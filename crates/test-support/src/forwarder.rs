@@ -249,6 +249,19 @@ impl Forwarder {
         });
     }
 
+    /// Injects a fault into the next request that runs this script, known by one of its digests, and only into that one:
+    /// deliveries between shards run scripts in the background.
+    pub fn fail_script(&self, digests: [&'static str; 2], fault: Fault) {
+        let mut fault = Some(fault);
+        self.fail(move |request| {
+            let commands = request.commands();
+            let is_run = |command: &Vec<Value>| {
+                command[0] == "EVALSHA" && digests.iter().any(|digest| command[1] == *digest)
+            };
+            commands.iter().any(is_run).then(|| fault.take()).flatten()
+        });
+    }
+
     /// Stops injecting faults.
     pub fn heal(&self) {
         self.state().plan = None;

@@ -142,6 +142,7 @@ async fn equal_scores_rank_by_id_descending() {
     assert_boards(&app, &expected, &authors).await;
     // A higher id takes a rank with equal points.
     app.count("43", "like", "a").await;
+    deliver(&app).await;
     let standing = app.read("/v1/content/all/targets/b").await;
     assert_eq!(
         standing["next"],

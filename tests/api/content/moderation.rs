@@ -1,6 +1,7 @@
 //! `/v1/targets/{target}/moderation`, and the deletion of targets.
 
-use test_support::{Fault, Value, json};
+use activity_rank_store::scripts::MODERATE_TARGET;
+use test_support::{Fault, Forwarder, Value, json};
 
 use super::{assert_boards, content, register, row, rows, start};
 use crate::app::{MiniflareApp, TestApp};
@@ -17,6 +18,12 @@ pub async fn moderate(app: &Client, target: &str, hidden: bool) {
 
 pub async fn delete(app: &Client, target: &str) -> u16 {
     app.delete(&format!("/v1/targets/{target}")).await.status
+}
+
+/// Interrupts the next moderation or deletion after its first request.
+fn interrupt_next(forwarder: &Forwarder) {
+    let digests = [MODERATE_TARGET.sha, MODERATE_TARGET.plain_sha];
+    forwarder.fail_script(digests, Fault::CutAfter);
 }
 
 /// Two targets of the author 9 with 4 and 2 points.
@@ -168,7 +175,7 @@ async fn new_registration_waits_for_the_deletion() {
     for body in again {
         app.store().clear();
         two_targets(&app).await;
-        forwarder.fail_next_script(Fault::CutAfter);
+        interrupt_next(&forwarder);
         assert_eq!(delete(&app, "post-7").await, 503);
         forwarder.heal();
         app.outcome(body.clone(), "counted").await;
@@ -192,8 +199,7 @@ async fn cron_completes_an_interrupted_deletion() {
     app.count("42", "like", "post-7").await;
     app.count("42", "like", "post-8").await;
     app.miniflare.minute().await;
-    forwarder.fail_next_script(Fault::CutAfter);
-    // The first request reads the registration, the second one deletes it.
+    interrupt_next(&forwarder);
     let first = delete(&app, "post-7").await;
     forwarder.heal();
     assert_eq!(first, 503);
