@@ -18,6 +18,8 @@ defined('ABSPATH') || exit;
 const BATCH = 200; // activities in one request
 const TIMEOUT = 15; // seconds
 const TOKEN_LIFETIME = 900; // seconds
+const TABLES = '1'; // version of the tables
+const REGISTERED = '_activity_rank_target'; // field of a post whose title was sent: the id of its target
 const ATTRIBUTES = ['of', 'period', 'group', 'event', 'user', 'limit', 'layout', 'winners', 'theme', 'lang'];
 
 // ---- Settings
@@ -109,29 +111,46 @@ function settings_page(): void
  */
 function track($user_id, $action, $target, $undo = false, $on = null): void
 {
-    // Members who are not signed in have the id 0; what an importer writes happened long ago.
     $user = user_name((int) $user_id);
+    // What an importer writes happened long ago.
     if ($user === '' || defined('WP_IMPORTING')) {
         return;
     }
-    $activity = ['user' => $user, 'action' => (string) $action, 'target' => (string) $target, 'at' => instant()];
+    $activity = ['user' => $user, 'action' => (string) $action, 'target' => site_target((string) $target), 'at' => instant()];
     if ($undo) {
         $activity['undo'] = true;
     } elseif ($on !== null) {
-        $activity['on'] = $on;
+        $activity['on'] = site_target((string) $on);
     }
+    enqueue($activity, (int) $user_id);
+}
+add_action('activity_rank_track', __NAMESPACE__ . '\track', 10, 5);
+
+/** Writes an activity to the outbox; the user's profile goes with it. Without an action, only the target is updated. */
+function enqueue(array $activity, int $user_id = 0): void
+{
     global $wpdb;
-    $wpdb->insert(outbox(), ['user_id' => (int) $user_id, 'activity' => wp_json_encode($activity)]);
+    install();
+    $wpdb->insert(outbox(), ['user_id' => $user_id, 'activity' => wp_json_encode($activity)]);
     if (!wp_next_scheduled('activity_rank_send')) {
         wp_schedule_single_event(time(), 'activity_rank_send');
     }
 }
-add_action('activity_rank_track', __NAMESPACE__ . '\track', 10, 5);
 
 /** Returns a member's id on the boards, or an empty string for one who is not counted. The filter changes it. */
 function user_name(int $user_id): string
 {
     return $user_id > 0 ? (string) apply_filters('activity_rank_user', (string) $user_id) : '';
+}
+
+/**
+ * Returns the id of a post or comment among those of all sites of a network: numbers repeat on each site. Users are the same
+ * on all sites.
+ */
+function site_target(string $target): string
+{
+    $is_local = get_current_blog_id() > 1 && preg_match('/^(post|comment)-\d+$/', $target);
+    return $is_local ? 'site-' . get_current_blog_id() . ':' . $target : $target;
 }
 
 /** Returns now in UTC with milliseconds. */
@@ -140,48 +159,108 @@ function instant(): string
     return (new \DateTimeImmutable('now', new \DateTimeZone('UTC')))->format('Y-m-d\TH:i:s.v\Z');
 }
 
-/** Counts a comment, or takes it back. Pingbacks are no comments of members. */
-function track_comment(\WP_Comment $comment, bool $undo): void
+/** Counts the one activity of a post or comment and records the member, unless it is counted already. */
+function count_once(int $user_id, string $action, string $target, ?string $on = null): void
+{
+    global $wpdb;
+    $user = user_name($user_id);
+    if ($user === '' || defined('WP_IMPORTING')) {
+        return;
+    }
+    install();
+    $row = $wpdb->prepare('INSERT IGNORE INTO ' . counted() . ' (target, user) VALUES (%s, %s)', $target, $user);
+    if ($wpdb->query($row)) {
+        track($user_id, $action, $target, false, $on);
+    }
+}
+
+/** Takes an activity of `count_once` back from the member who received its points, whoever is the author today. */
+function take_back(string $action, string $target): void
+{
+    global $wpdb;
+    install();
+    $user = $wpdb->get_var($wpdb->prepare('SELECT user FROM ' . counted() . ' WHERE target = %s', $target));
+    if ($user !== null && $wpdb->delete(counted(), ['target' => $target])) {
+        $activity = ['user' => $user, 'action' => $action, 'target' => site_target($target), 'at' => instant()];
+        enqueue($activity + ['undo' => true]);
+    }
+}
+
+/** Counts a comment. Pingbacks are no comments of members. */
+function count_comment(\WP_Comment $comment): void
 {
     if (in_array($comment->comment_type, ['', 'comment'], true)) {
-        $on = 'post-' . $comment->comment_post_ID;
-        track($comment->user_id, 'comment', 'comment-' . $comment->comment_ID, $undo, $on);
+        count_once((int) $comment->user_id, 'comment', 'comment-' . $comment->comment_ID, 'post-' . $comment->comment_post_ID);
     }
 }
 
 add_action('wp_insert_comment', function ($id, $comment) {
     if ((string) $comment->comment_approved === '1') {
-        track_comment($comment, false);
+        count_comment($comment);
     }
 }, 10, 2);
 
-// Also when a comment is trashed, marked as spam or deleted.
+// Also when a comment is trashed or marked as spam.
 add_action('transition_comment_status', function ($new, $old, $comment) {
-    if (($new === 'approved') !== ($old === 'approved')) {
-        track_comment($comment, $new !== 'approved');
+    if ($new === 'approved') {
+        count_comment($comment);
+    } else {
+        take_back('comment', 'comment-' . $comment->comment_ID);
     }
 }, 10, 3);
 
-/** Counts a published post, or takes it back. The filter adds other types of posts. */
-function track_post(\WP_Post $post, bool $undo): void
-{
-    if (in_array($post->post_type, apply_filters('activity_rank_post_types', ['post']), true)) {
-        track($post->post_author, 'publish', 'post-' . $post->ID, $undo);
-    }
-}
+// A comment that is deleted may have any status before.
+add_action('delete_comment', function ($id) {
+    take_back('comment', "comment-$id");
+});
 
+// Trash hides the comments of a post without a change of status.
+add_action('trashed_post_comments', function ($id, $statuses) {
+    foreach (array_keys($statuses) as $comment) {
+        take_back('comment', "comment-$comment");
+    }
+}, 10, 2);
+
+add_action('untrashed_post_comments', function ($id) {
+    array_map(__NAMESPACE__ . '\count_comment', get_comments(['post_id' => $id, 'status' => 'approve']));
+});
+
+// The filter adds other types of posts.
 add_action('transition_post_status', function ($new, $old, $post) {
-    if (($new === 'publish') !== ($old === 'publish')) {
-        track_post($post, $new !== 'publish');
+    if ($new !== 'publish') {
+        take_back('publish', "post-$post->ID");
+    } elseif ($old !== 'publish' && in_array($post->post_type, apply_filters('activity_rank_post_types', ['post']), true)) {
+        count_once((int) $post->post_author, 'publish', "post-$post->ID");
     }
 }, 10, 3);
 
 // A post that is deleted without the trash changes no status.
-add_action('before_delete_post', function ($id, $post) {
-    if ($post->post_status === 'publish') {
-        track_post($post, true);
+add_action('before_delete_post', function ($id) {
+    take_back('publish', "post-$id");
+    update_target((int) $id);
+});
+
+// Also when a post gets a password, or loses it.
+add_action('post_updated', function ($id, $after, $before) {
+    if (is_public($after) !== is_public($before)) {
+        update_target((int) $id);
     }
-}, 10, 2);
+}, 10, 3);
+
+/** Returns whether everybody may see a post's title and link. The filter decides otherwise. */
+function is_public(\WP_Post $post): bool
+{
+    return (bool) apply_filters('activity_rank_public', $post->post_status === 'publish' && $post->post_password === '', $post);
+}
+
+/** Sends a registered post's title and link again, or removes them if it is not public any more. */
+function update_target(int $post): void
+{
+    // Copies of posts have the fields of the original.
+    if (get_post_meta($post, REGISTERED, true) === site_target("post-$post")) {
+        enqueue(['target' => site_target("post-$post")]);
+    }
+}
 
 // Likes of the plugin WP ULike. It gives visitors who are not signed in numbers of their own.
 add_action('wp_ulike_after_process', function ($id, $key, $user_id, $status) {
@@ -199,6 +278,13 @@ function outbox(): string
     return $wpdb->prefix . 'activity_rank_outbox';
 }
 
+/** Returns the table of posts and comments that are counted, with the member who received the points. */
+function counted(): string
+{
+    global $wpdb;
+    return $wpdb->prefix . 'activity_rank_counted';
+}
+
 /** Returns the number of activities that wait. */
 function waiting(): int
 {
@@ -206,8 +292,13 @@ function waiting(): int
     return (int) $wpdb->get_var('SELECT COUNT(*) FROM ' . outbox());
 }
 
-register_activation_hook(__FILE__, function () {
+/** Creates what the plugin needs on this site, once: a network has sites that were never activated. */
+function install(): void
+{
     global $wpdb;
+    if (get_option('activity_rank_tables') === TABLES) {
+        return;
+    }
     require_once ABSPATH . 'wp-admin/includes/upgrade.php';
     dbDelta('CREATE TABLE ' . outbox() . " (
         id bigint unsigned NOT NULL AUTO_INCREMENT,
@@ -215,27 +306,66 @@ register_activation_hook(__FILE__, function () {
         activity text NOT NULL,
         PRIMARY KEY  (id)
     ) {$wpdb->get_charset_collate()}");
+    dbDelta('CREATE TABLE ' . counted() . " (
+        target varchar(40) NOT NULL,
+        user varchar(255) NOT NULL,
+        PRIMARY KEY  (target)
+    ) {$wpdb->get_charset_collate()}");
     // Sends what an outage has left.
     if (!wp_next_scheduled('activity_rank_retry')) {
         wp_schedule_event(time(), 'hourly', 'activity_rank_retry');
     }
-});
+    update_option('activity_rank_tables', TABLES);
+}
+add_action('init', __NAMESPACE__ . '\install');
+register_activation_hook(__FILE__, __NAMESPACE__ . '\install');
 
-register_deactivation_hook(__FILE__, function () {
+/** Calls a function for each site of a network, or for the only site. */
+function each_site(callable $function): void
+{
+    if (!is_multisite()) {
+        $function();
+        return;
+    }
+    foreach (get_sites(['fields' => 'ids', 'number' => 0]) as $site) {
+        switch_to_blog($site);
+        $function();
+        restore_current_blog();
+    }
+}
+
+/** Ends what runs in the background. Activity that waits is sent after the next activation. */
+function deactivate(): void
+{
     wp_clear_scheduled_hook('activity_rank_retry');
     wp_clear_scheduled_hook('activity_rank_send');
+    delete_option('activity_rank_tables');
+}
+
+register_deactivation_hook(__FILE__, function ($network_wide) {
+    $network_wide ? each_site(__NAMESPACE__ . '\deactivate') : deactivate();
 });
 
 register_uninstall_hook(__FILE__, __NAMESPACE__ . '\uninstall');
 function uninstall(): void
 {
-    global $wpdb;
-    $wpdb->query('DROP TABLE IF EXISTS ' . outbox());
-    foreach (['url', 'key', 'error'] as $name) {
-        delete_option("activity_rank_$name");
-    }
+    each_site(function () {
+        global $wpdb;
+        $wpdb->query('DROP TABLE IF EXISTS ' . outbox() . ', ' . counted());
+        foreach (['url', 'key', 'error', 'tables'] as $name) {
+            delete_option("activity_rank_$name");
+        }
+        delete_metadata('post', 0, REGISTERED, '', true);
+    });
     delete_metadata('user', 0, 'activity_rank_profile', '', true);
 }
+
+// A site that is deleted from a network.
+add_filter('wpmu_drop_tables', function ($tables, $site) {
+    global $wpdb;
+    $prefix = $wpdb->get_blog_prefix($site);
+    return array_merge($tables, [$prefix . 'activity_rank_outbox', $prefix . 'activity_rank_counted']);
+}, 10, 2);
 
 /** Sends the outbox, oldest first, until it is empty or a request fails. */
 function send(): void
@@ -262,42 +392,79 @@ add_action('activity_rank_retry', __NAMESPACE__ . '\send');
 function send_batch(array $rows): void
 {
     $activities = array_map(function ($row) {
-        return json_decode($row->activity, true);
+        return (array) json_decode($row->activity, true);
     }, $rows);
     // Targets come first: they receive points only once they are registered.
     put_targets($activities);
     foreach (array_unique(array_column($rows, 'user_id')) as $user_id) {
         put_profile((int) $user_id);
     }
-    foreach (request('POST', '/v1/activity', $activities)['results'] as $index => $result) {
+    $counted = array_values(array_filter($activities, function ($activity) {
+        return isset($activity['action']);
+    }));
+    foreach ($counted ? request('POST', '/v1/activity', $counted)['results'] : [] as $index => $result) {
         if (isset($result['error'])) {
-            error_log('activity-rank refused ' . $rows[$index]->activity . ': ' . ($result['error']['detail'] ?? $result['error']['title']));
+            log_refusal(wp_json_encode($counted[$index]), $result['error']);
         }
     }
 }
 
-/** Registers the posts of activities with title, link and author, for boards of content. */
+/** Writes to PHP's log what the deployment refused, and why. */
+function log_refusal(string $refused, array $error): void
+{
+    error_log("activity-rank refused $refused: " . ($error['detail'] ?? $error['title'] ?? ''));
+}
+
+/** Registers the posts of activities with title, link and author, for boards of content, and removes what became private. */
 function put_targets(array $activities): void
 {
     $targets = [];
+    $posts = [];
     foreach ($activities as $activity) {
-        $id = $activity['on'] ?? $activity['target'];
-        $post = preg_match('/^post-(\d+)$/', $id, $match) ? get_post((int) $match[1]) : null;
-        if ($post && $post->post_status === 'publish' && empty($activity['undo'])) {
-            $title = mb_substr(html_entity_decode(wp_strip_all_tags(get_the_title($post)), ENT_QUOTES), 0, 200);
-            $targets[$id] = array_filter([
+        $id = $activity['on'] ?? $activity['target'] ?? '';
+        if (!preg_match('/(?:^|:)post-(\d+)$/', $id, $match) || $id !== site_target("post-$match[1]")) {
+            continue;
+        }
+        $post = get_post((int) $match[1]);
+        if ($post && is_public($post) && empty($activity['undo'])) {
+            $posts[$id] = $post->ID;
+            $targets[$id] = without_empty([
                 'id' => $id,
-                'title' => $title,
+                // `get_the_title` would add "Protected:".
+                'title' => text(apply_filters('the_title', $post->post_title, $post->ID), 200),
                 'url' => https(get_permalink($post)),
                 'image' => https(get_the_post_thumbnail_url($post)),
                 'author' => user_name((int) $post->post_author),
             ]);
+        } elseif (!isset($activity['action'])) {
+            // The deployment keeps the author.
+            $targets[$id] = ['id' => $id];
         }
+    }
+    // Before the request: a post that becomes private meanwhile is sent again.
+    foreach ($posts as $id => $post) {
+        update_post_meta($post, REGISTERED, $id);
     }
     // A deployment without boards of content answers 404.
     if ($targets) {
         request('PUT', '/v1/targets', array_values($targets), [404]);
     }
+}
+
+/** Returns the fields that are no empty text. The text `0` is none. */
+function without_empty(array $fields): array
+{
+    return array_filter($fields, function ($text) {
+        return $text !== '';
+    });
+}
+
+/** Returns HTML as plain text of at most this many characters, without those that the API refuses. */
+function text($html, int $length): string
+{
+    $text = html_entity_decode(wp_strip_all_tags((string) $html), ENT_QUOTES | ENT_HTML5, 'UTF-8');
+    $text = preg_replace('/[\p{Cc}\x{2028}\x{2029}\x{202A}-\x{202E}\x{2066}-\x{2069}]+/u', ' ', $text);
+    return trim(mb_substr(trim((string) $text), 0, $length));
 }
 
 /** Writes a member's public profile if it has changed, and keeps the member's own choices. */
@@ -308,8 +475,8 @@ function put_profile(int $user_id): void
     if (!$user || $name === '') {
         return;
     }
-    $profile = array_filter([
-        'name' => mb_substr($user->display_name, 0, 80),
+    $profile = without_empty([
+        'name' => text($user->display_name, 80),
         'avatar' => https(get_avatar_url($user_id)),
         'url' => https($user->user_url),
     ]);
@@ -318,17 +485,18 @@ function put_profile(int $user_id): void
         return;
     }
     $path = '/v1/users/' . rawurlencode($name);
-    $stored = request('GET', $path, null, [404]);
-    $kept = array_intersect_key($stored, ['public_activity' => true]);
-    // A name that the service does not accept must not keep the activity from being counted.
-    request('PUT', $path, $kept + $profile, [400]);
-    update_user_meta($user_id, 'activity_rank_profile', $digest);
+    // An id or a name that the service refuses, or a frozen member, must not keep what others do from being counted.
+    $refusals = [400, 403, 404, 405];
+    $kept = array_intersect_key(request('GET', $path, null, $refusals), ['public_activity' => true]);
+    if (request('PUT', $path, $kept + $profile, $refusals)) {
+        update_user_meta($user_id, 'activity_rank_profile', $digest);
+    }
 }
 
 /** Returns a link that the API accepts, or an empty string. */
 function https($url): string
 {
-    return is_string($url) && strpos($url, 'https://') === 0 ? $url : '';
+    return is_string($url) && strpos($url, 'https://') === 0 && parse_url($url, PHP_URL_USER) === null ? $url : '';
 }
 
 /**
@@ -348,10 +516,13 @@ function request(string $method, string $path, ?array $body, array $accepted = [
         throw new \RuntimeException("$method $path: " . $response->get_error_message());
     }
     $status = wp_remote_retrieve_response_code($response);
+    $decoded = json_decode(wp_remote_retrieve_body($response), true);
     if (in_array($status, $accepted, true)) {
+        if ($status !== 404) {
+            log_refusal("$method $path", (array) $decoded);
+        }
         return [];
     }
-    $decoded = json_decode(wp_remote_retrieve_body($response), true);
     if ($status < 200 || $status > 299 || !is_array($decoded)) {
         throw new \RuntimeException("$method $path: $status " . (is_array($decoded) ? $decoded['detail'] ?? '' : ''));
     }
@@ -398,7 +569,7 @@ class Widget extends \WP_Widget
     {
         $title = apply_filters('widget_title', $instance['title'] ?? '');
         echo $args['before_widget'];
-        echo $title ? $args['before_title'] . esc_html($title) . $args['after_title'] : '';
+        echo $title !== '' ? $args['before_title'] . esc_html($title) . $args['after_title'] : '';
         echo board(['period' => $instance['period'] ?? 'week', 'limit' => $instance['limit'] ?? 5, 'user' => 'me']);
         echo $args['after_widget'];
     }

@@ -1,7 +1,7 @@
 // A WordPress of its own with MariaDB, for the tests of the plugin.
 
 import { execFile, execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,14 +14,18 @@ const execute = promisify(execFile)
 const SOURCE = process.env.WORDPRESS ?? '/usr/share/wordpress'
 const PHP = ['-d', 'display_errors=stderr', '-d', 'error_reporting=E_ALL & ~E_DEPRECATED', '-d', 'log_errors=0']
 
+/** The domain of a network, which can have no port. */
+const HOST = '127.0.0.1'
+
 /** The password of every user. */
 export const PASSWORD = 'a password of the tests'
 
 /**
- * Installs WordPress into a temporary folder. `configuration` is PHP for wp-config.php. Returns the site: its URL and
- * folder, `php(code)`, which runs code in WordPress and returns what it returns, `serve()` and `stop()`.
+ * Installs WordPress into a temporary folder. `configuration` is PHP for wp-config.php; a network has a second site at
+ * `/second/`. Returns the site: its URL and folder, `php(code)`, which runs code in WordPress and returns what it returns,
+ * `serve()` and `stop()`. `php` and `cron` of a network take the path of a site.
  */
-export async function installWordpress(configuration) {
+export async function installWordpress(configuration, { isNetwork = false } = {}) {
   const base = mkdtempSync(join(tmpdir(), 'wordpress-'))
   const cleanups = [() => rmSync(base, { recursive: true, force: true })]
   const stop = async () => {
@@ -55,11 +59,18 @@ export async function installWordpress(configuration) {
       if (!defined('ABSPATH')) define('ABSPATH', __DIR__ . '/');
       require_once ABSPATH . 'wp-settings.php';`,
     )
-    const site = { url, folder, stop, php: (code) => php(folder, code), cron: () => cron(folder) }
+    const site = {
+      url,
+      folder,
+      stop,
+      php: (code, path = '/') => php(folder, path, code),
+      cron: (path = '/') => cron(folder, path),
+    }
     const install = `define('WP_INSTALLING', true); require 'wp-load.php'; require ABSPATH . 'wp-admin/includes/upgrade.php';
       wp_install('Members', 'admin', 'admin@example.com', false, '', ${JSON.stringify(PASSWORD)});`
     writeFileSync(join(folder, 'install.php'), `<?php ${install}`)
     execFileSync('php', [...PHP, 'install.php'], { cwd: folder, stdio: 'pipe' })
+    if (isNetwork) await makeNetwork(site)
     return Object.assign(site, { serve: () => serve(site, port, cleanups) })
   } catch (error) {
     await stop()
@@ -93,12 +104,40 @@ async function startMariadb(base, cleanups) {
   return socket
 }
 
+/** Makes a network of the site, and adds the second site. */
+async function makeNetwork(site) {
+  await site.php(`global $wpdb;
+    foreach ($wpdb->tables('ms_global') as $name => $table) $wpdb->$name = $table;
+    define('WP_INSTALLING_NETWORK', true);
+    require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+    install_network();
+    return populate_network(1, '${HOST}', 'admin@example.com', 'Network', '/', false);`)
+  const file = join(site.folder, 'wp-config.php')
+  const constants = {
+    MULTISITE: true,
+    SUBDOMAIN_INSTALL: false,
+    DOMAIN_CURRENT_SITE: HOST,
+    PATH_CURRENT_SITE: '/',
+    SITE_ID_CURRENT_SITE: 1,
+    BLOG_ID_CURRENT_SITE: 1,
+  }
+  const lines = Object.entries(constants).map(([name, value]) => `define('${name}', ${JSON.stringify(value)});`)
+  writeFileSync(file, readFileSync(file, 'utf8').replace('$table_prefix', `${lines.join('\n')}\n$table_prefix`))
+  await site.php(
+    `return wp_insert_site(['domain' => '${HOST}', 'path' => '/second/', 'title' => 'Second', 'user_id' => 1]);`,
+  )
+}
+
+/** PHP that sets what a web server sets for a request. */
+const server = (path) =>
+  `$_SERVER['HTTP_HOST'] = $_SERVER['SERVER_NAME'] = '${HOST}'; $_SERVER['REQUEST_URI'] = '${path}';`
+
 /** Runs PHP in WordPress, and returns what the code returns. */
-async function php(folder, code) {
+async function php(folder, path, code) {
   const file = join(folder, 'run.php')
   writeFileSync(
     file,
-    `<?php require 'wp-load.php'; require_once ABSPATH . 'wp-admin/includes/admin.php';
+    `<?php ${server(path)} require 'wp-load.php'; require_once ABSPATH . 'wp-admin/includes/admin.php';
     $result = (function () { ${code} })(); echo "\\nresult:", json_encode($result);`,
   )
   const { stdout } = await execute('php', [...PHP, file], { cwd: folder })
@@ -108,7 +147,7 @@ async function php(folder, code) {
 }
 
 /** Runs WP-Cron, as a cron job of the machine does. */
-const cron = (folder) => execute('php', [...PHP, 'wp-cron.php'], { cwd: folder })
+const cron = (folder, path) => execute('php', [...PHP, '-r', `${server(path)} require 'wp-cron.php';`], { cwd: folder })
 
 /** Serves the site, which also loads files of its own while a page is open. */
 async function serve({ folder }, port, cleanups) {

@@ -20,16 +20,8 @@ let fault = (..._) => /** @type {any} */ (undefined)
 before(async () => {
   app = await startApp({ vars: { CONTENT_PERIODS: 'all', ALLOWED_ORIGINS: 'http://127.0.0.1:*' } })
   proxy = await startProxy(app, (request) => fault(request))
-  const [configuration] = blocksOf(README, 'php')
-  site = await installWordpress(
-    replace(configuration, {
-      'https://activity-rank.example.com': proxy.url,
-      'a service key': app.serviceKey,
-      'JWT_SECRET of the deployment': JWT_SECRET,
-    }),
-  )
-  const copy = replace(blocksOf(README, 'sh').join(''), { '/var/www/html': site.folder })
-  assert.equal((await run(copy)).status, 0)
+  site = await installWordpress(configuration())
+  await copyPlugin(site)
   assert.ok(readdirSync(join(site.folder, 'wp-content/plugins')).includes('activity-rank.php'))
   assert.equal(await site.php("return activate_plugin('activity-rank.php');"), null)
   // The installation wrote a post before the plugin was active.
@@ -41,6 +33,22 @@ after(async () => {
   await app?.stop()
 })
 
+/** Returns the constants of the document. */
+function configuration() {
+  const [constants] = blocksOf(README, 'php')
+  return replace(constants, {
+    'https://activity-rank.example.com': proxy.url,
+    'a service key': app.serviceKey,
+    'JWT_SECRET of the deployment': JWT_SECRET,
+  })
+}
+
+/** Runs the command of the document. */
+async function copyPlugin({ folder }) {
+  const copy = replace(blocksOf(README, 'sh').join(''), { '/var/www/html': folder })
+  assert.equal((await run(copy)).status, 0)
+}
+
 /** Returns the activities that wait, without their instants. */
 const waiting = async () =>
   (await site.php('global $wpdb; return $wpdb->get_col("SELECT activity FROM wp_activity_rank_outbox ORDER BY id");'))
@@ -49,7 +57,7 @@ const waiting = async () =>
 
 let users = 0
 /** Creates a user and returns the id as text. */
-async function newUser(role = 'author') {
+async function newUser(role = 'author', fields = {}) {
   const login = `member${++users}`
   const data = {
     user_login: login,
@@ -57,6 +65,7 @@ async function newUser(role = 'author') {
     display_name: `Member ${users}`,
     role,
     user_url: 'https://example.com/',
+    ...fields,
   }
   return String(await site.php(`return wp_insert_user(json_decode('${JSON.stringify(data)}', true));`))
 }
@@ -68,6 +77,18 @@ const newPost = (author, fields = '') =>
 const newComment = (user, post, fields = '') =>
   site.php(`return wp_insert_comment(['comment_post_ID' => ${post}, 'user_id' => ${user}, 'comment_content' => 'Indeed',
     'comment_approved' => 1, ${fields}]);`)
+
+/** Returns a registered post, or nothing. */
+async function targetOf(post) {
+  const response = await fetch(`${app.url}/v1/targets/post-${post}`)
+  return response.status === 404 ? undefined : await response.json()
+}
+
+/** Returns the ids and scores of a board of all time. */
+async function board(name) {
+  const { entries } = await app.request('GET', `/v1/${name}/all?limit=100`)
+  return entries.map(({ target, score }) => ({ id: target.id, score }))
+}
 
 /** Sends the outbox. */
 async function send() {
@@ -152,6 +173,195 @@ for (const [name, code] of [
     assert.deepEqual([await waiting(), await app.score(user)], [[], 0])
   })
 }
+
+it('refused member id keeps no other activity back', async () => {
+  const [refused, user] = [await newUser(), await newUser()]
+  await site.php(`add_filter('activity_rank_user', fn ($id) => $id === '${refused}' ? 'a member/of staff' : $id);
+    foreach ([${refused}, ${user}] as $id) wp_insert_post(['post_author' => $id, 'post_title' => 'x', 'post_status' => 'publish']);`)
+  assert.equal((await waiting()).length, 2)
+  await site.php(`add_filter('activity_rank_user', fn ($id) => $id === '${refused}' ? 'a member/of staff' : $id);
+    ActivityRank\\send();`)
+  assert.deepEqual([await waiting(), await app.score(user)], [[], 10])
+  assert.equal(await site.php("return get_option('activity_rank_error');"), '')
+})
+
+for (const id of ['0', 'constructor', '..']) {
+  it(`member id ${id} is one like any other`, async () => {
+    const user = await newUser()
+    await site.php(`add_filter('activity_rank_user', fn () => '${id}');
+      $GLOBALS['wpdb']->update($GLOBALS['wpdb']->users, ['display_name' => '0'], ['ID' => ${user}]);
+      clean_user_cache(${user});
+      wp_insert_post(['post_author' => ${user}, 'post_title' => '0', 'post_content' => 'x', 'post_status' => 'publish']);
+      ActivityRank\\send();`)
+    assert.deepEqual(await waiting(), [])
+    if (id === '..') return
+    assert.equal(await app.score(id), 10)
+    assert.equal((await app.request('GET', `/v1/users/${id}`)).name, '0')
+    const { entries } = await app.request('GET', `/v1/users/${id}/targets`)
+    assert.equal(entries[0].target.title, '0')
+  })
+}
+
+for (const status of ['trashed', 'deleted']) {
+  it(`comment of a ${status} post loses its points`, async () => {
+    const [author, user, spammer] = [await newUser(), await newUser('subscriber'), await newUser('subscriber')]
+    const post = await newPost(author)
+    await newComment(user, post)
+    await newComment(spammer, post, "'comment_approved' => 'spam'")
+    await site.php(`return (bool) wp_trash_post(${post});`)
+    if (status === 'deleted') await site.php(`return (bool) wp_delete_post(${post});`)
+    await send()
+    assert.deepEqual([await app.score(user), await app.score(author), await app.score(spammer)], [0, 0, 0])
+  })
+}
+
+it('comment of a restored post counts again', async () => {
+  const user = await newUser('subscriber')
+  const post = await newPost(await newUser())
+  await newComment(user, post)
+  await site.php(`wp_trash_post(${post}); return (bool) wp_untrash_post(${post});`)
+  await send()
+  assert.deepEqual([await waiting(), await app.score(user)], [[], 3])
+})
+
+for (const [name, code] of [
+  ['reassigned post', "wp_update_post(['ID' => $post, 'post_author' => $heir]);"],
+  ['post of a deleted user', 'wp_delete_user($user, $heir);'],
+]) {
+  it(`${name} loses the points of its first author`, async () => {
+    const [user, heir] = [await newUser(), await newUser()]
+    const post = await newPost(user)
+    await newPost(heir)
+    await site.php(`$post = ${post}; $user = ${user}; $heir = ${heir}; ${code}`)
+    await site.php(`return (bool) wp_trash_post(${post});`)
+    await send()
+    assert.deepEqual([await app.score(user), await app.score(heir)], [0, 10])
+  })
+}
+
+it('undo names the id that was counted', async () => {
+  const user = await newUser()
+  const filter = `add_filter('activity_rank_user', fn ($id) => ($data = get_userdata($id)) ? 'wp.' . $data->user_login : '');`
+  const login = `wp.member${users}`
+  const post = await site.php(
+    `${filter} return wp_insert_post(['post_author' => ${user}, 'post_title' => 'x', 'post_status' => 'publish']);`,
+  )
+  await site.php(`${filter} return wp_delete_user(${user}, 1);`)
+  await site.php(`${filter} wp_delete_post(${post}, true); ActivityRank\\send();`)
+  assert.deepEqual([await waiting(), await app.score(login)], [[], 0])
+})
+
+it('copied post counts by itself', async () => {
+  const user = await newUser()
+  const post = await newPost(user)
+  await send()
+  // As plugins that duplicate posts do.
+  await site.php(`$copy = wp_insert_post(['post_author' => ${user}, 'post_title' => 'Copy', 'post_status' => 'draft']);
+    foreach (get_post_meta(${post}) as $key => $values) update_post_meta($copy, $key, $values[0]);
+    wp_publish_post($copy); return (bool) wp_trash_post(${post});`)
+  await send()
+  assert.equal(await app.score(user), 10)
+})
+
+it('entities of names and titles are decoded', async () => {
+  const user = await newUser('author', { display_name: 'Tom & Jerry' })
+  const post = await newPost(user, `'post_title' => 'Q&amp;A: a &lt; b'`)
+  await send()
+  assert.equal((await app.request('GET', `/v1/users/${user}`)).name, 'Tom & Jerry')
+  assert.equal((await app.request('GET', `/v1/targets/post-${post}`)).title, 'Q&A: a < b')
+})
+
+it('long names and titles are cut after decoding', async () => {
+  const user = await newUser('author', { display_name: `${'n'.repeat(78)} & Sons` })
+  const post = await newPost(user, `'post_title' => str_repeat('t', 198) . '&amp; more'`)
+  await send()
+  assert.equal((await app.request('GET', `/v1/users/${user}`)).name, `${'n'.repeat(78)} &`)
+  assert.equal((await app.request('GET', `/v1/targets/post-${post}`)).title, `${'t'.repeat(198)}& `.trim())
+})
+
+it('refused parts of a profile are left out', async () => {
+  // The API refuses links with user information.
+  const user = await newUser('author', { user_url: 'https://ada:secret@example.com/' })
+  await newPost(user)
+  await site.php(`global $wpdb; $wpdb->update($wpdb->users, ['display_name' => "A\u202eda\u0007"], ['ID' => ${user}]);`)
+  await send()
+  assert.equal((await app.request('GET', `/v1/users/${user}`)).name, 'A da')
+})
+
+for (const [name, fields] of [
+  ['private post', "'post_status' => 'private'"],
+  ['post with a password', "'post_password' => 'secret'"],
+]) {
+  it(`title of a ${name} is not sent`, async () => {
+    const post = await newPost(await newUser(), fields)
+    const reader = await newUser('subscriber')
+    await newComment(reader, post)
+    await send()
+    const target = await targetOf(post)
+    assert.deepEqual([target?.title, target?.url], [undefined, undefined])
+  })
+
+  it(`title of a ${name} is removed`, async () => {
+    const user = await newUser()
+    const post = await newPost(user)
+    await send()
+    assert.equal((await targetOf(post)).title, 'Notes & sketches')
+    await site.php(`return wp_update_post(['ID' => ${post}, ${fields}]);`)
+    await send()
+    assert.deepEqual(await targetOf(post), { id: `post-${post}`, author: user })
+    await site.php(`return wp_update_post(['ID' => ${post}, 'post_status' => 'publish', 'post_password' => '']);`)
+    await send()
+    assert.equal((await targetOf(post)).title, 'Notes & sketches')
+  })
+}
+
+it('title of a deleted post is removed', async () => {
+  const user = await newUser()
+  const post = await newPost(user)
+  await send()
+  await site.php(`return (bool) wp_delete_post(${post}, true);`)
+  await send()
+  assert.deepEqual(await targetOf(post), { id: `post-${post}`, author: user })
+})
+
+it('filter publishes the titles of posts with a password', async () => {
+  const user = await newUser()
+  const post = await newPost(user, "'post_password' => 'secret'")
+  await site.php(`add_filter('activity_rank_public', '__return_true'); ActivityRank\\send();`)
+  assert.equal((await targetOf(post)).title, 'Notes & sketches')
+})
+
+it('sites of a network have targets of their own', async (t) => {
+  const network = await installWordpress(configuration(), { isNetwork: true })
+  t.after(() => network.stop())
+  await copyPlugin(network)
+  assert.equal(await network.php("return activate_plugin('activity-rank.php', '', true);"), null)
+  const author = await network.php("return wp_create_user('network-author', 'x', 'network@example.com');")
+  const publish = (path) =>
+    network.php(
+      `return wp_insert_post(['import_id' => 4322, 'post_author' => ${author}, 'post_title' => 'On ${path}', 'post_status' => 'publish']);`,
+      path,
+    )
+  const before = await app.score(`${author}`)
+  for (const path of ['/', '/second/']) {
+    assert.equal(await publish(path), 4322)
+    await network.php('ActivityRank\\send();', path)
+  }
+  assert.equal((await app.score(`${author}`)) - before, 20)
+  for (const [target, title] of [
+    ['post-4322', 'On /'],
+    ['site-2:post-4322', 'On /second/'],
+  ]) {
+    assert.equal((await app.request('GET', `/v1/targets/${target}`)).title, title)
+  }
+  // Another plugin on the second site.
+  await network.php(`do_action('activity_rank_track', 1, 'like', 'post-4322'); ActivityRank\\send();`, '/second/')
+  await eventually(async () => (await board('content')).find(({ id }) => id === 'site-2:post-4322')?.score, 2)
+  await network.php("deactivate_plugins('activity-rank.php', false, true); return null;")
+  assert.equal(await network.php("return wp_next_scheduled('activity_rank_retry');", '/second/'), false)
+  await network.php(`require WP_PLUGIN_DIR . '/activity-rank.php'; ActivityRank\\uninstall(); return null;`)
+  assert.equal(await network.php(`global $wpdb; return $wpdb->get_var("SHOW TABLES LIKE '%activity_rank%'");`), null)
+})
 
 it('edited post stays as it is', async () => {
   const post = await newPost(await newUser())
