@@ -78,7 +78,7 @@ def test_count_activities(api: Any, unique: str) -> None:
 def test_undo_activity(api: Any, unique: str) -> None:
     target = f"of-{unique}"
     api.count_activity(like(unique, target))
-    # The undo needs the whole journal, which is long where other tests ran before: each page moves a part of the outbox.
+    # The undo needs the whole journal. Where other tests ran before, each page moves a part of the outbox.
     while api.get_journal(limit=1, after=4294967295)["next"] is not None:
         pass
     undone = {"user": unique, "outcome": "undone", "points": -2}
