@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * Compare users
-         * @description Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come last, in request order. Duplicate ids are returned once. Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they followed latest; without a rank, the user comes first, then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is never stale.
+         * @description Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come last, in request order. Duplicate ids are returned once. Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is never stale.
          */
         get: operations["compareStandings"];
         put?: never;
@@ -1620,7 +1620,7 @@ export interface components {
                 [key: string]: components["schemas"]["UserStanding"];
             };
             author?: components["schemas"]["UserStanding"];
-            /** @description The user among themselves and the at most 100 users whom they followed latest. Absent from stale responses. */
+            /** @description The user among themselves and the at most 100 users whom they followed latest, among the first 1,000 follows that the store returns. Absent from stale responses. */
             friends?: {
                 /** @description Position by rank. `null` without a rank. */
                 position: number | null;

@@ -1,6 +1,6 @@
 //! `GET /v1/ranking/{period}/users?followed_by=`, and friends in `GET /v1/users/{user}/standings`.
 
-use test_support::{Value, json, peers};
+use test_support::{Value, json, peers, until};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, board, dated, like, undo, with};
@@ -160,6 +160,24 @@ async fn friends_follow_undo_moderation_and_erasure() {
     assert_friends(&app, "42", 3, [own(6), unranked(&b), unranked("none")]).await;
     app.erase("42").await;
     assert_friends(&app, "42", 2, [unranked("42")]).await;
+}
+
+/// A user with 40,000 follows takes no longer than one with 1,000: the script stops reading.
+#[tokio::test]
+async fn reading_of_many_follows_is_bounded() {
+    let app = TestApp::with(|worker| worker.var("STORE_TIMEOUT_MS", "300"));
+    app.outcome(follow("42", "first"), "counted").await;
+    let mut store = app.store();
+    let key = store.key_of("42", "m:42");
+    let record: String = store.run("HGET", &[&key, "Ffirst"]);
+    let script = "for i = 1, 40000 do redis.call('HSET', KEYS[1], 'Fuser-' .. i, ARGV[1]) end";
+    store.run::<()>("EVAL", &[script, "1", &key, &record]);
+    let friends = until("an answer within the deadline", async || {
+        let response = app.get(&path("42")).await;
+        (response.status == 200).then_some(response.body)
+    })
+    .await;
+    assert_eq!(friends["entries"].as_array().map(Vec::len), Some(101));
 }
 
 /// Only the user and services with the scope `activity` may read them, in any state of the user and of the store.

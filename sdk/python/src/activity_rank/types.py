@@ -456,7 +456,8 @@ class UserStanding(TypedDict):
 
 @final
 class PeriodStandingsFriends(TypedDict):
-    """The user among themselves and the at most 100 users whom they followed latest. Absent from stale responses."""
+    """The user among themselves and the at most 100 users whom they followed latest, among the first 1,000 follows that
+    the store returns. Absent from stale responses."""
 
     position: int | None
     """Position by rank. `null` without a rank."""
@@ -481,7 +482,8 @@ class PeriodStandings(TypedDict):
     """The standings on the boards of the requested groups."""
     author: NotRequired[UserStanding]
     friends: NotRequired[PeriodStandingsFriends]
-    """The user among themselves and the at most 100 users whom they followed latest. Absent from stale responses."""
+    """The user among themselves and the at most 100 users whom they followed latest, among the first 1,000 follows that
+    the store returns. Absent from stale responses."""
 
 
 @final
