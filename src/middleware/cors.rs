@@ -6,8 +6,10 @@
 use crate::response::Response;
 use activity_rank_core::config::Origins;
 
-/// Request headers that a page may set, in addition to the safelisted ones.
-const ALLOWED_HEADERS: &str = "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer";
+/// Request headers that a page may set, in addition to the safelisted ones. The last four are added by tools that trace
+/// requests of a page; the Worker ignores them.
+const ALLOWED_HEADERS: &str = "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer, \
+    Baggage, Sentry-Trace, Traceparent, Tracestate";
 
 /// Response headers that a page may read, in addition to the safelisted ones.
 const EXPOSED_HEADERS: [&str; 5] = [

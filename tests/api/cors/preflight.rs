@@ -38,7 +38,7 @@ async fn preflight_lists_methods_and_headers_of_route() {
             let expected = [
                 (
                     "access-control-allow-headers",
-                    "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer",
+                    "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer, Baggage, Sentry-Trace, Traceparent, Tracestate",
                 ),
                 ("access-control-allow-methods", &*methods),
                 ("access-control-allow-origin", PAGE),

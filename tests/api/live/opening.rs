@@ -154,7 +154,7 @@ async fn stream_is_readable_by_allowed_origins_only() {
         "access-control-allow-methods",
     ];
     let expected = [
-        "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer",
+        "Authorization, Content-Type, If-None-Match, Last-Event-ID, Prefer, Baggage, Sentry-Trace, Traceparent, Tracestate",
         "GET, HEAD",
     ];
     assert_eq!(names.map(|name| preflight.header(name)), expected.map(Some));
