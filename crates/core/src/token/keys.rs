@@ -101,7 +101,7 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// Returns the keys that may have signed a token, at most [`MAX_TRIED`]: those of its algorithm
+    /// Returns the keys that may have signed a token, at most 8: those of its algorithm
     /// with its key id, or all of its algorithm if it has no key id.
     #[must_use]
     pub fn find(&self, algorithm: &str, id: Option<&str>) -> Vec<Key> {

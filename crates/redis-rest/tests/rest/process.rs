@@ -190,7 +190,7 @@ async fn stop_signal_waits_for_requests_in_flight() {
     let slow = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
         repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 'done'";
     // Not the shared Redis, because the script blocks it.
-    let redis = crate::support::Redis::start();
+    let redis = Redis::start();
     for name in ["-TERM", "-INT"] {
         let (mut child, url) = start(
             program()
