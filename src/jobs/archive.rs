@@ -276,6 +276,8 @@ impl Run<'_> {
         let keys = self.deployment.keys(self.shard);
         // The index also contains spans of histories.
         let names = names.iter().filter_map(|key| keys.board_name_of(key));
+        // No id has a tab: this is the board of an event that is counted again.
+        let names = names.filter(|name| !name.contains('\t'));
         let (calendar, definitions) = (&self.deployment.calendar, &self.definitions);
         let mut boards = Vec::new();
         for name in names {

@@ -154,6 +154,57 @@ async fn recounted_board_lacks_hidden_and_erased_users() {
     event.assert_rows(&app, &[(a, 2), (c, 2)]).await;
 }
 
+/// The board to be is in the index, so an erasure removes the user from it, and cron archives only boards that count.
+#[tokio::test]
+async fn erased_user_leaves_the_board_of_a_preview() {
+    let app = start();
+    let [a, b] = &peers(["a", "b"]);
+    let event = Event::between("hackathon", -30_000, -5_000);
+    for user in [a, b] {
+        app.outcome(dated(like(user, "1"), event.at(0)), "counted")
+            .await;
+    }
+    let preview = format!("{}?preview=true", event.recount());
+    app.post(&preview, &event.body()).await.assert_status(200);
+    let mut store = app.store();
+    let board = store.key_of(a, "bE::\thackathon");
+    let mut members = || store.run::<Vec<String>>("ZRANGE", &[&board, "0", "-1"]);
+    let mut both = members();
+    both.retain(|member| member != "#");
+    both.sort();
+    assert_eq!(both, [a.as_str(), b]);
+    app.erase(b).await;
+    app.minute().await;
+    let mut left = members();
+    left.retain(|member| member != "#");
+    assert_eq!(left, [a.as_str()]);
+    event.recounted(&app).await;
+    event.assert_rows(&app, &[(a, 2)]).await;
+    let index = store.key_of(a, "i");
+    let names: Vec<String> = store.run("ZRANGE", &[&index, "0", "-1"]);
+    assert!(!names.contains(&board), "{names:?}");
+}
+
+/// Each of many erasures took a pass over the whole board.
+#[tokio::test]
+async fn erasures_after_a_preview_are_recounted() {
+    let app = start();
+    let [a] = &peers(["a"]);
+    let event = Event::between("hackathon", -30_000, -5_000);
+    let users: Vec<String> = (0..40).map(|number| format!("{a}-{number}")).collect();
+    for user in users.iter().chain([a]) {
+        app.outcome(dated(like(user, "1"), event.at(0)), "counted")
+            .await;
+    }
+    let preview = format!("{}?preview=true", event.recount());
+    app.post(&preview, &event.body()).await.assert_status(200);
+    for user in &users {
+        app.erase(user).await;
+    }
+    event.recounted(&app).await;
+    event.assert_rows(&app, &[(a, 2)]).await;
+}
+
 #[tokio::test]
 async fn activity_during_a_recount_counts_once() {
     let app = start();

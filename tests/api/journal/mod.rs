@@ -57,6 +57,11 @@ impl JournalApp {
         }
     }
 
+    /// Returns the store.
+    pub fn store(&self) -> Store {
+        Store::shared(self.miniflare.prefix())
+    }
+
     /// Sends one activity or an array. Returns the outcomes, and the problem types of errors.
     async fn send(&self, activity: Value) -> Vec<String> {
         let response = self.send_activity(activity).await;

@@ -25,7 +25,7 @@
 --                'changed' if the definitions have changed; 'rebuild' if a rebuild is in progress; 'overflow'
 --         'other' if a recount of something else has begun meanwhile
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
--- State   Both keys of the recount expire an hour after its last step. Progress: 'counts' is ARGV[5]; 'entry' is the
+-- State   Both keys of the recount expire an hour after its last step; until then the index has the board. Progress: 'counts' is ARGV[5]; 'entry' is the
 --         number of the last entry. The board has scores as any other, see count.lua.
 -- Example EVALSHA sha 8 {ar:0}p {ar:0}o {ar:0}i {ar:0}bE::hackathon '{ar:0}bE::\thackathon' {ar:0}g:hackathon
 --         {ar:0}r {ar:0}v 'v3 ...' 1795132800000 count hackathon '1795132800000 1795305600000 - -' 0 2 count 42 2
@@ -66,7 +66,12 @@ end
 
 -- Members whose scores have changed.
 local changed, is_changed = {}, {}
+-- Users by the SHA-1 of their ids, from the first erasure of a step on.
+local users_by_hash
 local function set_score(user, score)
+  if users_by_hash and not scores[user] then
+    users_by_hash[redis.sha1hex(user)] = user
+  end
   if not is_changed[user] then
     is_changed[user], changed[#changed + 1] = true, user
   end
@@ -89,14 +94,25 @@ local function add(user, points)
   end
 end
 
+-- Removes an erased user, whose entries of the journal may have been counted before the erasure or with the hash.
+local function erase(hash)
+  if not users_by_hash then
+    users_by_hash = {}
+    for user in pairs(scores) do
+      users_by_hash[redis.sha1hex(user)] = user
+    end
+  end
+  for _, user in ipairs({ hash, users_by_hash[hash] }) do
+    if scores[user] then
+      set_score(user, 0)
+    end
+  end
+end
+
 -- Counts an entry.
 local function count(kind, user, points)
   if kind == 'erase' then
-    for other in pairs(scores) do
-      if other == user or redis.sha1hex(other) == user then
-        set_score(other, 0)
-      end
-    end
+    erase(user)
   else
     add(user, kind == 'undo' and -points or points)
   end
@@ -104,6 +120,8 @@ end
 
 -- Writes the changed scores. If the store refuses one of them, the recount begins anew.
 local function write_shadow()
+  -- The index first: by it an erasure reaches the board to be as any other board.
+  redis.call('ZADD', KEYS[3], digits(math.floor(tonumber(ARGV[2]) / 1000) + LIFETIME), shadow)
   redis.call('HDEL', progress, 'counts')
   for first = 1, #changed, CHUNK do
     local written, removed = {}, {}
@@ -263,5 +281,6 @@ else
   redis.call('UNLINK', board)
   redis.call('ZREM', KEYS[3], board)
 end
+redis.call('ZREM', KEYS[3], shadow)
 redis.call('UNLINK', progress)
 return reply('swapped')
