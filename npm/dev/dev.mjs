@@ -97,7 +97,7 @@ class Development {
     })
     if (!this.#setup.isEmpty) await this.#importOnce()
     if (this.isEnding) return
-    console.log(introduction(this.#setup, this.#url, this.#secrets))
+    console.log(introduction(this.#setup, { url: this.#url, gatewayUrl: this.#gatewayUrl }, this.#secrets))
     worker.show()
   }
 

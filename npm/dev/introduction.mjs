@@ -1,10 +1,11 @@
 /**
  * Returns what `dev` prints when everything runs: addresses, and requests to try.
  * @param {{ command: string, commandLine: string, folder: string, isEmpty: boolean }} setup
- * @param {string} url
+ * @param {{ url: string, gatewayUrl: string }} addresses of the service and of the store
  * @param {Record<string, string>} secrets
  */
-export function introduction({ command, commandLine, folder, isEmpty }, url, { SERVICE_KEYS, JWT_SECRET }) {
+export function introduction({ command, commandLine, folder, isEmpty }, { url, gatewayUrl }, secrets) {
+  const { SERVICE_KEYS, JWT_SECRET, UPSTASH_REDIS_REST_TOKEN } = secrets
   const source = `
   The boards show activity from Quantum Computing Stack Exchange, by its contributors, CC BY-SA 3.0. Names and titles are
   invented.`
@@ -40,6 +41,12 @@ export function introduction({ command, commandLine, folder, isEmpty }, url, { S
   Boards on the command line:
 
     ${commandLine} top week --url ${url}
+
+  The store, for export, verify and rebuild:
+
+    export UPSTASH_REDIS_REST_URL=${gatewayUrl} UPSTASH_REDIS_REST_TOKEN=${UPSTASH_REDIS_REST_TOKEN}
+
+    ACTIVITY_RANK_KEY=${SERVICE_KEYS} ${commandLine} verify --url ${url}
 ${isEmpty ? '' : source}
   Data and logs are in ${folder}/; delete it and run ${command} again to start over. Press Ctrl-C to stop.
 `

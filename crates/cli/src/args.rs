@@ -6,7 +6,7 @@ mod rebuild;
 mod recount;
 mod token;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use reqwest::Url;
 
@@ -28,6 +28,48 @@ pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The commands in the order of the help, in groups.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Import and check",
+        &["import", "profiles", "targets", "doctor"],
+    ),
+    (
+        "Boards and members",
+        &["top", "standing", "me", "friends", "why", "stats"],
+    ),
+    ("Moderation", &["moderate", "adjust", "erase"]),
+    (
+        "Data in the store",
+        &["export", "restore", "verify", "rebuild", "recount"],
+    ),
+    ("Tools", &["token", "completions", "man", "help"]),
+];
+
+/// Returns the command with its help in groups.
+#[must_use]
+pub fn grouped_command() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    let about = |name: &str| {
+        let found = command.find_subcommand(name);
+        let about = found.and_then(clap::Command::get_about);
+        about.map(ToString::to_string).unwrap_or_default()
+    };
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        groups.push_str(&format!("{title}:\n"));
+        for name in names {
+            groups.push_str(&format!("  {name:<12} {}\n", about(name)));
+        }
+        groups.push('\n');
+    }
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"
+    );
+    Cli::command().help_template(template)
 }
 
 /// Options of the commands that call the service.
@@ -483,3 +525,35 @@ const FRIENDS_EXAMPLES: &str = "\
 Examples:
   activity-rank friends 42
   activity-rank friends 42 week --json";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_has_each_command_in_one_group() {
+        let mut command = Cli::command();
+        command.build();
+        let mut all: Vec<_> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        let groups = GROUPS.iter().flat_map(|(_, names)| *names);
+        let mut grouped: Vec<&str> = groups.copied().collect();
+        all.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, all);
+        let help = grouped_command().render_help().to_string();
+        let first = "\n\nImport and check:\n  import       Import activity: JSON lines, a JSON array or CSV\n";
+        assert!(help.contains(first), "{help}");
+        assert!(help.contains("  doctor       Check a deployment"), "{help}");
+        for part in [
+            "\nBoards and members:\n  top ",
+            "\nOptions:\n",
+            "--url <URL>",
+            "Exit codes:",
+        ] {
+            assert!(help.contains(part), "{part}: {help}");
+        }
+    }
+}

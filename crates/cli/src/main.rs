@@ -2,10 +2,15 @@
 
 use std::process::ExitCode;
 
+use activity_rank_cli::args::grouped_command;
 use activity_rank_cli::{Cli, run};
-use clap::Parser;
+use clap::FromArgMatches;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    run(Cli::parse()).await
+    let mut matches = grouped_command().get_matches();
+    match Cli::from_arg_matches_mut(&mut matches) {
+        Ok(cli) => run(cli).await,
+        Err(error) => error.exit(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
 use crate::args::{ServiceArgs, StatsArgs};
@@ -20,7 +20,14 @@ struct Stats {
     weeks: Vec<Active>,
     #[serde(default)]
     months: Vec<Active>,
-    as_of: Option<String>,
+    /// Absent without a journal, `null` before it has been summed up.
+    #[serde(default, deserialize_with = "present")]
+    as_of: Option<Option<String>>,
+}
+
+/// Parses a field that may be `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// The numbers of one day; those without a source are absent.
@@ -58,16 +65,17 @@ pub async fn run(service: &ServiceArgs, args: &StatsArgs) -> Result<ExitCode, Fa
 
 fn text(stats: &Stats) -> String {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    // Zeros before the first sum say nothing.
+    let is_summed = stats.as_of != Some(None);
+    let sum = |number: String| if is_summed { number } else { String::new() };
     let days = stats.days.iter().map(|day| {
+        let points = day.points.as_ref().map(Number::to_string);
         [
             printable(&day.date),
             number(day.active),
-            number(day.new),
-            number(day.activities),
-            day.points
-                .as_ref()
-                .map(Number::to_string)
-                .unwrap_or_default(),
+            sum(number(day.new)),
+            sum(number(day.activities)),
+            sum(points.unwrap_or_default()),
         ]
     });
     let periods = stats.weeks.iter().chain(&stats.months).map(|period| {
@@ -79,8 +87,12 @@ fn text(stats: &Stats) -> String {
     let header = ["period", "active", "new", "activities", "points"];
     let table = format_table(header, days.chain(periods), 1..5);
     let mut first = printable(&stats.timezone);
-    if let Some(as_of) = &stats.as_of {
-        first = format!("{first} · as of {}", printable(as_of));
+    match &stats.as_of {
+        Some(Some(as_of)) => first = format!("{first} · as of {}", printable(as_of)),
+        Some(None) => {
+            first.push_str(" · the journal is not summed up yet: cron does it within five minutes")
+        }
+        None => {}
     }
     format!("{first}\n\n{table}")
 }
@@ -104,6 +116,20 @@ mod tests {
              2026-11-20      12    3          40    85.5\n \
              2026-W47        40\n \
              2026-11         90"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn numbers_before_the_first_sum_are_blank() -> Result<(), serde_json::Error> {
+        let stats = serde_json::from_str(
+            r#"{"timezone":"UTC","days":[{"date":"2026-11-20","active":12,"new":0,"activities":0,"points":0,
+                "actions":{}}],"as_of":null}"#,
+        )?;
+        assert_eq!(
+            text(&stats),
+            "UTC · the journal is not summed up yet: cron does it within five minutes\n\n \
+             period      active  new  activities  points\n 2026-11-20      12"
         );
         Ok(())
     }
