@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 
 use activity_rank_core::calendar::{Date, Period};
-use activity_rank_store::keys::Keys;
+use activity_rank_store::keys::{KeyKind, Keys};
 use proptest::prelude::*;
 use test_support::{Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated};
+use crate::bodies::{activity, dated, with};
 use crate::clock::noon;
+use crate::events::Event;
+use crate::journal::start_with;
 
 /// The content of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,4 +173,106 @@ async fn dedup_records_never_collide() {
         again.iter().filter(|outcome| *outcome == "counted").count(),
         4
     );
+}
+
+/// Everything that the service does with the store, with a recount that stops after its preview.
+#[tokio::test]
+async fn keys_of_the_whole_service_are_listed() {
+    let app = start_with(|worker| {
+        let worker = worker.var("CONTENT_PERIODS", "day,all");
+        worker.var("SETTLE_MINUTES", "0").archive().cron()
+    });
+    let publish = json!({"user": "9", "action": "publish", "target": "post-7"});
+    let grouped = with(
+        dated(activity("42", "like", "post-8"), noon(40)),
+        json!({"groups": ["eu"]}),
+    );
+    for body in [
+        publish,
+        grouped,
+        activity("42", "like", "post-7"),
+        activity("42", "visit", "/a"),
+    ] {
+        app.outcome(body, "counted").await;
+    }
+    app.outcome(
+        with(activity("42", "like", "post-7"), json!({"undo": true})),
+        "undone",
+    )
+    .await;
+    app.set_name("42", "Ada").await;
+    app.put("/v1/users/43", &json!({"hidden": true}))
+        .await
+        .assert_status(200);
+    app.moderate("9", true, false).await;
+    app.adjust("42", &json!({"id": "1", "points": 5, "reason": "A test"}))
+        .await;
+    app.count("44", "like", "post-7").await;
+    app.erase("44").await;
+    let event = Event::between("hackathon", -30_000, 600_000);
+    Event::new("coming").put(&app).await;
+    app.count("45", "like", "post-7").await;
+    let preview = format!("{}/recount?preview=true", event.path());
+    app.post(&preview, &event.body()).await.assert_status(200);
+    app.minute().await;
+    app.count("45", "bookmark", "post-7").await;
+    let keys = app.store().keys();
+    for name in [
+        "p",
+        "i",
+        "l",
+        "n",
+        "w",
+        "t",
+        "o",
+        "j",
+        "v",
+        "e",
+        "g:hackathon",
+        "bE::\thackathon",
+        "m:42",
+        "u:9",
+    ] {
+        assert!(keys.contains(&name.to_owned()), "{name}: {keys:?}");
+    }
+    let unknown: Vec<_> = keys
+        .iter()
+        .filter(|key| Keys::kind(key).is_none())
+        .collect();
+    assert_eq!(unknown, Vec::<&String>::new());
+}
+
+#[test]
+fn work_of_jobs_is_no_data() {
+    let shadow = Keys::new("ar", 0).shadow();
+    let name = |key: String| key.trim_start_matches("{ar:0}").to_owned();
+    let keys = Keys::new("ar", 0);
+    let work = [
+        keys.pending_changes(),
+        keys.archived(),
+        keys.outbox(),
+        keys.progress(),
+        keys.rebuild(),
+        keys.recount("hackathon"),
+        keys.event_board("\thackathon"),
+        shadow.users(),
+        shadow.user_hashes(),
+        shadow.recounted_users(),
+        shadow.active_records("42"),
+    ];
+    for key in work {
+        assert_eq!(Keys::kind(&name(key.clone())), Some(KeyKind::Work), "{key}");
+    }
+    let data = [
+        keys.users(),
+        keys.event_board("hackathon"),
+        keys.history(670, "42"),
+        keys.deliveries(),
+    ];
+    for key in data {
+        assert_eq!(Keys::kind(&name(key.clone())), Some(KeyKind::Data), "{key}");
+    }
+    for unknown in ["", "z", "~", "~z", "zzz:1", "q", "p:1", "g"] {
+        assert_eq!(Keys::kind(unknown), None, "{unknown}");
+    }
 }

@@ -47,6 +47,9 @@ pub enum Failure {
     /// The store gave no usable response.
     #[error("{0}")]
     Store(String),
+    /// The store has data of another version or program: the key, and what is unexpected of it.
+    #[error("unexpected data in the store: {0}")]
+    Data(String),
     /// The service gave no usable response.
     #[error("{0}")]
     Service(#[from] RequestError),
@@ -76,7 +79,7 @@ impl Failure {
                 ExitCode::from(INVALID_INPUT)
             }
             Self::InvalidLines(_) => ExitCode::from(LINES_REFUSED),
-            Self::Service(_) | Self::Store(_) => ExitCode::from(UNAVAILABLE),
+            Self::Service(_) | Self::Store(_) | Self::Data(_) => ExitCode::from(UNAVAILABLE),
             // The shell convention for a process ended by SIGINT: 128 + 2.
             Self::Interrupted => ExitCode::from(130),
             Self::StdoutClosed => ExitCode::SUCCESS,

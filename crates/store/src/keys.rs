@@ -42,6 +42,8 @@
 //! holds `q`, SHA-1 of each user → user, and `r`, the users of whom the journal lists an activity
 //! twice.
 //!
+//! [`Keys::kind`] is the list of them for tools, such as an export.
+//!
 //! Keys need no escaping: the letters after the tag are fixed, dates and numbers contain no `:`, and
 //! the part that a user chose comes last.
 
@@ -58,6 +60,16 @@ const DAYS_READ: i64 = 33;
 
 /// The letters that replace actions in fields, from `build.rs`.
 const ACTION_CODES: [(&str, &str); 7] = include!(concat!(env!("OUT_DIR"), "/action_codes.rs"));
+
+/// What tools do with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Data, which an export contains.
+    Data,
+    /// Queues, and progress of jobs, changes, recounts and rebuilds: no export contains it, and it may expire or
+    /// disappear at any time.
+    Work,
+}
 
 /// The keys of one shard.
 #[derive(Clone, Debug)]
@@ -119,6 +131,28 @@ impl Keys {
     #[must_use]
     pub fn tag(&self) -> &str {
         &self.tag
+    }
+
+    /// Returns the kind of a key by its name after the tag; `None` for a key that no part of this version writes.
+    #[must_use]
+    pub fn kind(name: &str) -> Option<KeyKind> {
+        let (letters, rest) = match name.split_once(':') {
+            Some((letters, rest)) => (letters, Some(rest)),
+            None => (name, None),
+        };
+        match (letters, rest) {
+            ("c" | "a" | "o" | "j" | "r", None) | ("g", Some(_)) => Some(KeyKind::Work),
+            // The board of an event that is counted again.
+            ("bE", Some(event)) if event.starts_with(":\t") => Some(KeyKind::Work),
+            ("p" | "i" | "l" | "n" | "w" | "t" | "x" | "v" | "e", None) => Some(KeyKind::Data),
+            ("u" | "h" | "m", Some(_)) => Some(KeyKind::Data),
+            (board, Some(_)) if board.starts_with('b') => Some(KeyKind::Data),
+            // A shadow has these keys, and two of its own.
+            _ => match name.strip_prefix('~')? {
+                "q" | "r" => Some(KeyKind::Work),
+                key => Self::kind(key).map(|_| KeyKind::Work),
+            },
+        }
     }
 
     /// Returns the keys that a rebuild writes: in the same slot, used by nothing else.

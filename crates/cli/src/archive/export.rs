@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 
 use activity_rank_core::score::Layout;
+use activity_rank_store::keys::{KeyKind, Keys};
 use activity_rank_store::redis::Command;
 use jiff::Timestamp;
 use serde_json::json;
@@ -132,7 +133,10 @@ async fn export_shard(store: &Store, layout: Layout, output: &mut Output) -> Res
     let mut cursor = Cursor::start();
     while let Some(names) = store.scan(&mut cursor).await? {
         let mut keys = Vec::new();
-        for name in names.into_iter().filter(|name| !is_excluded(name)) {
+        for name in names
+            .into_iter()
+            .filter(|name| Keys::kind(name) != Some(KeyKind::Work))
+        {
             match Key::parse(&name) {
                 Some(
                     Key::Index
@@ -154,13 +158,6 @@ async fn export_shard(store: &Store, layout: Layout, output: &mut Output) -> Res
         export_keys(store, layout, &keys, output).await?;
     }
     Ok(())
-}
-
-/// Returns whether a key is not exported: the set of archived boards, which the Worker restores from
-/// its database; the outbox, which belongs to this deployment's journal; the progress of its jobs; and the
-/// state of a rebuild.
-fn is_excluded(name: &str) -> bool {
-    ["a", "c", "j", "o", "r"].contains(&name) || name.starts_with('~')
 }
 
 /// Detects keys that SCAN returns twice. It takes 16 bytes per key.
@@ -232,8 +229,13 @@ async fn export_pages(
     {
         match key {
             Key::Index => {
-                for (entry, expiry) in &values {
-                    let record = decode_index(store.shard, &store.tag, entry, expiry);
+                let tag = &store.tag;
+                let is_work = |entry: &str| {
+                    let name = entry.strip_prefix(tag.as_str());
+                    name.and_then(Keys::kind) == Some(KeyKind::Work)
+                };
+                for (entry, expiry) in values.iter().filter(|(entry, _)| !is_work(entry)) {
+                    let record = decode_index(store.shard, tag, entry, expiry);
                     output.write(&record.map_err(|error| unexpected_data(&name, &error))?)?;
                 }
             }

@@ -380,8 +380,5 @@ impl Store {
 /// Returns the failure for a key or value that this version does not write.
 #[must_use]
 pub fn unexpected_data(key: &str, problem: &str) -> Failure {
-    Failure::Store(format!(
-        "unexpected data in the store: {} {problem}",
-        printable(key)
-    ))
+    Failure::Data(format!("{} {problem}", printable(key)))
 }

@@ -113,7 +113,8 @@ async fn compare(
         (Comparison::default(), Standings::default(), Vec::new());
     for owned in &session.shards {
         let mut replay = Replay::resume(session, owned).await?;
-        comparison.compare_live(&owned.shard, &mut replay).await?;
+        let compared = comparison.compare_live(&owned.shard, &mut replay).await;
+        session.end(compared).await?;
         standings
             .add(&owned.shard, boards.unwrap_or_default())
             .await?;

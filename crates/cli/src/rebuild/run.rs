@@ -68,8 +68,17 @@ pub async fn run_session(
         _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
     };
     session.finish_progress();
-    if done.is_err() {
-        rebuild.unlock().await;
+    match &done {
+        Ok(code) if *code == ExitCode::SUCCESS => {}
+        Ok(_) => session.refuse().await?,
+        Err(Failure::Data(_)) if !rebuild.unlock().await => session.refuse().await?,
+        Err(_) => Screen::print_error(match rebuild.unlock().await {
+            true => {
+                "the rebuild has started to replace the data: run it again to complete it; until \
+                 then writes are locked"
+            }
+            false => "run it again to resume",
+        }),
     }
     done
 }
@@ -252,34 +261,31 @@ impl<'a> Rebuild<'a> {
             return Ok(None);
         }
         let excess = &comparison.findings.excess;
-        let changed = match summary.rebuilt + summary.rebuilt_before {
-            0 => "nothing was changed".to_owned(),
-            rebuilt => format!(
-                "{rebuilt} of {} shards are rebuilt, and nothing else was changed",
-                self.session.shards.len()
-            ),
+        let (changed, restart) = match summary.rebuilt + summary.rebuilt_before {
+            0 => ("nothing was changed".to_owned(), ""),
+            rebuilt => {
+                let shards = self.session.shards.len();
+                (
+                    format!(
+                        "{rebuilt} of {shards} shards are rebuilt, and nothing else was changed"
+                    ),
+                    ", or --fresh to start over",
+                )
+            }
         };
         let values = count(excess.len().try_into().unwrap_or(u64::MAX), "value");
         Screen::print_error(&format!(
-            "{changed}: {values} would be lost; use --discard to rebuild anyway, or --fresh to start \
-             over"
+            "{changed}: {values} would be lost; use --discard to rebuild anyway{restart}"
         ));
         Ok(Some(ExitCode::from(DIFFERENT)))
     }
 
-    /// Unlocks writes after an error or an interruption, unless a swap has started.
-    async fn unlock(&self) {
-        let is_swapping = match self.locked.get() {
+    /// Unlocks writes after an error or an interruption, unless a swap has started. Returns whether it has.
+    async fn unlock(&self) -> bool {
+        match self.locked.get() {
             Some(OwnedShard { shard, state }) => state.clone().unlock(shard).await.unwrap_or(false),
             None => false,
-        };
-        Screen::print_error(match is_swapping {
-            true => {
-                "the rebuild has started to replace the data: run it again to complete it; until \
-                 then writes are locked"
-            }
-            false => "run it again to resume",
-        });
+        }
     }
 }
 

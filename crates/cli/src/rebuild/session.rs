@@ -167,6 +167,39 @@ impl Session {
         Ok(())
     }
 
+    /// Deletes the shadows of a run that refuses the data, unless a shard is locked or rebuilt.
+    ///
+    /// # Errors
+    ///
+    /// As [`State::drop_shadow`].
+    pub async fn refuse(&self) -> Result<(), Failure> {
+        for OwnedShard { shard, .. } in &self.shards {
+            if State::stored_phase(shard).await? != Some(Phase::Replay) {
+                return Ok(());
+            }
+        }
+        for OwnedShard { shard, state } in &self.shards {
+            let mut state = State {
+                phase: Phase::Replay,
+                ..state.clone()
+            };
+            state.drop_shadow(shard).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the result of a comparison. Deletes the shadows if the store has data that no run can compare.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the comparison, or as [`State::drop_shadow`].
+    pub async fn end<T>(&self, compared: Result<T, Failure>) -> Result<T, Failure> {
+        if let Err(Failure::Data(_)) = compared {
+            self.refuse().await?;
+        }
+        compared
+    }
+
     /// Deletes the shadows of all shards and begins new ones.
     ///
     /// # Errors

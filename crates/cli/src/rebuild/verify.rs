@@ -37,7 +37,8 @@ pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, F
     let (mut comparison, mut entries) = (Comparison::default(), 0);
     for owned in &session.shards {
         let mut replay = Replay::resume(&session, owned).await?;
-        comparison.compare_live(&owned.shard, &mut replay).await?;
+        let compared = comparison.compare_live(&owned.shard, &mut replay).await;
+        session.end(compared).await?;
         entries += replay.entries();
     }
     // Shadows are dropped at the end, so that an interrupted run resumes with all of them.

@@ -1,10 +1,10 @@
 //! Recounts of events: a rebuild counts them as the service did.
 
-use test_support::{Value, json};
+use test_support::{Value, json, rest};
 
 use crate::TestResult;
 use crate::app::noon;
-use crate::cli::{assert_verified, rebuild};
+use crate::cli::{assert_verified, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 use crate::recount::{RulesFile, dated_rules};
@@ -31,6 +31,28 @@ async fn board(app: &JournalApp, event: &str) -> Value {
 
 fn event(from: i64, to: i64) -> Value {
     json!({"title": "Event", "from": noon(from), "to": noon(to)})
+}
+
+/// The preview of a recount leaves its board and progress for an hour.
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_run_after_the_preview_of_a_recount() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.fill().await;
+    let path = "/v1/events/past/recount?preview=true";
+    let preview = app.api.post(path, &event(20, 5)).await;
+    preview.assert_status(200);
+    let is_preview = |key: &str| ["g:past", "bE::\tpast"].contains(&rest(key));
+    let keys = app.data()?.into_keys();
+    assert_eq!(keys.filter(|key| is_preview(key)).count(), 2);
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("export.jsonl");
+    let exported = run(&app, &["export", "--output", &file.to_string_lossy()])?;
+    assert_eq!(exported.code, Some(0), "{exported:?}");
+    assert!(!std::fs::read_to_string(&file)?.contains("\\tpast"));
+    assert_verified(&app)?;
+    rebuild(&app, &[])?;
+    assert_verified(&app)?;
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,6 +16,7 @@ pub mod keys;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
+use activity_rank_store::keys::{KeyKind, Keys};
 use activity_rank_store::redis::Command;
 use serde::Serialize;
 
@@ -155,7 +156,8 @@ fn check_known(shard: &Shard, name: &str) -> Result<(), Failure> {
     let is_known = matches!(
         Key::parse(name),
         Some(Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Deliveries)
-    ) || ["a", "c", "j", "o", "r", "q"].contains(&name);
+    ) || Keys::kind(name) == Some(KeyKind::Work)
+        || name == "q";
     if is_known {
         return Ok(());
     }
