@@ -108,6 +108,25 @@ describe('card', () => {
     assert.deepEqual(page.errors, [])
   })
 
+  it('error while drawing shows the fallback until the next card', async (t) => {
+    let answer = { ...ADA, standings: { day: null } }
+    const page = await open(t, () => answer, { attributes: 'refresh="1"' })
+    await page.getByRole('link', { name: 'All members' }).waitFor()
+    answer = ADA
+    await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'All members' }).isVisible(), false)
+    assert.ok(page.errors.length > 0)
+  })
+
+  it('properties set before the definition are attributes', async (t) => {
+    const body = `<activity-card src="APP_URL"></activity-card>
+      <script>document.querySelector('activity-card').user = 'ada'</script>`
+    const page = await open(t, ADA, { body })
+    await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+    assert.equal(await page.locator('activity-card').getAttribute('user'), 'ada')
+    assert.deepEqual(page.errors, [])
+  })
+
   it('member without a profile has the id', async (t) => {
     const page = await open(t, NEWCOMER)
     await eventually(() => places(page), ['Day – 0 points Not ranked yet.', 'All time – 0 points Not ranked yet.'])

@@ -53,9 +53,21 @@ export function nameOf({ id, name = id, url }, part = 'name', page = undefined) 
  * @returns {new () => HTMLElement & Record<import('./types.d.ts').Camel<Name>, string>}
  */
 export function reflecting(names) {
-  class Reflecting extends HTMLElement {}
-  for (const name of names) {
-    const property = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
+  const properties = names.map((name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()))
+  class Reflecting extends HTMLElement {
+    constructor() {
+      super()
+      // A property set before the element was defined shadows the setter.
+      for (const property of properties) {
+        if (!Object.hasOwn(this, property)) continue
+        const value = this[property]
+        delete this[property]
+        this[property] = value
+      }
+    }
+  }
+  for (const [index, name] of names.entries()) {
+    const property = properties[index]
     Object.defineProperty(Reflecting.prototype, property, {
       get() {
         return this.getAttribute(name)

@@ -102,20 +102,31 @@ export class Panel {
     if (!this.#language) return
     const { texts } = this.#language
     if (data && data !== this.#shown) {
-      this.#shown = data
-      this.setState('')
-      this.#options.show(data, this.#language)
+      try {
+        this.setState('')
+        this.#options.show(data, this.#language)
+        this.#shown = data
+      } catch (error) {
+        // The next response is drawn again.
+        reportError(error)
+        return this.#fail(texts.nothing, String(error))
+      }
     }
     if (data) {
       const status = failure?.offline ? texts.offline : texts.failed
       write(this.#status, failure ? status(this.#language.time(at)) : '')
       this.#fire(new Event('load'))
     } else if (failure) {
-      const hasFallback = this.#host.childElementCount > 0 || this.#host.textContent.trim() !== ''
-      this.setState('failed')
-      write(this.#status, hasFallback ? '' : texts[this.#options.failed])
-      this.#fire(new ErrorEvent('error', { message: failure.problem?.detail ?? `status ${failure.status}` }))
+      this.#fail(texts[this.#options.failed], failure.problem?.detail ?? `status ${failure.status}`)
     }
+  }
+
+  /** Shows the fallback content, or a text if there is none. */
+  #fail(text, message) {
+    const hasFallback = this.#host.childElementCount > 0 || this.#host.textContent.trim() !== ''
+    this.setState('failed')
+    write(this.#status, hasFallback ? '' : text)
+    this.#fire(new ErrorEvent('error', { message }))
   }
 
   /** Dispatches `error` and then `load` at most once for each source, as images do. */

@@ -115,7 +115,14 @@ export class Poll {
     // Equal data stays the same object, so listeners can compare by identity.
     if (data && JSON.stringify(data) === JSON.stringify(state.data)) state.data = data
     this.state = state
-    for (const listener of [...this.#listeners.keys()]) listener(state)
+    for (const listener of [...this.#listeners.keys()]) {
+      // An element that fails neither fails the request nor the elements after it.
+      try {
+        listener(state)
+      } catch (error) {
+        reportError(error)
+      }
+    }
   }
 
   /** Publishes a failure and returns the delay until the retry, in ms. */

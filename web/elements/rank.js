@@ -97,7 +97,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 
   /** What the rows are: members, authors or content. */
   get #kind() {
-    return this.event || !(this.of in ROOTS) ? 'members' : this.of
+    return this.event || !Object.hasOwn(ROOTS, this.of ?? '') ? 'members' : this.of
   }
 
   get #layout() {
@@ -218,9 +218,21 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
     if (this.#winners) this.#onWinners(this.#winners.state)
   }
 
-  #onBoard = ({ data, at, failure }) => {
+  #onBoard = (state) => {
+    if (!this.#language) return
+    try {
+      this.#draw(state)
+    } catch (error) {
+      // The next response is drawn again.
+      reportError(error)
+      this.#shown = null
+      this.#hasShown = false
+      this.#failWith(String(error))
+    }
+  }
+
+  #draw({ data, at, failure }) {
     const language = this.#language
-    if (!language) return
     if (!data) return failure && this.#fail(failure)
     const { texts } = language
     const period = periodOf(data)
@@ -270,17 +282,20 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 
   #fail(failure) {
     const { status, problem, offline } = failure
-    const { texts } = this.#language
     if (!this.event && status === 404 && problem?.type === '/problems/not-found') {
       this.#disabled.add(this.#period)
       const [other] = this.#periods
       if (other) return (this.period = other)
     }
-    const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
     this.#shown = null
-    this.#view.fail(texts.nothing, this.#hasShown, hasFallback)
     warn(this, this.#board.url, failure)
-    const message = problem?.detail ?? (offline ? 'offline' : `status ${status}`)
+    this.#failWith(problem?.detail ?? (offline ? 'offline' : `status ${status}`))
+  }
+
+  /** Shows the fallback content, or a text if there is none or there was a board. */
+  #failWith(message) {
+    const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
+    this.#view.fail(this.#language.texts.nothing, this.#hasShown, hasFallback)
     this.#fire(new ErrorEvent('error', { message }))
   }
 

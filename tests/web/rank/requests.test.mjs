@@ -67,6 +67,30 @@ describe('requests', () => {
     assert.ok(page.url().startsWith(app.pages) && app.pages !== app.url)
   })
 
+  it('board that cannot be drawn shows the fallback, and the next one', async (t) => {
+    const period = { kind: 'day', id: 'd', start: null, end: null, timezone: 'UTC', closed: false }
+    let user = null
+    app.serve(`/${group}/v1/ranking/day`, (_, response) =>
+      response.end(JSON.stringify({ period, total: 1, entries: [{ rank: 1, score: 9, user }] })),
+    )
+    const body = `<activity-rank src="${app.pages}/${group}" layout="list" winners="none" refresh="1"><b>Fallback</b></activity-rank>`
+    const page = await app.open(t, body)
+    await page.getByText('Fallback').waitFor()
+    user = { id: 'ada' }
+    await eventually(() => names(page), ['ada'])
+    assert.equal(await page.getByText('Fallback').isVisible(), false)
+    assert.ok(page.errors.length > 0)
+  })
+
+  it('property set before the definition selects the board', async (t) => {
+    await countLikes({ ada: 1 })
+    const script = '<script>document.querySelector("activity-rank").period = "week"</script>'
+    const page = await app.open(t, `<activity-rank src="APP_URL" group="GROUP"></activity-rank>${script}`)
+    await eventually(() => names(page), ['ada'])
+    assert.equal(await page.locator('activity-rank').getAttribute('period'), 'week')
+    assert.deepEqual(page.errors, [])
+  })
+
   it('elements of one board share a request', async (t) => {
     await countLikes({ ada: 1 })
     const day = '<activity-rank src="APP_URL" group="GROUP" refresh="0"></activity-rank>'.repeat(50)
