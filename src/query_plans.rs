@@ -177,6 +177,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         erased_after: 0,
     };
     refused(entries.page(0, &range, "[]").await);
+    refused(metrics::last_number(database, config).await);
     refused(metrics::read(database, config, Date::parse("2026-11-20").unwrap()).await);
     for query in ["", "shard=0"] {
         let request = JournalRequest::parse(query).unwrap();

@@ -32,6 +32,26 @@ const METRICS: &str = "SELECT 'last ' || IFNULL(MAX(CAST((SELECT MAX(id) FROM jo
     FROM deliveries INDEXED BY deliveries_by_due WHERE site = ?1 AND state = 'pending' \
     UNION ALL SELECT '=' || action || ' ' || count || ' ' || points FROM sums WHERE site = ?1 AND date = ?2";
 
+/// Returns the number of the last entry, which is the number of entries of all deployments in the database; 0 if this
+/// deployment has none. It reads a row for each shard.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn last_number(journal: &Database, config: &Config) -> Result<u64, Error> {
+    let sql = "SELECT CAST(IFNULL(MAX((SELECT n FROM journal WHERE site = ?1 AND shard = value \
+        ORDER BY id DESC LIMIT 1)), 0) AS TEXT) AS text FROM json_each(?2)";
+    let values = vec![deployment_id(config).into(), shards(config).into()];
+    let numbers = journal.texts(Statement::new(sql, values)).await?;
+    Ok(numbers.first().and_then(|n| n.parse().ok()).unwrap_or(0))
+}
+
+/// Returns the shards as a JSON array.
+fn shards(config: &Config) -> String {
+    let shards = 0..config.shards;
+    serde_json::to_string(&shards.collect::<Vec<_>>()).unwrap_or_default()
+}
+
 /// Reads the metrics, with the sums of a day.
 ///
 /// # Errors
@@ -42,12 +62,10 @@ pub async fn read(
     config: &Config,
     today: Date,
 ) -> Result<JournalMetrics, Error> {
-    let shards = 0..config.shards;
-    let shards = serde_json::to_string(&shards.collect::<Vec<_>>()).unwrap_or_default();
     let values = vec![
         deployment_id(config).into(),
         today.to_string().into(),
-        shards.into(),
+        shards(config).into(),
     ];
     let rows = journal.texts(Statement::new(METRICS, values)).await?;
     let mut metrics = JournalMetrics::default();

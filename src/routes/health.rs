@@ -3,6 +3,7 @@
 use super::status::VERSION;
 use crate::app::App;
 use crate::jobs::outbox;
+use crate::journal::metrics::last_number;
 use crate::log;
 use crate::request::Request;
 use crate::response::Response;
@@ -65,6 +66,9 @@ pub async fn get(app: &App, request: &Request) -> Response {
     match health::check(deployment, today).await {
         Ok(health) => {
             let mut warnings = warnings(deployment, &health);
+            if health.is_empty {
+                warnings.extend(lost_data(app, request, deployment).await);
+            }
             if request.origin.ends_with(".workers.dev") {
                 warnings.push(WORKERS_DEV.to_owned());
             }
@@ -100,6 +104,21 @@ fn unhealthy(
     response.status = 503;
     response.outcome = status;
     response.with("retry-after", "1")
+}
+
+/// Returns the warning of an empty store whose journal has entries.
+async fn lost_data(app: &App, request: &Request, deployment: &Deployment) -> Option<String> {
+    let journal = app.bindings.journal.as_ref()?;
+    match last_number(journal, &deployment.config).await {
+        Ok(0) => None,
+        Ok(entries) => Some(format!(
+            "The store is empty, but the journal has {entries} entries: run activity-rank rebuild."
+        )),
+        Err(error) => {
+            log::warning(request, &error.cause().unwrap_or_default());
+            None
+        }
+    }
 }
 
 fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {

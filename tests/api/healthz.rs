@@ -2,8 +2,8 @@
 
 use test_support::{Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards, until};
 
-use crate::app::TestApp;
-use crate::bodies::with;
+use crate::app::{MiniflareApp, TestApp};
+use crate::bodies::{like, with};
 use crate::clock::{day, id, noon, noon_zone};
 use crate::problem::store_unavailable;
 use crate::store::Store;
@@ -57,6 +57,28 @@ async fn health_lists_settings_and_no_secrets() {
         assert!(!response.text.contains(secret));
     }
     assert_eq!(app.store().keys(), [""; 0]);
+}
+
+/// A Redis whose disk was lost, before and after the rebuild.
+#[tokio::test]
+async fn empty_store_with_journal_needs_a_rebuild() {
+    let app = MiniflareApp::with(WorkerBuilder::journal);
+    let empty = app.read("/healthz").await["warnings"].clone();
+    for target in ["a", "b", "c"] {
+        app.outcome(like("42", target), "counted").await;
+    }
+    app.miniflare.minute().await;
+    assert_eq!(app.read("/healthz").await["warnings"], empty);
+    let mut store = Store::shared(app.miniflare.prefix());
+    for key in store.full_keys() {
+        store.run::<i64>("DEL", &[&key]);
+    }
+    let mut expected = vec![json!(
+        "The store is empty, but the journal has 3 entries: run activity-rank rebuild."
+    )];
+    let warnings = app.read("/healthz").await["warnings"].clone();
+    expected.splice(0..0, empty.as_array().expect("warnings").iter().cloned());
+    assert_eq!(warnings, json!(expected));
 }
 
 #[tokio::test]

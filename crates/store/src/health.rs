@@ -17,6 +17,8 @@ pub struct StoreHealth {
     pub near_maximum: Vec<Period>,
     /// Entries of all outboxes.
     pub outbox_length: u64,
+    /// Whether a shard has nothing yet, or has lost everything.
+    pub is_empty: bool,
 }
 
 /// Checks the store, also while the circuit is open: reads, and writes that change nothing.
@@ -68,7 +70,9 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
         health.eviction_policy = policy.map(|policy| policy.trim().to_owned());
     }
     for _ in 0..config.shards {
-        fingerprint::check(config, &next()?)?;
+        let stored = next()?;
+        fingerprint::check(config, &stored)?;
+        health.is_empty |= stored.some().is_none();
         next()?;
         for period in &config.periods {
             for near_limit in [&mut health.nearly_full, &mut health.near_maximum] {

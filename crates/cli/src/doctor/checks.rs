@@ -84,6 +84,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         Err(unusable) => return vec![service_error(&facts.url, unusable)],
     };
     let mut findings = vec![service(facts, health), store(health)];
+    findings.extend(lost_data(&facts.url, health));
     findings.extend(transport(&facts.url));
     if let Some(configured) = &health.configured {
         findings.extend(keys(configured, &facts.status));
@@ -375,9 +376,10 @@ fn cost(configured: &Configured) -> Finding {
     };
     let idle = hourly * HOURS_OF_A_MONTH;
     let plan = if configured.cron_budget > FREE_PLAN_BUDGET {
-        "paid"
+        "that of the paid plan"
     } else {
-        "free"
+        "that of the free plan, whose quotas are those of a day and of the account: 10 ms of processor time for a run, \
+         1,000 writes of KV, 10,000 operations of queues"
     };
     let (like, minimal) = LIKE_COMMANDS;
     finding(
@@ -385,11 +387,22 @@ fn cost(configured: &Configured) -> Finding {
         State::Note,
         format!(
             "about {} Redis commands a month for cron, {like} for a like with all periods ({minimal} with Prefer: \
-             return=minimal); CRON_BUDGET is that of the {plan} plan",
+             return=minimal); CRON_BUDGET is {plan}",
             idle.saturating_mul(configured.shards)
         ),
     )
-    .remedy("docs/costs.md computes a month.")
+    .remedy("docs/costs.md computes a month, docs/limits.md lists the quotas.")
+}
+
+/// How the warning of a store begins that has lost its data.
+const LOST_DATA: &str = "The store is empty";
+
+/// Returns the finding about a store that has lost its data.
+fn lost_data(url: &Url, health: &Health) -> Option<Finding> {
+    let mut warnings = health.warnings.iter();
+    let warning = warnings.find(|warning| warning.starts_with(LOST_DATA))?;
+    let remedy = format!("activity-rank rebuild --url {url}");
+    Some(finding("data", State::Error, printable(warning)).remedy(remedy))
 }
 
 /// Returns the warnings of the service that no check has reported.
@@ -398,7 +411,7 @@ fn warnings(url: &Url, health: &Health) -> Vec<Finding> {
         .host_str()
         .is_some_and(|host| host.ends_with(".workers.dev"));
     let is_reported = |warning: &str| {
-        ["JWT_SECRET", "ALLOWED_ORIGINS"]
+        ["JWT_SECRET", "ALLOWED_ORIGINS", LOST_DATA]
             .iter()
             .any(|name| warning.contains(name))
             || is_workers_dev && warning.contains("workers.dev")
@@ -462,8 +475,31 @@ mod tests {
     fn cost_depends_on_shards_and_bindings() -> Result<(), Box<dyn Error>> {
         let notes = found(&facts("https://rank.example/")?, State::Note);
         let cost = "about 144000 Redis commands a month for cron, 24 for a like with all periods (19 with Prefer: \
-                    return=minimal); CRON_BUDGET is that of the free plan";
+                    return=minimal); CRON_BUDGET is that of the free plan, whose quotas are those of a day and of \
+                    the account: 10 ms of processor time for a run, 1,000 writes of KV, 10,000 operations of queues";
         assert!(notes.contains(&("cost", cost.to_owned())), "{notes:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn store_without_data_is_an_error() -> Result<(), Box<dyn Error>> {
+        let mut facts = facts("https://rank.example/")?;
+        let warning =
+            "The store is empty, but the journal has 7 entries: run activity-rank rebuild.";
+        if let Ok(health) = &mut facts.health {
+            health.warnings.push(warning.to_owned());
+        }
+        let [.., finding] = &findings(&facts)[..3] else {
+            return Err("no finding".into());
+        };
+        let expected = Finding {
+            check: "data",
+            state: State::Error,
+            detail: warning.to_owned(),
+            remedy: Some("activity-rank rebuild --url https://rank.example/".to_owned()),
+        };
+        assert_eq!(finding, &expected);
+        assert_eq!(found(&facts, State::Warning), []);
         Ok(())
     }
 
