@@ -28,6 +28,7 @@ const workerd = new Miniflare({
   // Its inspection tools cost two thirds of the processor time of the Worker itself.
   unsafeLocalExplorer: false,
   unsafeObservability: false,
+  inspectorPort: process.env.INSPECTOR_PORT ? Number(process.env.INSPECTOR_PORT) : undefined,
   // Runs cron at /cdn-cgi/local/scheduled.
   unsafeTriggerHandlers: true,
   handleStructuredLogs: ({ message }) => console.log(message),

@@ -12,12 +12,12 @@ use activity_rank_store::deployment::Deployment;
 use activity_rank_store::outbox::{self, BATCH, Drained, OutboxEntry};
 use std::ops::Range;
 
-/// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests.
+/// The most batches of a run of cron, on all shards: 100,000 entries, by 202 requests.
 const MAX_CRON_BATCHES: u32 = 100;
 
-/// The cost of a batch: a request that reads it, a query that writes it, two that sum it up and one that
+/// The cost of a batch: the request that begins a drain, a request that reads it, a query that writes it, two that sum it up and one that
 /// empties the rows of erased users, and a request that removes the last batch of the shard.
-const BATCH_COST: Cost = Cost::new(3, 4);
+const BATCH_COST: Cost = Cost::new(4, 4);
 
 /// The further cost of a batch with webhooks: a request that reads points, and three queries.
 const WEBHOOKS_COST: Cost = Cost::new(1, 3);
@@ -28,8 +28,14 @@ pub const REQUEST_BATCHES: u32 = 20;
 /// The entries of a batch are halved after each failure of the store, down to fewer than this many.
 const MIN_ENTRIES: usize = 125;
 
+/// An outbox with more entries is long: the platform may end a run in the middle of a batch, for its processor time.
+const LONG: u64 = 100;
+
+/// The entries of the first batch after other drains of a long outbox were ended.
+const LENGTHS: [usize; 4] = [BATCH, BATCH / 4, BATCH / 16, BATCH / 64];
+
 /// Returns the most batches of a run of cron. 20 batches of one shard take 41 of 50 requests, and the
-/// lengths of the outboxes one more. Webhooks about levels take one more for each batch.
+/// lengths of the outboxes and the begin two more. Webhooks about levels take one more for each batch.
 #[must_use]
 pub fn cron_batches(config: &Config) -> u32 {
     (config.cron_budget * 4 / 5 / batch_requests(config)).min(MAX_CRON_BATCHES)
@@ -43,7 +49,7 @@ fn batch_requests(config: &Config) -> u32 {
 /// Returns the requests of a run of cron that moves the most batches of one shard.
 #[must_use]
 pub fn cron_cost(config: &Config) -> Cost {
-    Cost::new(batch_requests(config) * cron_batches(config) + 2, 0)
+    Cost::new(batch_requests(config) * cron_batches(config) + 3, 0)
 }
 
 /// Returns the most entries that a run of cron moves.
@@ -82,11 +88,12 @@ pub async fn drain_filled(
 ) -> Result<bool, Error> {
     let mut empty = true;
     while let Some(index) = longest(&lengths) {
-        let (shard, _) = lengths.swap_remove(index);
+        let (shard, length) = lengths.swap_remove(index);
         let drain = Drain {
             deployment,
             journal,
             shard,
+            is_long: length > LONG,
             budget,
         };
         empty &= drain.run(&mut batches).await?;
@@ -107,6 +114,7 @@ struct Drain<'a> {
     deployment: &'a Deployment,
     journal: &'a Database,
     shard: u32,
+    is_long: bool,
     budget: Option<&'a Budget>,
 }
 
@@ -116,6 +124,9 @@ impl Drain<'_> {
     /// While a change of visibility or an erasure is pending, the last entry stays in the outbox. So
     /// the length of the outbox alone shows the run of every minute that there is work. The next
     /// drain finds the entry in the journal already.
+    ///
+    /// A drain of a long outbox that ended before it removed a batch makes the first batch of the next one smaller, so
+    /// that the same entries are not written forever.
     async fn run(&self, batches: &mut u32) -> Result<bool, Error> {
         let settled = archive::settled_before(&self.deployment.calendar, clock::now());
         let settled = settled.to_string();
@@ -126,9 +137,21 @@ impl Drain<'_> {
         };
         let may_continue = || self.budget.is_none_or(|budget| budget.allows(cost));
         let (mut kept, mut end) = (0, false);
+        if self.is_long && *batches > 0 && may_continue() {
+            let ended = outbox::begin(self.deployment, self.shard)
+                .await?
+                .saturating_sub(1);
+            let index = LENGTHS.len().saturating_sub(1).min(ended as usize);
+            length = LENGTHS.get(index).copied().unwrap_or(BATCH);
+        }
+        let began = self.is_long;
         while !end && *batches > 0 && may_continue() {
             *batches -= 1;
-            let drained = Drained { ids: &ids, late };
+            let drained = Drained {
+                ids: &ids,
+                late,
+                began,
+            };
             let next = outbox::advance(self.deployment, self.shard, drained, length).await;
             let batch = match next {
                 Ok(batch) => batch,
@@ -149,7 +172,11 @@ impl Drain<'_> {
             ids.truncate(ids.len() - kept);
         }
         if late || !ids.is_empty() {
-            let drained = Drained { ids: &ids, late };
+            let drained = Drained {
+                ids: &ids,
+                late,
+                began,
+            };
             outbox::remove(self.deployment, self.shard, drained).await?;
         }
         Ok(end)

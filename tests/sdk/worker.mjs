@@ -16,16 +16,18 @@ const miniflare = (_folder, file, state) => ['node', join(ROOT, 'tests/miniflare
 
 /**
  * Starts the Worker with variables. Without `live` there are no event streams, without `databases` no archive and no
- * journal, and without `queues` no queues. Returns its URL and a function that stops it.
+ * journal, without `snapshots` none, and without `queues` no queues. `env` has further variables of the environment.
+ * Returns its URL and a function that stops it.
  */
-export const startWorker = (vars, options = {}) => serve(workerConfig(vars, options), miniflare)
+export const startWorker = (vars, options = {}, env = {}) => serve(workerConfig(vars, options), miniflare, env)
 
 /** Returns the configuration with which `startWorker` starts the Worker. */
-export function workerConfig(vars, { live = false, databases = false, queues = false } = {}) {
+export function workerConfig(vars, { live = false, databases = false, snapshots = false, queues = false } = {}) {
   // wrangler.toml without the bindings that need to be created first: namespaces and, by default, queues and databases.
   const { rawConfig } = experimental_readRawConfig({ config: join(ROOT, 'wrangler.toml') })
   const config = { ...rawConfig, ...rawConfig.env.development, vars }
-  for (const key of ['build', 'env', 'kv_namespaces', 'analytics_engine_datasets', 'triggers']) delete config[key]
+  for (const key of ['build', 'env', 'analytics_engine_datasets', 'triggers']) delete config[key]
+  if (!snapshots) delete config.kv_namespaces
   if (!queues) delete config.queues
   if (!databases) delete config.d1_databases
   if (!live) delete config.durable_objects
@@ -55,12 +57,13 @@ export function startWrangler(config, bound = []) {
 }
 
 /** Serves a Worker with the command that `commandLine` returns for a folder, a configuration and a folder of state in it. */
-async function serve(config, commandLine) {
+async function serve(config, commandLine, more = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   const file = join(folder, 'wrangler.json')
   const state = join(folder, 'state')
   writeFileSync(file, JSON.stringify(config))
   const env = {
+    ...more,
     WRANGLER_SEND_METRICS: 'false',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
     WRANGLER_LOG_PATH: join(folder, 'logs'),

@@ -4,7 +4,7 @@
 
 use crate::deployment::Deployment;
 use crate::fingerprint;
-use crate::progress::LATE;
+use crate::progress::{DRAINS, LATE};
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::error::Error;
 use std::ops::Range;
@@ -56,6 +56,8 @@ pub struct Drained<'a> {
     pub ids: &'a [String],
     /// Whether one of them changed a board that the archive may have already.
     pub late: bool,
+    /// Whether the drain was recorded by [`begin`].
+    pub began: bool,
 }
 
 /// The next entries of an outbox.
@@ -98,6 +100,25 @@ pub async fn lengths(
         lengths.push((shard, next().unsigned()?));
     }
     Ok(lengths)
+}
+
+/// Records that the drain of a long outbox begins, and returns how many began since one removed a batch: the platform may
+/// end a run between the journal and the removal. Also works during a rebuild.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn begin(deployment: &Deployment, shard: u32) -> Result<u64, Error> {
+    let drains = Command::new("HINCRBY").arg(&deployment.keys(shard).progress());
+    let drained = Drained::default();
+    let replies = run(
+        deployment,
+        shard,
+        drained,
+        Some(drains.arg(DRAINS).arg("1")),
+    )
+    .await?;
+    Ok(replies.last().unwrap_or(&Reply::Nil).unsigned()?)
 }
 
 /// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
@@ -156,6 +177,9 @@ async fn run(
     }
     if !drained.ids.is_empty() {
         commands.push(Command::new("XDEL").arg(&keys.outbox()).args(drained.ids));
+        if drained.began {
+            commands.push(Command::new("HDEL").arg(&keys.progress()).arg(DRAINS));
+        }
     }
     commands.extend(last);
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;

@@ -4,6 +4,7 @@
 //! | field | content |
 //! |---|---|
 //! | `late` | how often the drain has found late changes: of boards that the archive may have already |
+//! | `drains` | while a long outbox is drained: how many drains began since one removed a batch |
 //! | `archive` | the last complete pass over the boards, as [`Pass`] |
 //! | `pass` | the pass in progress, or empty |
 //! | `sums` | the last entry of the outbox that is in the sums of the journal |
@@ -22,6 +23,8 @@ use activity_rank_core::event::Definitions;
 
 /// The field that counts late changes.
 pub(crate) const LATE: &str = "late";
+/// The drains of a long outbox that have begun since one removed a batch.
+pub(crate) const DRAINS: &str = "drains";
 
 /// The field of [`Progress::snapshots`].
 const SNAPSHOTS: &str = "snapshots";

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::join_all;
-use test_support::{Api, Method, json, until};
+use test_support::{Api, Fault, Forwarder, Method, Value, gateway, json, until};
 
-use super::{JournalApp, like, start};
+use super::{JournalApp, like, start, start_with};
 use crate::client::JSON;
 
 const CLIENTS: usize = 4;
@@ -19,6 +19,47 @@ async fn outbox_of_killed_worker_is_drained_by_next() {
     let app = JournalApp::of(app.miniflare.kill());
     let entries = app.entries_after(0).await;
     assert_eq!((entries.len(), &entries[0]["mark"]), (1, &json!("like:1")));
+}
+
+/// The platform ends a run that takes too much processor time, here after it has written more than 300 entries to the
+/// journal and before it removes them from the outbox.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ended_drains_do_not_repeat_forever() {
+    let forwarder = Forwarder::to(&gateway().url());
+    let mut app = start_with(|worker| worker.store(&forwarder.url()));
+    for from in [0, 300] {
+        let likes: Vec<_> = (from..from + 300)
+            .map(|item| like("a", &format!("{item}")))
+            .collect();
+        app.send(json!(likes)).await;
+    }
+    let ended = Arc::new(AtomicBool::new(false));
+    let plan = Arc::clone(&ended);
+    forwarder.fail(move |request| {
+        let is_large = |command: &Vec<Value>| command[0] == "XDEL" && command.len() > 302;
+        let is_ended = request.commands().iter().any(is_large);
+        plan.fetch_or(is_ended, Ordering::Relaxed);
+        is_ended.then_some(Fault::HangBefore)
+    });
+    let mut runs = 0;
+    while !app.outbox().is_empty() {
+        runs += 1;
+        assert!(runs <= 3, "{} entries wait", app.outbox().len());
+        ended.store(false, Ordering::Relaxed);
+        let api = app.miniflare.api();
+        let cron = tokio::spawn(async move {
+            let path = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
+            let _ = api.try_send(Method::GET, path, "", &[]).await;
+        });
+        until("the end of the run", async || {
+            (ended.load(Ordering::Relaxed) || cron.is_finished()).then_some(())
+        })
+        .await;
+        if ended.load(Ordering::Relaxed) {
+            app = JournalApp::of(app.miniflare.kill());
+        }
+    }
+    assert_eq!((runs, app.entries_after(0).await.len()), (2, 600));
 }
 
 /// Sends likes of new users until `stop` or until the Worker is gone. Returns the number of the
