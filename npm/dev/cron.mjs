@@ -22,6 +22,20 @@ export function fires(cron, minute) {
 }
 
 /**
+ * Calls the handler of a Worker in `wrangler dev` for a schedule, and waits for its end.
+ * @param {string} url
+ * @param {string} cron
+ * @param {number} time Unix ms
+ */
+export async function runCron(url, cron, time) {
+  const query = new URLSearchParams({ cron, time: `${time}` })
+  const response = await fetch(`${url}/cdn-cgi/handler/scheduled?${query}`).catch((error) => {
+    throw new Error(`cron "${cron}" could not be started: ${error}`)
+  })
+  if (!response.ok) throw new Error(`cron "${cron}" failed: ${response.status} ${await response.text()}`)
+}
+
+/**
  * Calls the handler of a Worker in `wrangler dev` on its schedules, until the returned function is called.
  * @param {string} url
  * @param {string[]} crons
@@ -43,12 +57,10 @@ export function startCron(url, crons, report) {
    * @param {number} time
    */
   const call = async (cron, time) => {
-    const query = new URLSearchParams({ cron, time: `${time}` })
     try {
-      const response = await fetch(`${url}/cdn-cgi/handler/scheduled?${query}`)
-      if (!response.ok) report(`cron "${cron}" failed: ${response.status} ${await response.text()}`)
+      await runCron(url, cron, time)
     } catch (error) {
-      report(`cron "${cron}" could not be started: ${error}`)
+      report(`${error instanceof Error ? error.message : error}`)
     }
   }
   wait()

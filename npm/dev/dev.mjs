@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 import { UserError } from '../user_error.mjs'
 import { profiles, targets } from './community.mjs'
-import { startCron } from './cron.mjs'
+import { fires, runCron, startCron } from './cron.mjs'
 import { introduction } from './introduction.mjs'
 import { Server } from './server.mjs'
 import { cluster, single } from './store.mjs'
@@ -38,6 +38,9 @@ import { developmentFiles } from './web.mjs'
  */
 
 const run = promisify(execFile)
+
+/** The runs of cron after an import: enough for 20,000 boards and spans of histories. */
+const RUNS_AFTER_IMPORT = 10
 
 /**
  * Runs until a signal, or until a server ends by itself. Returns the exit status.
@@ -149,6 +152,8 @@ class Development {
       ...['--persist-to', this.#state, '--show-interactive-dev-session=false', '--assets', assets],
       ...secrets.flatMap((file) => ['--env-file', file]),
       ...['--var', `UPSTASH_REDIS_REST_URL:${this.#gatewayUrl}`],
+      // The limits of the free plan do not hold on this machine.
+      ...['--var', 'CRON_BUDGET:1000'],
       ...['--var', 'CONTENT_PERIODS:day,week,month,year,all', '--var', 'PLAYGROUND:true'],
       // Pages of a site that is developed on this machine, on any port.
       ...['--var', 'ALLOWED_ORIGINS:http://localhost:*,http://127.0.0.1:*'],
@@ -220,6 +225,20 @@ class Development {
     }
     await this.#upload(['import', community, '--shift-to-now'])
     writeFileSync(marker, `${new Date().toISOString()}\n`)
+    this.#archive()
+  }
+
+  /** Runs cron several times, until it has archived the boards of an import: calendars show them. */
+  async #archive() {
+    const cron = this.#setup.crons.find((cron) => fires(cron, 5) && !fires(cron, 6))
+    for (let run = 0; cron && run < RUNS_AFTER_IMPORT && !this.isEnding; run += 1) {
+      try {
+        await runCron(this.#url, cron, Date.now())
+      } catch (error) {
+        if (!this.isEnding) console.error(`dev: ${error instanceof Error ? error.message : error}`)
+        return
+      }
+    }
   }
 
   /**

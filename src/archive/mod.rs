@@ -18,8 +18,8 @@ pub use totals::add_totals;
 pub use users::{erase, set_target_visibility, set_visibility};
 pub use winners::read_winners;
 pub use write::{
-    ArchivedBoard, BoardName, KEPT, acquire, archived_names, read_boards, release,
-    shards_by_last_run,
+    ArchivedBoard, BoardName, KEPT, acquire, archived_names, finish, read_boards, release,
+    shards_by_last_run, write_boards,
 };
 
 use activity_rank_core::config::Config;

@@ -185,6 +185,74 @@ pub async fn read_boards(
     Ok(archived)
 }
 
+/// Writes the only pages of boards, in one transaction. They are complete after [`finish`].
+///
+/// # Errors
+///
+/// As [`acquire`].
+pub async fn write_boards(
+    archive: &Database,
+    shard: &str,
+    boards: &[(&BoardName, &ArchivePage)],
+    now: Instant,
+) -> Result<(), Error> {
+    let names: Vec<&str> = boards
+        .iter()
+        .map(|(board, _)| board.name.as_str())
+        .collect();
+    let rows: Vec<Value> = boards.iter().map(|(board, page)| board.row(page)).collect();
+    let rows = Value::Array(rows).to_string();
+    let mut statements = remove_all(shard, &names, 0);
+    let boards = "INSERT INTO boards \
+        (site, name, kind, crowd, day, orders, members, total, next, made, done) \
+        SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, \
+        value ->> 6, 0, ?3, 0 FROM json_each(?2)";
+    let places = "INSERT INTO places (user, board, score) \
+        SELECT place.value ->> 0, boards.id, place.value ->> 1 FROM json_each(?2) AS board \
+        CROSS JOIN boards ON site = ?1 AND name = board.value ->> 0 AND done = 0 \
+        CROSS JOIN json_each(board.value, '$[7]') AS place";
+    let values = vec![shard.into(), rows.into(), now.0.into()];
+    statements.push(Statement::new(boards, values.clone()));
+    statements.push(Statement::new(places, values.into_iter().take(2).collect()));
+    archive.run(&statements).await.map(|_| ())
+}
+
+/// Replaces the complete copies of boards by those that [`write_boards`] wrote.
+///
+/// # Errors
+///
+/// As [`acquire`].
+pub async fn finish(archive: &Database, shard: &str, names: &[&str]) -> Result<(), Error> {
+    let mut statements = remove_all(shard, names, 1);
+    let sql = "UPDATE boards SET done = 1 WHERE site = ?1 AND done = 0 \
+        AND name IN (SELECT value FROM json_each(?2))";
+    let names = serde_json::to_string(names).unwrap_or_default();
+    statements.push(Statement::new(sql, vec![shard.into(), names.into()]));
+    archive.run(&statements).await.map(|_| ())
+}
+
+/// Removes copies of boards: the complete ones, or those that are being written (`done` is 0).
+fn remove_all(shard: &str, names: &[&str], done: u32) -> Vec<Statement> {
+    let names = serde_json::to_string(names).unwrap_or_default();
+    let places = "DELETE FROM places WHERE board IN (SELECT id FROM boards WHERE site = ?1 \
+        AND name IN (SELECT value FROM json_each(?2)) AND done = ?3)";
+    let boards = "DELETE FROM boards WHERE site = ?1 \
+        AND name IN (SELECT value FROM json_each(?2)) AND done = ?3";
+    let statement = |sql| {
+        let values = vec![shard.into(), names.as_str().into(), done.into()];
+        Statement::new(sql, values)
+    };
+    vec![statement(places), statement(boards)]
+}
+
+/// Returns `[[user, score], …]`.
+fn places(rows: &[(String, i64)]) -> Value {
+    let place = |(user, score): &(String, i64)| {
+        Value::from(vec![user.as_str().into(), Value::from(*score)])
+    };
+    rows.iter().map(place).collect()
+}
+
 impl BoardName {
     /// Parses a board name; `None` for a board without an end.
     #[must_use]
@@ -236,46 +304,23 @@ impl BoardName {
         start: u32,
         now: Instant,
     ) -> Result<(), Error> {
-        let mut statements = Vec::new();
         if start == 0 {
-            let BoardState {
-                orders,
-                members,
-                total,
-            } = page.state;
-            statements.extend(self.remove(shard, 0));
-            let values = [
-                self.kind.as_str().into(),
-                self.group.as_str().into(),
-                self.day.as_str().into(),
-                orders.into(),
-                members.into(),
-                total.into(),
-                now.0.into(),
-            ];
-            statements.push(self.statement(
-                shard,
-                "INSERT INTO boards \
-                 (site, name, kind, crowd, day, orders, members, total, next, made, done) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, 0)",
-                &values,
-            ));
-        } else {
-            statements.push(self.statement(
-                shard,
-                "UPDATE boards SET next = ?3 WHERE site = ?1 AND name = ?2 AND done = 0",
-                &[start.into()],
-            ));
+            return write_boards(archive, shard, &[(self, page)], now).await;
         }
-        let rows = serde_json::to_string(&page.rows).unwrap_or_default();
-        statements.push(self.statement(
+        let next = self.statement(
+            shard,
+            "UPDATE boards SET next = ?3 WHERE site = ?1 AND name = ?2 AND done = 0",
+            &[start.into()],
+        );
+        let rows = places(&page.rows).to_string();
+        let places = self.statement(
             shard,
             "INSERT OR REPLACE INTO places (user, board, score) SELECT value ->> 0, \
              (SELECT id FROM boards WHERE site = ?1 AND name = ?2 AND done = 0), \
              value ->> 1 FROM json_each(?3)",
             &[rows.into()],
-        ));
-        archive.run(&statements).await.map(|_| ())
+        );
+        archive.run(&[next, places]).await.map(|_| ())
     }
 
     /// Returns whether the copy that is being written has every row of a board in this state.
@@ -311,7 +356,6 @@ impl BoardName {
         shard: &str,
         state: BoardState,
     ) -> Result<(), Error> {
-        let mut statements = self.remove(shard, 1);
         if state.total > u64::from(KEPT) {
             // Hidden users who would rank below the last user that is kept.
             let partial = "(SELECT id FROM boards WHERE site = ?1 AND name = ?2 AND done = 0)";
@@ -319,21 +363,25 @@ impl BoardName {
                 "DELETE FROM places WHERE board = {partial} AND score < 0 AND -score < \
                  (SELECT MIN(score) FROM places WHERE board = {partial} AND score > 0)"
             );
-            statements.push(self.statement(shard, &sql, &[]));
+            archive.run(&[self.statement(shard, &sql, &[])]).await?;
         }
-        let sql = "UPDATE boards SET done = 1 WHERE site = ?1 AND name = ?2 AND done = 0";
-        statements.push(self.statement(shard, sql, &[]));
-        archive.run(&statements).await.map(|_| ())
+        finish(archive, shard, &[&self.name]).await
     }
 
-    /// Removes a copy: the complete one, or the one that is being written (`done` is 0).
-    fn remove(&self, shard: &str, done: u32) -> Vec<Statement> {
-        let places = "DELETE FROM places WHERE board = \
-             (SELECT id FROM boards WHERE site = ?1 AND name = ?2 AND done = ?3)";
-        let board = "DELETE FROM boards WHERE site = ?1 AND name = ?2 AND done = ?3";
-        [places, board]
-            .map(|sql| self.statement(shard, sql, &[done.into()]))
-            .to_vec()
+    /// Returns the values of the board and its places for [`write_boards`].
+    fn row(&self, page: &ArchivePage) -> Value {
+        let state = page.state;
+        let row: Vec<Value> = vec![
+            self.name.as_str().into(),
+            self.kind.as_str().into(),
+            self.group.as_str().into(),
+            self.day.as_str().into(),
+            state.orders.into(),
+            state.members.into(),
+            state.total.into(),
+            places(&page.rows),
+        ];
+        row.into()
     }
 
     /// Returns a statement about this board: `?1` is the shard and `?2` the name.

@@ -5,29 +5,32 @@ use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::d1::Database;
 use activity_rank_core::calendar::{Calendar, Date, Instant};
+use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use activity_rank_store::archive_source as source;
-use activity_rank_store::archive_source::{IndexPage, StoredState};
+use activity_rank_store::archive_source::{ArchivePage, IndexPage};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::events;
 use activity_rank_store::progress::{self, Pass, Progress};
-use std::slice;
 
 /// Names read from the index at once, and how often in one run.
 const NAMES: u32 = 500;
 const MAX_READS: u32 = 4;
 
-/// The most that a shard takes without its boards: the lease, the set of archived boards, the index,
-/// the states of boards in Redis and in the archive, and the release. Two requests more for a store
-/// that does not know a script or refuses its flags.
-const SHARD_COST: Cost = Cost::new(8, 3);
+/// The most that a shard takes without its boards: the lease, the set of archived boards, the index and the release. Two
+/// requests more for a store that does not know a script or refuses its flags.
+const SHARD_COST: Cost = Cost::new(6, 2);
 
-/// The most that further names of the index take.
-const NAMES_COST: Cost = Cost::new(5, 1);
+/// The cost of further names of the index.
+const NAMES_COST: Cost = Cost::new(1, 0);
 
-/// The cost of reading events.
-const EVENTS_COST: Cost = Cost::new(1, 0);
+/// The most that the states of boards take, in Redis and in the archive, and reading events.
+const STATES_COST: Cost = Cost::new(3, 1);
+
+/// The most that boards take that are written together: requests that read pages, states and the audit log, and two
+/// transactions.
+const TOGETHER_COST: Cost = Cost::new(5, 7);
 
 /// The most that a page takes: a request that reads it and a transaction that writes it or, after the
 /// last page, one that counts the rows, a request that records the board and a transaction.
@@ -35,6 +38,12 @@ const PAGE_COST: Cost = Cost::new(6, 5);
 
 /// The cost of the release of a shard.
 const RELEASE_COST: Cost = Cost::new(1, 1);
+
+/// Returns the number of boards that are written together, if one page has all their members: few on the free plan, which
+/// gives a run 10 ms of processor time.
+fn boards_together(config: &Config) -> usize {
+    (config.cron_budget as usize / 10).min(20)
+}
 
 /// Names of archived boards read from the database at once.
 const ARCHIVED_NAMES: u32 = 10_000;
@@ -130,6 +139,9 @@ impl Part {
     }
 }
 
+/// The position of a board among names of the index, the board, and its copies in the archive.
+type DueBoard = (usize, BoardName, ArchivedBoard);
+
 /// One run over the boards of a shard.
 struct Run<'a> {
     deployment: &'a Deployment,
@@ -168,7 +180,12 @@ pub async fn run(
         let Some(part) = progress.get(shard as usize).and_then(due) else {
             continue;
         };
-        if !budget.allows(SHARD_COST.plus(PAGE_COST).plus(part.record_cost())) {
+        if !budget.allows(
+            SHARD_COST
+                .plus(STATES_COST)
+                .plus(TOGETHER_COST)
+                .plus(part.record_cost()),
+        ) {
             break;
         }
         result = result.and(run_shard(deployment, archive, (shard, part), budget).await);
@@ -223,27 +240,43 @@ impl Run<'_> {
         if !knows_archived {
             self.restore_archived_names().await?;
         }
-        let (mut page, mut first) = (IndexPage::FirstToExpire, Vec::new());
+        let first = self.read_index(IndexPage::FirstToExpire).await?;
+        let urgent: Vec<_> = first
+            .iter()
+            .filter(|name| self.is_urgent(name))
+            .cloned()
+            .collect();
+        if self.archive_due(&urgent).await? < urgent.len() {
+            return Ok((next, false));
+        }
+        let is_whole = first.len() < NAMES as usize;
         for _ in 0..MAX_READS {
-            let mut names = source::read_index(self.deployment, self.shard, page, NAMES).await?;
-            let end = names.len() < NAMES as usize;
-            names.retain(|name| !first.contains(name));
-            if !self.archive_due(&names).await? {
-                return Ok((next, false));
-            }
-            if end {
-                return Ok((0, true));
-            }
-            match page {
-                IndexPage::FirstToExpire => first = names,
-                IndexPage::FromEnd(start) => next = start + NAMES,
-            }
-            page = IndexPage::FromEnd(next);
-            if !self.may_continue(NAMES_COST) {
+            let names = match is_whole {
+                true => first.iter().rev().skip(next as usize).cloned().collect(),
+                false if self.may_continue(NAMES_COST) => {
+                    self.read_index(IndexPage::FromEnd(next)).await?
+                }
+                false => break,
+            };
+            let done = self.archive_due(&names).await?;
+            next += done as u32;
+            if done < names.len() {
                 break;
+            }
+            if is_whole || names.len() < NAMES as usize {
+                return Ok((0, true));
             }
         }
         Ok((next, false))
+    }
+
+    async fn read_index(&self, page: IndexPage) -> Result<Vec<(String, i64)>, Error> {
+        source::read_index(self.deployment, self.shard, page, NAMES).await
+    }
+
+    /// Returns whether a name of the index, where it stays for a day after its expiry, expires soon.
+    fn is_urgent(&self, (_, expiry): &(String, i64)) -> bool {
+        expiry.saturating_sub(86_400) < self.now.0 / 1000 + URGENT
     }
 
     /// Returns whether a step leaves enough for the end of the run.
@@ -268,70 +301,164 @@ impl Run<'_> {
         if names.is_empty() {
             return Ok(());
         }
-        source::record_archived(self.deployment, self.shard, &names).await
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        source::record_archived(self.deployment, self.shard, &names)
+            .await
+            .map(|_| ())
     }
 
-    /// Archives the boards that are due. Returns whether the run may continue.
-    async fn archive_due(&self, names: &[String]) -> Result<bool, Error> {
+    /// Archives the boards among names of the index that are due, in their order. Returns how many names are complete.
+    async fn archive_due(&self, names: &[(String, i64)]) -> Result<usize, Error> {
         let keys = self.deployment.keys(self.shard);
-        // The index also contains spans of histories.
-        let names = names.iter().filter_map(|key| keys.board_name_of(key));
-        // No id has a tab: this is the board of an event that is counted again.
-        let names = names.filter(|name| !name.contains('\t'));
         let (calendar, definitions) = (&self.deployment.calendar, &self.definitions);
-        let mut boards = Vec::new();
-        for name in names {
-            let board = BoardName::parse(name, calendar, definitions, self.now);
-            boards.extend(board.filter(|board| {
-                board.end <= self.now && settled_at(board, board.end) > self.since
-            }));
+        let (mut boards, mut indexes) = (Vec::new(), Vec::new());
+        for (index, name) in names.iter().enumerate() {
+            // The index also contains spans of histories. No id has a tab: that is the board of an event that is counted again.
+            let board = keys.board_name_of(&name.0);
+            let board = board.filter(|board| !board.contains('\t'));
+            let board =
+                board.and_then(|board| BoardName::parse(board, calendar, definitions, self.now));
+            let Some(board) = board else { continue };
+            let settled = settled_at(&board, board.end);
+            let may_be_due = settled <= self.now.0 || self.is_urgent(name);
+            if board.end <= self.now && settled > self.since && may_be_due {
+                boards.push(board);
+                indexes.push(index);
+            }
         }
-        if boards.is_empty() {
-            return Ok(true);
+        let Some(first) = indexes.first() else {
+            return Ok(names.len());
+        };
+        if !self.may_continue(STATES_COST.plus(TOGETHER_COST)) {
+            return Ok(*first);
         }
-        let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
-        let stored = source::read_states(self.deployment, self.shard, &names).await?;
         let archived = archive::read_boards(self.archive, &self.id, &boards).await?;
+        let boards = indexes.into_iter().zip(boards).zip(archived);
+        let boards = boards.map(|((index, board), archived)| (index, board, archived));
+        let boards: Vec<DueBoard> = boards.collect();
+        let together = boards_together(&self.deployment.config);
+        let (mut rest, mut size) = (boards.as_slice(), 2 * together);
+        while let Some((index, _, _)) = rest.first() {
+            if !self.may_continue(STATES_COST.plus(TOGETHER_COST)) {
+                return Ok(*index);
+            }
+            let (some, later) = rest.split_at(size.min(rest.len()));
+            let due = self.due(some).await?;
+            // A run reads few more states than it writes boards.
+            if due.len() * 2 < some.len() {
+                size *= 2;
+            }
+            for due in due.chunks(together) {
+                if let Some(index) = self.archive_some(due).await? {
+                    return Ok(index);
+                }
+            }
+            rest = later;
+        }
+        Ok(names.len())
+    }
+
+    /// Returns the boards that are not archived as they are. A board without a copy needs no state.
+    async fn due(&self, boards: &[DueBoard]) -> Result<Vec<DueBoard>, Error> {
+        let complete = boards
+            .iter()
+            .filter(|(_, _, archived)| archived.complete.is_some());
+        let complete: Vec<&str> = complete.map(|(_, board, _)| board.name.as_str()).collect();
+        let mut states = Vec::new();
+        if !complete.is_empty() {
+            states = source::read_states(self.deployment, self.shard, &complete).await?;
+        }
+        let mut states = states.into_iter();
         let mut due = Vec::new();
-        for ((board, stored), archived) in boards.into_iter().zip(stored).zip(archived) {
-            if stored.is_some_and(|stored| self.is_due(&board, &stored, &archived)) {
-                due.push((board, archived));
+        for (index, board, archived) in boards {
+            let is_current = archived.complete.as_ref().is_some_and(|copy| {
+                let state = states.next().flatten();
+                let is_same_day = copy.day == board.day || board.day.is_empty();
+                state.is_none_or(|state| state == copy.state && is_same_day)
+            });
+            if !is_current {
+                due.push((*index, board.clone(), archived.clone()));
             }
         }
-        let is_unknown = |(board, _): &(BoardName, _)| board.day.is_empty();
+        let is_unknown = |(_, board, _): &DueBoard| board.day.is_empty();
         if due.iter().any(is_unknown) {
-            if !self.may_continue(EVENTS_COST) {
-                return Ok(false);
-            }
             self.add_final_instants(&mut due).await?;
         }
-        for (board, archived) in &due {
-            if !self.archive_board(board, archived).await? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(due)
     }
 
-    fn is_due(&self, board: &BoardName, stored: &StoredState, archived: &ArchivedBoard) -> bool {
-        let urgent = (0..URGENT).contains(&stored.expires_in);
-        let is_current = archived.complete.as_ref().is_some_and(|copy| {
-            copy.state == stored.state && (copy.day == board.day || board.day.is_empty())
-        });
-        !is_current && (urgent || settled_at(board, board.end) <= self.now.0)
+    /// Archives boards: those whose members fit in one page together, then each of the others. Returns the index of the
+    /// first one that is not complete.
+    async fn archive_some(&self, due: &[DueBoard]) -> Result<Option<usize>, Error> {
+        let Some((first, _, _)) = due.first() else {
+            return Ok(None);
+        };
+        if !self.may_continue(TOGETHER_COST) {
+            return Ok(Some(*first));
+        }
+        let is_new = |(_, _, archived): &&DueBoard| archived.partial.is_none();
+        let new: Vec<&DueBoard> = due.iter().filter(is_new).collect();
+        let names: Vec<&str> = new
+            .iter()
+            .map(|(_, board, _)| board.name.as_str())
+            .collect();
+        let mut pages = Vec::new();
+        if !names.is_empty() {
+            pages = source::read_pages(self.deployment, self.shard, &names, 0, KEPT).await?;
+        }
+        let (mut whole, mut gone) = (Vec::new(), Vec::new());
+        for ((index, board, _), page) in new.iter().zip(&pages) {
+            match page {
+                Some(page) if page.is_whole() => whole.push((board, page)),
+                Some(_) => {}
+                None => gone.push(*index),
+            }
+        }
+        let complete = self.archive_whole(&whole).await?;
+        for (index, board, archived) in due {
+            let is_complete = complete.contains(&board.name.as_str()) || gone.contains(index);
+            if !is_complete && !self.archive_board(board, archived).await? {
+                return Ok(Some(*index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Archives boards by their only pages. Returns those that did not change meanwhile; a user may have been hidden.
+    async fn archive_whole<'a>(
+        &self,
+        boards: &[(&'a BoardName, &ArchivePage)],
+    ) -> Result<Vec<&'a str>, Error> {
+        if boards.is_empty() {
+            return Ok(Vec::new());
+        }
+        archive::write_boards(self.archive, &self.id, boards, self.now).await?;
+        let names: Vec<&'a str> = boards
+            .iter()
+            .map(|(board, _)| board.name.as_str())
+            .collect();
+        let states = source::read_states(self.deployment, self.shard, &names).await?;
+        let periods = boards.iter().filter(|(board, _)| board.event().is_none());
+        let periods: Vec<&str> = periods.map(|(board, _)| board.name.as_str()).collect();
+        let audit = source::record_archived(self.deployment, self.shard, &periods).await?;
+        let mut complete = Vec::new();
+        for ((name, (_, page)), state) in names.into_iter().zip(boards).zip(states) {
+            if page.audit == audit && state == Some(page.state) {
+                complete.push(name);
+            }
+        }
+        archive::finish(self.archive, &self.id, &complete).await?;
+        Ok(complete)
     }
 
     /// Reads the events that the definitions do not have, and removes the boards of events that do not exist or are not
     /// final.
-    async fn add_final_instants(
-        &self,
-        due: &mut Vec<(BoardName, ArchivedBoard)>,
-    ) -> Result<(), Error> {
-        let boards = due.iter().map(|(board, _)| board);
+    async fn add_final_instants(&self, due: &mut Vec<DueBoard>) -> Result<(), Error> {
+        let boards = due.iter().map(|(_, board, _)| board);
         let unknown = boards.filter(|board| board.day.is_empty());
         let ids: Vec<&str> = unknown.filter_map(BoardName::event).collect();
         for event in events::read_some(self.deployment, &ids).await? {
-            let mut boards = due.iter_mut().map(|(board, _)| board);
+            let mut boards = due.iter_mut().map(|(_, board, _)| board);
             let board = boards.find(|board| board.event() == Some(&event.id));
             if let Some(board) = board
                 && settled_at(board, event.final_at) <= self.now.0
@@ -339,7 +466,7 @@ impl Run<'_> {
                 board.day = event.final_at.to_string();
             }
         }
-        due.retain(|(board, _)| !board.day.is_empty());
+        due.retain(|(_, board, _)| !board.day.is_empty());
         Ok(())
     }
 
@@ -358,9 +485,10 @@ impl Run<'_> {
         let mut audit = None;
         while self.may_continue(PAGE_COST) {
             let first = start.unwrap_or(0);
-            let page =
-                source::read_page(self.deployment, self.shard, &board.name, first, KEPT).await?;
-            let Some(page) = page else {
+            let names = [board.name.as_str()];
+            let mut pages =
+                source::read_pages(self.deployment, self.shard, &names, first, KEPT).await?;
+            let Some(page) = pages.pop().flatten() else {
                 return Ok(true);
             };
             let changed = state.is_some_and(|state| state != page.state)
@@ -376,8 +504,7 @@ impl Run<'_> {
             }
             if end {
                 if board.event().is_none() {
-                    let name = slice::from_ref(&board.name);
-                    source::record_archived(self.deployment, self.shard, name).await?;
+                    source::record_archived(self.deployment, self.shard, &names).await?;
                 }
                 board.finish(self.archive, &self.id, page.state).await?;
                 return Ok(true);

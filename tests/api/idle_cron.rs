@@ -8,7 +8,7 @@ use test_support::{
 };
 
 use crate::app::MiniflareApp;
-use crate::bodies::{dated, like, undo};
+use crate::bodies::{dated, like, undo, with};
 use crate::clock::{day, noon};
 use crate::events::Event;
 use crate::store::{Store, take_commands};
@@ -128,6 +128,30 @@ async fn idle_hour_costs_at_most_100_commands() {
         ..CronCost::default()
     };
     assert_eq!(cost, expected);
+}
+
+/// As after an import: cron archives the boards of a month, and nothing else is read.
+#[tokio::test]
+async fn archived_board_takes_at_most_10_commands() {
+    let mut idle = start(|worker| worker.json("SHARDS", json!(1)).var("PERIODS", "day"));
+    let groups = json!({"groups": ["a", "b", "c", "d"]});
+    for back in 1..=30 {
+        let body = with(
+            dated(like("42", &format!("{back}")), noon(back)),
+            groups.clone(),
+        );
+        idle.app.outcome(body, "counted").await;
+    }
+    idle.minute().await;
+    idle.commands();
+    idle.tick().await;
+    let commands = idle.commands();
+    let rows = idle
+        .app
+        .miniflare
+        .archive_sql("SELECT COUNT(*) AS count FROM boards WHERE done = 1");
+    assert_eq!(rows.await, json!([{"count": 150}]));
+    assert!(commands <= 1500, "{commands} commands for 150 boards");
 }
 
 /// Each shard takes as many commands as one, in the same requests.

@@ -7,8 +7,8 @@ use crate::scripts::{ARCHIVE_PAGE, ARCHIVE_STATES};
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 
-/// Members read by one call.
-const PAGE: u32 = 2000;
+/// Members read by one request at most.
+pub const PAGE: u32 = 2000;
 
 /// The state of a board, from which a change can be detected.
 ///
@@ -24,15 +24,6 @@ pub struct BoardState {
     pub total: u64,
 }
 
-/// The current state of a board in Redis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredState {
-    /// The state.
-    pub state: BoardState,
-    /// Seconds until the board expires; negative if it does not.
-    pub expires_in: i64,
-}
-
 /// Consecutive members of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivePage {
@@ -46,6 +37,14 @@ pub struct ArchivePage {
     pub rows: Vec<(String, i64)>,
 }
 
+impl ArchivePage {
+    /// Returns whether a page that begins at the first rank has every member of the board.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.rows.len() as u64 + 1 == self.state.members
+    }
+}
+
 /// Reads the states of boards by name; `None` for a board that does not exist.
 ///
 /// # Errors
@@ -55,7 +54,7 @@ pub async fn read_states(
     deployment: &Deployment,
     shard: u32,
     names: &[&str],
-) -> Result<Vec<Option<StoredState>>, Error> {
+) -> Result<Vec<Option<BoardState>>, Error> {
     let keys = deployment.keys(shard);
     let boards = names.iter().map(|name| keys.board_named(name));
     let all: Vec<String> = [keys.users()].into_iter().chain(boards).collect();
@@ -67,33 +66,39 @@ pub async fn read_states(
         let state = reply.at(index)?;
         states.push(match state.some() {
             None => None,
-            Some(state) => Some(StoredState {
-                expires_in: state.at(3)?.integer()?,
-                state: decode_state(state, 0)?,
-            }),
+            Some(state) => Some(decode_state(state, 0)?),
         });
     }
     Ok(states)
 }
 
-/// Reads members of a board from a rank on: visible users, best first, up to `kept` of them, then
-/// hidden users. Returns `None` if the board does not exist.
+/// Reads members of each of some boards from a rank on: visible users, best first, up to `kept` of them, then
+/// hidden users; [`PAGE`] of all boards. Returns `None` for a board that does not exist.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn read_page(
+pub async fn read_pages(
     deployment: &Deployment,
     shard: u32,
-    name: &str,
+    names: &[&str],
     start: u32,
     kept: u32,
-) -> Result<Option<ArchivePage>, Error> {
+) -> Result<Vec<Option<ArchivePage>>, Error> {
     let keys = deployment.keys(shard);
-    let all = [keys.users(), keys.audit_log(), keys.board_named(name)];
-    let call = Command::script(&ARCHIVE_PAGE, &all);
-    let call = call.number(start).number(PAGE).number(kept);
-    let reply = deployment.run_script(call).await?;
+    let size = PAGE / names.len().max(1) as u32;
+    let call = |name: &&str| {
+        let all = [keys.users(), keys.audit_log(), keys.board_named(name)];
+        let call = Command::script(&ARCHIVE_PAGE, &all);
+        call.number(start).number(size).number(kept)
+    };
+    let replies = deployment
+        .run_scripts(names.iter().map(call).collect())
+        .await?;
+    replies.iter().map(decode_page).collect()
+}
+
+fn decode_page(reply: &Reply) -> Result<Option<ArchivePage>, Error> {
     if reply.at(2)?.some().is_none() {
         return Ok(None);
     }
@@ -103,7 +108,7 @@ pub async fn read_page(
     }
     Ok(Some(ArchivePage {
         audit: reply.at(1)?.text()?.to_owned(),
-        state: decode_state(&reply, 2)?,
+        state: decode_state(reply, 2)?,
         next: u32::try_from(reply.at(7)?.unsigned()?).unwrap_or(u32::MAX),
         rows,
     }))
@@ -133,7 +138,7 @@ pub async fn read_definitions(
     Ok((definitions, exists == Reply::Integer(1)))
 }
 
-/// Adds boards to the set of archived ones.
+/// Adds boards to the set of archived ones, and returns the last entry of the audit log before that.
 ///
 /// # Errors
 ///
@@ -141,12 +146,21 @@ pub async fn read_definitions(
 pub async fn record_archived(
     deployment: &Deployment,
     shard: u32,
-    names: &[String],
-) -> Result<(), Error> {
+    names: &[&str],
+) -> Result<String, Error> {
     let keys = deployment.keys(shard);
     let boards = names.iter().map(|name| keys.board_named(name));
-    let add = Command::new("SADD").arg(&keys.archived()).args(boards);
-    deployment.run_command(&keys, add).await.map(|_| ())
+    let last = Command::new("XREVRANGE").arg(&keys.audit_log());
+    let mut commands = vec![last.arg("+").arg("-").arg("COUNT").number(1)];
+    if !names.is_empty() {
+        commands.push(Command::new("SADD").arg(&keys.archived()).args(boards));
+    }
+    let replies = deployment.run_commands(&keys, commands).await?;
+    let last = replies.first().unwrap_or(&Reply::Nil).at(0)?;
+    Ok(match last.some() {
+        Some(entry) => entry.at(0)?.text()?.to_owned(),
+        None => String::new(),
+    })
 }
 
 /// Where a page of the index begins.
@@ -154,12 +168,12 @@ pub async fn record_archived(
 pub enum IndexPage {
     /// At the name that expires first.
     FirstToExpire,
-    /// At this distance from the name that expires last. Names that expire meanwhile do not move the
-    /// others, and new ones move them to later pages.
+    /// At this distance from the name that expires last; those that never expire are left out. Names that expire
+    /// meanwhile do not move the others, and new ones move them to later pages.
     FromEnd(u32),
 }
 
-/// Reads a page of at most `count` names of the shard's index.
+/// Reads a page of at most `count` names of the shard's index, with the Unix seconds at which they expire.
 ///
 /// # Errors
 ///
@@ -169,16 +183,23 @@ pub async fn read_index(
     shard: u32,
     page: IndexPage,
     count: u32,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<(String, i64)>, Error> {
     let keys = deployment.keys(shard);
-    let (name, start) = match page {
-        IndexPage::FirstToExpire => ("ZRANGE", 0),
-        IndexPage::FromEnd(start) => ("ZREVRANGE", start),
+    let (name, from, to, start) = match page {
+        IndexPage::FirstToExpire => ("ZRANGEBYSCORE", "-inf", "+inf", 0),
+        IndexPage::FromEnd(start) => ("ZREVRANGEBYSCORE", "(+inf", "-inf", start),
     };
-    let range = Command::new(name).arg(&keys.index());
-    let range = range.number(start).number(start + count - 1);
+    let range = Command::new(name).arg(&keys.index()).arg(from).arg(to);
+    let range = range.arg("WITHSCORES").arg("LIMIT");
+    let range = range.number(start).number(count);
     let reply = deployment.run_command(&keys, range).await?;
-    let entries = reply.into_list()?.into_iter();
-    let entries = entries.map(|entry| Ok(entry.into_text()?.unwrap_or_default()));
-    Ok(entries.collect::<Result<_, StoreError>>()?)
+    let mut entries = Vec::new();
+    for entry in reply.list()?.chunks_exact(2) {
+        if let [name, expiry] = entry {
+            // That of a name without an expiry is `inf`.
+            let expiry = expiry.integer().unwrap_or(i64::MAX);
+            entries.push((name.text()?.to_owned(), expiry));
+        }
+    }
+    Ok(entries)
 }

@@ -16,19 +16,33 @@ local board = KEYS[3]
 local start, size, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
 local reply = { redis.call('HGET', KEYS[1], FINGERPRINT), last and last[1] or '' }
-local counter = redis.call('ZSCORE', board, '#')
+local stop = start + size
+local rows = start == 0 and redis.call('ZREVRANGE', board, 0, size - 1, 'WITHSCORES') or {}
+local counter, members, visible
+if start == 0 and #rows < 2 * size then
+  -- The page has every member.
+  members = #rows / 2
+  for i = 1, #rows, 2 do
+    if rows[i] == '#' then
+      counter, visible = rows[i + 1], (i - 1) / 2
+    end
+  end
+else
+  counter, members = redis.call('ZSCORE', board, '#'), redis.call('ZCARD', board)
+end
 if not counter then
   return reply
 end
 
-local visible = redis.call('ZREVRANK', board, '#')
-local stop = start + size
-if start >= limit and start < visible then
-  start, stop = visible, visible + size
-elseif start < limit and visible > limit then
-  stop = math.min(stop, limit)
+if not visible then
+  visible = redis.call('ZREVRANK', board, '#')
+  if start >= limit and start < visible then
+    start, stop = visible, visible + size
+  elseif start < limit and visible > limit then
+    stop = math.min(stop, limit)
+  end
+  rows = redis.call('ZREVRANGE', board, start, stop - 1, 'WITHSCORES')
 end
-local rows = redis.call('ZREVRANGE', board, start, stop - 1, 'WITHSCORES')
 local users, scores = {}, {}
 for i = 1, #rows, 2 do
   if rows[i] ~= '#' then
@@ -36,6 +50,6 @@ for i = 1, #rows, 2 do
     scores[#scores + 1] = tonumber(rows[i + 1])
   end
 end
-reply[3], reply[4], reply[5] = order_of(tonumber(counter)), redis.call('ZCARD', board), visible
+reply[3], reply[4], reply[5] = order_of(tonumber(counter)), members, visible
 reply[6], reply[7], reply[8] = users, scores, stop
 return reply

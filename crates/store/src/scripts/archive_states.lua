@@ -3,7 +3,7 @@
 -- KEYS    1 users (hash)   2.. boards (sorted set)
 -- ARGV    none
 -- Returns { fingerprint or nil, then for each board its state, or nil if it does not exist }
---         state    { order counter, members, visible users, TTL in seconds or -1 }
+--         state    { order counter, members, visible users }
 --         members  ZCARD of the board: includes the counter '#' and hidden users
 -- State   read only.
 -- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20
@@ -13,7 +13,6 @@ for i = 2, #KEYS do
   local counter = redis.call('ZSCORE', KEYS[i], '#')
   reply[i] = counter and {
     order_of(tonumber(counter)), redis.call('ZCARD', KEYS[i]), redis.call('ZREVRANK', KEYS[i], '#'),
-    redis.call('TTL', KEYS[i]),
   }
 end
 return reply
