@@ -162,6 +162,7 @@ async fn make_archive_statements(deployment: &Deployment, database: &Database) {
     }
     refused(board.has_every_row(database, "0", state).await);
     refused(board.finish(database, "0", state).await);
+    refused(archive::finish(database, "0", &["d:2026-11-20"]).await);
 }
 
 async fn make_journal_statements(deployment: &Deployment, database: &Database) {

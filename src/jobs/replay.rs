@@ -124,11 +124,13 @@ async fn send_to_dead_letters(app: &App, message: &Message, reason: &str) -> boo
     dead_letters.send(&letter).await.is_ok()
 }
 
-/// Returns the delay before the next delivery in seconds, which doubles with each one: 100 tries take
-/// about a day.
+/// Returns the delay before the next delivery in seconds: it doubles up to 32, then the store is down for longer. 100 tries
+/// take about a day, and an hour without the store 9. The platform counts each as an operation.
 fn retry_delay(tries: u32) -> u32 {
-    let doubled = 1u32.checked_shl(tries.saturating_sub(1));
-    doubled.map_or(MAX_DELAY, |seconds| seconds.clamp(1, MAX_DELAY))
+    match tries {
+        0..=6 => 1 << tries.saturating_sub(1),
+        _ => MAX_DELAY,
+    }
 }
 
 /// A parsed message: its number of items.
@@ -211,9 +213,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retry_delay_doubles_up_to_15_minutes() {
-        let delays = [0, 1, 2, 3, 10, 11, 12, 33, 100, u32::MAX].map(retry_delay);
-        assert_eq!(delays, [1, 1, 2, 4, 512, 900, 900, 900, 900, 900]);
+    fn retry_delay_grows_up_to_15_minutes() {
+        let delays = [0, 1, 2, 3, 4, 5, 6, 7, 100, u32::MAX].map(retry_delay);
+        assert_eq!(delays, [1, 1, 2, 4, 8, 16, 32, 900, 900, 900]);
+    }
+
+    #[test]
+    fn hour_without_store_takes_9_retries() {
+        let (mut seconds, mut retries) = (0, 0);
+        while seconds + retry_delay(retries + 1) <= 3600 {
+            retries += 1;
+            seconds += retry_delay(retries);
+        }
+        assert_eq!(retries, 9);
     }
 
     #[test]

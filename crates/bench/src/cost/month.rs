@@ -13,6 +13,13 @@ const MEMBERS: [f64; 3] = [1000.0, 10_000.0, 100_000.0];
 const MINUTES: f64 = 43_200.0;
 const RUNS: f64 = MINUTES / 5.0;
 const SECONDS: f64 = MINUTES * 60.0;
+const MONTH_DAYS: f64 = 30.0;
+/// Assumed: the use of the busiest day in days of the mean.
+const BUSIEST_DAY: f64 = 2.0;
+/// Memory of a counted activity in bytes, with its boards: `make memory`. Visits of a day share a record.
+const STORED: f64 = 138.0;
+/// Days for which a record is kept.
+const RECORD_DAYS: f64 = 400.0;
 /// Instants in a month at which a period ends or settles.
 const ENDS: f64 = 60.0;
 
@@ -36,6 +43,8 @@ struct Month {
     /// Seconds in which an object is awake.
     object_seconds: f64,
     sent: Sent,
+    /// Bytes that the store keeps of the month.
+    stored: f64,
 }
 
 /// Returns the share of some intervals in which at least one of these events occurs, if they are
@@ -55,6 +64,7 @@ impl Month {
             requests: MINUTES + RUNS,
             object_seconds: 0.0,
             sent: Sent::default(),
+            stored: likes * STORED,
         };
         for (operation, times) in [
             ("like", likes),
@@ -117,7 +127,13 @@ impl Month {
             false => "beyond".to_owned(),
         };
         let pay = commands / 100_000.0 * UPSTASH_PAY_AS_YOU_GO;
-        [free, format!("{pay:.2}"), format!("{UPSTASH_FIXED:.0}")]
+        let (price, bytes) = UPSTASH_FIXED;
+        let months = bytes / self.stored;
+        let fixed = match months * MONTH_DAYS < RECORD_DAYS {
+            true => format!("{price:.0}, full after {months:.0} months"),
+            false => format!("{price:.0}"),
+        };
+        [free, format!("{pay:.2}"), fixed]
     }
 
     fn workers(&self) -> [String; 2] {
@@ -130,7 +146,9 @@ impl Month {
             self.object_seconds * OBJECT_GB,
         ];
         let [free, paid] = WORKERS;
-        let fits = |(used, quota): (&f64, &Quota)| *used <= quota.included;
+        // A quota of the free plan is that of a day.
+        let busiest = BUSIEST_DAY / MONTH_DAYS;
+        let fits = |(used, quota): (&f64, &Quota)| used * busiest <= quota.included;
         let free = match used.iter().zip(&free).all(fits) {
             true => "0",
             false => "beyond",

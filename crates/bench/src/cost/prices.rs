@@ -15,20 +15,18 @@
 //!   <https://github.com/api-evangelist/cloudflare-d1> and
 //!   <https://github.com/api-evangelist/cloudflare-kv>
 
-/// A quota of a month, and the price of a million units beyond it.
+/// A quota, and the price of a million units beyond it.
 #[derive(Clone, Copy, Debug)]
 pub struct Quota {
-    /// Units that the plan includes.
+    /// Units that the plan includes: in a month, on the free plan in a day.
     pub included: f64,
     /// Dollars for a million more; `None` if the plan refuses more.
     pub million: Option<f64>,
 }
 
-const DAYS: f64 = 30.0;
-
 const fn free(daily: f64) -> Quota {
     Quota {
-        included: daily * DAYS,
+        included: daily,
         million: None,
     }
 }
@@ -44,8 +42,8 @@ const fn paid(included: f64, million: f64) -> Quota {
 pub const UPSTASH_FREE: f64 = 500_000.0;
 /// Dollars for 100,000 commands of Upstash's pay-as-you-go plan.
 pub const UPSTASH_PAY_AS_YOU_GO: f64 = 0.2;
-/// Dollars a month of Upstash's smallest fixed plan, 250 MB, which lists no quota of commands.
-pub const UPSTASH_FIXED: f64 = 10.0;
+/// Dollars a month of Upstash's smallest fixed plan, which lists no quota of commands, and the bytes that it holds.
+pub const UPSTASH_FIXED: (f64, f64) = (10.0, 250e6);
 
 /// Dollars a month of the paid plan of Workers.
 pub const WORKERS_PAID: f64 = 5.0;
