@@ -26,7 +26,7 @@ let isResetDue = false
 const MAX_AGE = 120_000
 
 // Requests whose clients have gone are finished too, as long as the store takes. Without a bound, clients that send arrays
-// and go away fill the memory, of which the wasm takes about 10 bytes for a character of a body.
+// and go away fill the memory: the wasm takes several times the size of a body.
 const MAX_WORK = 2 * 1024 * 1024 // characters of the pending requests
 const MAX_WAIT = 5000 // milliseconds
 const POLL = 20 // milliseconds

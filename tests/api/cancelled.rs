@@ -139,7 +139,7 @@ async fn aborted_requests_leave_no_memory() {
 }
 
 /// Clients that send arrays and go away while the store takes its time do not fill the memory with their work: beyond a
-/// bound it is not begun. Without that, the arrays of 600 requests took 1 GB.
+/// bound it is not begun.
 #[tokio::test]
 async fn aborted_arrays_have_a_bound() {
     let aborts = std::env::var("ABORTS").map_or(600, |text| text.parse().expect("a number"));
