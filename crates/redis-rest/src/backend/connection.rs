@@ -14,10 +14,12 @@ use tokio::{
 };
 
 use super::{
-    multiplexer::Multiplexer, reply_budget::ReplyBudget, restriction::Restriction, script_kill,
-    transport,
+    login::{authenticated, send},
+    multiplexer::Multiplexer,
+    restriction::Restriction,
+    script_kill,
 };
-use crate::error::{GatewayError, error_line};
+use crate::error::error_line;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const FIRST_DELAY: Duration = Duration::from_millis(50);
@@ -28,7 +30,7 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const PROTOCOL_VERSION: u8 = 2;
 
 #[derive(Clone)]
-pub(super) enum State {
+enum State {
     Connecting,
     Up {
         connection: Multiplexer,
@@ -177,42 +179,6 @@ async fn connect(server: &Server) -> Result<Connected, String> {
         driver,
         rejects_shebang: is_before_redis_7(&hello),
     })
-}
-
-/// Connects with the credentials of `REDIS_URL`.
-pub(super) async fn authenticated(
-    info: &ConnectionInfo,
-    overdue_script: Arc<Notify>,
-) -> Result<(Multiplexer, JoinHandle<()>), String> {
-    let transport = transport::open(info.addr()).await;
-    let transport = transport.map_err(|error| error.to_string())?;
-    let (connection, driver) = Multiplexer::start(transport, overdue_script);
-    let settings = info.redis_settings();
-    if let Some(password) = settings.password() {
-        let mut auth = Pipeline::new();
-        auth.add_command(cmd("AUTH"))
-            .arg(settings.username())
-            .arg(password);
-        for reply in send(&connection, &auth).await? {
-            if let Value::ServerError(error) = reply {
-                return Err(error_line(&error));
-            }
-        }
-    }
-    Ok((connection, driver))
-}
-
-/// Sends commands of the gateway itself. Fails if the connection is lost.
-pub(super) async fn send(
-    connection: &Multiplexer,
-    pipeline: &Pipeline,
-) -> Result<Vec<Value>, String> {
-    let replies = connection.send(pipeline, ReplyBudget::unlimited(), Duration::MAX);
-    let replies = replies
-        .await
-        .map_err(|_lost| "the connection was closed".to_owned())?;
-    let values: Result<Vec<Value>, GatewayError> = replies.into_iter().collect();
-    values.map_err(|error| error.message().into_owned())
 }
 
 /// Returns whether the reply to HELLO is that of a Redis before 7.0, which rejects shebang lines.

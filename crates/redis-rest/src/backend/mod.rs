@@ -7,6 +7,7 @@ mod cluster;
 mod connection;
 mod decoder;
 mod endpoint;
+mod login;
 mod message_stream;
 mod multiplexer;
 mod node;

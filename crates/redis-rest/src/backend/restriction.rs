@@ -11,7 +11,7 @@ use std::{
 
 use redis::{Cmd, ConnectionInfo, Pipeline, Value, cmd};
 
-use super::{connection::send, multiplexer::Multiplexer};
+use super::{login::send, multiplexer::Multiplexer};
 use crate::{error::error_line, policy::Policy, script::sha1_hex};
 
 /// Commands that scripts can call, and that the gateway does not make available. Only commands without

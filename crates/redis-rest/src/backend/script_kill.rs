@@ -11,7 +11,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::connection::{State, authenticated, send};
+use super::login::{authenticated, send};
 use crate::error::error_line;
 
 /// Pause between two attempts, in which Redis stops the script. A pipeline may run another one.
@@ -26,11 +26,11 @@ enum Script {
     Running(String),
 }
 
-/// Kills the running script whenever `overdue` is notified, until the connection is dropped.
-pub(super) async fn kill_overdue(
+/// Kills the running script whenever `overdue` is notified, until the sender of `state` is dropped.
+pub(super) async fn kill_overdue<T>(
     info: ConnectionInfo,
     overdue: Arc<Notify>,
-    mut state: watch::Receiver<State>,
+    mut state: watch::Receiver<T>,
 ) {
     let address = info.addr();
     let mut is_reported = false;
@@ -59,7 +59,7 @@ pub(super) async fn kill_overdue(
 }
 
 /// Waits until the sender of the state is dropped.
-async fn dropped(state: &mut watch::Receiver<State>) {
+async fn dropped<T>(state: &mut watch::Receiver<T>) {
     while state.changed().await.is_ok() {}
 }
 
