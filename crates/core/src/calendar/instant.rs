@@ -10,11 +10,14 @@ pub struct Instant(pub i64);
 /// 0001-01-02T00:00:00Z: no time zone's local year is below 1 from here on.
 const EARLIEST: Instant = Instant(-62_135_510_400_000);
 
+/// 9999-12-31T23:59:59.999Z: later years have five digits, which no parser of RFC 3339 reads.
+const LATEST: Instant = Instant(253_402_300_799_999);
+
 impl Instant {
     /// Parses an RFC 3339 date-time with `Z` or a numeric offset.
     ///
     /// Truncates the fraction to milliseconds. A leap second becomes the following second. Returns
-    /// `None` before 0001-01-02 UTC: in some time zones that is a year below 1.
+    /// `None` before 0001-01-02 UTC, which is a year below 1 in some time zones, and from the year 10000 UTC on.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (day, time) = text.split_at_checked(10)?;
@@ -28,7 +31,13 @@ impl Instant {
         }
         let seconds = i64::from(hour * 3600 + minute * 60 + second) - offset_seconds(zone)?;
         let at = Self(date.local_millis() + seconds * 1000 + i64::from(fraction));
-        (at >= EARLIEST).then_some(at)
+        at.is_readable().then_some(at)
+    }
+
+    /// Returns whether [`Self::parse`] reads the text of this instant.
+    #[must_use]
+    pub fn is_readable(self) -> bool {
+        (EARLIEST..=LATEST).contains(&self)
     }
 }
 

@@ -21,6 +21,9 @@ const FIELDS: [&str; 7] = ["title", "from", "to", "url", "actions", "groups", "p
 const INSTANT: &str =
     "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
 
+const LATE: &str =
+    "must be so early that the event is final, SETTLE_MINUTES later, before the year 10000";
+
 impl Event {
     /// Parses a request body; the id comes from the path.
     ///
@@ -39,7 +42,7 @@ impl Event {
         let title = title.and_then(|title| title.ok_or_else(|| "is required".to_owned()));
         let title = errors.check("/title", title);
         let from = errors.check("/from", read_instant(fields, "from"));
-        let to = read_instant(fields, "to").and_then(|to| check_end(from, to));
+        let to = read_instant(fields, "to").and_then(|to| check_end(from, to, config));
         let to = errors.check("/to", to);
         let url = errors.check("/url", optional(fields, "url", check_link));
         let actions = errors.check("/actions", read_actions(fields.get("actions"), config));
@@ -84,8 +87,10 @@ fn read_instant(fields: &Map<String, Value>, name: &str) -> Result<Instant, Stri
         .ok_or_else(|| INSTANT.to_owned())
 }
 
-fn check_end(from: Option<Instant>, to: Instant) -> Result<Instant, String> {
+/// Checks that an end follows the start, and that the event is final at an instant that can be stored.
+fn check_end(from: Option<Instant>, to: Instant, config: &Config) -> Result<Instant, String> {
     match from {
+        _ if !Instant(to.0 + config.settling).is_readable() => Err(LATE.to_owned()),
         Some(from) if to <= from => Err("must be after from".to_owned()),
         Some(from) if to.0 - from.0 > MAX_DAYS * Date::MILLIS => {
             Err(format!("must be at most {MAX_DAYS} days after from"))
@@ -131,6 +136,22 @@ fn read_actions(
 mod tests {
     use super::*;
     use crate::event::tests::config;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Near the last instant that RFC 3339 can express, an event is read back or refused.
+        #[test]
+        fn stored_event_is_read_back(hours in -24i64..24, length in 1i64..9000, minutes in 0i64..43_201) {
+            let config = Config { settling: minutes * 60_000, ..config() };
+            let to = Instant(253_402_300_800_000 + hours * 3_600_000 - config.settling);
+            let from = Instant(to.0 - length * 3_600_000);
+            let body = json!({"title": "t", "from": from.to_string(), "to": to.to_string()});
+            match Event::parse("e", &body, &config) {
+                Ok(event) => prop_assert_eq!(Event::from_stored("e", &event.stored()), Some(event)),
+                Err(_) => prop_assert!(hours >= 0 || length > MAX_DAYS * 24, "{body}"),
+            }
+        }
+    }
 
     fn complete() -> Value {
         json!({
@@ -174,6 +195,8 @@ mod tests {
             ("from", json!("2026-11-20T08:00:00"), INSTANT),
             ("to", json!(null), INSTANT),
             ("to", json!("2026-11-20T00:00:00Z"), "must be after from"),
+            ("to", json!("9999-12-31T21:00:00Z"), LATE),
+            ("to", json!("9999-12-31T23:59:59-00:01"), INSTANT),
             (
                 "to",
                 json!("2027-11-21T00:00:00.001Z"),
