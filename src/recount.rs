@@ -159,6 +159,7 @@ impl Run<'_> {
             let batch = Batch {
                 entries,
                 is_pending: false,
+                ended: 0,
             };
             let ids = journal::write(self.journal, self.deployment, shard, &batch).await?;
             // The outbox has been drained meanwhile: the journal has the entries.

@@ -15,9 +15,9 @@ use std::ops::Range;
 /// The most batches of a run of cron, on all shards: 100,000 entries, by 202 requests.
 const MAX_CRON_BATCHES: u32 = 100;
 
-/// The cost of a batch: the request that begins a drain, a request that reads it, a query that writes it, two that sum it up and one that
+/// The cost of a batch: a request that reads it, a query that writes it, two that sum it up and one that
 /// empties the rows of erased users, and a request that removes the last batch of the shard.
-const BATCH_COST: Cost = Cost::new(4, 4);
+const BATCH_COST: Cost = Cost::new(3, 4);
 
 /// The further cost of a batch with webhooks: a request that reads points, and three queries.
 const WEBHOOKS_COST: Cost = Cost::new(1, 3);
@@ -35,7 +35,7 @@ const LONG: u64 = 100;
 const LENGTHS: [usize; 4] = [BATCH, BATCH / 4, BATCH / 16, BATCH / 64];
 
 /// Returns the most batches of a run of cron. 20 batches of one shard take 41 of 50 requests, and the
-/// lengths of the outboxes and the begin two more. Webhooks about levels take one more for each batch.
+/// lengths of the outboxes one more. Webhooks about levels take one more for each batch.
 #[must_use]
 pub fn cron_batches(config: &Config) -> u32 {
     (config.cron_budget * 4 / 5 / batch_requests(config)).min(MAX_CRON_BATCHES)
@@ -137,23 +137,15 @@ impl Drain<'_> {
         };
         let may_continue = || self.budget.is_none_or(|budget| budget.allows(cost));
         let (mut kept, mut end) = (0, false);
-        if self.is_long && *batches > 0 && may_continue() {
-            let ended = outbox::begin(self.deployment, self.shard)
-                .await?
-                .saturating_sub(1);
-            let index = LENGTHS.len().saturating_sub(1).min(ended as usize);
-            length = LENGTHS.get(index).copied().unwrap_or(BATCH);
-        }
-        let began = self.is_long;
         while !end && *batches > 0 && may_continue() {
             *batches -= 1;
             let drained = Drained {
                 ids: &ids,
                 late,
-                began,
+                is_long: self.is_long,
             };
             let next = outbox::advance(self.deployment, self.shard, drained, length).await;
-            let batch = match next {
+            let mut batch = match next {
                 Ok(batch) => batch,
                 Err(Error::StoreUnavailable(_)) if length >= MIN_ENTRIES => {
                     length /= 2;
@@ -161,6 +153,11 @@ impl Drain<'_> {
                 }
                 Err(error) => return Err(error),
             };
+            if batch.ended > 0 {
+                let index = LENGTHS.len().saturating_sub(1).min(batch.ended as usize);
+                length = LENGTHS.get(index).copied().unwrap_or(BATCH).min(length);
+                batch.entries.truncate(length);
+            }
             let entries = &batch.entries;
             if entries.len() <= kept {
                 return Ok(true);
@@ -175,7 +172,7 @@ impl Drain<'_> {
             let drained = Drained {
                 ids: &ids,
                 late,
-                began,
+                is_long: self.is_long,
             };
             outbox::remove(self.deployment, self.shard, drained).await?;
         }

@@ -56,8 +56,9 @@ pub struct Drained<'a> {
     pub ids: &'a [String],
     /// Whether one of them changed a board that the archive may have already.
     pub late: bool,
-    /// Whether the drain was recorded by [`begin`].
-    pub began: bool,
+    /// Whether the outbox was long when the drain began: then the store counts the drains that end before they remove a
+    /// batch.
+    pub is_long: bool,
 }
 
 /// The next entries of an outbox.
@@ -67,6 +68,9 @@ pub struct Batch {
     pub entries: Vec<OutboxEntry>,
     /// Whether a change of visibility or an erasure is pending on the shard.
     pub is_pending: bool,
+    /// In the first batch of a long outbox, the drains before this one that ended since one removed a batch: the platform
+    /// may end a run between the journal and the removal. Else 0.
+    pub ended: u64,
 }
 
 /// Returns each shard and the number of entries of its outbox. Also works during a rebuild. Without
@@ -102,25 +106,6 @@ pub async fn lengths(
     Ok(lengths)
 }
 
-/// Records that the drain of a long outbox begins, and returns how many began since one removed a batch: the platform may
-/// end a run between the journal and the removal. Also works during a rebuild.
-///
-/// # Errors
-///
-/// As [`Deployment::run_script`].
-pub async fn begin(deployment: &Deployment, shard: u32) -> Result<u64, Error> {
-    let drains = Command::new("HINCRBY").arg(&deployment.keys(shard).progress());
-    let drained = Drained::default();
-    let replies = run(
-        deployment,
-        shard,
-        drained,
-        Some(drains.arg(DRAINS).arg("1")),
-    )
-    .await?;
-    Ok(replies.last().unwrap_or(&Reply::Nil).unsigned()?)
-}
-
 /// Removes entries that are in the journal, and reads up to `length` of the next ones. Also works
 /// during a rebuild.
 ///
@@ -139,8 +124,18 @@ pub async fn advance(
     let replies = run(deployment, shard, drained, Some(read)).await?;
     let first = replies.first().unwrap_or(&Reply::Nil);
     let entries = replies.last().unwrap_or(&Reply::Nil).list()?;
+    let begun = match begins(drained) {
+        true => replies
+            .iter()
+            .rev()
+            .nth(1)
+            .unwrap_or(&Reply::Nil)
+            .unsigned()?,
+        false => 0,
+    };
     Ok(Batch {
         is_pending: fingerprint::has_pending_changes(first),
+        ended: begun.saturating_sub(1),
         entries: entries
             .iter()
             .map(OutboxEntry::decode)
@@ -161,6 +156,11 @@ pub async fn remove(
     run(deployment, shard, drained, None).await.map(|_| ())
 }
 
+/// Returns whether this is the first request of the drain of a long outbox.
+fn begins(drained: Drained<'_>) -> bool {
+    drained.is_long && drained.ids.is_empty()
+}
+
 /// Removes entries, runs another command and returns the fingerprint and the other replies.
 async fn run(
     deployment: &Deployment,
@@ -177,9 +177,12 @@ async fn run(
     }
     if !drained.ids.is_empty() {
         commands.push(Command::new("XDEL").arg(&keys.outbox()).args(drained.ids));
-        if drained.began {
+        if drained.is_long {
             commands.push(Command::new("HDEL").arg(&keys.progress()).arg(DRAINS));
         }
+    } else if begins(drained) {
+        let count = Command::new("HINCRBY").arg(&keys.progress());
+        commands.push(count.arg(DRAINS).arg("1"));
     }
     commands.extend(last);
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;
