@@ -55,7 +55,7 @@ it('run of tests lists the skipped ones', (t) => {
 })
 
 it('make help lists the targets in groups', () => {
-  const { stdout } = spawnSync('make', ['help'], { cwd: ROOT, encoding: 'utf8' })
+  const { stdout } = spawnSync('make', ['--no-print-directory', 'help'], { cwd: ROOT, encoding: 'utf8' })
   const groups = stdout.split('\n\n').map((group) => group.split('\n')[0])
   assert.deepEqual(groups, ['Set up', 'Run and deploy', 'Checks', 'Tests', 'More tests', 'Measurements'])
 })
