@@ -18,11 +18,12 @@ type Same<One, Other> = [Accepts<One, Other>, Accepts<Other, One>] extends [true
 
 // The service accepts the client's requests.
 export type RequestBody = Assert<Accepts<Schemas['Activity'], Activity>>
-// The client declares the service's responses, with the same fields and values.
+// The client declares the service's responses, with the same fields and values. It sends no undo without `user`, whose
+// outcomes name the member.
 export type ResponseBody = Assert<Accepts<Omit<Outcome, 'error'>, Schemas['Outcome']>>
 export type Outcomes = Assert<Same<Outcome['outcome'], Schemas['Outcome']['outcome']>>
 export type Reasons = Assert<Same<Outcome['reason'], Schemas['Outcome']['reason']>>
-export type Fields = Assert<Same<keyof Omit<Outcome, 'error'>, keyof Schemas['Outcome']>>
+export type Fields = Assert<Same<keyof Omit<Outcome, 'error'>, keyof Omit<Schemas['Outcome'], 'user'>>>
 export type BoardStandings = Assert<Same<BoardStanding, Schemas['BoardStanding']>>
 export type PeriodNames = Assert<Same<PeriodName, keyof NonNullable<Schemas['Outcome']['standings']>>>
 export type Problems = Assert<Accepts<Problem, Schemas['Problem']>>
