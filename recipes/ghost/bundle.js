@@ -366,7 +366,7 @@ async function undoForAll(client, { user, ...activity }, options) {
       isComplete = !page.more || !page.results.some(({ error }) => !error);
     }
   } catch (error) {
-    const needsUser = error instanceof ApiError && error.problem.errors?.some(({ pointer }) => pointer === "/user");
+    const needsUser = error instanceof ApiError && error.problem.type === "/problems/not-undoable";
     if (!needsUser || user === void 0) throw error;
   }
   return results.length || user === void 0 ? results : count(client, [{ ...body, user }], options);

@@ -89,7 +89,7 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidRequest`] without a journal, [`Error::StoreUnavailable`] if the store or the journal fails, or if
+/// [`Error::NotUndoable`] without a journal, [`Error::StoreUnavailable`] if the store or the journal fails, or if
 /// the journal is far behind.
 async fn undo_of_members(
     context: RequestContext<'_>,
@@ -108,8 +108,8 @@ async fn undo_of_members(
     // Everything but the user is the same in each undo.
     let (undo, _) = read_of("-")?;
     let Some(journal) = &context.app.bindings.journal else {
-        let detail = "must be there: this deployment keeps no journal (JOURNAL is not bound) that names the members";
-        return Err(Error::field("/user", detail));
+        let detail = "needs a user: this deployment keeps no journal (JOURNAL is not bound) that names the members";
+        return Err(Error::NotUndoable(detail.to_owned()));
     };
     let (deployment, shards) = (context.deployment, 0..context.deployment.config.shards);
     if !outbox::drain(deployment, journal, shards, REQUEST_BATCHES).await? {

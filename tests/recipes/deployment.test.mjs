@@ -35,7 +35,7 @@ for (const [name, env, detail] of [
 const UNDO = { action: 'comment', target: 'discourse:post:5' }
 const undone = (user) => ({ user, outcome: 'undone', points: -3 })
 const refused = (status, slug) => ({ type: `/problems/${slug}`, title: 'Injected', status })
-const NO_JOURNAL = { ...refused(400, 'invalid-request'), errors: [{ pointer: '/user', detail: 'must be there' }] }
+const NO_JOURNAL = refused(422, 'not-undoable')
 
 /** Sends an undo for all members to a deployment with these responses. Returns the results and the bodies of the requests. */
 async function sendUndo(responses, user = '31') {
@@ -87,7 +87,7 @@ it('undo without a journal names the user', async () => {
   const { results, bodies } = await sendUndo([NO_JOURNAL, { results: [undone('31')] }])
   assert.deepEqual(bodies, [{ ...UNDO, undo: true }, [{ ...UNDO, undo: true, user: '31' }]])
   assert.deepEqual(results, [undone('31')])
-  await assert.rejects(sendUndo([NO_JOURNAL], ''), { status: 400 })
+  await assert.rejects(sendUndo([NO_JOURNAL], ''), { status: 422 })
 })
 
 it('journal that lags answers 503', async () => {

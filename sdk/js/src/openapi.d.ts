@@ -2620,7 +2620,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unknown-action`, `not-undoable` or `score-overflow`: the request is valid, but the rules do not allow it. */
+        /** @description `unknown-action`, `not-undoable` or `score-overflow`: the request is valid, but the rules do not allow it, or an undo without `user` needs the journal that the deployment lacks. */
         Unprocessable: {
             headers: {
                 [name: string]: unknown;

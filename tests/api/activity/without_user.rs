@@ -5,7 +5,7 @@ use test_support::{Value, json};
 use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::clock::ago;
-use crate::problem::{assert_problem, field_error, not_undoable};
+use crate::problem::{Problem, assert_problem, field_error, not_undoable};
 use crate::token::sign::{SECRET, claims_with, hs256};
 
 fn start() -> MiniflareApp {
@@ -153,8 +153,8 @@ async fn undo_without_user_is_refused() {
 #[tokio::test]
 async fn undo_without_user_needs_journal() {
     let app = TestApp::start();
-    let detail = "must be there: this deployment keeps no journal (JOURNAL is not bound) that names the members";
-    let problem = field_error("user", detail);
+    let detail = "needs a user: this deployment keeps no journal (JOURNAL is not bound) that names the members";
+    let problem = Problem::with_error("not-undoable", "undo", detail);
     let response = app.send_activity(undo_all("like", "p")).await;
-    response.assert(400, problem.body());
+    response.assert(422, problem.body());
 }
