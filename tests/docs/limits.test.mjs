@@ -9,6 +9,8 @@ const DOCUMENT = 'docs/limits.md'
 /** Sections with numbers of others. */
 const PLATFORMS = ['Cloudflare', 'Upstash']
 
+const MEGABYTE = 1024 * 1024
+
 /**
  * Returns the value of a constant of Rust, Lua or JavaScript: a product, a shift, or the ends of a range.
  * @param {string} path
@@ -80,6 +82,13 @@ const LIMITS = {
   'neighbours on each side of a standing': () => openapi('around'),
   'users of a comparison': () => core('query', 'MAX_IDS'),
   'followed users of a comparison': () => constant('crates/store/src/scripts/follows.lua', 'MAX_FOLLOWS'),
+  'follows and records that a comparison reads': () => {
+    const [most, step, steps] = found(
+      'crates/store/src/scripts/follows.lua',
+      /local MAX_READ = (\d+)\nlocal STEP, MAX_STEPS = (\d+), (\d+)/,
+    )
+    return [most, step * steps]
+  },
   'winners, in boards': () => [...core('board/winners', 'MAX_LIMIT'), ...core('board/winners', 'DEFAULT_LIMIT')],
   'days of a history': () => core('history', 'DAYS'),
   'days of a history with an archive': () => core('history', 'ARCHIVED_DAYS'),
@@ -127,6 +136,12 @@ const LIMITS = {
   'delay between attempts of a message': () => constant('src/jobs/replay.rs', 'MAX_DELAY'),
   'attempts of a message': () => found('wrangler.toml', /^max_retries = (\d+)$/m).map((retries) => retries + 1),
   'rows of each board in a snapshot': () => variable('SNAPSHOT_MEMBERS'),
+  'bodies in work in an isolate': () => [constant('src/platform/bridge.js', 'MAX_WORK')[0] / MEGABYTE],
+  'boards that an isolate keeps': () => [
+    ...constant('src/platform/isolate_cache.js', 'MAX_ENTRIES'),
+    constant('src/platform/isolate_cache.js', 'MAX_BYTES')[0] / MEGABYTE,
+  ],
+  'times that a member hides from boards': () => constant('crates/store/src/moderation.rs', 'DAILY_OPT_OUTS'),
   'boards of groups in the snapshots': () => core('board/snapshot/mod', 'GROUP_BOARDS'),
   'subrequests and D1 queries of a run of cron': () => variable('CRON_BUDGET'),
   'entries of the outbox in one batch': () => constant('crates/store/src/outbox.rs', 'BATCH'),
