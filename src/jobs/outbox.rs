@@ -12,7 +12,7 @@ use activity_rank_store::deployment::Deployment;
 use activity_rank_store::outbox::{self, BATCH, Drained, OutboxEntry};
 use std::ops::Range;
 
-/// The most batches of a run of cron, on all shards: 100,000 entries, by 202 requests.
+/// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests.
 const MAX_CRON_BATCHES: u32 = 100;
 
 /// The cost of a batch: a request that reads it, a query that writes it, two that sum it up and one that
@@ -44,12 +44,6 @@ pub fn cron_batches(config: &Config) -> u32 {
 /// Returns the requests of each batch.
 fn batch_requests(config: &Config) -> u32 {
     2 + u32::from(reads_levels(config))
-}
-
-/// Returns the requests of a run of cron that moves the most batches of one shard.
-#[must_use]
-pub fn cron_cost(config: &Config) -> Cost {
-    Cost::new(batch_requests(config) * cron_batches(config) + 3, 0)
 }
 
 /// Returns the most entries that a run of cron moves.

@@ -256,12 +256,12 @@ async fn without_known(
     for (user, date) in &users {
         let keys = deployment.keys_of(user);
         commands.push(Command::new("HGET").arg(&keys.users()).arg(user));
-        let of_user = config.periods.last();
-        let of_user = of_user.map(|period| keys.board(*period, *date, None));
-        let of_author = config.content_periods.last();
-        let of_author =
-            of_author.map(|period| keys.received_board(BoardKind::Authors, *period, *date));
-        for board in [of_user, of_author] {
+        let user_board = config.periods.last();
+        let user_board = user_board.map(|period| keys.board(*period, *date, None));
+        let author_board = config.content_periods.last();
+        let author_board =
+            author_board.map(|period| keys.received_board(BoardKind::Authors, *period, *date));
+        for board in [user_board, author_board] {
             let board = board.unwrap_or_default();
             commands.push(Command::new("ZSCORE").arg(&board).arg(user));
         }
