@@ -67,6 +67,10 @@ fn responses_match_openapi_document() {
     // All periods, because the document allows each.
     let periods = "day,week,month,year,all";
     let worker = Worker::builder().var("CONTENT_PERIODS", periods);
+    // `on` too, because the document allows it for each action.
+    let actions = ["visit", "like", "bookmark", "follow", "publish"];
+    let rules = actions.map(|action| (action.to_owned(), json!({"on": true})));
+    let worker = worker.json("RULES", Value::Object(rules.into_iter().collect()));
     let worker = worker.json("PLAYGROUND", json!(true)).start();
     define_event(&worker);
     let file = target().join("schema.ndjson");
