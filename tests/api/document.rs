@@ -191,7 +191,8 @@ pub fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-fn fits(template: &str, path: &str) -> bool {
+/// Returns whether a path without a query belongs to a path of the document, such as `/v1/users/{user}`.
+pub fn fits(template: &str, path: &str) -> bool {
     let parts = || template.split('/').zip(path.split('/'));
     let same_length = template.split('/').count() == path.split('/').count();
     same_length && parts().all(|(template, part)| template.starts_with('{') || template == part)

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use test_support::{Answer, Forwarder, Method, Value, json};
+use test_support::{Answer, Forwarder, Method, Value, json, until};
 
 use crate::app::MiniflareApp;
-use crate::bodies::{like, undo, with};
+use crate::bodies::{activity, like, undo, with};
 use crate::client::Client;
+use crate::document::{document, fits};
 use crate::events::Event;
+use crate::live::board_reads;
 use crate::token::sign::{SECRET, claims, hs256};
 
 /// Reads that an address may send in a minute.
@@ -21,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 31] = [
+const READS: [&str; 32] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -53,6 +55,7 @@ const READS: [&str; 31] = [
     "/v1/events/cup/ranking/users?followed_by={}",
     "/v1/targets/by-{}",
     "/v1/targets/{}",
+    "/v1/targets/by-{}/moderation",
 ];
 
 /// Boards and lists of all members.
@@ -78,15 +81,44 @@ const LISTS: [&str; 19] = [
     "/v1/users/shown/card",
 ];
 
+/// Live boards.
+const STREAMS: [&str; 6] = [
+    "/v1/ranking/day/live",
+    "/v1/ranking/day/live?movement=true",
+    "/v1/ranking/all/live?group=eu",
+    "/v1/authors/day/live",
+    "/v1/content/day/live",
+    "/v1/events/cup/live",
+];
+
+/// Routes of operators, and routes whose responses have no members.
+const WITHOUT_MEMBERS: [&str; 13] = [
+    "/",
+    "/admin",
+    "/docs",
+    "/gallery",
+    "/healthz",
+    "/metrics",
+    "/openapi.json",
+    "/try",
+    "/v1/journal",
+    "/v1/moderation",
+    "/v1/stats",
+    "/v1/status",
+    "/v1/webhooks/deliveries",
+];
+
 /// Fills a deployment. All members but the unknown one have a profile, followers and points on every board.
 async fn start() -> (MiniflareApp, Forwarder) {
     let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {
-        let worker = worker.var("JWT_SECRET", SECRET).journal();
+        let worker = worker.var("JWT_SECRET", SECRET).journal().live();
         let worker = worker.var("CONTENT_PERIODS", "day,all");
         let worker = worker.var("ALLOWED_ORIGINS", "https://community.example");
         worker.limit("READ_LIMIT", u32::try_from(LIMIT).expect("a limit"))
     });
-    Event::new("cup").put(&app).await;
+    let event = Event::between("cup", 0, 3_600_000);
+    event.put(&app).await;
+    event.wait_for(&app, "running").await;
     for user in ["shown"].into_iter().chain(HIDDEN).chain([ERASED]) {
         let profile = json!({"name": format!("Name of {user}"), "public_activity": true});
         app.put_profile(user, profile).await;
@@ -236,8 +268,6 @@ async fn hidden_member_reads_like_an_unknown_one() {
 async fn writes_reveal_no_hidden_member() {
     let (app, forwarder) = start().await;
     let adjustment = json!({"id": "a", "points": 1, "reason": "A test"});
-    let activity =
-        |action: &str, target: &str| json!({"user": "reader", "action": action, "target": target});
     let of_member = json!({"user": "{}", "action": "like", "target": "q"});
     let writes = [
         (Method::PUT, "/v1/users/{}", json!({"name": "Eve"})),
@@ -259,13 +289,9 @@ async fn writes_reveal_no_hidden_member() {
         (
             Method::POST,
             "/v1/activity",
-            undo(activity("follow", "new-{}")),
+            undo(activity("reader", "follow", "new-{}")),
         ),
-        (
-            Method::POST,
-            "/v1/activity",
-            undo(activity("like", "new-{}")),
-        ),
+        (Method::POST, "/v1/activity", undo(like("reader", "new-{}"))),
         (Method::PUT, "/v1/targets/by-{}", json!({"author": "{}"})),
     ];
     for (method, path, body) in writes {
@@ -283,16 +309,85 @@ async fn lists_name_no_hidden_member() {
         let response = anonymous.send(Method::GET, path, "", &headers).await;
         response.assert_status(200);
         assert!(response.text.len() > 2, "{path}");
-        for member in HIDDEN.into_iter().chain([ERASED]) {
-            let named = response
-                .text
-                .replace(&format!("of-{member}"), "")
-                .replace(&format!("by-{member}"), "");
-            assert!(
-                !named.contains(member),
-                "{member} in {path}: {}",
-                response.text
-            );
-        }
+        assert_no_name(path, &response.text);
+    }
+}
+
+/// Activity of a hidden member changes no board and sends no event.
+#[tokio::test]
+async fn live_boards_omit_hidden_members() {
+    let (app, forwarder) = start().await;
+    let mut streams = Vec::new();
+    for path in STREAMS {
+        let address = new_address();
+        let headers = [("cf-connecting-ip", address.as_str())];
+        let mut stream = app.miniflare.api().stream(path, &headers).await;
+        let board = stream.event().await;
+        assert_no_name(path, &board.data);
+        let score = score_of_shown(&board);
+        assert!(score.is_number(), "{path}: {}", board.data);
+        streams.push((path, stream, score));
+    }
+    forwarder.reset();
+    let comment = |user: &str, target: &str| {
+        with(activity(user, "comment", target), json!({"groups": ["eu"]}))
+    };
+    for user in HIDDEN {
+        app.outcome(comment(user, "d"), "counted").await;
+    }
+    // The boards of the day, of the group and of the event.
+    until("reads of three boards", async || {
+        (board_reads(&forwarder).len() >= 3).then_some(())
+    })
+    .await;
+    let changes = json!([comment("shown", "d"), undo(like("reader", "of-shown"))]);
+    let changed = app.post("/v1/activity", &changes).await;
+    changed.assert_status(200);
+    for (path, mut stream, score) in streams {
+        // An event about the comments of hidden members would precede this one.
+        let board = stream.event().await;
+        assert_no_name(path, &board.data);
+        assert_ne!(score_of_shown(&board), score, "{path}: {}", board.data);
+    }
+}
+
+/// Returns the score of `shown`, or of its target, on a live board.
+fn score_of_shown(board: &test_support::Event) -> Value {
+    let board = board.json();
+    let entries = board["entries"].as_array().expect("entries");
+    let is_shown =
+        |entry: &&Value| entry["user"]["id"] == "shown" || entry["target"]["id"] == "of-shown";
+    entries
+        .iter()
+        .find(is_shown)
+        .map_or(Value::Null, |entry| entry["score"].clone())
+}
+
+#[test]
+fn tables_list_every_read() {
+    let listed = READS.into_iter().chain(LISTS).chain(STREAMS);
+    let listed: Vec<&str> = listed
+        .map(|path| path.split('?').next().unwrap_or(path))
+        .collect();
+    let reads = document()
+        .paths()
+        .filter(|(_, item)| item.get("get").is_some());
+    for (template, _) in reads {
+        let is_listed = listed.iter().any(|path| fits(template, path));
+        assert!(
+            is_listed != WITHOUT_MEMBERS.contains(&template),
+            "{template}"
+        );
+    }
+}
+
+/// Asserts that a text names no hidden or erased member, except in the ids of targets.
+#[track_caller]
+fn assert_no_name(path: &str, text: &str) {
+    for member in HIDDEN.into_iter().chain([ERASED]) {
+        let named = text
+            .replace(&format!("of-{member}"), "")
+            .replace(&format!("by-{member}"), "");
+        assert!(!named.contains(member), "{member} in {path}: {text}");
     }
 }

@@ -59,7 +59,7 @@ async fn assert_change(app: &TestApp, stream: &mut Stream, board: &str) {
 }
 
 /// Returns the requests that read a board.
-fn board_reads(forwarder: &Forwarder) -> Vec<Recorded> {
+pub fn board_reads(forwarder: &Forwarder) -> Vec<Recorded> {
     let mut requests = forwarder.requests();
     requests.retain(|request| {
         let commands = request.commands();
