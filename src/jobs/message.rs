@@ -124,8 +124,10 @@ pub fn parse(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use activity_rank_core::config::{Rules, Vars};
+    use activity_rank_core::caller::Caller;
+    use activity_rank_core::config::{Rules, Scopes, Vars};
     use activity_rank_core::score::Layout;
+    use proptest::prelude::*;
     use serde_json::{Map, json};
 
     const NOW: Instant = Instant(1_795_132_800_000);
@@ -185,6 +187,37 @@ mod tests {
                 ..activity
             });
             assert_eq!(read_back(&write(&all.iter().collect::<Vec<_>>())), all);
+        }
+    }
+
+    proptest! {
+        /// A request that the API accepts does not spoil the message of its activity.
+        #[test]
+        fn queued_activity_is_read_back(
+            user in "[A-Za-z0-9_.:@|-]{1,64}",
+            action in prop::sample::select(&["visit", "like", "comment", "publish"][..]),
+            target in "(/[a-z./%\\u{301}字?#]{0,180}|.{1,20})",
+            undo: bool,
+            at in -62_135_510_400_000i64..=NOW.0 + CLOCK_TOLERANCE,
+            groups in prop::collection::vec("[A-Za-z0-9_.:@|-]{1,64}", 0..5),
+            on in prop::option::of(".{1,20}"),
+            author in prop::option::of("[a-z.]{1,9}"),
+        ) {
+            let rules = rules(json!({"like": {"on": true}, "comment": {"on": true}}));
+            let mut body = json!({
+                "user": user, "action": action, "target": target, "undo": undo, "at": Instant(at).to_string(), "groups": groups,
+            });
+            for (field, text) in [("on", on), ("author", author)] {
+                if let Some(text) = text {
+                    body[field] = json!(text);
+                }
+            }
+            if let Ok((activity, _)) = reader(&rules).read(&body, &Caller::Service(Scopes::ALL)) {
+                let texts = write(&[&activity]);
+                let read = parse(&texts[0], reader(&rules)).unwrap();
+                let read: Vec<Activity> = read.into_iter().map(|item| item.unwrap().0).collect();
+                prop_assert_eq!(read, [Activity { queued: true, ..activity }]);
+            }
         }
     }
 

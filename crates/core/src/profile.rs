@@ -241,6 +241,27 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn stored_profile_is_read_back(
+            name in prop::option::of(".{0,82}"),
+            avatar in prop::option::of("https://.{1,20}"),
+            url in prop::option::of("https://[a-z@/.,'?#%\u{a0}-\u{24f}]{1,20}"),
+            public_activity: bool,
+        ) {
+            let mut body = json!({"public_activity": public_activity});
+            for (field, text) in [("name", name), ("avatar", avatar), ("url", url)] {
+                if let Some(text) = text {
+                    body[field] = json!(text);
+                }
+            }
+            if let Ok(NamedProfile { profile, .. }) = Profile::parse("42", &body) {
+                let json = serde_json::to_string(&profile).unwrap();
+                prop_assert_eq!(Profile::from_json(&json), Some(profile));
+            }
+        }
+    }
+
     #[test]
     fn invalid_profile_is_rejected() {
         for text in [

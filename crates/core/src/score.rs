@@ -153,6 +153,20 @@ mod tests {
             prop_assert_eq!((layout.points(score), layout.order(score)), (points, order));
         }
 
+        /// Rules, levels, adjustments and events are shown, stored and journaled as points.
+        #[test]
+        fn serialized_points_parse_back(
+            (layout, [steps, _], _) in scores(),
+            decimals in Layout::DECIMALS,
+            negative: bool,
+        ) {
+            let layout = Layout { decimals, ..layout };
+            let steps = if negative { -(steps as i64) } else { steps as i64 };
+            let json = serde_json::to_string(&Points { steps, decimals }).unwrap();
+            let points = crate::json::read(json.as_bytes()).unwrap().as_f64().unwrap();
+            prop_assert_eq!(layout.steps(points), Some(steps as f64), "{}", json);
+        }
+
         #[test]
         fn scores_and_increments_are_exact_floats((layout, points, orders) in scores()) {
             let score = layout.pack(points[0], orders[0]).unwrap().0;

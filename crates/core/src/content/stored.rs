@@ -83,7 +83,9 @@ pub fn member_of_stub(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::NamedTarget;
     use proptest::prelude::*;
+    use serde_json::json;
 
     proptest! {
         #[test]
@@ -92,6 +94,30 @@ mod tests {
             prop_assert_eq!(id_of_member(&first), &one);
             prop_assert_ne!(&first, "#");
             prop_assert_eq!(first.cmp(&second), one.cmp(&other));
+        }
+
+        /// The registration of `users.lua`: number, instant, authorship, author and JSON.
+        #[test]
+        fn stored_target_is_read_back(
+            author in prop::option::of("[A-Za-z0-9_.:@|-]{1,64}"),
+            title in prop::option::of("[;,]?.{0,202}"),
+            url in prop::option::of("https://.{1,20}"),
+            registered: i64,
+        ) {
+            let mut body = json!({});
+            for (field, text) in [("author", author), ("title", title), ("image", url.clone()), ("url", url)] {
+                if let Some(text) = text {
+                    body[field] = json!(text);
+                }
+            }
+            if let Ok(NamedTarget { author, target, .. }) = NamedTarget::parse("post-7", &body) {
+                let json = serde_json::to_string(&target).unwrap();
+                let text = format!("3.17;{registered};1;{};{json}", author.as_deref().unwrap_or_default());
+                prop_assert_eq!(StoredTarget::json_and_author(&text), Some((&*json, author.as_deref().unwrap_or_default())));
+                let number = "3.17".to_owned();
+                let expected = StoredTarget { number, registered, authorship: 1, author, target };
+                prop_assert_eq!(StoredTarget::parse(&text), Some(expected));
+            }
         }
     }
 

@@ -135,6 +135,7 @@ fn read_actions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Definitions;
     use crate::event::tests::config;
     use proptest::prelude::*;
 
@@ -150,6 +151,54 @@ mod tests {
                 Ok(event) => prop_assert_eq!(Event::from_stored("e", &event.stored()), Some(event)),
                 Err(_) => prop_assert!(hours >= 0 || length > MAX_DAYS * 24, "{body}"),
             }
+        }
+
+        /// The definition, and its line for the counting script.
+        #[test]
+        fn every_field_of_stored_event_is_read_back(
+            id in "[A-Za-z0-9_.:@|-]{1,64}",
+            title in "[ -~\u{a0}-\u{24ff}]{1,30}",
+            url in prop::option::of("https://.{1,20}"),
+            points in prop::option::of([-1.0f64..1e7, 0.0..10.0]),
+            rounded: bool,
+            groups in prop::collection::vec("[A-Za-z0-9_.:@|-]{1,3}", 0..5),
+            ranks in prop::collection::vec((0u32..300, 0u32..300), 0..4),
+        ) {
+            let config = config();
+            let mut body = json!({
+                "title": title, "from": "2026-11-20T00:00:00Z", "to": "2026-11-22T00:00:00Z", "groups": groups,
+                "prizes": [],
+            });
+            if let Some(url) = url {
+                body["url"] = json!(url);
+            }
+            if let Some([like, comment]) = points {
+                let step = |points: f64| if rounded { (points * 10.0).round() / 10.0 } else { points };
+                body["actions"] = json!({"like": step(like), "comment": step(comment)});
+            }
+            let mut rank = 0;
+            for (skipped, length) in ranks {
+                let (first, last) = (rank + skipped, rank + skipped + length);
+                let ranks = if length == 0 { first.to_string() } else { format!("{first}-{last}") };
+                body["prizes"].as_array_mut().unwrap().push(json!({"ranks": ranks, "title": title}));
+                rank = last + 1;
+            }
+            let Ok(event) = Event::parse(&id, &body, &config) else {
+                return Ok(());
+            };
+            prop_assert_eq!(Event::from_stored(&id, &event.stored()), Some(event.clone()));
+            let definitions = Definitions::default().changed(&id, Some(&event), &config, Instant(1_795_132_800_000));
+            let counted = definitions.event(&id).unwrap();
+            prop_assert_eq!((counted.from, counted.to, counted.final_at), (event.from, event.to, event.final_at));
+            let [_, _, actions, counted_groups] = counted.counts();
+            let listed = if groups.is_empty() { "-".to_owned() } else { groups.join(",") };
+            prop_assert_eq!(counted_groups, listed);
+            let steps = actions.split(',').filter_map(|part| part.split_once('='));
+            for (action, steps) in steps {
+                let points = event.fields["actions"][action].as_f64().unwrap();
+                prop_assert_eq!(config.layout.steps(points), steps.parse().ok());
+            }
+            prop_assert_eq!(actions == "-", body.get("actions").is_none());
         }
     }
 

@@ -76,6 +76,15 @@ fn number(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_entry_id_parses_back(millis in 1u64.., sequence: u64, shard in 0u32..64) {
+            let id = EntryId::of(shard, &format!("{millis}-{sequence}")).unwrap();
+            prop_assert_eq!(EntryId::parse(&id.to_string()), Some(id));
+        }
+    }
 
     #[test]
     fn formatted_entry_id_parses_back() {
