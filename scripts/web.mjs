@@ -11,7 +11,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const WEB = join(ROOT, 'web')
@@ -49,6 +49,19 @@ const elementTexts = {
   },
 }
 
+/** Minifies the styles of the elements, which are texts of modules. */
+const elementStyles = {
+  name: 'element-styles',
+  /** @param {import('esbuild').PluginBuild} bundle */
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/web\/elements\/[a-z-]*style\.js$/ }, async ({ path }) => {
+      const [before, css, after] = readFileSync(path, 'utf8').split('`')
+      const { code } = await transform(css, { loader: 'css', minify: true })
+      return { contents: `${before}${JSON.stringify(code)}${after}` }
+    })
+  },
+}
+
 /**
  * Bundles an embedded element. Returns its code and its source map.
  * @param {string} file below web/elements
@@ -63,7 +76,7 @@ export async function bundleElement(file) {
     target: 'es2022',
     sourcemap: 'external',
     write: false,
-    plugins: [elementTexts],
+    plugins: [elementTexts, elementStyles],
   })
   const text = (/** @type {string} */ end) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? ''
   return { code: text('.js'), map: text('.map') }

@@ -65,6 +65,37 @@ describe('embedded elements', () => {
     }
   })
 
+  it('moved element keeps its styles', async (t) => {
+    const names = ['activity-rank', 'activity-heatmap', 'activity-card']
+    const tags = names.map((name) => `<${name} src="APP_URL" user="42"></${name}>`).join('')
+    const scripts = '<script type="module" src="APP_URL/elements/activity-card.js"></script>'
+    const page = await app.open(t, `${tags}${scripts}<iframe></iframe>`)
+    await page.waitForFunction((names) => names.every((name) => customElements.get(name)), names)
+    const styles = await page.evaluate((names) => {
+      const { contentDocument } = /** @type {any} */ (document.querySelector('iframe'))
+      const elements = names.map((name) => document.querySelector(name))
+      const styleOf = (element) => {
+        // They do not depend on the width.
+        const { borderRadius, display, borderTopStyle } = getComputedStyle(element.shadowRoot.querySelector('section'))
+        return [borderRadius, display, borderTopStyle]
+      }
+      const stylesIn = (target) => {
+        target.body.append(...elements)
+        return elements.map(styleOf)
+      }
+      const before = elements.map(styleOf)
+      const inFrame = stylesIn(contentDocument)
+      // It has no window.
+      document.implementation.createHTMLDocument().body.append(...elements)
+      return { before, inFrame, moved: stylesIn(document) }
+    }, names)
+    const { before, inFrame, moved } = styles
+    assert.notEqual(before[0][0], '0px')
+    assert.deepEqual(inFrame, before)
+    assert.deepEqual(moved, before)
+    assert.deepEqual(page.errors, [])
+  })
+
   it('modules can be imported', async (t) => {
     const page = await app.open(t, '')
     const name = await page.evaluate(async (url) => (await import(url)).ActivityRank.name, urlOf('/elements/rank.js'))

@@ -1,8 +1,6 @@
 // Styles of <activity-card>. Its height does not depend on its content.
 
-import { sheet } from './style.js'
-
-export const card = sheet(`
+export const card = `
 section { min-block-size: 12.5em }
 .loading [part=content] > * { min-block-size: 3em; background: var(--line); border-radius: var(--radius) }
 .loading [part=head] { inline-size: 60% }
@@ -66,7 +64,7 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
   [part=facts] > * { display: block; inline-size: fit-content; max-inline-size: 100%; box-sizing: border-box }
   [part=streak] { white-space: normal; line-height: 1.2 }
   ul { grid: auto-flow 1.875em / minmax(0, auto) max-content minmax(max-content, 1fr) max-content; gap: 0 .4em; margin-block-start: .5em }
-  li { display: grid; grid: 1fr / subgrid; grid-column: 1 / -1; place-content: normal; place-items: center start; block-size: auto; background: none; border-width: 0; border-radius: 0 }
+  li { grid: 1fr / subgrid; grid-column: 1 / -1; place-content: normal; place-items: center start; background: none; border-width: 0; border-radius: 0 }
   li + li { border-block-start-width: 1px }
   :is([part=period], [part=score], [part=top]) { font-size: .6875em }
   [part=rank] { overflow: visible; padding-inline: .3em; font-size: .8125em }
@@ -76,4 +74,4 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
   [part=top] { position: absolute; clip-path: inset(50%) }
 }
 @media (forced-colors: active) { [part=level], [part=avatar] { border: 1px solid } }
-`)
+`

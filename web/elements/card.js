@@ -10,7 +10,7 @@ const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'refresh', 'theme'])
 const COMPACT = 1e5 // numbers from here on are shortened
 const MEDALS = ['', ' first', ' second', ' third']
 
-export class ActivityCard extends reflecting(ATTRIBUTES) {
+export class ActivityCard extends reflecting(ATTRIBUTES, common + panel + card) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
   /** Sends every request; may be overridden. */
@@ -34,7 +34,6 @@ export class ActivityCard extends reflecting(ATTRIBUTES) {
       ),
       this.#places,
     ],
-    styles: [common, panel, card],
     urlOf: () => this.user && new URL(`v1/users/${encodeURIComponent(this.user)}/card`, baseOf(this)).href,
     fetchOf: () => /** @type {typeof ActivityCard} */ (this.constructor).fetch,
     show: (data, language) => this.#show(data, language),

@@ -47,16 +47,21 @@ export function nameOf({ id, name = id, url }, part = 'name', page = undefined) 
 }
 
 /**
- * Returns a base class with a property for each attribute: a string, or null without the attribute.
+ * Returns a base class with a property for each attribute, a string, or null without the attribute; and with a shadow
+ * root that has these styles.
  * @template {string} Name
  * @param {readonly Name[]} names
+ * @param {string} styles
  * @returns {new () => HTMLElement & Record<import('./types.d.ts').Camel<Name>, string>}
  */
-export function reflecting(names) {
+export function reflecting(names, styles) {
   const properties = names.map((name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()))
+  const sheets = new WeakMap() // by window
   class Reflecting extends HTMLElement {
     constructor() {
       super()
+      this.attachShadow({ mode: 'open' })
+      this.adoptedCallback()
       // A property set before the element was defined shadows the setter.
       for (const property of properties) {
         if (!Object.hasOwn(this, property)) continue
@@ -64,6 +69,16 @@ export function reflecting(names) {
         delete this[property]
         this[property] = value
       }
+    }
+
+    // A document applies only sheets that its window has constructed. Constructed sheets need no `unsafe-inline`.
+    adoptedCallback() {
+      const window = this.ownerDocument.defaultView
+      if (!window) return
+      const sheet = sheets.get(window) ?? new window.CSSStyleSheet()
+      if (!sheets.has(window)) sheet.replaceSync(styles)
+      sheets.set(window, sheet)
+      this.shadowRoot.adoptedStyleSheets = [sheet]
     }
   }
   for (const [index, name] of names.entries()) {

@@ -1,8 +1,6 @@
 // Styles of <activity-heatmap>. Its height does not depend on its content.
 
-import { sheet } from './style.js'
-
-export const heatmap = sheet(`
+export const heatmap = `
 section {
   --cell: .875em;
   --gap: .1875em;
@@ -104,4 +102,4 @@ section {
   [part~=day], [part~=swatch] { forced-color-adjust: none; border: 1px solid; color: CanvasText }
   [part=details] { border: 1px solid CanvasText }
 }
-`)
+`

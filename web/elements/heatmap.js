@@ -22,7 +22,7 @@ const pageIsReady = new Promise((resolve) => {
   for (const name of ['DOMContentLoaded', 'load']) addEventListener(name, resolve)
 })
 
-export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
+export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + heatmap) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
   /** Sends every request; may be overridden. */
@@ -52,7 +52,6 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES) {
         make('div', { part: 'footer' }, this.#facts, legend),
         this.#grid.tooltip,
       ],
-      styles: [common, panel, heatmap],
       urlOf: () => this.#url,
       // Sources are shared by fetch function. This element's own keeps the data of one token from other elements.
       fetchOf: () => this.#fetch,

@@ -1,8 +1,6 @@
 // Styles that <activity-heatmap> and <activity-card> share.
 
-import { sheet } from './style.js'
-
-export const panel = sheet(`
+export const panel = `
 section { display: flex; flex-direction: column; padding-block-end: 0 }
 [part=content] { flex: 1 }
 .failed { justify-content: center; text-align: center }
@@ -26,4 +24,4 @@ section { display: flex; flex-direction: column; padding-block-end: 0 }
   .loading [part=content] > :is([part=chart], [part=head], [part=places]) { animation: pulse 1.5s ease-in-out infinite alternate }
 }
 @media (forced-colors: active) { [part=streak]::before { background: CanvasText } }
-`)
+`

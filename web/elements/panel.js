@@ -22,7 +22,6 @@ export class Panel {
    * @param {object} options
    * @param {string} options.part of the section
    * @param {Node[]} options.content of the section
-   * @param {CSSStyleSheet[]} options.styles
    * @param {() => string | undefined} options.urlOf returns the URL; nothing to show without one
    * @param {() => (url: string, options: RequestInit) => Promise<Response>} options.fetchOf
    * @param {() => void} [options.clear] called before data is requested
@@ -35,9 +34,7 @@ export class Panel {
     this.#options = options
     this.#section = make('section', { part: options.part, role: 'group' })
     this.#section.append(make('div', { part: 'content' }, ...options.content), make('slot'), this.#status)
-    const root = host.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = options.styles
-    root.append(this.#section)
+    host.shadowRoot.append(this.#section)
     this.setState('failed idle')
   }
 

@@ -28,7 +28,7 @@ const ATTRIBUTES = /** @type {const} */ ([
   'theme',
 ])
 
-export class ActivityRank extends reflecting(ATTRIBUTES) {
+export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
   /** Sends every request; may be overridden. */
@@ -61,9 +61,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES) {
 
   constructor() {
     super()
-    const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [common, ranking]
-    root.append(this.#view.section)
+    this.shadowRoot.append(this.#view.section)
   }
 
   connectedCallback() {

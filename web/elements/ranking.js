@@ -1,7 +1,5 @@
 // Styles of <activity-rank>. The layout is the one of the attribute `layout`, or follows from the element's width.
 
-import { sheet } from './style.js'
-
 const WIDE = '(min-inline-size: 36em)'
 const NARROW = '(max-inline-size: 20.99em)'
 const STACKED = '(max-inline-size: 27.99em)'
@@ -126,7 +124,7 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
 .loading [part=rows] { background-position-y: 0 }
 `
 
-export const ranking = sheet(`
+export const ranking = `
 section {
   --row: 3.25em;
   --podium: 16.75em;
@@ -283,7 +281,7 @@ section:is([data-layout=full], [data-layout=podium]) {${podium}}
   [part~=own-row], [part=own], [aria-selected=true] { outline: 1px solid Highlight; outline-offset: -1px }
   [part=bar] { background: Highlight }
 }
-`)
+`
 
 /** Returns declarations of a text that ends after two lines. */
 function twoLines() {

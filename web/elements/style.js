@@ -1,6 +1,6 @@
-// Styles of the elements. Constructed sheets need no `unsafe-inline`.
+// Styles that all elements share.
 
-export const common = sheet(`
+export const common = `
 :host {
   display: block;
   color-scheme: light dark;
@@ -40,10 +40,4 @@ button {
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
 [part=status], [part=facts], [part=details], th[scope=col] { font-size: .875em; color: var(--muted) }
 [part=status] { min-block-size: 1.4em; overflow-wrap: anywhere }
-`)
-
-export function sheet(text) {
-  const sheet = new CSSStyleSheet()
-  sheet.replaceSync(text)
-  return sheet
-}
+`
