@@ -2,6 +2,9 @@
 
 const MINUTE = 60_000 // ms
 
+/** The runs of cron after an import: enough for 20,000 boards and spans of histories. */
+export const RUNS_AFTER_IMPORT = 10
+
 /**
  * Returns whether a schedule fires in a minute of the hour. Throws unless it restricts minutes alone, by `*`, numbers and
  * steps: the service needs no others.
@@ -27,12 +30,24 @@ export function fires(cron, minute) {
  * @param {string} cron
  * @param {number} time Unix ms
  */
-export async function runCron(url, cron, time) {
+async function runCron(url, cron, time) {
   const query = new URLSearchParams({ cron, time: `${time}` })
   const response = await fetch(`${url}/cdn-cgi/handler/scheduled?${query}`).catch((error) => {
     throw new Error(`cron "${cron}" could not be started: ${error}`)
   })
   if (!response.ok) throw new Error(`cron "${cron}" failed: ${response.status} ${await response.text()}`)
+}
+
+/**
+ * Calls the handler of the schedule of every 5 minutes several times, one call after the other, so that the boards of an
+ * import are archived.
+ * @param {string} url
+ * @param {string[]} crons
+ * @param {() => boolean} isEnding whether no further call follows
+ */
+export async function runCronAfterImport(url, crons, isEnding) {
+  const cron = crons.find((cron) => fires(cron, 5) && !fires(cron, 6))
+  for (let run = 0; cron && run < RUNS_AFTER_IMPORT && !isEnding(); run += 1) await runCron(url, cron, Date.now())
 }
 
 /**

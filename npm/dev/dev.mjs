@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 import { UserError } from '../user_error.mjs'
 import { profiles, targets } from './community.mjs'
-import { fires, runCron, startCron } from './cron.mjs'
+import { runCronAfterImport, startCron } from './cron.mjs'
 import { introduction } from './introduction.mjs'
 import { Server } from './server.mjs'
 import { cluster, single } from './store.mjs'
@@ -38,9 +38,6 @@ import { developmentFiles } from './web.mjs'
  */
 
 const run = promisify(execFile)
-
-/** The runs of cron after an import: enough for 20,000 boards and spans of histories. */
-const RUNS_AFTER_IMPORT = 10
 
 /**
  * Runs until a signal, or until a server ends by itself. Returns the exit status.
@@ -225,20 +222,10 @@ class Development {
     }
     await this.#upload(['import', community, '--shift-to-now'])
     writeFileSync(marker, `${new Date().toISOString()}\n`)
-    this.#archive()
-  }
-
-  /** Runs cron several times, until it has archived the boards of an import: calendars show them. */
-  async #archive() {
-    const cron = this.#setup.crons.find((cron) => fires(cron, 5) && !fires(cron, 6))
-    for (let run = 0; cron && run < RUNS_AFTER_IMPORT && !this.isEnding; run += 1) {
-      try {
-        await runCron(this.#url, cron, Date.now())
-      } catch (error) {
-        if (!this.isEnding) console.error(`dev: ${error instanceof Error ? error.message : error}`)
-        return
-      }
-    }
+    // Nothing waits for the archive, which calendars show.
+    runCronAfterImport(this.#url, this.#setup.crons, () => this.isEnding).catch((error) => {
+      if (!this.isEnding) console.error(`dev: ${error.message}`)
+    })
   }
 
   /**

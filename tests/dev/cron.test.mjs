@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { afterEach, it, mock } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { fires, startCron } from '../../npm/dev/cron.mjs'
+import { fires, RUNS_AFTER_IMPORT, runCronAfterImport, startCron } from '../../npm/dev/cron.mjs'
 import { DEVELOPMENT, readConfig } from '../../scripts/environments.mjs'
 
 const CONFIG = fileURLToPath(new URL('../../wrangler.toml', import.meta.url))
@@ -73,4 +73,32 @@ it('failures are reported and do not stop it', async (t) => {
     'cron "*/5 * * * *" could not be started: TypeError: no route',
     'cron "*/5 * * * *" failed: 500 exception',
   ])
+})
+
+it('import is followed by runs of every 5 minutes', async (t) => {
+  const { crons } = readConfig(CONFIG, DEVELOPMENT).triggers
+  for (const [ending, expected] of [
+    [99, RUNS_AFTER_IMPORT],
+    [3, 3],
+  ]) {
+    const calls = []
+    let running = 0
+    t.mock.method(globalThis, 'fetch', async (url) => {
+      running += 1
+      assert.equal(running, 1, 'one after the other')
+      await new Promise((resolve) => setImmediate(resolve))
+      running -= 1
+      calls.push(new URL(url).searchParams.get('cron'))
+      return new Response('ok')
+    })
+    await runCronAfterImport('http://worker.example', crons, () => calls.length === ending)
+    assert.deepEqual(calls, Array(expected).fill('*/5 * * * *'))
+  }
+})
+
+it('failed run after an import ends them', async (t) => {
+  t.mock.method(globalThis, 'fetch', async () => new Response('exception', { status: 500 }))
+  const runs = runCronAfterImport('http://worker.example', ['*/5 * * * *'], () => false)
+  await assert.rejects(runs, { message: 'cron "*/5 * * * *" failed: 500 exception' })
+  assert.equal(/** @type {any} */ (fetch).mock.callCount(), 1)
 })

@@ -1,11 +1,14 @@
 //! One line of the file: its check before sending, and its result.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use activity_rank_core::MAX_BODY_BYTES;
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::error::Error;
 use activity_rank_core::json::{self, JsonError};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -24,6 +27,8 @@ pub struct LineParser {
     pub check: ItemCheck,
     /// Shift applied to `at`.
     pub time_shift: Option<TimeShift>,
+    /// Whether a line was of an activity of before yesterday.
+    pub any_past: Arc<AtomicBool>,
 }
 
 /// A line to send.
@@ -91,6 +96,10 @@ impl LineParser {
             return Err(too_large(bytes));
         }
         let Item { id, at } = self.check.read(&value)?;
+        let recent = Timestamp::now().as_millisecond() - 2 * Date::MILLIS;
+        if at.is_some_and(|at| at.0 < recent) {
+            self.any_past.store(true, Ordering::Relaxed);
+        }
         Ok(Some(Line {
             number,
             bytes,
@@ -188,6 +197,7 @@ mod tests {
         let parser = LineParser {
             check: ItemCheck::activities(None),
             time_shift: None,
+            any_past: Arc::default(),
         };
         let raw = RawLine {
             number: 1,

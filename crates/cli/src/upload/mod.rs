@@ -40,6 +40,7 @@ pub mod time_shift;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use reqwest::Method;
 use tokio::time::Instant;
@@ -58,6 +59,9 @@ use sender::BatchSender;
 use source::Source;
 use summary::Summary;
 use time_shift::TimeShift;
+
+/// What follows the summary of past activity.
+const ARCHIVED_LATER: &str = "A service with an archive archives the past days in the next runs of cron, some every 5 minutes: calendars are complete then.";
 
 /// A route that accepts arrays.
 #[derive(Clone, Debug)]
@@ -107,7 +111,9 @@ pub async fn upload(
     let parser = LineParser {
         check: ItemCheck::new(destination.kind, &client).await,
         time_shift,
+        any_past: Arc::default(),
     };
+    let any_past = Arc::clone(&parser.any_past);
     let url = client.url(destination.path);
     if args.dry_run {
         return dry_run::run(source, &parser, batch, args, &url);
@@ -157,6 +163,9 @@ pub async fn upload(
         } else {
             summary.to_string()
         })?;
+        if any_past.load(Ordering::Relaxed) && !args.json {
+            Screen::print(ARCHIVED_LATER)?;
+        }
     }
     match failure {
         Some(failure) => Err(failure),

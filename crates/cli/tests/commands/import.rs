@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::time::Duration;
 
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -301,6 +302,31 @@ async fn summary_has_reasons_of_capped() -> TestResult {
     let expected = "  counted                            1\n  capped                             1\n    \
                     daily-cap                        1\n  points                            +2\n";
     assert!(run.stdout.ends_with(expected), "{}", run.stdout);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn summary_of_past_activity_names_cron() -> TestResult {
+    let service = Service::start().await?;
+    let line = |days: i64| {
+        let at = Timestamp::now() - (24 * days).hours();
+        format!("{{\"user\":\"1\",\"action\":\"like\",\"target\":\"{days}\",\"at\":\"{at}\"}}\n")
+    };
+    let hint = "A service with an archive archives the past days in the next runs of cron, some every 5 minutes: calendars are complete then.\n";
+    for (days, options, is_named) in [
+        (3, "--concurrency=1", true),
+        (1, "--concurrency=1", false),
+        (3, "--json", false),
+    ] {
+        let run = run(&service, &["import", "-", options], &line(days))?;
+        assert_eq!(run.code, Some(0), "{run:?}");
+        assert_eq!(
+            run.stdout.ends_with(hint),
+            is_named,
+            "{days}: {}",
+            run.stdout
+        );
+    }
     Ok(())
 }
 
