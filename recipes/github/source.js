@@ -9,10 +9,8 @@ export const github = {
   secret: 'GITHUB_SECRET',
   timeout: 8000, // GitHub waits 10 seconds
   verify: ({ headers, body, secret }) => isHexSignature(secret, headers.get('x-hub-signature-256'), body),
-  read(headers, { action, changes, repository }) {
+  read(headers, { action, repository }) {
     const event = headers.get('x-github-event') ?? undefined
-    // An issue that comes from another repository is opened again there, with another id.
-    if (isObject(changes) && isObject(changes.old_repository)) return { event: undefined }
     return {
       event: typeof action === 'string' ? `${event}.${action}` : event,
       isPrivate: isObject(repository) && (repository.private === true || (repository.visibility ?? PUBLIC) !== PUBLIC),

@@ -1,13 +1,18 @@
 // The receiver of webhooks from Discourse.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 
+import { discourse } from '../../recipes/discourse/source.js'
 import { deliver, ONCE, outcomes, payload, points, read, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+
+/** The category of the payloads. */
+const PUBLIC = { categories: [4] }
 
 let app
 before(async () => {
-  app = await startReceiver('discourse')
+  app = await startReceiver('discourse', { mapping: PUBLIC })
 })
 after(() => app?.stop())
 
@@ -92,6 +97,15 @@ for (const [name, event, values] of [
   })
 }
 
+it('mapping file lists no category as public', () => {
+  const { categories } = JSON.parse(
+    readFileSync(new URL('../../recipes/discourse/mapping.json', import.meta.url), 'utf8'),
+  )
+  assert.deepEqual(categories, [])
+  const { isPrivate } = discourse.read(new Headers(), body('topic_created'), { events: {}, categories })
+  assert.equal(isPrivate, true)
+})
+
 it('bot receives no points of an author', async () => {
   const ids = { 'like.user.id': 310, 'like.post.user_id': -110, 'like.post.id': 5310 }
   assert.equal(await outcomes(app, 'post_liked', body('post_liked', ids)), 'counted')
@@ -111,7 +125,7 @@ it('replies of a deleted topic keep their points', async () => {
 
 /** A post is given to another account before it is deleted: the payload names the owner of then. */
 it('deleted post takes points from who received them', async (t) => {
-  const app = await startReceiver('discourse', { databases: true })
+  const app = await startReceiver('discourse', { mapping: PUBLIC, databases: true })
   t.after(() => app.stop())
   const ids = (user) => ({ 'post.id': 88002, 'post.user_id': user })
   assert.deepEqual(await thrice(app, 'post_created', body('post_created', ids(31))), ONCE)

@@ -61,7 +61,10 @@ for (const [created, deleted, path] of [
   })
 }
 
-/** GitHub opens the issue again in the other repository, with another id, and reports the move in the first one. */
+/**
+ * GitHub opens the issue again in the other repository, with another id, and reports the move in the first one. Its
+ * deletion names the new id alone.
+ */
 it('issue moved to another repository counts once', async () => {
   const user = { 'issue.user.id': 4501, 'sender.id': 4501 }
   const old = { id: 990001, number: 1, created_at: '2025-11-03T09:00:00Z', user: { id: 4501 } }
@@ -75,9 +78,12 @@ it('issue moved to another repository counts once', async () => {
   })
   const transferred = { ...opened, action: 'transferred', changes: { new_issue: { id: 990002 } } }
   assert.deepEqual(await thrice(app, 'issues.opened', opened), ONCE)
-  assert.deepEqual(await thrice(app, 'issues.opened', moved), [204, 204, 204])
-  assert.equal(await outcomes(app, 'issues.transferred', transferred), 204)
+  assert.deepEqual(await thrice(app, 'issues.opened', moved), ONCE)
+  assert.deepEqual(await thrice(app, 'issues.transferred', transferred), UNDONE_ONCE)
   assert.equal(await app.rank.score('github:4501'), 3)
+  const deleted = payload('github', 'issues.deleted', { ...user, 'issue.id': 990002, 'repository.id': 2 })
+  assert.deepEqual(await thrice(app, 'issues.deleted', deleted), UNDONE_ONCE)
+  assert.equal(await app.rank.score('github:4501'), 0)
 })
 
 it('undo in a repository that became private applies', async () => {

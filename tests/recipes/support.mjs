@@ -1,7 +1,8 @@
 // The receivers of recipes/ in `wrangler dev`, with a deployment and its store, and deliveries signed as their sources do.
 
 import { createHmac, randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -63,9 +64,10 @@ export const UNDONE_ONCE = ['undone', 'nothing-to-undo', 'nothing-to-undo']
  * Starts a deployment with boards of content, the receiver of a source, and a proxy between them. `options` are passed to
  * `startApp`.
  * @param {string} source
- * @param {{ vars?: object, databases?: boolean }} [options]
+ * @param {{ vars?: object, databases?: boolean, mapping?: object }} [options] `mapping` has fields in the place of those
+ *   of the mapping file
  */
-export async function startReceiver(source, { vars = {}, ...options } = {}) {
+export async function startReceiver(source, { vars = {}, mapping, ...options } = {}) {
   const cleanups = []
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
@@ -77,11 +79,11 @@ export async function startReceiver(source, { vars = {}, ...options } = {}) {
     app.proxy = await startProxy(rank, (...request) => app.fault(...request))
     cleanups.push(() => app.proxy.stop())
     const receiver = await startWrangler(
-      receiverConfig(source, {
-        ACTIVITY_RANK_URL: app.proxy.url,
-        ACTIVITY_RANK_KEY: KEY,
-        [SECRETS[source]]: SECRET,
-      }),
+      receiverConfig(
+        source,
+        { ACTIVITY_RANK_URL: app.proxy.url, ACTIVITY_RANK_KEY: KEY, [SECRETS[source]]: SECRET },
+        mapping && mappedFolder(source, mapping, cleanups),
+      ),
     )
     cleanups.push(() => receiver.stop())
     return Object.assign(app, { url: receiver.url })
@@ -92,11 +94,20 @@ export async function startReceiver(source, { vars = {}, ...options } = {}) {
 }
 
 /** Returns the configuration of a receiver, without its service binding. */
-export function receiverConfig(source, vars) {
-  const folder = join(ROOT, 'recipes', source)
+export function receiverConfig(source, vars, folder = join(ROOT, 'recipes', source)) {
   const { rawConfig } = experimental_readRawConfig({ config: join(folder, 'wrangler.toml') })
   const { services, ...config } = rawConfig
   return { ...config, main: join(folder, config.main), vars: { ...config.vars, ...vars } }
+}
+
+/** Returns a copy of a receiver's folder with these fields in its mapping. */
+function mappedFolder(source, fields, cleanups) {
+  const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
+  cleanups.push(() => rmSync(folder, { recursive: true }))
+  cpSync(join(ROOT, 'recipes', source), folder, { recursive: true })
+  const file = join(folder, 'mapping.json')
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...fields }))
+  return folder
 }
 
 /** Returns a payload of a source, with these values in the place of those at the paths. */
