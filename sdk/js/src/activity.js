@@ -2,6 +2,9 @@
 
 /** @import { Activity, SentActivity } from './types.js' */
 
+/** The most bytes of JSON in a request, of the 256 KiB that the service accepts. */
+export const MAX_BYTES = 250_000
+
 /**
  * Returns a user id as the API reads it: a string as it is, an integer as its decimal text. Throws a `TypeError` for other
  * values, and for numbers from 2^53 on, which stand for several integers.
@@ -25,14 +28,18 @@ export const integersAsText = (name, value) =>
     : value
 
 /**
- * Returns a copy of an activity that JSON can represent. Throws what `JSON.stringify` throws, and a `TypeError` for a value
- * that is not an object with a user.
+ * Returns a copy of an activity that JSON can represent. Throws what `JSON.stringify` throws, a `TypeError` for a value
+ * that is not an object with a user, and a `RangeError` for an activity larger than a request.
  * @param {Activity} activity
  * @param {() => string} now returns the instant of an activity without `at`
  * @returns {SentActivity}
  */
 export function jsonActivity(activity, now) {
-  const copy = JSON.parse(JSON.stringify(activity, integersAsText) ?? 'null')
+  const text = JSON.stringify(activity, integersAsText) ?? 'null'
+  if (new TextEncoder().encode(text).length > MAX_BYTES) {
+    throw new RangeError(`An activity must have at most ${MAX_BYTES} bytes.`)
+  }
+  const copy = JSON.parse(text)
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) {
     throw new TypeError('An activity must be an object.')
   }

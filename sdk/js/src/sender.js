@@ -8,13 +8,12 @@
 /** @import { Activity, ActivityResult, Outbox, OutboxEntry, Outcome, Problem, SenderOptions, SentActivity } from './types.js' */
 /** @import { Transport } from './http.js' */
 
-import { jsonActivity } from './activity.js'
+import { jsonActivity, MAX_BYTES } from './activity.js'
 import { ApiError, ClosedError } from './errors.js'
 import { MemoryOutbox } from './outbox.js'
 import { isTemporaryStatus, retryDelay, sleep } from './retry.js'
 
 const MAX_ITEMS = 500 // in a request, the limit of the service
-const MAX_BYTES = 250_000 // in a request, of the 256 KiB that the service accepts
 const BATCH_DELAY = 500 // ms
 const LONGEST_PAUSE = 3_600_000 // ms; a longer `Retry-After` is a mistake
 const LARGEST_STEP = 30_000 // ms that the clock may be set back by; the service accepts instants of the next 60 s
@@ -64,7 +63,8 @@ export class Sender {
   }
 
   /**
-   * Stores an activity in the outbox. Rejects if JSON cannot represent it: it would hold up those behind it.
+   * Stores an activity in the outbox. Rejects if JSON cannot represent it, or if it is larger than a request: it would hold
+   * up those behind it.
    * @param {Activity} activity
    * @param {{ signal?: AbortSignal }} [options]
    */
