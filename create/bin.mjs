@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { cancel, confirm, intro, isCancel, note, outro, password, text } from '@clack/prompts'
 
 import { QUESTIONS } from './answers.mjs'
+import { managerOf } from './manager.mjs'
 import { folderProblem, writeProject } from './project.mjs'
 
 /** @import { Question } from './answers.mjs' */
@@ -21,7 +22,7 @@ Options:
   --store-token TOKEN   its token; better: the environment variable UPSTASH_REDIS_REST_TOKEN
   --origins ORIGINS     sites that show the board, separated by commas
   --time-zone ZONE      IANA name: days begin at its midnight
-  --no-install          do not run npm install
+  --no-install          do not install the packages
   -y, --yes             ask nothing: what is not given stays empty, the time zone is that of this machine
   -h, --help            print this`
 
@@ -118,14 +119,17 @@ for (const key of /** @type {(keyof answers)[]} */ (Object.keys(answers))) {
   const isNeeded = key !== 'storeToken' || answers.storeUrl !== ''
   answers[key] = await answer(value, question, `--${question.flag}`, isAsking && isNeeded)
 }
-const isInstalling = values.install ?? (isAsking ? await answered(confirm({ message: 'Run npm install?' })) : true)
+const manager = managerOf(process.env.npm_config_user_agent)
+const install = `${manager.name} install`
+const isInstalling = values.install ?? (isAsking ? await answered(confirm({ message: `Run ${install}?` })) : true)
 
 writeProject(folder, answers)
 const path = relative('.', folder) || '.'
 const cd = path === '.' ? '' : `cd ${/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}\n`
 if (isInstalling) {
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
-  if (status !== 0) fail(`npm install failed. The project is in ${path}: run npm install there.`)
+  const flags = manager.name === 'npm' ? ['--no-audit', '--no-fund'] : []
+  const { status } = spawnSync(manager.name, ['install', ...flags], { cwd: folder, stdio: 'inherit' })
+  if (status !== 0) fail(`${install} failed. The project is in ${path}: run ${install} there.`)
 }
 const missing = [
   ...(answers.storeUrl ? [] : ['UPSTASH_REDIS_REST_URL in wrangler.toml']),
@@ -133,8 +137,14 @@ const missing = [
   ...(answers.origins ? [] : ['ALLOWED_ORIGINS in wrangler.toml']),
 ]
 const before = missing.length ? `Before the deployment, set ${missing.join(', ')}.\n` : ''
+const steps = [
+  [`${manager.name} run dev`, 'try it on this machine; needs redis-server'],
+  [`${manager.exec} wrangler login`, 'once, with a Cloudflare account'],
+  [`${manager.name} run deploy`, 'deploy it to Cloudflare'],
+]
+const width = Math.max(...steps.map(([command]) => command.length)) + 3
 note(
-  `${cd}${isInstalling ? '' : 'npm install\n'}npm run dev          try it on this machine; needs redis-server\nnpx wrangler login   once, with a Cloudflare account\nnpm run deploy       deploy it to Cloudflare\n\n` +
+  `${cd}${isInstalling ? '' : `${install}\n`}${steps.map(([command, why]) => `${command.padEnd(width)}${why}\n`).join('')}\n` +
     `${before}README.md has the steps. .secrets.json has new keys; git ignores it.`,
   'Next',
 )
