@@ -1,20 +1,17 @@
 // Deployments in the states that docs/troubleshooting.md describes: the built Worker in `wrangler dev`, with its log.
 
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { experimental_readRawConfig } from 'wrangler'
 
+import { spawnTied, stopTied, waitForLine } from '../sdk/support.mjs'
 import { workerConfig } from '../sdk/worker.mjs'
 import { ROOT } from './blocks.mjs'
 
 export const KEY = 'a-service-key'
 export const JWT_SECRET = 'a secret that is known to this test alone'
-// Ends the program when standard input closes, which also happens when this process is killed.
-const TIED = '"$0" "$@" 2>&1 </dev/null & cat >/dev/null; kill $!; wait'
-
 /**
  * Starts a deployment. `vars` are its variables and secrets, `limit` is the number of writes a minute of a member. With
  * `queue`, it has a queue.
@@ -30,31 +27,25 @@ export async function startDeployment(vars, { limit = 1e6, queue = false } = {})
   writeFileSync(file, JSON.stringify(config))
   const flags = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', join(folder, 'state')]
   const env = {
-    ...process.env,
     WRANGLER_SEND_METRICS: 'false',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
     WRANGLER_LOG_PATH: join(folder, 'logs'),
   }
   const args = ['dev', '--config', file, '--show-interactive-dev-session=false', ...flags]
-  const child = spawn('sh', ['-c', TIED, 'wrangler', ...args], { env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawnTied('wrangler', args, env)
   let output = ''
-  const ended = new Promise((resolve) => child.on('exit', resolve))
-  const url = await new Promise((resolve, reject) => {
-    child.on('exit', () => reject(new Error(`wrangler ended:\n${output}`)))
-    child.stdout.on('data', (bytes) => {
-      output += bytes
-      const [, url] = /Ready on (http:\S+)/.exec(output) ?? []
-      if (url) resolve(url)
-    })
-  })
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  const stop = async () => {
+    await stopTied(child)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const [, url] = await waitForLine(child, /Ready on (http:\S+)/).catch((error) =>
+    stop().then(() => Promise.reject(error)),
+  )
   return {
     url,
     /** Returns the lines that the Worker has logged. */
     log: () => output.match(/\{"level".*\}/g) ?? [],
-    async stop() {
-      child.stdin.end()
-      await ended
-      rmSync(folder, { recursive: true, force: true })
-    },
+    stop,
   }
 }

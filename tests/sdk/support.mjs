@@ -1,6 +1,7 @@
 // Starts redis-server and the gateway for one test file.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -9,12 +10,21 @@ const BINARY = process.env.REDIS_REST_BIN ?? fileURLToPath(new URL('../../target
 
 const TOKEN = 'gateway-test-token'
 
-/** Starts a program that also ends when this process is killed: its shell waits for its standard input to close. */
+/** The characters of the errors of a program that are kept. */
+const KEPT = 4000
+
+// The shell closes its own output, which then ends with the program.
+const TIED = '"$0" "$@" </dev/null & exec >/dev/null 2>&1; cat; kill $!; wait'
+
+/**
+ * Starts a program that also ends when this process is killed: its shell waits for its standard input to close. `errors` is
+ * the end of what it has printed to stderr.
+ */
 export function spawnTied(command, args, env = {}) {
-  return spawn('sh', ['-c', '"$0" "$@" </dev/null & cat >/dev/null; kill $!; wait', command, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const child = spawn('sh', ['-c', TIED, command, ...args], { env: { ...process.env, ...env } })
+  const tied = Object.assign(child, { errors: '' })
+  child.stderr.setEncoding('utf8').on('data', (text) => (tied.errors = (tied.errors + text).slice(-KEPT)))
+  return tied
 }
 
 /** Ends a process started by `spawnTied`. */
@@ -26,16 +36,31 @@ export function stopTied(child) {
   })
 }
 
-/** Returns the match of the first line of output that matches. Throws if the process ends without one. */
-export async function waitForLine(child, pattern) {
-  for await (const text of createInterface({ input: child.stdout })) {
-    const match = text.match(pattern)
-    if (match) {
-      child.stdout.resume()
-      return match
+/**
+ * Returns the match of the first line of output that matches. Throws with the errors of the program if it ends without one,
+ * or prints none in time: after an error of its bundle, `wrangler dev` waits for a change of the files.
+ */
+export async function waitForLine(child, pattern, seconds = 120) {
+  const lines = createInterface({ input: child.stdout })
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    lines.close()
+  }, seconds * 1000)
+  try {
+    for await (const text of lines) {
+      const match = text.match(pattern)
+      if (match) {
+        child.stdout.resume()
+        return match
+      }
     }
+  } finally {
+    clearTimeout(timer)
   }
-  throw new Error(`${child.spawnargs.join(' ')} ended without printing ${pattern}`)
+  if (!isLate && !child.stderr.readableEnded) await once(child.stderr, 'end')
+  const end = isLate ? `did not print ${pattern} within ${seconds} seconds` : `ended without printing ${pattern}`
+  throw new Error(`${child.spawnargs.slice(3).join(' ')} ${end}:\n${child.errors}`)
 }
 
 /** Returns a port that nothing listens on. */
