@@ -287,7 +287,9 @@ local function adjust(operation)
     amounts[i] = board.archived and 0 or math.max(points, -points_on(board, user))
     texts[i] = digits(amounts[i])
   end
-  texts = again and { digits(points) } or texts
+  if again then
+    texts = { digits(points) }
+  end
   local of_day = of_event and 0 or math.max(points, -points_of_day(day))
   check_streams()
 

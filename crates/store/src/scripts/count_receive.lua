@@ -262,7 +262,9 @@ local function prepare_return(operation, record, targets)
   local target, author, listed = receivers_of_record(operation, record)
   change.listed = not target and listed
   -- An author who has been erased has lost what they received.
-  author = author and (target or record.changed > erased_at(author)) and author or nil
+  if author and not target and record.changed <= erased_at(author) then
+    author = nil
+  end
   local of_target, of_author = read_received_boards(targets, received.periods, target, author)
   return function()
     if #of_target + #of_author > 0 then

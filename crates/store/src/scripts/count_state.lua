@@ -279,20 +279,25 @@ local function record_head(changed, amounts, targets)
   return string.format('%s%02d%d', amounts, periods * 3 + offset + 1, changed)
 end
 
-local function parse_active_record(text)
-  local head, repeated, groups, received = string.match(text, '^([^:,;]+):?(-?%d*),?([^;]*);?(.*)$')
+-- Returns the instant of the last change, amounts, day and periods of the head of an active record.
+local function parse_record_head(head)
   local changed, amounts, day, periods = string.match(head, '^(%S+) (%S+) (%S+) (%S+)$')
-  if not changed then
-    changed, amounts = string.sub(head, -13), string.sub(head, 1, -16)
-    local code = tonumber(string.sub(head, -15, -14))
-    day, periods = math.floor(changed / DAY) + code % 3 - 1, ''
-    for i = 1, #PERIODS do
-      if math.floor(code / 3 / 2 ^ (i - 1)) % 2 == 1 then
-        periods = periods .. string.sub(PERIODS, i, i)
-      end
+  if changed then
+    return tonumber(changed), amounts, tonumber(day), periods
+  end
+  local at, code, letters = tonumber(string.sub(head, -13)), tonumber(string.sub(head, -15, -14)), ''
+  for i = 1, #PERIODS do
+    if math.floor(code / 3 / 2 ^ (i - 1)) % 2 == 1 then
+      letters = letters .. string.sub(PERIODS, i, i)
     end
   end
-  local record = { text = text, changed = tonumber(changed), day = tonumber(day), periods = periods, amounts = {} }
+  return at, string.sub(head, 1, -16), math.floor(at / DAY) + code % 3 - 1, letters
+end
+
+local function parse_active_record(text)
+  local head, repeated, groups, received = string.match(text, '^([^:,;]+):?(-?%d*),?([^;]*);?(.*)$')
+  local changed, amounts, day, periods = parse_record_head(head)
+  local record = { text = text, changed = changed, day = day, periods = periods, amounts = {} }
   record.latest, record.groups = tonumber(repeated) or record.changed, split(groups)
   for amount in string.gmatch(amounts, '[^/]+') do
     table.insert(record.amounts, tonumber(amount))

@@ -162,9 +162,9 @@ local function hide()
     for i, flags in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do
       local user = users[first + i - 1]
       local score = math.abs(scores[user])
-      score = is_hidden(flags) and -score or score
-      if score ~= scores[user] then
-        set_score(user, score)
+      local stored = is_hidden(flags) and -score or score
+      if stored ~= scores[user] then
+        set_score(user, stored)
       end
     end
   end

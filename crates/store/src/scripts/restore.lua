@@ -34,7 +34,7 @@ local function restore(instant, kind, key, field, former, hidden)
   elseif kind == 'h' then
     redis.call('HDEL', key, field)
   elseif kind == 'z' and former ~= '' then
-    local score = math.abs(former)
+    local score = math.abs(tonumber(former))
     redis.call('ZADD', key, digits(hidden and -score or score), field)
   elseif kind == 'z' then
     redis.call('ZREM', key, field)
