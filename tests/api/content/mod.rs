@@ -10,7 +10,7 @@ mod receivers;
 mod refused_writes;
 mod targets;
 
-use test_support::{Value, WorkerBuilder, json, shards};
+use test_support::{Value, WorkerBuilder, json, shards, until};
 
 use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, like, with};
@@ -42,7 +42,13 @@ async fn register(app: &Client, target: &str, body: Value) {
 
 /// Returns the ids and scores of a board: of targets on a board of content, of users on others.
 async fn rows(app: &TestApp, path: &str) -> Vec<(String, i64)> {
-    deliver(app).await;
+    let mut store = app.store();
+    // A delivery that began after a response may still be under way.
+    until("no deliveries", async || {
+        deliver(app).await;
+        (store.waiting() == 0).then_some(())
+    })
+    .await;
     let board = app.read(path).await;
     let entries = board["entries"].as_array().expect("entries");
     assert_eq!(board["total"], entries.len());
