@@ -18,7 +18,7 @@ WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
 	test-cli test-gateway test-web test-shards test-deploy ecosystem test-documents test-python test-recipes \
-	test-metrics test-debian conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
+	test-metrics test-debian engine conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
 	memory moderation recount dev cluster deploy release clean
 
 # ---- Set up
@@ -142,7 +142,7 @@ test-deploy: build ## a deployment to each environment without the upload, the W
 
 # ---- More tests
 
-ecosystem: test-documents test-python test-recipes test-metrics test-debian ## tests of the documents, and those that need more than Rust and Node.js; not part of `make test`
+ecosystem: test-documents test-python test-recipes test-metrics test-debian engine ## tests of the documents, and those that need more than Rust and Node.js; not part of `make test`
 
 test-documents: build test-tools ## the commands of README and docs, as they are written
 	@scripts/test --programs
@@ -163,6 +163,10 @@ test-metrics: build ## /metrics with a real Prometheus: format, dashboard, alert
 test-debian: tools ## the Debian package of the programs
 	cargo build --quiet -p redis-rest -p activity-rank-cli
 	scripts/release-deb target/debug target/debian
+
+engine: build ## counting and the API with the scripts in gopher-lua, the engine that Upstash's errors point to: STEPS=10000
+	@scripts/test --gateway
+	scripts/test-engine
 
 conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…
 	@scripts/conformance

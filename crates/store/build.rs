@@ -211,6 +211,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             constants.join(", "),
         )?;
     }
+    let names = SCRIPTS.map(|(name, _)| format!("({name:?}, &{name})"));
+    writeln!(
+        code,
+        "/// Every script, by name.\npub static ALL: [(&str, &Script); {}] = [{}];",
+        names.len(),
+        names.join(", "),
+    )?;
     let folder = env::var("OUT_DIR")?;
     fs::write(Path::new(&folder).join("scripts.rs"), code)?;
     let codes = format!("{ACTION_CODES:?}");

@@ -25,3 +25,83 @@ impl Script {
 }
 
 include!(concat!(env!("OUT_DIR"), "/scripts.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Registers of a function: gopher-lua, which Upstash's errors point to, has 200 (`maxRegisters` in its compile.go).
+    const MAX_SLOTS: u8 = 200;
+
+    /// Reads functions as Lua 5.1 dumps them on 64-bit machines, see `ldump.c`.
+    struct Dump<'a>(&'a [u8]);
+
+    impl<'a> Dump<'a> {
+        fn take(&mut self, length: usize) -> &'a [u8] {
+            let (taken, rest) = self.0.split_at(length);
+            self.0 = rest;
+            taken
+        }
+
+        /// Reads an `int`, or a `size_t` of 8 bytes.
+        fn number(&mut self, bytes: usize) -> usize {
+            let digits = self.take(bytes).iter().rev();
+            digits.fold(0, |number, byte| number << 8 | usize::from(*byte))
+        }
+
+        fn text(&mut self) {
+            let length = self.number(8);
+            self.take(length);
+        }
+
+        /// Reads a function. Appends its first line and its slots, and those of the functions in it.
+        fn function(&mut self, functions: &mut Vec<(usize, u8)>) {
+            self.text();
+            let line = self.number(4);
+            let [_, _, _, _, _, _, _, slots] = self.take(8) else {
+                panic!("8 bytes");
+            };
+            functions.push((line, *slots));
+            let instructions = self.number(4);
+            self.take(4 * instructions);
+            for _ in 0..self.number(4) {
+                match self.number(1) {
+                    0 => {}
+                    1 => drop(self.take(1)),
+                    3 => drop(self.take(8)),
+                    _ => self.text(),
+                }
+            }
+            for _ in 0..self.number(4) {
+                self.function(functions);
+            }
+            let lines = self.number(4);
+            self.take(4 * lines);
+            for _ in 0..self.number(4) {
+                self.text();
+                self.take(8);
+            }
+            for _ in 0..self.number(4) {
+                self.text();
+            }
+        }
+    }
+
+    #[test]
+    fn functions_fit_into_gopher_lua() {
+        let lua = mlua::Lua::new();
+        for (name, script) in ALL {
+            let chunk = lua.load(script.text()).into_function();
+            let dump = chunk
+                .unwrap_or_else(|error| panic!("{name}: {error}"))
+                .dump(false);
+            let mut functions = Vec::new();
+            let mut reader = Dump(dump.get(12..).unwrap());
+            reader.function(&mut functions);
+            assert!(reader.0.is_empty(), "{name}");
+            for (line, slots) in functions {
+                assert!(slots <= MAX_SLOTS, "{name}, line {line}: {slots} registers");
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The gateway binary of this checkout.
 
+use std::env;
 use std::process::Command;
 
 use crate::repository;
@@ -12,13 +13,16 @@ pub const TOKEN: &str = "test-store-token";
 pub struct Gateway {
     /// `None` for a store elsewhere.
     child: Option<ServerProcess>,
+    /// The engine of scripts between gateway and Redis: see [`start_engine`].
+    _engine: Option<ServerProcess>,
     redis: String,
     token: String,
     address: String,
 }
 
 impl Gateway {
-    /// Starts a private gateway in front of the Redis at `redis`.
+    /// Starts a private gateway in front of the Redis at `redis`. With `LUA_ENGINE`, the path of the program in
+    /// `tests/engine`, scripts run there.
     ///
     /// # Panics
     ///
@@ -35,10 +39,15 @@ impl Gateway {
     /// Panics as [`spawn`](Self::spawn) does.
     #[must_use]
     pub fn spawn_with_token(redis: &str, token: &str) -> Self {
-        let (child, address) = start(redis, token, "127.0.0.1:0");
+        let (engine, redis) = match env::var("LUA_ENGINE") {
+            Ok(program) => start_engine(&program, redis),
+            Err(_) => (None, redis.to_owned()),
+        };
+        let (child, address) = start(&redis, token, "127.0.0.1:0");
         Self {
             child: Some(child),
-            redis: redis.to_owned(),
+            _engine: engine,
+            redis,
             token: token.to_owned(),
             address,
         }
@@ -48,6 +57,7 @@ impl Gateway {
     pub(crate) fn elsewhere(address: String) -> Self {
         Self {
             child: None,
+            _engine: None,
             redis: String::new(),
             token: TOKEN.to_owned(),
             address,
@@ -109,6 +119,24 @@ impl Gateway {
 
 /// The message of a test that controls a store which the tests did not start.
 const ELSEWHERE: &str = "a gateway of the tests, not a store elsewhere";
+
+/// Starts an engine of scripts in front of one Redis. Returns it with the URL for the gateway; a cluster has none.
+fn start_engine(program: &str, redis: &str) -> (Option<ServerProcess>, String) {
+    let Some((scheme, rest)) = redis
+        .split_once("://")
+        .filter(|(scheme, _)| *scheme == "redis")
+    else {
+        return (None, redis.to_owned());
+    };
+    let (user, address) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let mut command = Command::new(program);
+    command.arg(address);
+    let ready = |line: &str| line.strip_prefix("engine listening on ").map(str::to_owned);
+    let (engine, listens) = ServerProcess::start("engine", "KILL", &command, ready)
+        .unwrap_or_else(|reason| panic!("{reason}"));
+    let at = if user.is_empty() { "" } else { "@" };
+    (Some(engine), format!("{scheme}://{user}{at}{listens}"))
+}
 
 fn start(redis: &str, token: &str, listen: &str) -> (ServerProcess, String) {
     let mut command = Command::new(repository::binary("redis-rest"));
