@@ -25,7 +25,7 @@
 //! | `dated` | the source of `at`: `0` the time of processing, `1` the caller, `2` the queue |
 //! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record. Of an adjustment of an event `e` and the event |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
-//! | `reason` | the reason of an adjustment |
+//! | `reason`, `actor` | the reason of an adjustment; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
 //! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others received; empty for none and in an undo |
@@ -46,13 +46,13 @@
 //! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua`; `erased` (not in the table): the author whom an erasure on another shard takes off the target, or empty |
 //! | `stub` | `now`, `target`, `name`, `stub` (empty if it is deleted): a field of the register, see `count_receive.lua`; `erased` as above |
 //! | `list` | `now`, `user` (an author), `listed` (a target or stub in the list), `instant` (empty if it leaves the list): with several shards |
-//! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason` |
-//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it |
-//! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty) |
+//! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor` |
+//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
+//! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it |
 //! | `recount` | `now`, `event`: a recount of the event reads the entries before |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
-//! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user |
+//! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user, `actor` |
 
 pub mod counted;
 mod members;

@@ -49,7 +49,7 @@ pub async fn limit_public_read(app: &App, request: &Request) -> Result<(), Error
         .ok()
         .map(|deployment| &deployment.config);
     if let (Some(key), Some(config)) = (request.bearer(), config)
-        && config.service_keys.scopes_of(key).is_some()
+        && config.service_keys.find(key).is_some()
     {
         return Ok(());
     }
@@ -79,8 +79,8 @@ async fn identify(request: &Request, config: &Config) -> Result<Caller, Error> {
     };
     let credentials = request.bearer().filter(|_| services || users);
     let credentials = credentials.ok_or(Error::Unauthenticated(expected))?;
-    if let Some(scopes) = config.service_keys.scopes_of(credentials) {
-        return Ok(Caller::Service(scopes));
+    if let Some(service) = config.service_keys.find(credentials) {
+        return Ok(Caller::Service(service.clone()));
     }
     if !users {
         return Err(Error::Unauthenticated("Unknown service key."));

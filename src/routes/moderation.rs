@@ -38,8 +38,9 @@ async fn put_state(context: RequestContext<'_>, user: &str) -> Result<Response, 
     if state.hidden {
         copies::before_hiding(context, &[user], None).await?;
     }
-    let (profile, flags) =
-        moderation::moderate(context.deployment, &state, context.request.now).await?;
+    let (actor, now) = (caller.actor(), context.request.now);
+    let moderated = moderation::moderate(context.deployment, &state, actor.as_ref(), now);
+    let (profile, flags) = moderated.await?;
     copies::update_visibility(context, &[user]).await?;
     let body = render_flags(&state.user, profile.as_ref(), flags);
     Ok(Response::json_text(body))
@@ -54,7 +55,9 @@ pub async fn adjust(context: RequestContext<'_>, user: &str) -> Result<Response,
     let adjustment = Adjustment::parse(user, &body.json()?, deployment.config.layout, now)?;
     caller.must_be_service(Scope::Admin)?;
     let event = adjustment.event.clone();
-    match (count::adjust(deployment, adjustment, now).await, event) {
+    let actor = caller.actor();
+    let counted = count::adjust(deployment, adjustment, actor.as_ref(), now).await;
+    match (counted, event) {
         (Err(Error::EventConflict(_)), Some(event)) => Err(refusal(context, &event).await?),
         (counted, _) => Ok(Response::json(&counted?)),
     }

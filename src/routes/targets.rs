@@ -120,8 +120,9 @@ async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error
     require_content(context)?;
     let id = path_target(context, id)?;
     caller.must_be_service(Scope::Admin)?;
-    let now = context.request.now;
-    targets::moderate(context.deployment, &id, Moderation::Delete, now).await?;
+    let (actor, now) = (caller.actor(), context.request.now);
+    let deletion = Moderation::Delete;
+    targets::moderate(context.deployment, &id, deletion, actor.as_ref(), now).await?;
     copies::delete_target(context, &id).await?;
     Ok(Response::no_content())
 }
@@ -163,12 +164,12 @@ async fn put_state(context: RequestContext<'_>, id: &str) -> Result<Response, Er
     context.request.reject_parameters()?;
     let state = TargetState::parse(id, &body.json()?)?;
     caller.must_be_service(Scope::Admin)?;
-    let (id, now) = (&state.target, context.request.now);
+    let (id, actor, now) = (&state.target, caller.actor(), context.request.now);
     let moderation = match state.hidden {
         true => Moderation::Hide(&state.reason),
         false => Moderation::Show(&state.reason),
     };
-    let stored = targets::moderate(context.deployment, id, moderation, now).await?;
+    let stored = targets::moderate(context.deployment, id, moderation, actor.as_ref(), now).await?;
     let stored = stored.ok_or_else(|| unregistered(id))?;
     copies::update_target(context, id, state.hidden).await?;
     let view = TargetStateView::new(id, &stored.target, state.hidden);

@@ -12,6 +12,7 @@ use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::history::{Access, HistoryRequest, is_public};
 use activity_rank_core::id::is_id;
+use activity_rank_core::moderation::Actor;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{erasure, history, profiles};
@@ -55,8 +56,7 @@ async fn put_profile(context: RequestContext<'_>, user: &str) -> Result<Response
     let named = Profile::parse(user, &body.json()?)?;
     caller.must_be(&named.id, Scope::Profiles)?;
     let written = [named];
-    let by_member = matches!(caller, Caller::User(_));
-    let hidden = write_profiles(context, &written, by_member).await?;
+    let hidden = write_profiles(context, &written, caller.actor()).await?;
     let mut views = views(&written, &hidden);
     Ok(Response::json(&views.next()))
 }
@@ -75,7 +75,7 @@ pub async fn put_profiles(context: RequestContext<'_>) -> Result<Response, Error
     let written: Vec<NamedProfile> = items.iter().flatten().cloned().collect();
     let hidden = match written.as_slice() {
         [] => Vec::new(),
-        written => write_profiles(context, written, false).await?,
+        written => write_profiles(context, written, caller.actor()).await?,
     };
     let mut views = views(&written, &hidden);
     let results = items.into_iter().map(|item| item.map(|_| views.next()));
@@ -86,7 +86,7 @@ pub async fn put_profiles(context: RequestContext<'_>) -> Result<Response, Error
 async fn write_profiles(
     context: RequestContext<'_>,
     written: &[NamedProfile],
-    by_member: bool,
+    actor: Option<Actor>,
 ) -> Result<Vec<bool>, Error> {
     let now = context.request.now;
     let with = |hides: &dyn Fn(bool) -> bool| -> Vec<&str> {
@@ -97,10 +97,13 @@ async fn write_profiles(
     };
     let hiding = with(&|hides| hides);
     if !hiding.is_empty() {
-        let member = hiding.first().copied().filter(|_| by_member);
+        let member = hiding
+            .first()
+            .copied()
+            .filter(|_| actor == Some(Actor::User));
         copies::before_hiding(context, &hiding, member).await?;
     }
-    let hidden = profiles::write(context.deployment, written, by_member, now).await?;
+    let hidden = profiles::write(context.deployment, written, actor.as_ref(), now).await?;
     let changed = with(&|_| true);
     if !changed.is_empty() {
         copies::update_visibility(context, &changed).await?;
@@ -170,7 +173,8 @@ async fn erase(context: RequestContext<'_>, user: &str) -> Result<Response, Erro
     let caller = authenticate(context).await?;
     let user = context.request.path_user(user)?;
     caller.must_be_service(Scope::Admin)?;
-    erasure::erase(context.deployment, &user, context.request.now).await?;
+    let (actor, now) = (caller.actor(), context.request.now);
+    erasure::erase(context.deployment, &user, actor.as_ref(), now).await?;
     copies::erase(context, &user).await?;
     Ok(Response::no_content())
 }

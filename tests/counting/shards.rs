@@ -9,7 +9,7 @@ use fastrand::Rng;
 use futures::future::join_all;
 use std::cmp::Reverse;
 use test_support::reference::{now, rfc3339};
-use test_support::{Api, Method, Value, Worker, json, shard_among};
+use test_support::{Api, Method, SERVICE_KEY, Value, Worker, json, shard_among};
 
 /// The numbers of shards to compare.
 const SHARDS: [u32; 3] = [1, 3, 8];
@@ -31,7 +31,9 @@ type Rows = Vec<(String, f64)>;
 
 fn deployments() -> Vec<Deployment> {
     let start = |shards| {
-        let worker = Worker::builder().json("SHARDS", json!(shards)).start();
+        let keys = format!("anna@activity+profiles+content+admin:{SERVICE_KEY}");
+        let worker = Worker::builder().var("SERVICE_KEYS", &keys);
+        let worker = worker.json("SHARDS", json!(shards)).start();
         Deployment {
             shards,
             api: worker.api(),

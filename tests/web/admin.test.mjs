@@ -24,7 +24,10 @@ let user
 let users = 0
 
 before(async () => {
-  const vars = { SERVICE_KEYS: `test-service-key,activity:${OTHER_KEY}`, CONTENT_PERIODS: 'week,all' }
+  const vars = {
+    SERVICE_KEYS: `test-service-key,activity:${OTHER_KEY},anna@admin:anna-key`,
+    CONTENT_PERIODS: 'week,all',
+  }
   app = await startApp({ databases: true, vars })
   await app.request('PUT', '/v1/users', [{ id: 'kim', name: 'Kim', url: 'https://example.com/kim' }])
   await app.request('PUT', '/v1/targets', [{ id: 'post-1', title: 'First post', author: 'kim' }])
@@ -332,6 +335,17 @@ describe('audit log', () => {
     await eventually(lines, [`Shown ${user}`])
     await page.getByRole('link', { name: user }).click()
     await page.getByRole('heading', { name: user, level: 1 }).waitFor()
+  })
+
+  it('entry shows the name of the key', async (t) => {
+    const body = JSON.stringify({ hidden: true, frozen: false, reason: 'Spam' })
+    const headers = { authorization: 'Bearer anna-key', 'content-type': 'application/json' }
+    const response = await fetch(`${app.url}/v1/users/${user}/moderation`, { method: 'PUT', headers, body })
+    assert.equal(response.status, 200)
+    const page = await openAdmin(t, app, '#audit')
+    await page.getByLabel('Member or target').fill(user)
+    const facts = () => page.locator('.feed .more').allInnerTexts()
+    await eventually(async () => (await facts()).map((text) => text.includes(' · by anna · Spam')), [true])
   })
 
   it('older entries follow on request', async (t) => {

@@ -70,17 +70,25 @@ const EVENTS = () => [
 ]
 
 const AUDIT = () => [
-  { id: '4-0', at: iso(0, -2), action: 'hide', user: { id: 'li', name: '李四光' }, reason: 'Under review' },
-  { id: '3-0', at: iso(-1), action: 'hide', user: null, target: TARGETS[2], reason: 'Spam' },
+  {
+    id: '4-0',
+    at: iso(0, -2),
+    action: 'hide',
+    actor: null,
+    user: { id: 'li', name: '李四光' },
+    reason: 'Under review',
+  },
+  { id: '3-0', at: iso(-1), action: 'hide', actor: null, user: null, target: TARGETS[2], reason: 'Spam' },
   {
     id: '2-0',
     at: iso(-2),
     action: 'adjust',
+    actor: null,
     user: { id: 'ada', name: 'Ada Lovelace' },
     adjustment: { id: 'case-1', points: -5 },
     reason: 'Counted by an import that ran twice',
   },
-  { id: '1-0', at: iso(-9), action: 'erase', user: null, removed: { boards: 12, keys: 4, profiles: 1 } },
+  { id: '1-0', at: iso(-9), action: 'erase', actor: null, user: null, removed: { boards: 12, keys: 4, profiles: 1 } },
 ]
 
 const STATS = (url) => {

@@ -149,6 +149,8 @@ export interface Texts {
     none: string
     none_yet: string
     erased: string
+    by: (actor: string) => string
+    member: string
     count: (shown: string, loaded: string) => string
     removed: (boards: string, keys: string) => string
     actions: Record<string, string>

@@ -76,6 +76,7 @@ export interface AuditEntry {
   id: string
   at: string
   action: string
+  actor: { key?: string; user?: string } | null
   user: User | null
   target?: Target
   reason?: string

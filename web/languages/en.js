@@ -384,6 +384,8 @@ export const admin = {
     none: 'No entries.',
     none_yet: 'No entries among the newest ones.',
     erased: 'An erased member',
+    by: (actor) => `by ${actor}`,
+    member: 'the member',
     count: (shown, loaded) => `${shown} of ${loaded} loaded entries`,
     removed: (boards, keys) => `${boards} boards, ${keys} keys`,
     actions: {

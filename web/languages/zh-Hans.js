@@ -365,6 +365,8 @@ export const admin = {
     none: '没有记录。',
     none_yet: '最近的记录中没有相关内容。',
     erased: '已删除的成员',
+    by: (actor) => `操作者：${actor}`,
+    member: '本人',
     count: (shown, loaded) => `已加载 ${loaded} 条，显示 ${shown} 条`,
     removed: (boards, keys) => `${boards} 个榜单，${keys} 个键`,
     actions: {

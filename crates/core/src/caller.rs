@@ -1,20 +1,31 @@
 //! Callers and their permissions.
 
-use crate::config::{Scope, Scopes};
+use crate::config::{Scope, ServiceKey};
 use crate::error::Error;
 use crate::id;
+use crate::moderation::Actor;
 use crate::token::Member;
 
 /// An authenticated caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// A trusted service with the scopes of its key.
-    Service(Scopes),
+    /// A trusted service.
+    Service(ServiceKey),
     /// The user of a token; `None` if its `sub` is not a valid user id.
     User(Option<Member>),
 }
 
 impl Caller {
+    /// Returns the actor of the caller's changes in the audit log; `None` for a service whose key has no name. Users
+    /// change only what is their own.
+    #[must_use]
+    pub fn actor(&self) -> Option<Actor> {
+        match self {
+            Self::Service(key) => key.name.clone().map(Actor::Key),
+            Self::User(_) => Some(Actor::User),
+        }
+    }
+
     /// Returns the key of the write limit; `None` for services, which have none. Tokens without a
     /// valid user share one: all they send is refused.
     #[must_use]
@@ -42,7 +53,7 @@ impl Caller {
     /// [`Error::Forbidden`] for services without the scope.
     pub fn must_have(&self, scope: Scope) -> Result<(), Error> {
         match self {
-            Self::Service(scopes) if !scopes.has(scope) => Err(Error::Forbidden(format!(
+            Self::Service(key) if !key.scopes.has(scope) => Err(Error::Forbidden(format!(
                 "This service key lacks the scope {}.",
                 scope.name()
             ))),
@@ -77,7 +88,7 @@ impl Caller {
     /// [`Error::Forbidden`] for other users, and for services without either scope.
     pub fn may_read(&self, user: &str) -> Result<(), Error> {
         match self {
-            Self::Service(scopes) if scopes.has(Scope::Admin) => Ok(()),
+            Self::Service(key) if key.scopes.has(Scope::Admin) => Ok(()),
             Self::Service(_) | Self::User(_) => self.must_be(user, Scope::Activity),
         }
     }

@@ -68,7 +68,7 @@ fn check_item(item: &Value) {
     let users = [Some(own), Some("another".to_owned()), None];
     for config in CONFIGS.iter() {
         let read = |caller: &Caller| reader(config).read(item, caller);
-        let service = read(&Caller::Service(Scopes::ALL));
+        let service = read(&Caller::Service(Scopes::ALL.into()));
         assert_eq!(
             matches!(service, Err(Error::InvalidRequest(..))),
             !is_valid(item) || !may_have_on(item, config),
@@ -256,7 +256,7 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
     let mut rendered = parse(rendered.to_string().as_bytes()).expect("JSON");
     // The normal form of a path may be longer than what a request may send.
     if target.len() <= 512 {
-        let reparsed = reader(config).read(&rendered, &Caller::Service(Scopes::ALL));
+        let reparsed = reader(config).read(&rendered, &Caller::Service(Scopes::ALL.into()));
         assert_eq!(reparsed, Ok((activity.clone(), rule)), "{rendered}");
     }
     let queued = Activity {

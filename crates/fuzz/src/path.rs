@@ -401,7 +401,7 @@ fn check_users(user: &str, query: &str) {
         assert_eq!(checked_arguments("ar", &commands).len(), 3);
     }
     if is_id(user) {
-        let call = erasure::call(&CONFIG, user, NOW);
+        let call = erasure::call(&CONFIG, user, None, NOW);
         let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
         assert_eq!(arguments[0][2], user);
     }

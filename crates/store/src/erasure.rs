@@ -9,6 +9,7 @@ use crate::scripts::ERASE;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::moderation::Actor;
 
 /// Erases a user, and writes a tombstone. Boards that are left after a few requests are completed by
 /// cron; until then every reader of a board removes the user from it first.
@@ -16,8 +17,13 @@ use activity_rank_core::error::Error;
 /// # Errors
 ///
 /// As [`pending::begin`].
-pub async fn erase(deployment: &Deployment, user: &str, now: Instant) -> Result<(), Error> {
-    let call = call(&deployment.config, user, now);
+pub async fn erase(
+    deployment: &Deployment,
+    user: &str,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<(), Error> {
+    let call = call(&deployment.config, user, actor, now);
     pending::begin(deployment, vec![call]).await?;
     deployment.report_deliveries(deployment.config.shard_of(user));
     Ok(())
@@ -25,7 +31,7 @@ pub async fn erase(deployment: &Deployment, user: &str, now: Instant) -> Result<
 
 /// Returns the call that begins an erasure.
 #[must_use]
-pub fn call(config: &Config, user: &str, now: Instant) -> Command {
+pub fn call(config: &Config, user: &str, actor: Option<&Actor>, now: Instant) -> Command {
     let keys = Keys::of_user(config, user);
     let mut all = keys.moderation_keys();
     all.extend(keys.own_keys(user, now));
@@ -34,6 +40,7 @@ pub fn call(config: &Config, user: &str, now: Instant) -> Command {
         .arg(&fingerprint(config))
         .number(now.0)
         .arg(user)
+        .arg(Actor::stored(actor))
         .arg(config.bound.journal_flag())
         .arg(config.tombstone_flag())
         .number(STEP)

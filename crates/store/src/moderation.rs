@@ -11,7 +11,7 @@ use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
+use activity_rank_core::moderation::{Actor, AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
 use activity_rank_core::moderation::{ErasureEntry, Flags, ModerationState};
 use activity_rank_core::profile::Profile;
 
@@ -23,18 +23,24 @@ use activity_rank_core::profile::Profile;
 pub async fn moderate(
     deployment: &Deployment,
     state: &ModerationState,
+    actor: Option<&Actor>,
     now: Instant,
 ) -> Result<(Option<Profile>, Flags), Error> {
     if state.restricts() {
         deployment.claim().await?;
     }
-    let call = moderate_call(deployment, state, now);
+    let call = moderate_call(deployment, state, actor, now);
     let replies = pending::begin(deployment, vec![call]).await?;
     let reply = replies.first().unwrap_or(&Reply::Nil);
     Ok((decode_profile(reply.at(2)?)?, decode_flags(reply.at(3)?)?))
 }
 
-fn moderate_call(deployment: &Deployment, state: &ModerationState, now: Instant) -> Command {
+fn moderate_call(
+    deployment: &Deployment,
+    state: &ModerationState,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Command {
     let keys = deployment.keys_of(&state.user);
     let flag = |set: bool| if set { "1" } else { "0" };
     Command::script(&MODERATE, &keys.moderation_keys())
@@ -44,6 +50,7 @@ fn moderate_call(deployment: &Deployment, state: &ModerationState, now: Instant)
         .arg(flag(state.hidden))
         .arg(flag(state.frozen))
         .arg(&state.reason)
+        .arg(Actor::stored(actor))
         .arg(deployment.config.bound.journal_flag())
         .number(STEP)
 }
@@ -173,6 +180,7 @@ fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
         id: EntryId::of(shard, reply.at(0)?.text()?).ok_or_else(unexpected)?,
         at: Instant(number("at")?),
         action,
+        actor: Actor::parse(field("actor")?),
         user: None,
         target: None,
         reason: None,

@@ -10,7 +10,7 @@ use activity_rank_core::board::{ALL_TIME, Content};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::Flags;
+use activity_rank_core::moderation::{Actor, Flags};
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_core::score::Score;
 
@@ -180,16 +180,16 @@ fn read_command(keys: &Keys, names: &[FieldName], users: &[&str]) -> Command {
 }
 
 /// Writes profiles, and hides or shows the users whose `hidden` is set. Returns for each user
-/// whether they are opted out of boards now.
+/// whether they are opted out of boards now. [`Actor::User`] writes their own profile.
 ///
 /// # Errors
 ///
-/// [`Error::Forbidden`] for a frozen user's own profile, if members write; else as
+/// [`Error::Forbidden`] for a frozen user who writes their own profile; else as
 /// [`Deployment::run_script`].
 pub async fn write(
     deployment: &Deployment,
     profiles: &[NamedProfile],
-    by_member: bool,
+    actor: Option<&Actor>,
     now: Instant,
 ) -> Result<Vec<bool>, Error> {
     let config = &deployment.config;
@@ -206,7 +206,7 @@ pub async fn write(
             let named = indexes.iter().filter_map(|index| profiles.get(*index));
             let keys = deployment.keys(*shard);
             let named = named.map(|named| (named, opt_out(&named.id)));
-            calls.push(write_call(config, &keys, named, now, by_member));
+            calls.push(write_call(config, &keys, named, actor, now));
             of_calls.push(indexes);
         }
     }
@@ -232,15 +232,20 @@ fn write_call<'a>(
     config: &Config,
     keys: &Keys,
     profiles: impl Iterator<Item = (&'a NamedProfile, Option<bool>)>,
+    actor: Option<&Actor>,
     now: Instant,
-    by_member: bool,
 ) -> Command {
     let mut call = Command::script(&PROFILES, &keys.moderation_keys())
         .arg(&fingerprint(config))
         .number(now.0)
         .arg(config.bound.journal_flag())
-        .arg(if by_member { "1" } else { "0" })
-        .number(STEP);
+        .arg(if actor == Some(&Actor::User) {
+            "1"
+        } else {
+            "0"
+        })
+        .number(STEP)
+        .arg(Actor::stored(actor));
     for (named, hidden) in profiles {
         let hidden = match hidden {
             Some(true) => "1",

@@ -13,6 +13,7 @@ use activity_rank_core::content::{
     ListPage, ListRequest, ListedTarget, NamedTarget, StoredTarget, id_of_member, member,
 };
 use activity_rank_core::error::Error;
+use activity_rank_core::moderation::Actor;
 
 /// Targets written by one call: a store runs nothing else meanwhile.
 const CALL_TARGETS: usize = 100;
@@ -139,6 +140,7 @@ pub async fn moderate(
     deployment: &Deployment,
     id: &str,
     moderation: Moderation<'_>,
+    actor: Option<&Actor>,
     now: Instant,
 ) -> Result<Option<StoredTarget>, Error> {
     let (keys, member) = (deployment.keys_of(id), member(id));
@@ -161,6 +163,7 @@ pub async fn moderate(
         .arg(&member)
         .arg(verb)
         .arg(reason)
+        .arg(Actor::stored(actor))
         .arg(deployment.config.bound.journal_flag())
         .number(STEP);
     let replies = pending::begin(deployment, vec![call]).await?;

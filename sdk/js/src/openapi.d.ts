@@ -829,7 +829,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Returns moderation actions, newest first. With several shards, entries of the same millisecond are ordered by shard. Entries are immutable, except that erasing a user removes their id and the reasons.
+         * @description Returns moderation actions, newest first. With several shards, entries of the same millisecond are ordered by shard. Entries are immutable, except that erasing a user removes their id, also as an actor, and the reasons.
          */
         get: operations["getAudit"];
         put?: never;
@@ -2005,6 +2005,12 @@ export interface components {
             undo: true;
             reason: components["schemas"]["Reason"];
         };
+        /** @description Who made a change: a service, by the name of its key, or the user themselves with a token. */
+        Actor: {
+            /** @description The name of the service key in `SERVICE_KEYS`. */
+            key?: string;
+            user?: components["schemas"]["Id"];
+        };
         Audit: {
             entries: {
                 /** @description Unix time in milliseconds and a sequence number, such as `1795132800000-0`. For users of any shard but the first, the shard follows: `-1` to `-63`. */
@@ -2016,6 +2022,8 @@ export interface components {
                  * @enum {unknown}
                  */
                 action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "erase" | "delete";
+                /** @description `null` if the service key has no name, if the user who acted has been erased, and in old entries. */
+                actor: components["schemas"]["Actor"] | null;
                 /** @description `null` if the user has been erased, and for a target. */
                 user: components["schemas"]["User"] | null;
                 /** @description Present if the entry is about a target. */
@@ -2152,6 +2160,8 @@ export interface components {
                 /** @description Comma-separated numbers, from 1, of the boards that were skipped because they are archived. */
                 skipped?: string;
                 reason?: string;
+                /** @description The name of the service key; `@` for the user of the entry, with a token; empty if the key has no name. Old entries lack it. */
+                actor?: string;
                 /** @description The points by which each board changed, separated by `/`: the periods for all users, then the periods for each group. One number if all are equal; empty if nothing was undone. Old entries lack it. */
                 applied?: string;
                 /** @description What others received for the activity; empty for nothing, and in an `undo`: an entry of its own has what it took back. */
@@ -5093,6 +5103,9 @@ export interface operations {
                      *           "id": "1795132800000-0",
                      *           "at": "2026-11-20T08:00:00Z",
                      *           "action": "hide",
+                     *           "actor": {
+                     *             "key": "anna"
+                     *           },
                      *           "user": {
                      *             "id": "42"
                      *           },

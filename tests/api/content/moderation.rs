@@ -98,7 +98,8 @@ async fn audit_log_lists_what_was_done_to_targets() {
         entry["at"] = Value::Null;
     }
     let entry = |action: &str, subject: Value| {
-        let mut entry = json!({"id": null, "at": null, "action": action, "user": null});
+        let mut entry =
+            json!({"id": null, "at": null, "action": action, "actor": null, "user": null});
         let fields = entry.as_object_mut().unwrap();
         fields.extend(subject.as_object().cloned().unwrap());
         entry

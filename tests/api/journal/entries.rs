@@ -167,10 +167,10 @@ async fn journal_lists_each_moderation_change_once() {
         all.map(text).collect::<Vec<_>>().join("/")
     };
     let adjusted = json!({"action": "adjust", "points": "-5", "mark": "adjust:x",
-        "date": day(2).to_string(), "groups": "eu"});
+        "date": day(2).to_string(), "groups": "eu", "actor": ""});
     let moderated = |hidden, frozen, changed| {
         json!({"did": "moderate", "user": peer("a"), "hidden": hidden, "frozen": frozen,
-            "reason": "Seen", "changed": changed})
+            "reason": "Seen", "changed": changed, "actor": ""})
     };
     let expected = [
         entry("count", "a", "1"),
@@ -216,14 +216,17 @@ async fn journal_lists_each_profile_change_once() {
     response.assert_status(200);
 
     let profile = |user: &str, profile: Value, hidden: &str| json!({"did": "profile", "user": peer(user), "json": profile.to_string(), "hidden": hidden});
+    let opted_out = |user: &str, json: Value, hidden: &str| {
+        with(profile(user, json, hidden), json!({"actor": ""}))
+    };
     let expected = [
         entry("count", "42", "1"),
         profile("42", json!({"name": "Kim"}), ""),
         entry("count", "42", "2"),
         profile("a", ada.clone(), ""),
-        profile("a", ada.clone(), "1"),
+        opted_out("a", ada.clone(), "1"),
         // The last `hidden` of a user in the array wins. The user's first entry has it.
-        profile("a", ada, "0"),
+        opted_out("a", ada, "0"),
         profile("b", json!({"name": "\"Bob\" ✓"}), ""),
         profile("a", json!({}), ""),
         profile("c", json!({}), ""),

@@ -90,9 +90,16 @@ pub fn cases() -> Vec<Case> {
     }
     let detail = "takes 1 to 64 of A-Z a-z 0-9 _ . : -";
     add("PREFIX", detail, &[json!("a".repeat(65))]);
-    let detail = "number 2 is neither a key nor scopes and a key such as activity+profiles:KEY; \
-        scopes are activity, profiles, content, admin, metrics, and no key contains ':'";
-    let keys = ["write:s3cret", "admin:", "admin:s3cret:more"];
+    let detail = "number 2 is neither a key nor scopes and a key such as activity+profiles:KEY \
+        or anna@admin:KEY; scopes are activity, profiles, content, admin, metrics, a name before '@' has 1 to 32 of a to z, \
+        0 to 9 and '-', and no key contains ':'";
+    let keys = [
+        "write:s3cret",
+        "admin:",
+        "admin:s3cret:more",
+        "Anna@admin:s3cret",
+        "anna@:s3cret",
+    ];
     let keys = keys.map(|key| json!(format!("one,{key}")));
     add("SERVICE_KEYS", detail, &keys);
     let short = json!("a".repeat(31));

@@ -43,12 +43,12 @@ async fn audit_log_lists_each_change_once_newest_first() {
     let app = TestApp::start();
     add_entries(&app).await;
     let ada = json!({"id": "42", "name": "Ada"});
-    let by_user = |action: &str| json!({"action": action, "user": ada});
-    let entry =
-        |action: &str, reason: &str| json!({"action": action, "user": ada, "reason": reason});
+    let by_user = |action: &str| json!({"action": action, "actor": null, "user": ada});
+    let entry = |action: &str, reason: &str| json!({"action": action, "actor": null, "user": ada, "reason": reason});
     let adjusted = |action: &str, reason: &str, points: i64| {
         let adjustment = json!({"id": "case-17", "date": day(0).to_string(), "points": points});
-        json!({"action": action, "user": ada, "reason": reason, "adjustment": adjustment})
+        json!({"action": action, "actor": null, "user": ada, "reason": reason,
+            "adjustment": adjustment})
     };
     let expected = [
         by_user("opt-in"),

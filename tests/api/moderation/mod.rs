@@ -1,5 +1,6 @@
 //! `/v1/users/{user}/moderation`, `/v1/users/{user}/adjustments` and `/v1/moderation`.
 
+mod actors;
 mod adjustments;
 mod audit_log;
 mod erasure;

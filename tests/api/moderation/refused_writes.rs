@@ -126,23 +126,23 @@ impl Change {
             Self::Hide => {
                 let state = json!({"hidden": true, "frozen": true, "reason": "spam"});
                 let state = ModerationState::parse("b", &state).unwrap();
-                moderation::moderate(deployment, &state, NOW)
+                moderation::moderate(deployment, &state, None, NOW)
                     .await
                     .map(|_| ())
             }
             Self::OptOut => {
                 let profile = profile(Some(true));
-                profiles::write(deployment, &[profile], false, NOW)
+                profiles::write(deployment, &[profile], None, NOW)
                     .await
                     .map(|_| ())
             }
             Self::Rename => {
                 let profile = profile(None);
-                profiles::write(deployment, &[profile], false, NOW)
+                profiles::write(deployment, &[profile], None, NOW)
                     .await
                     .map(|_| ())
             }
-            Self::Erase => erasure::erase(deployment, "b", NOW).await,
+            Self::Erase => erasure::erase(deployment, "b", None, NOW).await,
         }
     }
 

@@ -8,7 +8,7 @@ use activity_rank_core::config::Once;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::event::Definitions;
 use activity_rank_core::shard;
-use activity_rank_store::count::{BoardTargets, RuleSnapshot, TimestampSource};
+use activity_rank_store::count::{AuditDetails, BoardTargets, RuleSnapshot, TimestampSource};
 use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 
@@ -157,20 +157,24 @@ pub enum Change {
         target: String,
         verb: String,
         reason: String,
+        actor: String,
     },
     Moderate {
         user: String,
         hidden: String,
         frozen: String,
         reason: String,
+        actor: String,
     },
     Profile {
         user: String,
         json: String,
         hidden: String,
+        actor: String,
     },
     Erase {
         hash: String,
+        actor: String,
     },
     Event {
         event: String,
@@ -201,7 +205,7 @@ pub struct Activity {
     pub boards: BoardTargets,
     /// Positions, from 1, of the boards that were skipped because they were archived.
     pub skipped: Vec<usize>,
-    pub reason: Option<String>,
+    pub audit: Option<AuditDetails>,
     /// The points by which an adjustment changed the board of an event.
     pub applied: Option<i64>,
     /// What others received for it, as the end of the active record; `None` if the entry does not say.
@@ -271,7 +275,7 @@ impl Entry {
             Change::Stub { target, .. } | Change::ModerateTarget { target, .. } => {
                 ("", target.as_str())
             }
-            Change::Erase { hash } => (hash.as_str(), ""),
+            Change::Erase { hash, .. } => (hash.as_str(), ""),
             Change::Event { event, .. } => (event.as_str(), Keys::DEFINITIONS),
             Change::Rules(_) | Change::Nothing => ("", ""),
         };
@@ -337,6 +341,7 @@ struct JsonEntry {
     groups: String,
     skipped: String,
     reason: String,
+    actor: String,
     applied: String,
     hidden: String,
     frozen: String,
@@ -396,20 +401,24 @@ impl JsonEntry {
                 target,
                 verb: self.verb.clone(),
                 reason: self.reason.clone(),
+                actor: self.actor.clone(),
             },
             "moderate" => Change::Moderate {
                 user,
                 hidden: self.hidden.clone(),
                 frozen: self.frozen.clone(),
                 reason: self.reason.clone(),
+                actor: self.actor.clone(),
             },
             "profile" => Change::Profile {
                 user,
                 json: self.json.clone(),
                 hidden: self.hidden.clone(),
+                actor: self.actor.clone(),
             },
             "erase" => Change::Erase {
                 hash: self.hash.clone(),
+                actor: self.actor.clone(),
             },
             "event" => Change::Event {
                 event: self.event.clone(),
@@ -458,7 +467,10 @@ impl JsonEntry {
             boards: BoardTargets::parse(self.decode_date()?, &self.kinds, &self.groups)
                 .ok_or_else(|| invalid_field("kinds", &self.kinds))?,
             skipped: self.decode_skipped()?,
-            reason: (!self.reason.is_empty()).then(|| self.reason.clone()),
+            audit: (!self.reason.is_empty()).then(|| AuditDetails {
+                reason: self.reason.clone(),
+                actor: self.actor.clone(),
+            }),
             applied: self.applied.parse().ok(),
             received: self.received.clone(),
         })
@@ -566,7 +578,7 @@ pub(super) mod tests {
         assert_eq!(activity.boards.groups, ["eu", "a|b"]);
         assert_eq!(activity.skipped, [1, 12]);
         assert_eq!((activity.rule.points, activity.rule.cooldown), (2, 1));
-        assert_eq!((activity.reason, activity.received), (None, None));
+        assert_eq!((activity.audit, activity.received), (None, None));
     }
 
     #[test]

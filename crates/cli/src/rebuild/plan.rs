@@ -89,18 +89,23 @@ pub enum AllBoardsScript {
         hidden: String,
         frozen: String,
         reason: String,
+        actor: String,
     },
     Profile {
         json: String,
         hidden: String,
+        actor: String,
     },
     ModerateTarget {
         verb: String,
         reason: String,
+        actor: String,
         /// The author of a target that is deleted.
         author: Option<String>,
     },
-    Erase,
+    Erase {
+        actor: String,
+    },
 }
 
 /// The arguments that all calls of a run share.
@@ -281,15 +286,22 @@ impl AllBoardsScript {
                 hidden,
                 frozen,
                 reason,
+                actor,
             } => {
-                push(&[participant, hidden, frozen, reason, NOT_JOURNALED, NAMES]);
+                push(&[participant, hidden, frozen, reason, actor]);
+                push(&[NOT_JOURNALED, NAMES]);
                 "moderate"
             }
-            Self::Profile { json, hidden } => {
+            Self::Profile {
+                json,
+                hidden,
+                actor,
+            } => {
                 push(&[
                     NOT_JOURNALED,
                     NOT_A_MEMBER,
                     NAMES,
+                    actor,
                     participant,
                     json,
                     hidden,
@@ -299,18 +311,19 @@ impl AllBoardsScript {
             Self::ModerateTarget {
                 verb,
                 reason,
+                actor,
                 author,
             } => {
                 let of_shadow = &context.keys;
                 keys.extend([of_shadow.register(), of_shadow.deliveries()]);
                 keys.extend(author.iter().map(|author| of_shadow.targets_of(author)));
                 let member = participant.trim_start_matches('\t');
-                push(&[member, verb, reason, NOT_JOURNALED, NAMES]);
+                push(&[member, verb, reason, actor, NOT_JOURNALED, NAMES]);
                 "moderate_target"
             }
-            Self::Erase => {
+            Self::Erase { actor } => {
                 keys.extend(context.keys_of_erased(participant, then));
-                push(&[participant, NOT_JOURNALED, "1", NAMES]);
+                push(&[participant, actor, NOT_JOURNALED, "1", NAMES]);
                 "erase"
             }
         };
@@ -469,16 +482,28 @@ impl Planner {
                 hidden,
                 frozen,
                 reason,
+                actor,
             } => {
                 let script = AllBoardsScript::Moderate {
                     hidden,
                     frozen,
                     reason,
+                    actor,
                 };
                 (script, user)
             }
-            Change::Profile { user, json, hidden } => {
-                (AllBoardsScript::Profile { json, hidden }, user)
+            Change::Profile {
+                user,
+                json,
+                hidden,
+                actor,
+            } => {
+                let script = AllBoardsScript::Profile {
+                    json,
+                    hidden,
+                    actor,
+                };
+                (script, user)
             }
             // A recount holds for the entries before, and changes nothing itself.
             Change::Rules(_) | Change::Nothing => {
@@ -557,7 +582,7 @@ impl Planner {
             verb = "again";
             activity.rule.points = activity.applied.unwrap_or(activity.rule.points);
         }
-        let is_adjustment = activity.reason.is_some();
+        let is_adjustment = activity.audit.is_some();
         if is_adjustment {
             self.close();
         }
@@ -567,7 +592,7 @@ impl Planner {
             Verb::Count | Verb::Adjust => activity.user.clone(),
             Verb::Undo => String::new(),
         });
-        open.operations.reason = activity.reason;
+        open.operations.audit = activity.audit;
         open.operations.push(Operation {
             user: &activity.user,
             rule: activity.rule,

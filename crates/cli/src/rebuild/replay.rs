@@ -266,15 +266,16 @@ impl Applier {
             self.changed.extend(participants);
             let (number, then) = (entry.number, entry.applied_at);
             match entry.change {
-                Change::Erase { hash } => {
+                Change::Erase { hash, actor } => {
                     // The user may be new in a step that is not applied yet.
                     self.flush(shard, &context).await?;
-                    self.erase(shard, number, then, hash).await?;
+                    self.erase(shard, (number, then), hash, actor).await?;
                 }
                 Change::ModerateTarget {
                     target,
                     verb,
                     reason,
+                    actor,
                 } => {
                     // The same holds for the registration.
                     self.flush(shard, &context).await?;
@@ -282,6 +283,7 @@ impl Applier {
                         author: listing_author(shard, &target).await?,
                         verb,
                         reason,
+                        actor,
                     };
                     let participant = format!("\t{target}");
                     self.planner
@@ -307,16 +309,16 @@ impl Applier {
     async fn erase(
         &mut self,
         shard: &Shard,
-        entry: u64,
-        then: i64,
+        (entry, then): (u64, i64),
         hash: String,
+        actor: String,
     ) -> Result<(), Failure> {
         let users = shard.shadow.user_hashes();
         let command = Command::new("HGET").args([&users, &hash]);
         let user: Option<String> = shard.store.run(command).await?;
         match user {
             Some(user) => {
-                let script = AllBoardsScript::Erase;
+                let script = AllBoardsScript::Erase { actor };
                 self.planner.change_all_boards(entry, then, script, user);
             }
             None => {

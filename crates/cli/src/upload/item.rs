@@ -109,7 +109,7 @@ impl ItemCheck {
                 let activity = match rules {
                     Some(rules) => {
                         let reader = ActivityReader { rules, now, to_nfc };
-                        reader.read(value, &Caller::Service(Scopes::ALL))?.0
+                        reader.read(value, &Caller::Service(Scopes::ALL.into()))?.0
                     }
                     None => read_fields(value, now, to_nfc)?,
                 };

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use test_support::{Answer, Api, Value, Worker, WorkerBuilder, json, shards, until};
+use test_support::{Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, json, shards, until};
 
 /// Number of users of a board that is too large for one page.
 pub const MANY: usize = 700;
@@ -203,7 +203,10 @@ pub fn like(user: &str, target: &str, days_ago: i64) -> Value {
 pub fn builder() -> WorkerBuilder {
     let wave = json!({"points": 1.25, "once": "standing", "undo": true, "by": "service",
         "cooldown": 3600});
+    // The audit log has an actor.
+    let keys = format!("anna@activity+profiles+content+admin:{SERVICE_KEY}");
     Worker::builder()
+        .var("SERVICE_KEYS", &keys)
         .var("TIMEZONE", &zone())
         .json("POINT_DECIMALS", json!(2))
         .json("RULES", json!({"wave": wave}))

@@ -1,6 +1,7 @@
 //! `verify` finds changed values.
 
 use jiff::civil::{Date, date};
+use test_support::SERVICE_KEY;
 
 use crate::TestResult;
 use crate::app::day;
@@ -60,6 +61,18 @@ async fn each_changed_value_is_reported() -> TestResult {
         assert!(output.contains(&expected), "{expected}\n{output}");
         redis_command::<redis::Value>(&mut redis, &restore)?;
     }
+    assert_verified(&app)?;
+    Ok(())
+}
+
+/// Entries from before service keys had names have no actor, neither in the journal nor in the audit log.
+#[tokio::test(flavor = "multi_thread")]
+async fn old_entries_without_actor_verify() -> TestResult {
+    let app = JournalApp::start(|worker| worker.var("SERVICE_KEYS", SERVICE_KEY));
+    app.fill().await;
+    app.api.get("/v1/journal").await.assert_status(200);
+    app.sql("UPDATE journal SET entry = json_remove(entry, '$.actor')")
+        .await;
     assert_verified(&app)?;
     Ok(())
 }

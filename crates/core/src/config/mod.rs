@@ -15,7 +15,7 @@ pub use levels::{Level, LevelView, Levels};
 pub use origins::Origins;
 pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf};
 pub use scopes::{Scope, Scopes};
-pub use service_keys::ServiceKeys;
+pub use service_keys::{ServiceKey, ServiceKeys};
 pub use tokens::Tokens;
 pub use vars::Vars;
 pub use webhooks::{Endpoint, LEVEL_REACHED, Webhooks};

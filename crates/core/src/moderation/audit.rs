@@ -1,6 +1,6 @@
 //! `GET /v1/moderation`: the audit log, newest entry first.
 
-use super::EntryId;
+use super::{Actor, EntryId};
 use crate::board::UserView;
 use crate::calendar::Instant;
 use crate::content::{Target, TargetView};
@@ -28,6 +28,8 @@ pub struct AuditEntry {
     pub at: Instant,
     /// The action, such as `hide`.
     pub action: String,
+    /// Who did it; `None` if unknown.
+    pub actor: Option<Actor>,
     /// The user and their profile; `None` once the user has been erased.
     pub user: Option<(String, Option<Profile>)>,
     /// The target that the entry is about, in the place of a user, and what boards show of it.
@@ -76,6 +78,8 @@ struct EntryView<'a> {
     id: String,
     at: String,
     action: &'a str,
+    /// `null` if unknown, and for an erased user.
+    actor: Option<ActorView<'a>>,
     /// `null` for an erased user.
     user: Option<UserView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +90,14 @@ struct EntryView<'a> {
     adjustment: Option<AdjustmentView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     removed: Option<&'a ErasureEntry>,
+}
+
+/// An object with one field.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ActorView<'a> {
+    Key(&'a str),
+    User(&'a str),
 }
 
 #[derive(Debug, Serialize)]
@@ -145,6 +157,11 @@ impl<'a> EntryView<'a> {
             id: entry.id.to_string(),
             at: entry.at.to_string(),
             action: &entry.action,
+            actor: match &entry.actor {
+                Some(Actor::Key(name)) => Some(ActorView::Key(name)),
+                Some(Actor::User) => user.map(|(id, _)| ActorView::User(id)),
+                None => None,
+            },
             user: user.map(|(id, profile)| UserView::new(id, profile.as_ref())),
             target: target.map(|(id, target)| TargetView::new(id, target)),
             reason: entry.reason.as_deref(),

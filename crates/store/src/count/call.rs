@@ -1,7 +1,7 @@
 //! Writes operations as the keys and arguments of `count.lua`, in the order in which it reads them.
 
 use super::delivery::Delivery;
-use super::operations::{IndexedOperation, Operations, RuleSnapshot};
+use super::operations::{AuditDetails, IndexedOperation, Operations, RuleSnapshot};
 use super::record::BoardTargets;
 use crate::keys::Keys;
 use activity_rank_core::board::BoardKind;
@@ -125,7 +125,7 @@ impl Operations {
             call.day(*user, id, *date);
         });
         call.list(&self.operations, ScriptCall::operation);
-        call.list(self.reason.as_slice(), ScriptCall::audit);
+        call.list(self.audit.as_slice(), ScriptCall::audit);
         call.list(&self.deliveries, ScriptCall::delivery);
         call.list(&header.events.open, ScriptCall::event);
         (call.keys, call.arguments)
@@ -280,13 +280,14 @@ impl ScriptCall<'_> {
         self.arg(board);
     }
 
-    fn audit(&mut self, reason: &String) {
+    fn audit(&mut self, details: &AuditDetails) {
         let keys = &self.header.keys;
         let (log, subjects) = (keys.audit_log(), keys.audit_subjects());
         let (log, subjects) = (self.key(log), self.key(subjects));
         self.arg(log);
         self.arg(subjects);
         self.arg(self.header.effective.0);
-        self.arg(reason);
+        self.arg(&details.reason);
+        self.arg(&details.actor);
     }
 }

@@ -13,7 +13,9 @@ mod reply;
 
 pub use call::{CallEvents, CallHeader, Lifetimes};
 pub use delivery::Delivery;
-pub use operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
+pub use operations::{
+    AuditDetails, Operation, Operations, Receiver, RuleSnapshot, TimestampSource,
+};
 pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardTargets};
 pub use reply::UndoLog;
@@ -29,7 +31,7 @@ use activity_rank_core::activity::{
 use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::Adjustment;
+use activity_rank_core::moderation::{Actor, Adjustment};
 use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};
@@ -75,9 +77,10 @@ pub async fn count_one(
 pub async fn adjust(
     deployment: &Deployment,
     adjustment: Adjustment,
+    actor: Option<&Actor>,
     now: Instant,
 ) -> Result<Counted, Error> {
-    let plan = Plan::of_adjustment(deployment, now, adjustment);
+    let plan = Plan::of_adjustment(deployment, now, adjustment, actor);
     apply_one(deployment, plan, None, true).await
 }
 

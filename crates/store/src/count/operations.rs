@@ -18,8 +18,17 @@ pub struct Operations {
     pub(super) days: Vec<(usize, Date)>,
     pub(super) operations: Vec<IndexedOperation>,
     pub(super) deliveries: Vec<(Option<usize>, Delivery)>,
-    /// The reason of an adjustment, for the audit log.
-    pub reason: Option<String>,
+    /// Of an adjustment, for the audit log.
+    pub audit: Option<AuditDetails>,
+}
+
+/// What the audit log says of an adjustment beside its effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditDetails {
+    /// The reason.
+    pub reason: String,
+    /// The actor as stored; empty if unknown.
+    pub actor: String,
 }
 
 /// The rule by which an operation counts, as it was when the operation was sent.

@@ -1,7 +1,9 @@
 //! The call that counts activities of one shard.
 
 use super::call::{CallEvents, CallHeader, Lifetimes};
-use super::operations::{Operation, Operations, Receiver, RuleSnapshot, TimestampSource};
+use super::operations::{
+    AuditDetails, Operation, Operations, Receiver, RuleSnapshot, TimestampSource,
+};
 use super::record::BoardTargets;
 use crate::deployment::Deployment;
 use crate::fingerprint::fingerprint;
@@ -16,7 +18,7 @@ use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
-use activity_rank_core::moderation::Adjustment;
+use activity_rank_core::moderation::{Actor, Adjustment};
 
 /// The possible receivers of points on other shards, as they were read before the call.
 #[derive(Default)]
@@ -53,7 +55,12 @@ impl<'a> Plan<'a> {
 
     /// Returns the plan of one adjustment.
     #[must_use]
-    pub fn of_adjustment(deployment: &'a Deployment, now: Instant, adjustment: Adjustment) -> Self {
+    pub fn of_adjustment(
+        deployment: &'a Deployment,
+        now: Instant,
+        adjustment: Adjustment,
+        actor: Option<&Actor>,
+    ) -> Self {
         let config = &deployment.config;
         let shard = config.shard_of(&adjustment.user);
         let mut plan = Self::new(config, &deployment.calendar, now, shard);
@@ -85,7 +92,10 @@ impl<'a> Plan<'a> {
             author: None,
             claim: String::new(),
         });
-        plan.operations.reason = Some(adjustment.reason);
+        plan.operations.audit = Some(AuditDetails {
+            reason: adjustment.reason,
+            actor: Actor::stored(actor).to_owned(),
+        });
         plan
     }
 

@@ -4,7 +4,8 @@
 -- ('s7' -> user, entry id -> reason), so an erasure can delete them and keep the entries. An entry
 -- refers to its user by a subject number, which is also stored with the flags.
 --
--- `audit` is { log, subjects, now, reason }: two keys, Unix ms, and a text or ''.
+-- `audit` is { log, subjects, now, reason, actor }: two keys, Unix ms, and two texts or ''. An actor is the name of
+-- a service key, or '@' for the user of the entry, whose id an erasure thereby removes.
 
 -- Returns the flag letters of a user, and the subject number or ''.
 local function read_flags(user)
@@ -18,6 +19,14 @@ local function check_audit(audit)
     redis.call('XLEN', audit.log)
     redis.call('HLEN', audit.subjects)
   end
+end
+
+-- Adds the actor to an entry, if it is known, and returns the entry. Pending changes of earlier versions have none.
+local function add_actor(entry, actor)
+  if actor and actor ~= '' then
+    entry[#entry + 1], entry[#entry + 2] = 'actor', actor
+  end
+  return entry
 end
 
 -- Appends an entry about a user. `entry` is the action, then names and values of further fields.

@@ -7,7 +7,7 @@
 --         2 integer: limit, 1 or more
 -- Returns { fingerprint or nil, entries, reasons or nil, users or nil, profiles (JSON or nil) }; a target is
 --         a tab and its member, and has its registration in the place of a profile
---         entries  { id, { 'at', Unix ms, 'subject', number or '', 'action', name, further fields } }
+--         entries  { id, { 'at', Unix ms, 'subject', number or '', 'action', name, further fields } }, see audit.lua
 --         reasons  nil if the user has been erased
 --         users    nil if the user has been erased
 -- State   read only.

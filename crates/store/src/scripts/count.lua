@@ -46,7 +46,7 @@
 --                     'adjust', by a moderator, with points that may be negative; 'again', an adjustment of an
 --                     event that a rebuild counts by a later definition: the record has these points in any case
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
---                     reason
+--                     reason; actor, or ''
 --         deliveries  shard, or '' for an entry of the journal; id; verb: those of count_receive.lua, or 'add'
 --                     for an entry of the journal; receiver ('t' or 'u'); points; letters of periods; targets;
 --                     number; authorship; author; target in the list; instant in it; instant of the active
@@ -159,6 +159,9 @@ local function add_to_journal(change, operation, at, targets, boards, applied, r
     rest[n + 1], rest[n + 2] = 'counted', undone and digits(undone.changed) or ''
     rest[n + 3], rest[n + 4] = 'gave', undone and digits(undone.amounts[1]) or ''
   end
+  if audit then
+    rest[#rest + 1], rest[#rest + 2] = 'actor', audit.actor
+  end
   append(outbox, user, 'mark', operation.record, 'did', change, 'now', ARGV[2], 'user', user.id,
     'action', rule.action, 'once', rule.once, 'points', digits(rule.points),
     'cooldown', rule.cooldown > 0 and '1' or '0', 'mark', operation.record, 'at', digits(at),
@@ -176,7 +179,7 @@ local function add_to_audit(operation, action, points, targets)
     end
     changes.audit_entries[#changes.audit_entries + 1] = {
       user = operation.day.user.id, id = id,
-      entry = { action, 'points', digits(points), kind, name, 'adjustment', id },
+      entry = add_actor({ action, 'points', digits(points), kind, name, 'adjustment', id }, audit.actor),
     }
   end
 end

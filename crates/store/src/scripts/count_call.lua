@@ -121,8 +121,9 @@ local operations = take_list(11, function(rule, targets, day, verb, record, at, 
   end
   return operation
 end)
-local audit = take_list(4, function(log, subjects, instant, reason)
-  return { log = KEYS[tonumber(log)], subjects = KEYS[tonumber(subjects)], now = instant, reason = reason }
+local audit = take_list(5, function(log, subjects, instant, reason, actor)
+  log, subjects = KEYS[tonumber(log)], KEYS[tonumber(subjects)]
+  return { log = log, subjects = subjects, now = instant, reason = reason, actor = actor }
 end)[1]
 local delivered = take_list(15, function(from, id, verb, receiver, points, periods, targets, ...)
   local number, authorship, author, listed, instant, at, action, list = ...

@@ -5,8 +5,8 @@
 --         9.. the keys of the user (hash; sorted set of targets); with boards of content the register of
 --         targets, or with several shards the deliveries to others (stream)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: user
---         4 '1' to write the erasure to the outbox     5 '1' to write a tombstone
---         6 integer: names of the index whose keys to return
+--         4 string: actor, or ''                       5 '1' to write the erasure to the outbox
+--         6 '1' to write a tombstone                   7 integer: names of the index whose keys to return
 -- Returns { schema fingerprint, keys, '' }
 --         keys    the first ones that settle.lua needs
 --         { schema fingerprint, keys } if an earlier erasure is pending, and there is more to erase since:
@@ -16,12 +16,12 @@
 --         entries of the audit log is deleted. The tombstone rejects older activities that arrive later;
 --         its instant never decreases. Tombstones do not expire.
 -- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         {ar:0}m:42 {ar:0}h:670:42 'v3 ...' 1795132800000 42 0 0 300
+--         {ar:0}m:42 {ar:0}h:670:42 'v3 ...' 1795132800000 42 anna 0 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
 end
-local user, outbox, names = ARGV[3], ARGV[4] == '1' and KEYS[5] or nil, tonumber(ARGV[6])
+local user, outbox, names = ARGV[3], ARGV[5] == '1' and KEYS[5] or nil, tonumber(ARGV[7])
 check_keys(outbox)
 local _, subject = read_flags(user)
 local profiles = redis.call('HEXISTS', KEYS[1], user)
@@ -41,18 +41,18 @@ end
 local hash = redis.sha1hex(user)
 local erased_at = tonumber(redis.call('HGET', KEYS[8], hash) or -math.huge)
 local change = {
-  now = ARGV[2], reason = '', subject = subject, keys = keys, profiles = profiles, removed_keys = existing,
-  tombstone = ARGV[5] == '1' and digits(math.max(tonumber(ARGV[2]), erased_at)) or '',
+  now = ARGV[2], reason = '', actor = ARGV[4], subject = subject, keys = keys, profiles = profiles, removed_keys = existing,
+  tombstone = ARGV[6] == '1' and digits(math.max(tonumber(ARGV[2]), erased_at)) or '',
 }
 if not stored_fingerprint then
   -- There is nothing to erase.
   if change.tombstone ~= '' then
     redis.call('HSET', KEYS[8], hash, change.tombstone)
   end
-  write_outbox(outbox, 'erase', 'now', ARGV[2], 'user', user, 'hash', hash)
+  write_outbox(outbox, 'erase', 'now', ARGV[2], 'user', user, 'hash', hash, 'actor', ARGV[4])
   return { ARGV[1], {}, '' }
 end
 redis.call('HDEL', CHANGES, 'boards ' .. user, 'keys ' .. user)
-local journal_id = write_outbox(outbox, 'erase', 'now', ARGV[2], 'user', user, 'hash', hash)
+local journal_id = write_outbox(outbox, 'erase', 'now', ARGV[2], 'user', user, 'hash', hash, 'actor', ARGV[4])
 begin(user, 'e', change, outbox, journal_id)
 return { ARGV[1], next_keys(names), '' }

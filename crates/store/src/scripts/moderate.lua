@@ -4,7 +4,8 @@
 -- KEYS    1 to 8 as pending.lua lists them
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: user
 --         4 hidden: '1' or '0'   5 frozen: '1' or '0'   6 string: reason, or ''
---         7 '1' to write the change to the outbox      8 integer: names of the index whose keys to return
+--         7 string: actor, or ''                       8 '1' to write the change to the outbox
+--         9 integer: names of the index whose keys to return
 -- Returns { schema fingerprint, keys, profile or nil, flags }
 --         keys    the first ones that settle.lua needs; empty if no boards of this user are pending
 --         { schema fingerprint, keys } if an erasure of the user is pending: nothing was changed, call
@@ -12,14 +13,14 @@
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   The audit log gets an entry for each part of the state that changed. Flags do not expire.
 -- Example EVALSHA sha 8 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         'v3 ...' 1795132800000 42 1 0 spam 0 300
+--         'v3 ...' 1795132800000 42 1 0 spam anna 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
 end
-local outbox = ARGV[7] == '1' and KEYS[5] or nil
+local outbox = ARGV[8] == '1' and KEYS[5] or nil
 check_keys(outbox)
-local user, names = ARGV[3], tonumber(ARGV[8])
+local user, names = ARGV[3], tonumber(ARGV[9])
 local pending = line_of(user)
 if pending and pending.verb == 'e' then
   return { ARGV[1], next_keys(names) }
@@ -30,10 +31,10 @@ local before = { hidden = string.find(flags, 'h') ~= nil, frozen = string.find(f
 local after = { hidden = ARGV[4] == '1', frozen = ARGV[5] == '1' }
 local entries = {}
 if before.hidden ~= after.hidden then
-  table.insert(entries, { after.hidden and 'hide' or 'unhide' })
+  table.insert(entries, add_actor({ after.hidden and 'hide' or 'unhide' }, ARGV[7]))
 end
 if before.frozen ~= after.frozen then
-  table.insert(entries, { after.frozen and 'freeze' or 'unfreeze' })
+  table.insert(entries, add_actor({ after.frozen and 'freeze' or 'unfreeze' }, ARGV[7]))
 end
 if #entries > 0 then
   flags = (after.hidden and 'h' or '') .. opted_out .. (after.frozen and 'f' or '')
@@ -47,7 +48,7 @@ if #entries > 0 then
   end
   local changed = table.concat({ entries[1][1], entries[2] and entries[2][1] }, ' ')
   local journal_id = write_outbox(outbox, 'moderate', 'now', ARGV[2], 'user', user, 'hidden', ARGV[4],
-    'frozen', ARGV[5], 'reason', ARGV[6], 'changed', changed)
+    'frozen', ARGV[5], 'reason', ARGV[6], 'changed', changed, 'actor', ARGV[7])
   begin(user, verb, change, outbox, journal_id)
 end
 return { ARGV[1], line_of(user) and next_keys(names) or {}, redis.call('HGET', KEYS[1], user), flags }

@@ -6,7 +6,8 @@
 --         this shard
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: member
 --         4 'h' to hide, 'u' to show, 'e' to delete    5 string: reason, or ''
---         6 '1' to write the change to the outbox      7 integer: names of the index whose keys to return
+--         6 string: actor, or ''                       7 '1' to write the change to the outbox
+--         8 integer: names of the index whose keys to return
 -- Returns { schema fingerprint, keys, registration or nil }
 --         keys          the first ones that settle.lua needs; empty if no boards of this target are pending
 --         registration  before the change; nil if there is none: nothing was changed
@@ -16,7 +17,7 @@
 -- State   The audit log gets an entry if anything changed. The subject of its entries outlives the target.
 --         A target that is deleted leaves a stub for its author: count_receive.lua.
 -- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}t {ar:0}x
---         'v3 ...' 1795132800000 post-7 h spam 0 300
+--         'v3 ...' 1795132800000 post-7 h spam anna 0 300
 
 local ACTIONS = { h = 'hide', u = 'unhide', e = 'delete' }
 
@@ -43,9 +44,9 @@ end
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
 end
-local outbox = ARGV[6] == '1' and KEYS[5] or nil
+local outbox = ARGV[7] == '1' and KEYS[5] or nil
 check_keys(outbox)
-local register, member, verb, names = KEYS[9], ARGV[3], ARGV[4], tonumber(ARGV[7])
+local register, member, verb, names = KEYS[9], ARGV[3], ARGV[4], tonumber(ARGV[8])
 local target = '\t' .. member
 local pending = line_of(target)
 if pending and pending.verb == 'e' then
@@ -56,7 +57,7 @@ local flags, subject = read_flags(target)
 if registration and (verb == 'e' or (flags == 'h') ~= (verb == 'h')) then
   local change = {
     now = ARGV[2], reason = ARGV[5], flags = verb == 'h' and 'h' or '', log = 3, last = last_id(audit.log),
-    entries = { { ACTIONS[verb] } }, subject = subject, removed_keys = 0, profiles = 0,
+    entries = { add_actor({ ACTIONS[verb] }, ARGV[6]) }, subject = subject, removed_keys = 0, profiles = 0,
   }
   if verb == 'e' and subject == '' then
     change.subject = digits((tonumber(redis.call('HGET', audit.subjects, 'subjects')) or 0) + 1)
@@ -65,7 +66,7 @@ if registration and (verb == 'e' or (flags == 'h') ~= (verb == 'h')) then
     leave_stub(register, member, registration)
   end
   local journal_id = write_outbox(outbox, 'moderate-target', 'now', ARGV[2], 'target', member, 'verb', verb,
-    'reason', ARGV[5])
+    'reason', ARGV[5], 'actor', ARGV[6])
   begin(target, verb, change, outbox, journal_id)
 end
 return { ARGV[1], line_of(target) and next_keys(names) or {}, registration }

@@ -79,7 +79,8 @@ local function finish(number)
       local entries = {}
       -- The deletion of a target was logged when it began.
       if not member_of(line.user) and (boards + keys + change.profiles > 0 or change.subject ~= '') then
-        entries[1] = { 'erase', 'boards', digits(boards), 'keys', digits(keys), 'profiles', digits(change.profiles) }
+        local entry = { 'erase', 'boards', digits(boards), 'keys', digits(keys), 'profiles', digits(change.profiles) }
+        entries[1] = add_actor(entry, change.actor)
       end
       change.log, change.last, change.entries = 3, last_id(audit.log), entries
       redis.call('HSET', CHANGES, line.user, cjson.encode(change))

@@ -1112,7 +1112,7 @@ class Operations(ABC):
         """List the audit log.
 
         Returns moderation actions, newest first. With several shards, entries of the same millisecond are ordered by
-        shard. Entries are immutable, except that erasing a user removes their id and the reasons.
+        shard. Entries are immutable, except that erasing a user removes their id, also as an actor, and the reasons.
 
         limit: 1 to 100. Defaults to 30.
         before: Cursor: `next` of the previous page.
@@ -2527,7 +2527,7 @@ class AsyncOperations(ABC):
         """List the audit log.
 
         Returns moderation actions, newest first. With several shards, entries of the same millisecond are ordered by
-        shard. Entries are immutable, except that erasing a user removes their id and the reasons.
+        shard. Entries are immutable, except that erasing a user removes their id, also as an actor, and the reasons.
 
         limit: 1 to 100. Defaults to 30.
         before: Cursor: `next` of the previous page.

@@ -904,6 +904,15 @@ Adjustment: TypeAlias = BoardAdjustment | EventAdjustment | AdjustmentUndo
 
 
 @final
+class Actor(TypedDict):
+    """Who made a change: a service, by the name of its key, or the user themselves with a token."""
+
+    key: NotRequired[str]
+    """The name of the service key in `SERVICE_KEYS`."""
+    user: NotRequired[Id]
+
+
+@final
 class AuditEntryAdjustment(TypedDict):
     id: Id
     date: NotRequired[str]
@@ -943,6 +952,8 @@ class AuditEntry(TypedDict):
         "delete",
     ]
     """What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted."""
+    actor: Actor | None
+    """`null` if the service key has no name, if the user who acted has been erased, and in old entries."""
     user: User | None
     """`null` if the user has been erased, and for a target."""
     target: NotRequired[Target]
@@ -1024,12 +1035,13 @@ class JournalKeep(TypedDict):
 @final
 class JournalEntry(TypedDict):
     """One operation. All fields except `n` and `shard` are strings. Their presence depends on `did`: `count`, `undo`
-    and `adjust` have `user` and the fields from `action` to `applied`, `undo` has `counted` and `gave`, and with boards
-    of content `count` and `undo` have `received`; `receive` has `user`, `target`, `points`, `kinds`, `date`, `skipped`,
-    `action` and `changed`; `target` has `user`, `target`, `number`, `instant`, `authorship` and `json`; `list` has
-    `user`, `listed` and `instant`; `stub` has `target`, `name` and `stub`; `moderate-target` has `target`, `verb` and
-    `reason`; `moderate` has `user`, `hidden`, `frozen`, `reason` and `changed`; `profile` has `user`, `json` and
-    `hidden`; `erase` has `hash`; `event` has `event`, `json`, `definitions` and `recount`; `recount` has `event`;
+    and `adjust` have `user` and the fields from `action` to `applied`, `undo` has `counted` and `gave`, `adjust` and
+    its `undo` have `actor`, and with boards of content `count` and `undo` have `received`; `receive` has `user`,
+    `target`, `points`, `kinds`, `date`, `skipped`, `action` and `changed`; `target` has `user`, `target`, `number`,
+    `instant`, `authorship` and `json`; `list` has `user`, `listed` and `instant`; `stub` has `target`, `name` and
+    `stub`; `moderate-target` has `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`,
+    `reason`, `changed` and `actor`; `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty;
+    `erase` has `hash` and `actor`; `event` has `event`, `json`, `definitions` and `recount`; `recount` has `event`;
     `rules` has `rules`."""
 
     n: int
@@ -1078,6 +1090,9 @@ class JournalEntry(TypedDict):
     skipped: NotRequired[str]
     """Comma-separated numbers, from 1, of the boards that were skipped because they are archived."""
     reason: NotRequired[str]
+    actor: NotRequired[str]
+    """The name of the service key; `@` for the user of the entry, with a token; empty if the key has no name. Old
+    entries lack it."""
     applied: NotRequired[str]
     """The points by which each board changed, separated by `/`: the periods for all users, then the periods for each
     group. One number if all are equal; empty if nothing was undone. Old entries lack it."""
