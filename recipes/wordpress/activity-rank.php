@@ -174,7 +174,7 @@ function count_once(int $user_id, string $action, string $target, ?string $on = 
     }
 }
 
-/** Takes an activity of `count_once` back from the member who received its points, whoever is the author today. */
+/** Takes an activity of `count_once` back from the member who received its points, also if the author is another one today. */
 function take_back(string $action, string $target): void
 {
     global $wpdb;

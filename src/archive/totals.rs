@@ -32,8 +32,8 @@ pub async fn add_totals(
         let mut numbers = row.split(' ').flat_map(str::parse);
         let mut next = || numbers.next().unwrap_or(usize::MAX);
         let (shard, board, total) = (next(), next(), next() as u64);
-        let of_shard = totals.get_mut(shard);
-        if let Some(known) = of_shard.and_then(|of_shard| of_shard.get_mut(board)) {
+        let shard_totals = totals.get_mut(shard);
+        if let Some(known) = shard_totals.and_then(|totals| totals.get_mut(board)) {
             known.get_or_insert(total);
         }
     }

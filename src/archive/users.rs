@@ -89,15 +89,15 @@ fn negate(shards: &str, users: &[&str], kind: &str, (side, sign): (&str, char)) 
     let users = serde_json::to_string(users).unwrap_or_default();
     // `+` keeps the database from the index of scores, by which it would read all places of each board.
     let affected = format!("user IN (SELECT value FROM json_each(?2)) AND +{side}");
-    let of_shards = format!("+site IN (SELECT value FROM json_each(?1)) AND {kind}");
+    let board_filter = format!("+site IN (SELECT value FROM json_each(?1)) AND {kind}");
     let totals = format!(
         "UPDATE boards SET total = total {sign} \
          (SELECT COUNT(*) FROM places WHERE board = boards.id AND {affected}) \
-         WHERE {of_shards} AND id IN (SELECT board FROM places WHERE {affected})"
+         WHERE {board_filter} AND id IN (SELECT board FROM places WHERE {affected})"
     );
     let scores = format!(
         "UPDATE places SET score = -score WHERE {affected} AND \
-         EXISTS (SELECT 1 FROM boards WHERE id = board AND {of_shards})"
+         EXISTS (SELECT 1 FROM boards WHERE id = board AND {board_filter})"
     );
     let statement = |sql: String| Statement::new(&sql, vec![shards.into(), users.clone().into()]);
     vec![statement(totals), statement(scores)]

@@ -47,9 +47,7 @@ pub async fn run_scheduled(app: &App, cron: &str) {
     let (mut last, mut all_entries, mut entries) = (None, false, 0);
     match read_progress(&run, only_minute).await {
         Ok(progress) => {
-            let outboxes = progress
-                .iter()
-                .filter_map(|of_shard| of_shard.outbox.as_ref());
+            let outboxes = progress.iter().filter_map(|shard| shard.outbox.as_ref());
             entries = outboxes.map(|outbox| outbox.length).sum();
             last = Some(progress.first().and_then(|progress| progress.cron));
             let result = run_jobs(app, &run, only_minute, progress).await;

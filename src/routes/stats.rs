@@ -47,8 +47,8 @@ async fn read(context: RequestContext<'_>, request: &StatsRequest) -> Result<Str
         None => None,
     };
     let total = |index: usize| {
-        let of_shards = totals.iter().filter_map(|totals| *totals.get(index)?);
-        of_shards.sum()
+        let shard_totals = totals.iter().filter_map(|totals| *totals.get(index)?);
+        shard_totals.sum()
     };
     let boards: Vec<_> = boards.into_iter().zip((0..).map(total)).collect();
     Ok(request.render(&boards, sums.as_ref(), &deployment.calendar, config))

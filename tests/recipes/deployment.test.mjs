@@ -73,7 +73,7 @@ it('undo for all members is sent until none is left', async () => {
   assert.deepEqual([results.length, bodies.length], [4, 3])
 })
 
-it('undo that finds nobody names the user', async () => {
+it('undo that finds no member names the user', async () => {
   const { results, bodies } = await sendUndo([
     { results: [] },
     { results: [{ outcome: 'nothing-to-undo', points: 0 }] },

@@ -2276,7 +2276,7 @@ export interface components {
                 /** Format: date-time */
                 delivered: string;
             } | null;
-            /** @description The commands that the store has run since it started: all of them, whoever sent them. Of a cluster, those of one node. `null` if the store does not report them. */
+            /** @description The commands that the store has run since it started, from all clients. Of a cluster, those of one node. `null` if the store does not report them. */
             commands: {
                 processed: number;
                 uptime_seconds: number;

@@ -78,7 +78,7 @@ def test_device_is_refused(tmp_path: Path) -> None:
         FileOutbox(tmp_path / "fifo")
 
 
-# Whoever may write to the folder could have the activities written to any file.
+# A user who may write to the folder could have the activities written to any file.
 def test_compaction_follows_no_link(outbox: FileOutbox, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_COMPACT_SIZE", 0)
     victim = path.with_name("victim")

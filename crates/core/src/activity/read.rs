@@ -116,7 +116,7 @@ impl ActivityReader<'_> {
     }
 }
 
-/// Parses the fields of an activity, whoever sends it and whatever the rules.
+/// Parses the fields of an activity, for any sender and any rules.
 ///
 /// # Errors
 ///

@@ -59,8 +59,8 @@ pub enum Receiver {
     Target(String),
     /// A user.
     User(String),
-    /// Nobody, in a rebuild, where the journal has further entries of what was received: the end of the active
-    /// record.
+    /// The end of the active record. A rebuild replays received points from journal entries of their own, so the
+    /// operation has no receiver.
     Recorded(String),
 }
 

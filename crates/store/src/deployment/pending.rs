@@ -181,7 +181,7 @@ pub async fn begin(deployment: &Deployment, calls: Vec<Command>) -> Result<Vec<R
             *begun = (reply.list()?.len() > 2).then_some(reply);
         }
     }
-    // Whoever reads a board completes the changes on it first.
+    // A reader of a board completes the changes on it first.
     deployment.report_change();
     let begun: Option<Vec<Reply>> = begun.into_iter().collect();
     begun.ok_or_else(unfinished_erasure)

@@ -25,7 +25,7 @@
 --                     for the author of the target. Points are integers in smallest steps.
 --         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
 --                     groups ('eu,us'); number of the first board key; letters of the periods with boards
---                     of content, or ''; number of the first key of these, or 0 if nobody receives on this
+--                     of content, or ''; number of the first key of these, or 0 if no points are received on this
 --                     shard. The board keys are consecutive: the periods for all users, then the periods for
 --                     each group; boards of content for each period, then boards of authors. Those of an
 --                     adjustment of an event have no keys: 'e' in the place of periods, and the event in that
@@ -37,7 +37,7 @@
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
 --                     source of the instant: '0' now, '1' the caller, '2' the queue;
 --                     receiver of points: '' for none, 't' and the member of a target, 'u' and a user, 'r'
---                     and the end of the active record in a rebuild, where nobody receives; the author with
+--                     and the end of the active record in a rebuild, which has no receiver; the author with
 --                     whom an unknown target is registered, or ''; key of the author's list of targets, or
 --                     0; with several shards the 'number;authorship' of the target's registration, if the
 --                     operation counts: see count_receive.lua

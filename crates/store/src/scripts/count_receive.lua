@@ -25,9 +25,9 @@
 local POSITION = WATCHED
 
 -- Returns the boards of a target and then those of its author.
-local function joined(of_target, of_author)
-  local all = { unpack(of_target) }
-  for _, board in ipairs(of_author) do
+local function joined(target_boards, author_boards)
+  local all = { unpack(target_boards) }
+  for _, board in ipairs(author_boards) do
     all[#all + 1] = board
   end
   return all
@@ -80,24 +80,24 @@ local function receivers_of(target, number, authorship)
     return target, has_author and registered.author or nil, target.id
   end
   local name = '#' .. number .. ' ' .. target.id
-  local other, of_author, author = string.match(get(register, name) or '', '^([%d.]*);(%d+);(.*)$')
+  local other, stub_authorship, author = string.match(get(register, name) or '', '^([%d.]*);(%d+);(.*)$')
   if other and other ~= '' then
-    return receivers_of(target, other, authorship ~= '' and of_author or '')
+    return receivers_of(target, other, authorship ~= '' and stub_authorship or '')
   end
-  return nil, other and of_author == authorship and author ~= '' and author or nil, name
+  return nil, other and stub_authorship == authorship and author ~= '' and author or nil, name
 end
 
 -- Reads the boards on which a target and an author have points of some periods.
 local function read_received_boards(targets, letters, target, author)
-  local of_target = target and received_boards(targets, letters, true) or {}
-  local of_author = author and received_boards(targets, letters, false) or {}
+  local target_boards = target and received_boards(targets, letters, true) or {}
+  local author_boards = author and received_boards(targets, letters, false) or {}
   if target then
-    read_boards(of_target, target)
+    read_boards(target_boards, target)
   end
   if author then
-    read_boards(of_author, author)
+    read_boards(author_boards, author)
   end
-  return of_target, of_author
+  return target_boards, author_boards
 end
 
 -- Adds points to what a participant has received, or takes them back as far as they are still there: an expired
@@ -118,10 +118,10 @@ end
 -- Changes what a target and an author have received on boards that have been read: { points, periods, date, action,
 -- at: the instant of the active record, and listed: the target in the author's list, if the target itself is not
 -- known or on another shard }.
-local function apply_receipt(receipt, target, of_target, author, of_author)
-  local skipped = skipped_boards(joined(of_target, of_author))
-  change_received(of_target, target, receipt.points)
-  change_received(of_author, author, receipt.points)
+local function apply_receipt(receipt, target, target_boards, author, author_boards)
+  local skipped = skipped_boards(joined(target_boards, author_boards))
+  change_received(target_boards, target, receipt.points)
+  change_received(author_boards, author, receipt.points)
   local one = target or author
   append(outbox, one, target and 'target' or 'user', one.id, 'did', 'receive', 'now', ARGV[2],
     'user', author and author.id or '', 'target', target and target.id or '', 'points', digits(receipt.points),
@@ -140,10 +140,10 @@ local function find_receipt(operation)
   elseif not receiver.is_target then
     -- An id that no user has ranks nowhere.
     local targets = operation.targets
-    local of_user = boards_of(targets, string.sub(targets.periods, -1), {})[1]
-    local of_author = received_boards(targets, string.sub(targets.content, -1), false)[1]
-    read_boards({ of_user, of_author }, receiver)
-    local is_known = points_on(of_user, receiver) + points_on(of_author, receiver) > 0
+    local user_board = boards_of(targets, string.sub(targets.periods, -1), {})[1]
+    local author_board = received_boards(targets, string.sub(targets.content, -1), false)[1]
+    read_boards({ user_board, author_board }, receiver)
+    local is_known = points_on(user_board, receiver) + points_on(author_board, receiver) > 0
       or redis.call('HEXISTS', KEYS[1], receiver.id) == 1
     return is_known and { author = receiver, number = '', authorship = '' } or {}
   end
@@ -204,9 +204,9 @@ local function prepare_receipt(operation, receipt)
   if receipt.author and operation.dated and operation.at <= erased_at(receipt.author) then
     receipt.author, receipt.authorship = nil, ''
   end
-  local of_target, of_author = {}, {}
+  local target_boards, author_boards = {}, {}
   if rule.received > 0 then
-    of_target, of_author = read_received_boards(targets, targets.content, target, receipt.author)
+    target_boards, author_boards = read_received_boards(targets, targets.content, target, receipt.author)
   end
   return function(at)
     local registered = receipt.registered
@@ -217,13 +217,13 @@ local function prepare_receipt(operation, receipt)
       changes.listed[#changes.listed + 1] =
         { key = operation.list, one = target, name = target.id, instant = registered.instant, former = '' }
     end
-    if #of_target + #of_author == 0 then
+    if #target_boards + #author_boards == 0 then
       return ''
     end
     local change = {
       points = rule.received, periods = targets.content, date = targets.date, action = rule.action, at = at,
     }
-    apply_receipt(change, target, of_target, receipt.author, of_author)
+    apply_receipt(change, target, target_boards, receipt.author, author_boards)
     return format_received(operation, receipt)
   end
 end
@@ -265,10 +265,10 @@ local function prepare_return(operation, record, targets)
   if author and not target and record.changed <= erased_at(author) then
     author = nil
   end
-  local of_target, of_author = read_received_boards(targets, received.periods, target, author)
+  local target_boards, author_boards = read_received_boards(targets, received.periods, target, author)
   return function()
-    if #of_target + #of_author > 0 then
-      apply_receipt(change, target, of_target, author, of_author)
+    if #target_boards + #author_boards > 0 then
+      apply_receipt(change, target, target_boards, author, author_boards)
     end
   end
 end
@@ -293,7 +293,7 @@ end
 -- Adds points to boards of content for a target, and sends them to its author.
 local function deliver_to_target(delivery)
   local target = delivery.one
-  local of_target = read_received_boards(delivery.targets, delivery.periods, target)
+  local target_boards = read_received_boards(delivery.targets, delivery.periods, target)
   if delivery.author ~= '' then
     register_delivered(delivery)
   end
@@ -305,7 +305,7 @@ local function deliver_to_target(delivery)
   if delivery.points == 0 then
     return
   elseif found then
-    apply_receipt(change, target, of_target, nil, {})
+    apply_receipt(change, target, target_boards, nil, {})
   end
   if author then
     change.listed = listed
@@ -331,12 +331,12 @@ local function deliver_to_user(delivery)
   local user = delivery.one
   local is_listed = delivery.listed == '' or read_listed(delivery.list, delivery.listed).instant ~= ''
   if is_listed and delivery.at > erased_at(user) then
-    local _, of_author = read_received_boards(delivery.targets, delivery.periods, nil, user)
+    local _, author_boards = read_received_boards(delivery.targets, delivery.periods, nil, user)
     local change = {
       points = delivery.points, periods = delivery.periods, date = delivery.targets.date, listed = delivery.listed,
       action = delivery.action, at = delivery.at,
     }
-    apply_receipt(change, nil, {}, user, of_author)
+    apply_receipt(change, nil, {}, user, author_boards)
   end
 end
 
@@ -377,10 +377,10 @@ end
 -- Changes boards as an entry of the journal says.
 local function deliver_entry(delivery)
   local one, targets = delivery.one, delivery.targets
-  local of_target, of_author = read_received_boards(targets, delivery.periods, one.is_target and one,
+  local target_boards, author_boards = read_received_boards(targets, delivery.periods, one.is_target and one,
     not one.is_target and one)
-  change_received(of_target, one, delivery.points)
-  change_received(of_author, one, delivery.points)
+  change_received(target_boards, one, delivery.points)
+  change_received(author_boards, one, delivery.points)
 end
 
 local deliver = {

@@ -1211,8 +1211,8 @@ class StatusQueue(TypedDict):
 
 @final
 class StatusCommands(TypedDict):
-    """The commands that the store has run since it started: all of them, whoever sent them. Of a cluster, those of one
-    node. `null` if the store does not report them."""
+    """The commands that the store has run since it started, from all clients. Of a cluster, those of one node. `null`
+    if the store does not report them."""
 
     processed: int
     uptime_seconds: int
@@ -1228,8 +1228,8 @@ class Status(TypedDict):
     """The last delivery of activity that was queued during an outage. `null` without a queue, and before the first
     delivery."""
     commands: StatusCommands | None
-    """The commands that the store has run since it started: all of them, whoever sent them. Of a cluster, those of one
-    node. `null` if the store does not report them."""
+    """The commands that the store has run since it started, from all clients. Of a cluster, those of one node. `null`
+    if the store does not report them."""
 
 
 @final
