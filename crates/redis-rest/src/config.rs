@@ -94,6 +94,10 @@ pub struct Config {
     #[arg(long, env = "MAX_BODY_BYTES", default_value_t = 64 * MIB)]
     pub max_body_bytes: usize,
 
+    /// Maximum memory in bytes that the bodies of all requests take at a time
+    #[arg(long, env = "MAX_TOTAL_BODY_BYTES", default_value_t = 256 * MIB)]
+    pub max_total_body_bytes: usize,
+
     /// Maximum number of commands in a pipeline or transaction
     #[arg(long, env = "MAX_COMMANDS", default_value_t = 10_000)]
     pub max_commands: usize,
@@ -147,6 +151,9 @@ impl Config {
             if is_zero {
                 return Err(format!("{name} must be at least 1."));
             }
+        }
+        if self.max_total_body_bytes < self.max_body_bytes {
+            return Err("MAX_TOTAL_BODY_BYTES must be at least MAX_BODY_BYTES.".into());
         }
         if self.wait_replicas > 0 && !(1..self.timeout_ms).contains(&self.wait_timeout_ms) {
             // WAIT blocks without limit for a timeout of 0.

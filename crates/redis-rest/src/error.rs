@@ -17,7 +17,7 @@ const SIZE_LIMIT_DOCS: &str =
 /// | 408 | `BodyTimeout` |
 /// | 413 | `CommandTooLarge`, `BodyTooLarge`, `TooManyCommands` |
 /// | 500 | `Internal` |
-/// | 503 | `RedisDown`: nothing ran. `ConnectionLost`: the command may have run. `TooFewReplicas`: it ran and may be lost. `TooManyReplies`: it ran. `TooManyStreams`, `TooManyConnections`, `TooManyConnectionsOfAddress`: nothing ran |
+/// | 503 | `RedisDown`: nothing ran. `ConnectionLost`: the command may have run. `TooFewReplicas`: it ran and may be lost. `TooManyReplies`: it ran. `TooManyBodies`, `TooManyStreams`, `TooManyConnections`, `TooManyConnectionsOfAddress`: nothing ran |
 /// | 504 | `RedisTimeout`: the command may still run |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GatewayError {
@@ -56,6 +56,10 @@ pub(crate) enum GatewayError {
     },
     /// The replies to the commands of all requests are too large.
     TooManyReplies {
+        limit: usize,
+    },
+    /// The bodies of all requests are too large.
+    TooManyBodies {
         limit: usize,
     },
     TooManyCommands {
@@ -122,6 +126,7 @@ impl GatewayError {
             | Self::ConnectionLost
             | Self::TooFewReplicas { .. }
             | Self::TooManyReplies { .. }
+            | Self::TooManyBodies { .. }
             | Self::TooManyStreams { .. }
             | Self::TooManyConnections { .. }
             | Self::TooManyConnectionsOfAddress { .. } => StatusCode::SERVICE_UNAVAILABLE,
@@ -154,6 +159,7 @@ impl GatewayError {
             Self::RepliesTooLarge { limit } => format!("ERR max size of the replies to a request exceeded. Limit: {limit} bytes. The command has run").into(),
             Self::ReplyTooDeep { limit } => format!("ERR max number of nested arrays in a reply exceeded. Limit: {limit}. The command has run").into(),
             Self::TooManyReplies { limit } => format!("ERR max size of the replies to all requests exceeded. Limit: {limit} bytes. The command has run").into(),
+            Self::TooManyBodies { limit } => format!("ERR max size of the bodies of all requests exceeded. Limit: {limit} bytes. Nothing has run").into(),
             Self::TooManyCommands { limit, actual } => format!("ERR max number of commands exceeded. Limit: {limit}, Actual: {actual}").into(),
             Self::TooManyStreams { limit } => format!("ERR max number of streams exceeded. Limit: {limit}").into(),
             Self::TooManyConnections { limit } => format!("ERR max number of connections exceeded. Limit: {limit}").into(),

@@ -16,7 +16,8 @@
 //! 10. `events`: streams subscriptions and MONITOR as server-sent events.
 //! 11. `reply`: encodes Redis values as JSON or RESP2.
 //! 12. `sync_token`: generates the `Upstash-Sync-Token` header.
-//! 13. `error`: lists every error with its HTTP status and its message.
+//! 13. `memory`: limits the memory that all requests take together.
+//! 14. `error`: lists every error with its HTTP status and its message.
 
 mod auth;
 mod backend;
@@ -25,6 +26,7 @@ pub mod config;
 mod error;
 mod events;
 mod http;
+mod memory;
 mod policy;
 mod reply;
 mod request;

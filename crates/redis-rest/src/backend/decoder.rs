@@ -365,7 +365,7 @@ mod tests {
         exec: Option<usize>,
         limits: &Arc<ReplyLimits>,
     ) -> Result<Vec<Reply>, String> {
-        let mut decoder = Decoder::new(replies, exec, ReplyBudget::new(limits));
+        let mut decoder = Decoder::new(replies, exec, ReplyBudget::new(limits, None));
         let mut decoded = Vec::new();
         for chunk in chunks {
             let mut rest = *chunk;

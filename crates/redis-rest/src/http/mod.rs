@@ -5,7 +5,7 @@ mod response;
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     extract::Request,
     http::{Method, request::Parts},
     response::Response,
@@ -16,12 +16,17 @@ use self::response::Format;
 use crate::{
     auth::Auth,
     backend::{ReplyBudget, ReplyLimits},
+    command::Command,
     error::GatewayError,
     events::Events,
+    memory::{Share, SharedLimit},
     policy::{self, Access},
     request::{body, json, url},
     runner::Runner,
 };
+
+/// Memory of an argument of a command besides its bytes, in bytes, as for each value of a reply.
+const ARGUMENT: usize = 64;
 
 /// The state that all requests share.
 pub(crate) struct Gateway {
@@ -30,6 +35,8 @@ pub(crate) struct Gateway {
     pub(crate) events: Events,
     pub(crate) reply_limits: Arc<ReplyLimits>,
     pub(crate) max_body_bytes: usize,
+    /// The memory of the bodies and commands of all requests.
+    pub(crate) bodies: Arc<SharedLimit>,
     pub(crate) max_commands: usize,
     pub(crate) body_timeout: Duration,
 }
@@ -57,7 +64,8 @@ pub(crate) async fn handle(gateway: Arc<Gateway>, request: Request) -> Response 
 pub(crate) async fn refuse(gateway: &Gateway, request: Request, error: &GatewayError) -> Response {
     let (parts, body) = request.into_parts();
     // The body is read but not stored, as without a valid token.
-    let _ = body::read(body, 0, gateway.body_timeout).await;
+    let share = Share::new(&gateway.bodies);
+    let _ = body::read(body, 0, &share, gateway.body_timeout).await;
     let sync_token = gateway.runner.sync_token.header();
     response::with_common_headers(response::error(error), &parts.headers, sync_token)
 }
@@ -73,28 +81,52 @@ impl Gateway {
         // Without a valid token the body is read but not stored: a client that is still sending
         // would see a broken connection instead of the 401 response.
         let limit = access.as_ref().map_or(0, |_access| self.max_body_bytes);
-        let body = body::read(body, limit, self.body_timeout).await;
+        let share = Share::new(&self.bodies);
+        let body = body::read(body, limit, &share, self.body_timeout).await;
         let access = access?;
         let format = Format::of(&parts.headers)?;
         let body = body?;
-        let budget = ReplyBudget::new(&self.reply_limits);
         match path {
             "" => {
                 let command = json::single(&body)?;
+                drop(body);
+                let budget = self.budget(share, [&command])?;
                 let result = self.runner.single(command, access, &budget).await;
                 Ok(response::single(result, format, budget))
             }
             "/pipeline" => {
                 let commands = json::batch(&body, self.max_commands)?;
+                drop(body);
+                let budget = self.budget(share, commands.iter().flatten())?;
                 let results = self.runner.pipeline(commands, access, &budget).await?;
                 Ok(response::batch(results, format, budget))
             }
             "/multi-exec" => {
                 let commands = json::batch(&body, self.max_commands)?;
+                drop(body);
+                let budget = self.budget(share, commands.iter().flatten())?;
                 let results = self.runner.transaction(commands, access, &budget).await?;
                 Ok(response::batch(results, format.for_transaction(), budget))
             }
-            _ => self.path(parts, &body, format, access).await,
+            _ => self.path(parts, (body, share), format, access).await,
+        }
+    }
+
+    /// Returns the budget of a request for commands that were made of a body with the memory `share`.
+    fn budget<'a>(
+        &self,
+        share: Share,
+        commands: impl IntoIterator<Item = &'a Command>,
+    ) -> Result<Arc<ReplyBudget>, GatewayError> {
+        let arguments = commands
+            .into_iter()
+            .map(|command| command.arguments().len());
+        let bytes = arguments.sum::<usize>().saturating_mul(ARGUMENT);
+        match share.charge(bytes, usize::MAX) {
+            Ok(()) => Ok(ReplyBudget::new(&self.reply_limits, Some(share))),
+            Err(_exceeded) => Err(GatewayError::TooManyBodies {
+                limit: self.bodies.limit,
+            }),
         }
     }
 
@@ -102,7 +134,7 @@ impl Gateway {
     async fn path(
         &self,
         parts: &Parts,
-        body: &[u8],
+        (body, share): (Bytes, Share),
         format: Format,
         access: Access,
     ) -> Result<Response, GatewayError> {
@@ -114,8 +146,9 @@ impl Gateway {
             let events = self.events.open(&self.runner.backend, kind, names).await?;
             return Ok(response::event_stream(events));
         }
-        let command = url::command(segments, parts.uri.query(), body);
-        let budget = ReplyBudget::new(&self.reply_limits);
+        let command = url::command(segments, parts.uri.query(), &body);
+        drop(body);
+        let budget = self.budget(share, [&command])?;
         let result = self.runner.single(command, access, &budget).await;
         Ok(response::single(result, format, budget))
     }
@@ -137,6 +170,7 @@ mod tests {
         auth::Auth,
         backend::{Backend, NodeOptions, ReplyLimits, Restriction},
         events::Events,
+        memory::SharedLimit,
         policy::Policy,
         runner::Runner,
         script::Aliases,
@@ -165,6 +199,7 @@ mod tests {
             events: Events::new(1, watch::channel(false).1),
             reply_limits: ReplyLimits::new(100, 100, 100),
             max_body_bytes: 100,
+            bodies: SharedLimit::new(100),
             max_commands: 1,
             body_timeout: timeout,
         })

@@ -1,4 +1,4 @@
-//! Reads a request body within its size limit and timeout.
+//! Reads a request body within its limits and timeout.
 
 use std::time::Duration;
 
@@ -6,30 +6,40 @@ use axum::body::{Body, Bytes, HttpBody};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use crate::error::GatewayError;
+use crate::{
+    error::GatewayError,
+    memory::{Exceeded, Share},
+};
 
-/// Reads the complete body, at most `limit` bytes, before `deadline` has elapsed.
+/// Reads the complete body, at most `limit` bytes, before `deadline` has elapsed. It takes memory of
+/// `share`.
 pub(crate) async fn read(
     body: Body,
     limit: usize,
+    share: &Share,
     deadline: Duration,
 ) -> Result<Bytes, GatewayError> {
-    timeout(deadline, collect(body, limit))
+    timeout(deadline, collect(body, limit, share))
         .await
         .unwrap_or(Err(GatewayError::BodyTimeout))
 }
 
-async fn collect(body: Body, limit: usize) -> Result<Bytes, GatewayError> {
+async fn collect(body: Body, limit: usize, share: &Share) -> Result<Bytes, GatewayError> {
     let expected_length = body.size_hint().exact();
     let mut chunks = body.into_data_stream();
     let mut collected = Collected::Empty;
     let mut received: u64 = 0;
+    let mut refusal = None;
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_error| GatewayError::BodyAborted)?;
         received += chunk.len() as u64;
-        // A body over the limit is read to its end but not stored: a client that is still sending
+        // A body over a limit is read to its end but not stored: a client that is still sending
         // would see a broken connection instead of the response.
-        collected = if received > limit as u64 {
+        if refusal.is_none() {
+            refusal = share.charge(chunk.len(), limit).err();
+        }
+        collected = if refusal.is_some() {
+            share.set(0);
             Collected::Empty
         } else {
             collected.append(chunk, expected_length)
@@ -40,6 +50,9 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes, GatewayError> {
             limit,
             actual: received,
         });
+    }
+    if let Some(Exceeded::All(limit)) = refusal {
+        return Err(GatewayError::TooManyBodies { limit });
     }
     Ok(match collected {
         Collected::Empty => Bytes::new(),

@@ -20,6 +20,7 @@ use super::{body, json, url};
 use crate::{
     command::Command,
     error::GatewayError,
+    memory::{Share, SharedLimit},
     policy::{Access, Policy},
 };
 
@@ -59,7 +60,8 @@ fn check_body_limit(sent: &[u8]) {
         .chunks(size)
         .map(|chunk| Ok::<_, Infallible>(Bytes::copy_from_slice(chunk)));
     let body = Body::from_stream(stream::iter(chunks.collect::<Vec<_>>()));
-    let read = RUNTIME.block_on(body::read(body, limit, Duration::from_secs(60)));
+    let share = Share::new(&SharedLimit::new(limit));
+    let read = RUNTIME.block_on(body::read(body, limit, &share, Duration::from_secs(60)));
     let actual = sent.len();
     if actual > limit {
         assert_eq!(

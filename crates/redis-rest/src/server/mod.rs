@@ -31,6 +31,7 @@ use crate::{
     config::Config,
     events::Events,
     http::Gateway,
+    memory::SharedLimit,
     policy::Policy,
     runner::Runner,
     script::Aliases,
@@ -94,6 +95,7 @@ impl Server {
                 config.max_total_reply_bytes,
             ),
             max_body_bytes: config.max_body_bytes,
+            bodies: SharedLimit::new(config.max_total_body_bytes),
             max_commands: config.max_commands,
             body_timeout: config.timeout(),
         };

@@ -278,3 +278,79 @@ async fn unread_responses_count_for_all_requests() {
         .await
         .expect("the memory is free again");
 }
+
+fn too_many_bodies(limit: usize) -> serde_json::Value {
+    json!({"error": format!("ERR max size of the bodies of all requests exceeded. Limit: {limit} bytes. Nothing has run")})
+}
+
+/// A body that is still arriving leaves no memory for another one. Small ones pass.
+#[tokio::test]
+async fn bodies_of_all_requests_share_a_limit() {
+    let gateway = Gateway::with(|config| config.max_total_body_bytes = 9_000_000).await;
+    let address = gateway.url.strip_prefix("http://").unwrap();
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nauthorization: {TOKEN}\r\ncontent-length: 8000001\r\n\r\n"
+    );
+    slow.write_all(head.as_bytes()).await.unwrap();
+    slow.write_all(&vec![b' '; 8_000_000]).await.unwrap();
+    let set = json!(["SETEX", prefix(), 100, "x".repeat(4_000_000)]).to_string();
+    let request = || gateway.request(Method::POST, "/").body(set.clone());
+    let refused = async {
+        loop {
+            let response = send(request()).await;
+            if response.status == 503 {
+                return response;
+            }
+        }
+    };
+    // The gateway has received the first body.
+    let refused = tokio::time::timeout(Duration::from_secs(10), refused)
+        .await
+        .unwrap();
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(refused.json(), (503, too_many_bodies(9_000_000)));
+    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+    drop(slow);
+    let accepted = async { while send(request()).await.json() != ok("OK") {} };
+    tokio::time::timeout(Duration::from_secs(10), accepted)
+        .await
+        .expect("the memory is free again");
+}
+
+/// A body of short arguments takes many times its size.
+#[tokio::test]
+async fn short_arguments_count_for_the_limit() {
+    let gateway = Gateway::with(|config| config.max_total_body_bytes = 1_000_000).await;
+    let many = json!(vec![""; 20_000]);
+    assert_eq!(
+        gateway.single(many).await,
+        (503, too_many_bodies(1_000_000))
+    );
+    let command = json!(vec!["DEL"; 10_000]);
+    assert_eq!(gateway.single(command).await, ok(0));
+}
+
+/// Each request frees the memory of its body, also when it fails.
+#[tokio::test]
+async fn bodies_leave_the_limit_with_their_requests() {
+    let gateway = Gateway::with(|config| {
+        config.max_total_body_bytes = 1_000_000;
+        config.max_body_bytes = 900_000;
+    })
+    .await;
+    for _ in 0..5 {
+        let long = "x".repeat(800_000);
+        assert_eq!(
+            gateway.single(json!(["ECHO", long])).await,
+            ok(long.as_str())
+        );
+        assert_eq!(
+            gateway.pipeline(json!([["ECHO", long]])).await,
+            (200, json!([{"result": long}]))
+        );
+        assert_eq!(gateway.post("/echo", long.clone()).await, ok(long.as_str()));
+        assert_eq!(gateway.post("/", long.clone()).await.0, 400);
+        assert_eq!(gateway.post("/", "x".repeat(950_000)).await.0, 413);
+    }
+}
