@@ -19,7 +19,7 @@ WASM := --target wasm32-unknown-unknown
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
 	test-cli test-gateway test-web test-shards test-deploy ecosystem test-documents test-python test-recipes \
 	test-metrics test-debian engine conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
-	memory moderation recount dev cluster deploy release clean
+	memory isolate moderation recount dev cluster deploy release clean
 
 # ---- Set up
 
@@ -212,6 +212,10 @@ gateway: tools ## compare the gateway with redis-benchmark, also before clusters
 memory: tools ## bytes of Redis for each counted activity: USERS=100000
 	cargo build --quiet --release -p activity-rank-bench
 	@target/release/bench memory
+
+isolate: build ## memory of workerd over requests whose clients go away, and over large boards: REQUESTS=5000 ONLY=aborted BUNDLE=folder
+	cargo build --quiet --release -p redis-rest -p activity-rank-bench
+	@target/release/bench isolate
 
 moderation: build ## duration of the scripts that hide and erase a user: BOARDS=1000000 ENTRIES=600000
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench

@@ -11,6 +11,7 @@ mod contender;
 mod cost;
 mod gateway;
 mod growth;
+mod isolate;
 mod load;
 mod memory;
 mod moderation;
@@ -42,12 +43,13 @@ async fn main() -> ExitCode {
         "cost" => cost::run().await,
         "gateway" => gateway::run().await,
         "growth" => growth::run().await,
+        "isolate" => isolate::run().await,
         "routes" => cost::routes::run().await,
         "memory" => memory::run().map_err(|error| error.to_string()),
         "moderation" => moderation::run().await,
         "recount" => recount::run().await,
         _ => Err(format!(
-            "unknown command {command}: use cost, gateway, growth, memory, moderation, recount, routes, or none for all contenders"
+            "unknown command {command}: use cost, gateway, growth, isolate, memory, moderation, recount, routes, or none for all contenders"
         )),
     };
     match result {

@@ -52,6 +52,8 @@ pub(crate) struct Services {
     pub check_interval: u64,
     /// Whether a request runs cron.
     pub cron: bool,
+    /// Whether a request reads the size of the wasm's memory.
+    pub wasm_memory: bool,
     /// Milliseconds by which the Worker's clock is ahead.
     pub ahead: u64,
 }

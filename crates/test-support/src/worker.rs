@@ -60,6 +60,9 @@ impl Worker {
         if services.cron {
             modules.push(add_cron(folder.path()));
         }
+        if services.wasm_memory {
+            modules.extend(add_wasm_memory(folder.path()));
+        }
         let settings = repository::wrangler_toml();
         let date = settings["compatibility_date"].as_str();
         let flags = settings.get("compatibility_flags").cloned();
@@ -327,6 +330,13 @@ impl WorkerBuilder {
         self
     }
 
+    /// Responds to `/cdn-cgi/wasm-memory` with the bytes of the wasm's memory, for [`start`](Self::start).
+    #[must_use]
+    pub fn wasm_memory(mut self) -> Self {
+        self.services.wasm_memory = true;
+        self
+    }
+
     /// Binds rate limiters that never reach their limit, for [`start`](Self::start): each call of a
     /// limiter takes its time.
     #[must_use]
@@ -458,6 +468,36 @@ export default {
 }
 ";
     wrap_entry(folder, "rank.js", entry)
+}
+
+/// Wraps the entry point in a module that responds with the size of the wasm's memory. Returns the names of the wrapped module
+/// and of one that it needs.
+fn add_wasm_memory(folder: &Path) -> [String; 2] {
+    // Modules run in the order of their imports: this one before the wasm is instantiated.
+    let instances = "export const instances = []
+WebAssembly.Instance = class extends WebAssembly.Instance {
+  constructor(...parameters) {
+    super(...parameters)
+    instances.push(this)
+  }
+}
+";
+    std::fs::write(folder.join("instances.js"), instances).expect("a module");
+    let entry = "import { instances } from './instances.js'
+import rank from './bare.js'
+export * from './bare.js'
+export default {
+  ...rank,
+  fetch(request, env, context) {
+    if (new URL(request.url).pathname !== '/cdn-cgi/wasm-memory') return rank.fetch(request, env, context)
+    return new Response(`${instances.at(-1)?.exports.memory.buffer.byteLength ?? 0}`)
+  },
+}
+";
+    [
+        wrap_entry(folder, "bare.js", entry),
+        "instances.js".to_owned(),
+    ]
 }
 
 fn wrap_entry(folder: &Path, name: &str, entry: &str) -> String {
