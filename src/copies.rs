@@ -23,7 +23,7 @@ use activity_rank_core::event::Event;
 use activity_rank_core::moderation::Flags;
 use activity_rank_store::deployment::MAX_CALLS;
 use activity_rank_store::fingerprint::Participant;
-use activity_rank_store::{moderation, profiles};
+use activity_rank_store::{moderation, profiles, targets};
 
 /// The path of the edge cache's entry for the last hiding. No route has it.
 const HIDING_PATH: &str = "/hiding";
@@ -209,7 +209,19 @@ pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error>
     }
 }
 
-/// Updates the copies after a target was hidden or shown again.
+/// Invalidates the copies before a target that boards show is hidden.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the copies cannot be invalidated.
+pub async fn before_hiding_target(context: RequestContext<'_>, id: &str) -> Result<(), Error> {
+    match targets::read(context.deployment, id).await? {
+        Some((_, false)) => invalidate(context).await,
+        Some((_, true)) | None => Ok(()),
+    }
+}
+
+/// Updates the archive after a target was hidden or shown again.
 ///
 /// # Errors
 ///
@@ -219,9 +231,6 @@ pub async fn update_target(
     id: &str,
     is_hidden: bool,
 ) -> Result<(), Error> {
-    if is_hidden {
-        invalidate(context).await?;
-    }
     movement::forget();
     let (archive, config) = (&context.app.bindings.archive, &context.deployment.config);
     match archive {

@@ -169,6 +169,9 @@ async fn put_state(context: RequestContext<'_>, id: &str) -> Result<Response, Er
         true => Moderation::Hide(&state.reason),
         false => Moderation::Show(&state.reason),
     };
+    if state.hidden {
+        copies::before_hiding_target(context, id).await?;
+    }
     let stored = targets::moderate(context.deployment, id, moderation, actor.as_ref(), now).await?;
     let stored = stored.ok_or_else(|| unregistered(id))?;
     copies::update_target(context, id, state.hidden).await?;
