@@ -145,8 +145,7 @@ impl Response {
             Error::StoreUnavailable(_) | Error::KeysUnavailable(_) => {
                 response.with("retry-after", "1")
             }
-            // The longest period of the platform's limiters, which do not report their own.
-            Error::RateLimited(_) => response.with("retry-after", "60"),
+            Error::RateLimited(_, seconds) => response.with("retry-after", seconds.to_string()),
             Error::InvalidRequest(..)
             | Error::Forbidden(_)
             | Error::NotFound(_)

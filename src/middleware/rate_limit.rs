@@ -7,6 +7,9 @@ use crate::platform::rate_limit::{READ, WRITE, are_allowed, network_of};
 use crate::request::Request;
 use activity_rank_core::error::Error;
 
+/// The longest period of the platform's limiters, in seconds. They do not report their own.
+const LONGEST_PERIOD: u32 = 60;
+
 /// Counts a write of a user.
 ///
 /// # Errors
@@ -14,7 +17,8 @@ use activity_rank_core::error::Error;
 /// [`Error::RateLimited`].
 pub async fn check_write(app: &App, request: &Request, user: &str) -> Result<(), Error> {
     if app.rate_limits.write && is_exceeded(request, WRITE, user, 1).await {
-        return Err(Error::RateLimited("This user exceeded the write limit."));
+        let detail = "This user exceeded the write limit.";
+        return Err(Error::RateLimited(detail, LONGEST_PERIOD));
     }
     Ok(())
 }
@@ -40,7 +44,7 @@ pub async fn check_read(app: &App, request: &Request) -> Result<(), Error> {
     };
     if is_exceeded(request, READ, &network_of(address), 1).await {
         let detail = "This address exceeded the read limit.";
-        return Err(Error::RateLimited(detail));
+        return Err(Error::RateLimited(detail, LONGEST_PERIOD));
     }
     Ok(())
 }

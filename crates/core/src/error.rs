@@ -133,8 +133,8 @@ pub enum Error {
     NotUndoable(String),
     /// The score would leave the range that boards store exactly.
     ScoreOverflow(String),
-    /// The caller exceeded a rate limit.
-    RateLimited(&'static str),
+    /// The caller exceeded a rate limit: the detail, and the seconds until a retry may succeed.
+    RateLimited(&'static str, u32),
     /// The deployment is misconfigured: the variable, and how to correct it.
     Misconfigured(&'static str, String),
     /// The store failed or did not answer in time: the cause, for the log.
@@ -204,7 +204,7 @@ impl Error {
             Self::UnknownAction(_) => (422, "unknown-action", "Unknown action"),
             Self::NotUndoable(_) => (422, "not-undoable", "The action cannot be undone"),
             Self::ScoreOverflow(_) => (422, "score-overflow", "Score overflow"),
-            Self::RateLimited(_) => (429, "rate-limited", "Too many requests"),
+            Self::RateLimited(..) => (429, "rate-limited", "Too many requests"),
             Self::Misconfigured(..) => (500, "misconfigured", "The service is misconfigured"),
             Self::StoreUnavailable(_) => (503, "store-unavailable", "The store is unavailable"),
             Self::KeysUnavailable(_) => (503, "keys-unavailable", "The key server is unavailable"),
@@ -255,7 +255,7 @@ impl Error {
             | Self::ScoreOverflow(detail) => detail.clone(),
             Self::Unauthenticated(detail)
             | Self::InvalidToken(detail)
-            | Self::RateLimited(detail) => (*detail).to_owned(),
+            | Self::RateLimited(detail, _) => (*detail).to_owned(),
             Self::MethodNotAllowed(allow) => format!("Allowed methods: {allow}."),
             Self::UnsupportedMediaType => {
                 "Send the header Content-Type: application/json.".to_owned()

@@ -115,12 +115,17 @@ pub async fn check_opt_outs(
         let entry_user = entry.user.as_ref().map(|(id, _)| id.as_str());
         entry.action == "opt-out" && entry_user == Some(user) && entry.at.0 > now.0 - Date::MILLIS
     });
-    if opt_outs.count() >= DAILY_OPT_OUTS {
-        return Err(Error::RateLimited(
-            "A user may hide from boards 5 times a day.",
-        ));
-    }
-    Ok(())
+    let mut instants: Vec<i64> = opt_outs.map(|entry| entry.at.0).collect();
+    instants.sort_unstable();
+    // The next one is allowed a day after this one.
+    let Some(oldest) = instants.iter().rev().nth(DAILY_OPT_OUTS - 1) else {
+        return Ok(());
+    };
+    let seconds = (oldest + Date::MILLIS - now.0 + 999) / 1000;
+    Err(Error::RateLimited(
+        "A user may hide from boards 5 times a day.",
+        u32::try_from(seconds).unwrap_or_default(),
+    ))
 }
 
 /// Returns the call that reads a page of a shard's audit log.
