@@ -212,7 +212,7 @@ mod tests {
                     body[field] = json!(text);
                 }
             }
-            if let Ok((activity, _)) = reader(&rules).read(&body, &Caller::Service(Scopes::ALL)) {
+            if let Ok((activity, _)) = reader(&rules).read(&body, &Caller::Service(Scopes::ALL.into())) {
                 let texts = write(&[&activity]);
                 let read = parse(&texts[0], reader(&rules)).unwrap();
                 let read: Vec<Activity> = read.into_iter().map(|item| item.unwrap().0).collect();
