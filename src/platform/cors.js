@@ -5,8 +5,8 @@ import { allowsOrigin } from 'wasm'
 const ORIGIN = 'access-control-allow-origin'
 const EXPOSED = 'access-control-expose-headers'
 
-// Those that cors.rs exposes of a board from a cache.
-const EXPOSED_OF_BOARD = 'age, etag, x-request-id'
+// Those that cors.rs exposes if a response has them.
+const NAMES = ['age', 'etag', 'preference-applied', 'retry-after', 'x-request-id']
 
 /**
  * Returns headers without those that depend on the origin.
@@ -19,7 +19,7 @@ export function withoutOrigin({ [ORIGIN]: _origin, [EXPOSED]: _exposed, ...rest 
 }
 
 /**
- * Returns the headers of a board for the origin of a request.
+ * Returns the headers of a response for the origin of a request. They have none that depend on an origin.
  *
  * @param {Request} request
  * @param {Record<string, string>} headers
@@ -27,5 +27,7 @@ export function withoutOrigin({ [ORIGIN]: _origin, [EXPOSED]: _exposed, ...rest 
 export function headersFor(request, headers) {
   // Without it, responses do not depend on the origin.
   const origin = headers.vary && request.headers.get('origin')
-  return origin && allowsOrigin(origin) ? { ...headers, [ORIGIN]: origin, [EXPOSED]: EXPOSED_OF_BOARD } : headers
+  if (!origin || !allowsOrigin(origin)) return headers
+  const exposed = NAMES.filter((name) => name in headers).join(', ')
+  return { ...headers, [ORIGIN]: origin, [EXPOSED]: exposed }
 }

@@ -58,16 +58,15 @@ export function isolateCached(request, env, facts) {
   const entry = entries.get(request.url)
   // The wasm decides who is a service, which has no rate limit.
   if (!entry || Date.now() >= entry.until || headers.has('authorization')) return null
-  const own = headersFor(request, entry.headers)
   const isAllowed = allowReader(request, env)
-  if (isAllowed === true) return respondFrom(request, entry, own, facts)
+  if (isAllowed === true) return respondFrom(request, entry, facts)
   // The wasm responds to a reader over the limit.
-  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry, own, facts) : null))
+  return Promise.resolve(isAllowed).then((isAllowed) => (isAllowed ? respondFrom(request, entry, facts) : null))
 }
 
-function respondFrom(request, { made, body, route }, headers, facts) {
+function respondFrom(request, { made, body, headers, route }, facts) {
   if (facts) Object.assign(facts, { route, source: 'isolate' })
   const age = Math.max(0, Math.floor((Date.now() - made) / 1000))
-  const own = { ...headers, age: String(age), 'x-request-id': idOf(request) }
+  const own = headersFor(request, { ...headers, age: String(age), 'x-request-id': idOf(request) })
   return respond(request, body, { status: 200, headers: own })
 }

@@ -32,9 +32,6 @@ export function idOf({ headers }) {
   return ray && RAY.test(ray) ? ray : crypto.randomUUID()
 }
 
-/** Returns the key of the responses that requests in flight may share: headers differ by origin. */
-export const keyOf = ({ headers, url }) => `${headers.get('origin') ?? ''} ${url}`
-
 /**
  * Returns lines with the id, Unix ms, method, origin, path, query, the error of the body (`large`,
  * `broken`, `busy` or nothing), and name and value of each header; an empty line; the body. Neither a URL

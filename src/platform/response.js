@@ -1,5 +1,6 @@
 // Makes the platform's response from the text that response.rs writes.
 
+import { headersFor, withoutOrigin } from './cors.js'
 import { store as storeAtEdge } from './edge_cache.js'
 import { store as storeInIsolate } from './isolate_cache.js'
 import { streamOf } from './live.js'
@@ -20,7 +21,7 @@ export function response(request, context, text, isShared, facts) {
   const end = text.indexOf('\n\n')
   const [first, ...lines] = text.slice(0, end).split('\n')
   /** @type {Record<string, string>} */
-  const headers = {}
+  let headers = {}
   for (let index = 0; index < lines.length; index += 2) headers[lines[index]] = lines[index + 1]
   const [code, route, outcome, source, delivery, ...details] = first.split(' ')
   const status = Number(code)
@@ -30,7 +31,7 @@ export function response(request, context, text, isShared, facts) {
   }
   const body = text.slice(end + 2) || null
   if (isShared) {
-    headers['x-request-id'] = idOf(request)
+    headers = headersFor(request, { ...withoutOrigin(headers), 'x-request-id': idOf(request) })
   } else if (delivery === 'cache') {
     const [made, until, edgeUrl] = details
     storeInIsolate(request, { made: Number(made), until: Number(until), headers, body, route })

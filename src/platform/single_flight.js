@@ -1,11 +1,11 @@
 // Concurrent requests of an isolate for the same board share one response.
 //
 // The wasm responds to the first request for a URL, the leader. Requests that arrive before its response, the
-// followers, get the same text. Only plain values may pass between the contexts of requests, and a promise that another
-// request resolves must come from `Promise.withResolvers`: see coalesce.js.
+// followers, get the same text; pages of all origins share it, see cors.js. Only plain values may pass between the
+// contexts of requests, and a promise that another request resolves must come from `Promise.withResolvers`: see
+// coalesce.js.
 
 import { allowReader } from './rate_limit.js'
-import { keyOf } from './request.js'
 
 const MAX_AGE = 2000 // milliseconds after the start of a leader, from which another request leads
 const MAX_WAIT = 4000 // milliseconds; then the context of the leader must be gone
@@ -39,7 +39,7 @@ function flightsOf({ headers, url }, env) {
  */
 export function join(request, env) {
   if (cacheable.size + current.size === 0) return null
-  const flight = isRead(request) ? flightsOf(request, env)?.get(keyOf(request)) : null
+  const flight = isRead(request) ? flightsOf(request, env)?.get(request.url) : null
   return flight && Date.now() < flight.due ? follow(flight, request, env) : null
 }
 
@@ -69,7 +69,7 @@ export function lead(request, env, responding) {
   }
   const flights = flightsOf(request, env)
   if (!flights) return
-  const [key, now] = [keyOf(request), Date.now()]
+  const [key, now] = [request.url, Date.now()]
   for (const [other, { due }] of flights) {
     if (due > now) break
     flights.delete(other)

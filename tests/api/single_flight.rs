@@ -54,6 +54,55 @@ const PATHS: [&str; 5] = [
     STANDING,
 ];
 
+/// Pages of several origins, and one of an origin that is not allowed.
+#[tokio::test]
+async fn origins_share_a_response() {
+    let origins = [
+        "https://a.example",
+        "https://b.example",
+        "https://c.example",
+    ];
+    let allowed = &origins[..2];
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        let worker = worker.var("BOARD_MAX_AGE", "60").aborting();
+        worker.var("ALLOWED_ORIGINS", &allowed.join(","))
+    });
+    app.count("42", "like", "post-7").await;
+    app.get(STANDING).await.assert_status(200);
+    forwarder.reset();
+    forwarder.fail(|_| Some(Fault::Delay(DELAY)));
+    let api = Api::new(app.url());
+    for (path, exposed) in [
+        (STANDING, "x-request-id"),
+        ("/v1/ranking/all?limit=7", "etag, x-request-id"),
+        ("/v1/ranking/all/users/8?around=9999", "x-request-id"),
+    ] {
+        forwarder.reset();
+        let read = |number: usize| {
+            let headers = [("origin", origins[number % 3])];
+            let api = api.clone();
+            async move { api.send(Method::GET, path, String::new(), &headers).await }
+        };
+        let answers = join_all((0..READERS).map(read)).await;
+        for (answer, origin) in answers.iter().zip(origins.iter().cycle()) {
+            answer.assert(answers[0].status, answers[0].body.clone());
+            let is_allowed = allowed.contains(origin);
+            let expected = |value| is_allowed.then_some(value);
+            assert_eq!(answer.header("vary"), Some("Origin"));
+            assert_eq!(
+                answer.header("access-control-allow-origin"),
+                expected(*origin)
+            );
+            assert_eq!(
+                answer.header("access-control-expose-headers"),
+                expected(exposed),
+                "{path}"
+            );
+        }
+        assert!(commands(&forwarder) <= 1, "{path}");
+    }
+}
+
 /// Reads a path many times at once. Returns one of the equal bodies.
 async fn read_once(app: &TestApp, forwarder: &Forwarder, path: &str) -> Value {
     forwarder.reset();
