@@ -21,14 +21,6 @@ local function check_audit(audit)
   end
 end
 
--- Adds the actor to an entry, if it is known, and returns the entry. Pending changes of earlier versions have none.
-local function add_actor(entry, actor)
-  if actor and actor ~= '' then
-    entry[#entry + 1], entry[#entry + 2] = 'actor', actor
-  end
-  return entry
-end
-
 -- Appends an entry about a user. `entry` is the action, then names and values of further fields.
 local function write_audit(audit, user, entry)
   if not audit then
@@ -39,6 +31,9 @@ local function write_audit(audit, user, entry)
     subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
     redis.call('HSET', KEYS[1], FLAGS .. user, letters .. ',' .. subject)
     redis.call('HSET', audit.subjects, 's' .. subject, user)
+  end
+  if audit.actor ~= '' then
+    entry[#entry + 1], entry[#entry + 2] = 'actor', audit.actor
   end
   local id = redis.call('XADD', audit.log, '*', 'at', audit.now, 'subject', subject, 'action', unpack(entry))
   if audit.reason ~= '' then

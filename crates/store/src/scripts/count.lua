@@ -179,7 +179,7 @@ local function add_to_audit(operation, action, points, targets)
     end
     changes.audit_entries[#changes.audit_entries + 1] = {
       user = operation.day.user.id, id = id,
-      entry = add_actor({ action, 'points', digits(points), kind, name, 'adjustment', id }, audit.actor),
+      entry = { action, 'points', digits(points), kind, name, 'adjustment', id },
     }
   end
 end

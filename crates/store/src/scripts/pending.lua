@@ -94,6 +94,14 @@ local function remove_line(removed)
   end
 end
 
+-- Adds the actor to an entry, if it is known, and returns the entry. Pending changes of earlier versions have none.
+local function add_actor(entry, actor)
+  if actor and actor ~= '' then
+    entry[#entry + 1], entry[#entry + 2] = 'actor', actor
+  end
+  return entry
+end
+
 -- Raises an error if a key holds another type. Scripts call it before their first write.
 local function check_keys(outbox)
   check_audit(audit)
