@@ -4,6 +4,7 @@ use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::{Participant, fingerprint};
 use crate::keys::Keys;
+use crate::outbox::OutboxEntry;
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
@@ -92,36 +93,47 @@ pub async fn read_audit_log(
     Ok(entries)
 }
 
-/// The most times that a member may hide from boards in a day, among the last entries of the audit log: each time makes
-/// the copies of boards useless during an outage.
+/// The most times that a member may hide from boards in a day: each time makes the copies of boards useless during an
+/// outage.
 const DAILY_OPT_OUTS: usize = 5;
 
-/// Checks that a member may hide from boards once more.
+/// Checks that a member may hide from boards once more. The log of opt-outs has the last 1,000 of the shard.
 ///
 /// # Errors
 ///
-/// [`Error::RateLimited`], else as [`Deployment::run_script`].
+/// [`Error::RateLimited`], else as [`Deployment::run_commands`].
 pub async fn check_opt_outs(
     deployment: &Deployment,
     user: &str,
     now: Instant,
 ) -> Result<(), Error> {
-    let last = AuditRequest {
-        before: None,
-        limit: 100,
+    let keys = deployment.keys_of(user);
+    let flags = Command::new("HGET").arg(&keys.users());
+    let entries = Command::new("XREVRANGE").arg(&keys.opt_outs()).arg("+");
+    let commands = vec![
+        flags.arg(&Keys::flags_field(user)),
+        entries.number(now.0 - Date::MILLIS),
+    ];
+    let replies = deployment.run_commands(&keys, commands).await?;
+    let [flags, entries] = replies.as_slice() else {
+        return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
     };
-    let entries = read_audit_log(deployment, &last).await?;
-    let opt_outs = entries.iter().filter(|entry| {
-        let entry_user = entry.user.as_ref().map(|(id, _)| id.as_str());
-        entry.action == "opt-out" && entry_user == Some(user) && entry.at.0 > now.0 - Date::MILLIS
-    });
-    let mut instants: Vec<i64> = opt_outs.map(|entry| entry.at.0).collect();
-    instants.sort_unstable();
-    // The next one is allowed a day after this one.
-    let Some(oldest) = instants.iter().rev().nth(DAILY_OPT_OUTS - 1) else {
+    // A user without a number in the logs has never hidden.
+    let flags = flags.optional_text()?.unwrap_or_default();
+    let Some((_, subject)) = flags.split_once(',') else {
         return Ok(());
     };
-    let seconds = (oldest + Date::MILLIS - now.0 + 999) / 1000;
+    let entries = entries.list()?.iter().map(OutboxEntry::decode);
+    let entries: Vec<OutboxEntry> = entries.collect::<Result<_, _>>()?;
+    let mut opt_outs = entries
+        .iter()
+        .filter(|entry| entry.field("subject") == subject && entry.field("action") == "opt-out");
+    // The next one is allowed a day after this one.
+    let Some(oldest) = opt_outs.nth(DAILY_OPT_OUTS - 1) else {
+        return Ok(());
+    };
+    let at = oldest.field("at").parse().unwrap_or(now.0);
+    let seconds = (at + Date::MILLIS - now.0 + 999) / 1000;
     Err(Error::RateLimited(
         "A user may hide from boards 5 times a day.",
         u32::try_from(seconds).unwrap_or_default(),
