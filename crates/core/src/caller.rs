@@ -1,9 +1,9 @@
 //! Callers and their permissions.
 
+use crate::actor::Actor;
 use crate::config::{Scope, ServiceKey};
 use crate::error::Error;
 use crate::id;
-use crate::moderation::Actor;
 use crate::token::Member;
 
 /// An authenticated caller.

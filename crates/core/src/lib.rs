@@ -19,6 +19,7 @@
 //! 12. [`error`]: every error a caller can receive, as a problem document.
 
 pub mod activity;
+pub mod actor;
 pub mod board;
 pub mod calendar;
 pub mod caller;

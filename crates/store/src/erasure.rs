@@ -6,10 +6,10 @@ use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::ERASE;
+use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::Actor;
 
 /// Erases a user, and writes a tombstone. Boards that are left after a few requests are completed by
 /// cron; until then every reader of a board removes the user from it first.

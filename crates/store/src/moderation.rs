@@ -8,11 +8,12 @@ use crate::outbox::OutboxEntry;
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
+use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::{Actor, AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
+use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
 use activity_rank_core::moderation::{ErasureEntry, Flags, ModerationState};
 use activity_rank_core::profile::Profile;
 

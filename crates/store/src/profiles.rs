@@ -6,11 +6,12 @@ use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{FIRST_PROFILE, PROFILES};
+use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{ALL_TIME, Content};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::{Actor, Flags};
+use activity_rank_core::moderation::Flags;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_core::score::Score;
 

@@ -7,13 +7,13 @@ use crate::keys::Keys;
 use crate::profiles::{complete_authors, decode_flags};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
+use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::content::{
     ListPage, ListRequest, ListedTarget, NamedTarget, StoredTarget, id_of_member, member,
 };
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::Actor;
 
 /// Targets written by one call: a store runs nothing else meanwhile.
 const CALL_TARGETS: usize = 100;

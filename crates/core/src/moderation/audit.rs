@@ -1,6 +1,7 @@
 //! `GET /v1/moderation`: the audit log, newest entry first.
 
-use super::{Actor, EntryId};
+use super::EntryId;
+use crate::actor::Actor;
 use crate::board::UserView;
 use crate::calendar::Instant;
 use crate::content::{Target, TargetView};

@@ -3,7 +3,6 @@
 //! Moderators hide and freeze users ([`ModerationState`]) and adjust points ([`Adjustment`]); each
 //! of these can be undone. [`AuditRequest`] reads the log.
 
-mod actor;
 mod adjustment;
 mod audit;
 mod entry_id;
@@ -11,7 +10,6 @@ mod flags;
 mod state;
 mod target;
 
-pub use actor::Actor;
 pub use adjustment::Adjustment;
 pub use audit::{AdjustmentEntry, AuditEntry, AuditRequest, ErasureEntry};
 pub use entry_id::EntryId;

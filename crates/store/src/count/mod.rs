@@ -28,10 +28,11 @@ use crate::targets;
 use activity_rank_core::activity::{
     Counted, EventStandingView, Outcome, RuledActivity, StandingView,
 };
+use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::{Actor, Adjustment};
+use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};

@@ -11,6 +11,7 @@ use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::COUNT;
 use activity_rank_core::activity::{Activity, Outcome};
+use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::config::{ADJUST, Config, Once, Rule};
 use activity_rank_core::content::{StoredTarget, checked_id};
@@ -18,7 +19,7 @@ use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
-use activity_rank_core::moderation::{Actor, Adjustment};
+use activity_rank_core::moderation::Adjustment;
 
 /// The possible receivers of points on other shards, as they were read before the call.
 #[derive(Default)]
