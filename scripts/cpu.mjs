@@ -9,6 +9,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -23,6 +24,15 @@ const RUNS = 5
 const DAY = 86_400_000 // ms
 const INTERVAL = 100 // µs between samples
 
+/** Accepts every message of a webhook. */
+const receiver = createServer((request, response) => {
+  received += 1
+  request.resume().on('end', () => response.writeHead(204).end())
+})
+let received = 0
+await new Promise((resolve) => receiver.listen(0, '127.0.0.1', () => resolve(undefined)))
+const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address())
+
 const store = await startGateway()
 const inspector = await freePort()
 const worker = await startWorker(
@@ -31,6 +41,14 @@ const worker = await startWorker(
     UPSTASH_REDIS_REST_TOKEN: store.token,
     SERVICE_KEYS: KEY,
     PREFIX: 'cpu',
+    LEVELS: { Member: 2 },
+    WEBHOOKS: [
+      {
+        url: `http://127.0.0.1:${port}/`,
+        secret: `whsec_${btoa('0123456789abcdef01234567')}`,
+        kinds: ['level.reached'],
+      },
+    ],
     STORE_TIMEOUT_MS: 2000,
   },
   { databases: true, snapshots: true, queues: true },
@@ -118,6 +136,36 @@ async function delivered() {
   throw new Error('the queue did not deliver')
 }
 
+/** Makes so many messages of webhooks: new members who reach a level. */
+async function reachLevel(count) {
+  await send(Array.from({ length: count }, () => ({ user: `l${number++}`, action: 'like', target: 'post' })))
+  received = 0
+}
+
+/** Sends the messages of webhooks. */
+async function sendMessages() {
+  await minute()
+  if (received < 20) throw new Error(`the webhook received ${received} messages`)
+}
+
+/** Hides a member who has points on so many boards. */
+async function hide(count) {
+  const user = `h${number++}`
+  const days = Math.ceil(count / 4)
+  const past = Array.from({ length: days }, (_, day) => {
+    const at = new Date(Date.now() - (100 + day) * DAY).toISOString()
+    return { user, action: 'like', target: `post-${day}`, at, groups: ['a', 'b', 'c'] }
+  })
+  await send(past)
+  while (await outbox()) await minute()
+  const response = await fetch(`${worker.url}/v1/users/${user}/moderation`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ hidden: true, frozen: false, reason: 'cpu' }),
+  })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+}
+
 /** @type {[job: string, work: string, binding: string, prepare: () => Promise<unknown>, run: () => Promise<unknown>][]} */
 const JOBS = [
   ['every minute', 'nothing to do', '`JOURNAL`', async () => {}, minute],
@@ -132,6 +180,8 @@ const JOBS = [
     fiveMinutes,
   ],
   ['every five minutes', 'archives 20 boards of 20 members', '`ARCHIVE`', () => closedBoards(20), fiveMinutes],
+  ['every minute', 'sends 20 messages of webhooks', '`WEBHOOKS`', () => reachLevel(20), sendMessages],
+  ['every minute', 'hides a member on 5,000 boards, after the request', 'none', () => hide(5000), minute],
   ['queue', 'counts 20 messages of an activity', '`HELD`', () => queue(20, 1), delivered],
   ['queue', 'counts a message of 500 activities', '`HELD`', () => queue(1, 500), delivered],
 ]
@@ -200,6 +250,7 @@ try {
 } finally {
   await worker.stop()
   await store.stop()
+  receiver.close()
 }
 const table = ['| run | work | binding | estimate |', '|---|---|---|---|', ...rows].join('\n')
 console.log(table)
