@@ -28,6 +28,6 @@ export function headersFor(request, headers) {
   // Without it, responses do not depend on the origin.
   const origin = headers.vary && request.headers.get('origin')
   if (!origin || !allowsOrigin(origin)) return headers
-  const exposed = NAMES.filter((name) => name in headers).join(', ')
+  const exposed = NAMES.filter((name) => Object.hasOwn(headers, name)).join(', ')
   return { ...headers, [ORIGIN]: origin, [EXPOSED]: exposed }
 }

@@ -1,6 +1,6 @@
 //! Builders of activities, and readers of outcomes and boards.
 
-use test_support::{Answer, Api, Value, json};
+use test_support::{Answer, Api, Value, json, until};
 
 pub const ACTIVITY: &str = "/v1/activity";
 pub const PERIODS: [&str; 5] = ["day", "week", "month", "year", "all"];
@@ -80,7 +80,12 @@ pub async fn rows(api: &Api, path: &str) -> Vec<(String, f64)> {
     loop {
         let separator = if path.contains('?') { '&' } else { '?' };
         let page = format!("{path}{separator}limit=100&offset={}", users.len());
-        let response = api.get(&page).await;
+        // After requests without a response, the circuit breaker may be open.
+        let response = until("an answer of the store", async || {
+            let response = api.get(&page).await;
+            (response.status != 503).then_some(response)
+        })
+        .await;
         response.assert_status(200);
         let entries = response.body["entries"].as_array().unwrap();
         for entry in entries {
