@@ -1,6 +1,6 @@
 //! The responses of a service on all read routes.
 
-use test_support::Value;
+use test_support::{Value, json};
 
 use crate::app::{TestApp, USERS, day};
 
@@ -29,7 +29,6 @@ pub async fn read_all(app: &TestApp) -> Vec<(String, Value)> {
             paths.push(format!("/v1/users/{user}{route}"));
         }
     }
-    paths.push("/v1/moderation?limit=100".to_owned());
     // The state of the event a:b changes while tests run.
     for event in ["season", "again", "deleted"] {
         let board = format!("/v1/events/{event}/ranking");
@@ -46,7 +45,23 @@ pub async fn read_all(app: &TestApp) -> Vec<(String, Value)> {
         );
         responses.push((path, response.body));
     }
+    responses.push(read_audit_log(app).await);
     responses
+}
+
+/// Reads all pages of the audit log.
+async fn read_audit_log(app: &TestApp) -> (String, Value) {
+    let path = "/v1/moderation";
+    let (mut entries, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = app.api.get(&format!("{path}?limit=100{before}")).await;
+        page.assert_status(200);
+        entries.extend(page.body["entries"].as_array().expect("entries").clone());
+        match page.body["next"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => return (path.to_owned(), json!({ "entries": entries })),
+        }
+    }
 }
 
 /// Asserts that all responses are equal.
