@@ -133,7 +133,7 @@ local delivered = take_list(15, function(from, id, verb, receiver, points, perio
     want(register, member)
   end
   return {
-    from = from, id = id, verb = verb, one = one, points = tonumber(points), periods = periods,
+    from = from, id = id, cause = from .. ':' .. id, verb = verb, one = one, points = tonumber(points), periods = periods,
     targets = all_targets[tonumber(targets)], number = number, authorship = authorship, author = author,
     listed = listed, instant = instant, at = tonumber(at), action = action,
     list = KEYS[tonumber(list)],

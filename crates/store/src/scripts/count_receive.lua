@@ -15,6 +15,7 @@
 --   instant  in the list, or '' for a target that leaves it
 --   at       instant of the active record
 --   action   of the activity
+--   cause    the delivery that caused it: its shard and id; or '' for an activity
 --   log      participant: while its undo log exists, the delivery is not complete; or ''
 --
 -- Stub: the field '#number member' of the register, 'number;authorship;author'. Either the registration with that
@@ -36,7 +37,9 @@ end
 -- Appends a delivery to the stream. `one` is the participant whose change it belongs to.
 local function send(one, verb, to, delivery)
   delivery.log = one.field
-  append(deliveries, one, 'to', to, delivery_fields(verb, ARGV[2], to, delivery))
+  -- Several deliveries of an instant may have the same receiver.
+  local field = delivery.cause and 'cause' or 'to'
+  append(deliveries, one, field, delivery.cause or to, delivery_fields(verb, ARGV[2], to, delivery))
 end
 
 local function new_number()
@@ -281,7 +284,7 @@ local function register_delivered(delivery)
     registered = with_author(registered, delivery.author, tonumber(delivery.at))
     registered.number = is_known and registered.number or delivery.number
     set_registration(target, registered)
-    local list = { listed = target.id, instant = registered.instant, at = delivery.at }
+    local list = { listed = target.id, instant = registered.instant, at = delivery.at, cause = delivery.cause }
     send(target, 'list', 'u' .. delivery.author, list)
   end
   if registered.number ~= delivery.number then
@@ -308,7 +311,7 @@ local function deliver_to_target(delivery)
     apply_receipt(change, target, target_boards, nil, {})
   end
   if author then
-    change.listed = listed
+    change.listed, change.cause = listed, delivery.cause
     send(target, 'receive', 'u' .. author, change)
   end
 end
@@ -348,7 +351,7 @@ local function deliver_list(delivery)
   local is_erased = not member and delivery.at <= erased_at(user)
     or member and read_listed(delivery.list, member).instant == ''
   if instant ~= '' and is_erased then
-    local disowned = { author = user.id, listed = listed, at = delivery.at }
+    local disowned = { author = user.id, listed = listed, at = delivery.at, cause = delivery.cause }
     return send(user, 'disown', 't' .. (member or listed), disowned)
   end
   local known = read_listed(delivery.list, listed)

@@ -6,5 +6,5 @@ local function delivery_fields(verb, now, to, delivery)
     'periods', delivery.periods or '', 'date', delivery.date or '', 'number', delivery.number or '',
     'authorship', delivery.authorship or '', 'author', delivery.author or '', 'listed', delivery.listed or '',
     'instant', delivery.instant or '', 'at', digits(delivery.at), 'action', delivery.action or '',
-    'log', delivery.log or ''
+    'cause', delivery.cause or '', 'log', delivery.log or ''
 end
