@@ -56,19 +56,31 @@ const worker = await startWorker(
 )
 
 /**
+ * Sends a body as a service. Returns the response, which has to be 200.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} body
+ */
+async function write(method, path, body) {
+  const response = await fetch(`${worker.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${response.status} ${text.slice(0, 200)}`)
+  return text
+}
+
+/**
  * Sends activities as arrays of 500, which have an outcome.
  * @param {object[]} activities
  * @param {string} [outcome]
  */
 async function send(activities, outcome = 'counted') {
   for (let from = 0; from < activities.length; from += 500) {
-    const response = await fetch(`${worker.url}/v1/activity`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(activities.slice(from, from + 500)),
-    })
-    const text = await response.text()
-    if (!response.ok || !text.includes(`"${outcome}"`)) throw new Error(`${response.status} ${text.slice(0, 200)}`)
+    const text = await write('POST', '/v1/activity', activities.slice(from, from + 500))
+    if (!text.includes(`"${outcome}"`)) throw new Error(`no ${outcome}: ${text.slice(0, 200)}`)
   }
 }
 
@@ -158,12 +170,7 @@ async function hide(count) {
   })
   await send(past)
   while (await outbox()) await minute()
-  const response = await fetch(`${worker.url}/v1/users/${user}/moderation`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ hidden: true, frozen: false, reason: 'cpu' }),
-  })
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  await write('PUT', `/v1/users/${user}/moderation`, { hidden: true, frozen: false, reason: 'cpu' })
 }
 
 /** @type {[job: string, work: string, binding: string, prepare: () => Promise<unknown>, run: () => Promise<unknown>][]} */

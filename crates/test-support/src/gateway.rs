@@ -3,6 +3,8 @@
 use std::env;
 use std::process::Command;
 
+use url::Url;
+
 use crate::repository;
 use crate::server_process::{ServerProcess, Signal, send_signal};
 
@@ -122,20 +124,21 @@ const ELSEWHERE: &str = "a gateway of the tests, not a store elsewhere";
 
 /// Starts an engine of scripts in front of one Redis. Returns it with the URL for the gateway; a cluster has none.
 fn start_engine(program: &str, redis: &str) -> (Option<ServerProcess>, String) {
-    let Some((scheme, rest)) = redis
-        .split_once("://")
-        .filter(|(scheme, _)| *scheme == "redis")
-    else {
+    let mut url = Url::parse(redis).expect("a URL");
+    if url.scheme() != "redis" {
         return (None, redis.to_owned());
-    };
-    let (user, address) = rest.rsplit_once('@').unwrap_or(("", rest));
+    }
+    let port = url.port().expect("a port");
     let mut command = Command::new(program);
-    command.arg(address);
-    let ready = |line: &str| line.strip_prefix("engine listening on ").map(str::to_owned);
-    let (engine, listens) = ServerProcess::start("engine", "KILL", &command, ready)
+    command.arg(format!("127.0.0.1:{port}"));
+    let ready = |line: &str| {
+        let port = line.strip_prefix("engine listening on 127.0.0.1:")?;
+        port.parse().ok()
+    };
+    let (engine, port) = ServerProcess::start("engine", "KILL", &command, ready)
         .unwrap_or_else(|reason| panic!("{reason}"));
-    let at = if user.is_empty() { "" } else { "@" };
-    (Some(engine), format!("{scheme}://{user}{at}{listens}"))
+    url.set_port(Some(port)).expect("a URL with a host");
+    (Some(engine), url.into())
 }
 
 fn start(redis: &str, token: &str, listen: &str) -> (ServerProcess, String) {

@@ -264,9 +264,9 @@ async fn unchanged_visibility_keeps_copies() {
     member.put(&path, &profile(true)).await.assert_status(200);
     member.put(&path, &profile(false)).await.assert_status(200);
     // More entries than a page of the audit log has.
-    let others = (0..150).map(|number| json!({"id": format!("m{number}"), "hidden": true}));
-    let others: Vec<_> = others.collect();
-    let written = app.put("/v1/users", &json!(others)).await;
+    let members = (0..150).map(|number| json!({"id": format!("m{number}"), "hidden": true}));
+    let members: Vec<_> = members.collect();
+    let written = app.put("/v1/users", &json!(members)).await;
     written.assert_status(200);
     let refused = member.put(&path, &profile(true)).await;
     let detail = "A user may hide from boards 5 times a day.";
