@@ -15,6 +15,8 @@ const WRITES: [&str; 4] = ["DEL", "HSET", "SET", "UNLINK"];
 /// The writes that the store refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused {
+    /// The first request that is counted has this argument; all are counted if it is empty.
+    since: &'static str,
     /// The index of the request, counting only requests that run a script or write.
     pub call: usize,
     /// The writes of its script.
@@ -34,13 +36,14 @@ pub struct Refusals {
 
 impl Refusals {
     pub fn new() -> Self {
-        Self::after(0)
+        Self::since("")
     }
 
-    /// Leaves out the first requests.
-    pub fn after(call: usize) -> Self {
+    /// Leaves out the requests before the first one with an argument.
+    pub fn since(since: &'static str) -> Self {
         let first = Refused {
-            call,
+            since,
+            call: 0,
             writes: Refusal::Only(1),
             and_later: false,
         };
@@ -74,6 +77,7 @@ impl Refusals {
                     call,
                     writes: Refusal::Only(1),
                     and_later: false,
+                    ..refused
                 })
             }
             Refusal::Only(_) | Refusal::From(_) | Refusal::Both(..) => {
@@ -101,8 +105,13 @@ impl Refusals {
 pub fn refuse(forwarder: &Forwarder, refused: Refused) -> Arc<AtomicUsize> {
     let calls = Arc::new(AtomicUsize::new(0));
     let (counted, mut by_digest) = (Arc::clone(&calls), false);
+    let mut counts = refused.since.is_empty();
     forwarder.fail(move |request| {
         let name = name(request);
+        counts = counts || has_argument(request, refused.since);
+        if !counts {
+            return None;
+        }
         let is_script = ["EVAL", "EVALSHA"].contains(&name.as_str());
         if !is_script && !WRITES.contains(&name.as_str()) {
             return None;
@@ -128,6 +137,11 @@ pub fn refuse(forwarder: &Forwarder, refused: Refused) -> Arc<AtomicUsize> {
 fn name(request: &Recorded) -> String {
     let name = request.commands()[0][0].as_str().map(str::to_owned);
     name.unwrap_or_default()
+}
+
+fn has_argument(request: &Recorded, argument: &str) -> bool {
+    let commands = request.commands();
+    commands[0].iter().any(|found| found == argument)
 }
 
 /// Asserts that a command failed with the error of the store.
