@@ -48,6 +48,8 @@ fn doctor(
     let findings = output["findings"].as_array().ok_or("no findings")?.iter();
     let findings = findings
         .filter(|finding| ["warning", "error"].contains(&&*text(finding, "state")))
+        // The store is slow on a busy machine: unit tests check this warning.
+        .filter(|finding| finding["check"] != "placement")
         .inspect(|finding| {
             assert!(
                 finding["remedy"].is_string() || finding["check"] == "health",
