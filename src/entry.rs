@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::jobs::replay::Message;
-use crate::jobs::{self, deliveries, replay};
+use crate::jobs::{self, replay};
 use crate::platform::queue::{Batch, QueueMessage, RetryOptions};
 use crate::platform::{bridge, clock};
 use crate::request::Request;
@@ -53,11 +53,11 @@ pub fn read_live(event: u32, request: String, forms: String) {
     });
 }
 
-/// Delivers what others receive for activities of a shard, see `wake.js`.
+/// Gives others what they receive for activities of a shard, see `wake.js`.
 #[wasm_bindgen]
-pub fn deliver(event: u32, shard: u32) {
+pub fn receive(event: u32, shard: u32) {
     bridge::run(event, async move {
-        deliveries::run(&App::get(), shard).await;
+        jobs::receive::run(&App::get(), shard).await;
         String::new()
     });
 }

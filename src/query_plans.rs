@@ -228,6 +228,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
             fields: fields.to_vec(),
         }],
         is_pending: false,
+        received: None,
         ended: 0,
     };
     webhooks::record_levels(config, "[]".to_owned());

@@ -159,14 +159,16 @@ impl Run<'_> {
             let batch = Batch {
                 entries,
                 is_pending: false,
+                received: None,
                 ended: 0,
             };
-            let ids = journal::write(self.journal, self.deployment, shard, &batch).await?;
+            let written = journal::write(self.journal, self.deployment, shard, &batch).await?;
             // The outbox has been drained meanwhile: the journal has the entries.
-            let Some(id) = ids.into_iter().next_back() else {
+            let written = batch.entries.get(..written).unwrap_or_default();
+            let Some(entry) = written.last() else {
                 break;
             };
-            last = id;
+            last.clone_from(&entry.id);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 // The functions of the wasm that JavaScript calls; `#[wasm_bindgen]` exports them.
 
 export function allowsOrigin(origin: string): boolean
-export function deliver(event: number, shard: number): void
+export function receive(event: number, shard: number): void
 export function dropEvent(event: number): void
 export function fail(call: number, cause: string): void
 export function maxBodyBytes(): number

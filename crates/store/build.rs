@@ -25,7 +25,6 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
             "integers",
             "score",
             "audit",
-            "deliveries",
             "restore",
             "hashes",
             "definitions",
@@ -48,14 +47,7 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
     ),
     (
         "ERASE",
-        &[
-            "journal",
-            "integers",
-            "audit",
-            "deliveries",
-            "pending",
-            "erase",
-        ],
+        &["journal", "integers", "audit", "pending", "erase"],
     ),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
     (
@@ -65,25 +57,11 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
     ("HOT", &["rows", "bytes", "hot"]),
     (
         "MODERATE",
-        &[
-            "journal",
-            "integers",
-            "audit",
-            "deliveries",
-            "pending",
-            "moderate",
-        ],
+        &["journal", "integers", "audit", "pending", "moderate"],
     ),
     (
         "MODERATE_TARGET",
-        &[
-            "journal",
-            "integers",
-            "audit",
-            "deliveries",
-            "pending",
-            "moderate_target",
-        ],
+        &["journal", "integers", "audit", "pending", "moderate_target"],
     ),
     (
         "NEXT_ABOVE",
@@ -91,14 +69,7 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
     ),
     (
         "PROFILES",
-        &[
-            "journal",
-            "integers",
-            "audit",
-            "deliveries",
-            "pending",
-            "profiles",
-        ],
+        &["journal", "integers", "audit", "pending", "profiles"],
     ),
     (
         "RECOUNT",
@@ -111,30 +82,22 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
             "recount",
         ],
     ),
+    ("RECEIVE", &["integers", "score", "receive"]),
     ("RECOVER", &["integers", "restore", "recover"]),
     ("SCORES", &["scores"]),
     (
         "SETTLE",
-        &[
-            "journal",
-            "integers",
-            "score",
-            "audit",
-            "deliveries",
-            "pending",
-            "settle",
-        ],
+        &["journal", "integers", "score", "audit", "pending", "settle"],
     ),
     ("STANDING", &["rows", "others", "standing"]),
     (
         "STANDINGS",
         &["bytes", "follows", "count_friends", "standings"],
     ),
-    ("TARGETS", &["integers", "deliveries", "journal", "targets"]),
+    ("TARGETS", &["integers", "journal", "targets"]),
     ("TOP", &["rows", "others", "top"]),
     ("TOTALS", &["totals"]),
     ("USER_TARGETS", &["user_targets"]),
-    ("WAITING", &["waiting"]),
     ("WATCH", &["integers", "watch"]),
     ("WINNERS", &["rows", "winners"]),
 ];
@@ -152,10 +115,10 @@ const WRITING: [&str; 13] = [
     "MODERATE_TARGET",
     "PROFILES",
     "RECOUNT",
+    "RECEIVE",
     "RECOVER",
     "SETTLE",
     "TARGETS",
-    "WAITING",
     "WATCH",
 ];
 

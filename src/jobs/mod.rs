@@ -1,10 +1,10 @@
 //! Work outside of requests: scheduled jobs, and the queue.
 
 pub mod archive;
-pub mod deliveries;
 pub mod message;
 pub mod outbox;
 pub mod pending;
+pub mod receive;
 pub mod replay;
 pub mod snapshots;
 pub mod sums;
@@ -27,15 +27,15 @@ const RECORD_INTERVAL: i64 = 14 * 60_000;
 /// The cron trigger that only completes pending changes and drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
 
-/// Runs the jobs of a cron trigger within one budget: deliveries between shards, the journal, pending
+/// Runs the jobs of a cron trigger within one budget: what others receive, the journal, pending
 /// changes, the sums of the journal, boards that are lost if they expire before they are archived, then
 /// the copies for an outage.
 /// Each leaves what the later ones need; pending changes take the rest, because every reader sees them
 /// complete already. The rest of a job, and a job that fails, is due next time.
 ///
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
-/// for each shard every minute, and three more every five minutes. Boards of content on several shards
-/// take one more for each shard. With webhooks, the run of every minute also sends a transaction to the
+/// for each shard every minute, and three more every five minutes. Boards of content take two more for
+/// each shard. With webhooks, the run of every minute also sends a transaction to the
 /// database of the journal.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let only_minute = cron == EVERY_MINUTE;
@@ -43,7 +43,7 @@ pub async fn run_scheduled(app: &App, cron: &str) {
         return;
     };
     let began = clock::now();
-    deliveries::run_all(&run.deployment).await;
+    receive::run_all(&run.deployment).await;
     let (mut last, mut all_entries, mut entries) = (None, false, 0);
     match read_progress(&run, only_minute).await {
         Ok(progress) => {

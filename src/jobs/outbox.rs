@@ -115,6 +115,8 @@ struct Drain<'a> {
 impl Drain<'_> {
     /// Moves batches to the journal. Returns whether the journal has every entry now.
     ///
+    /// An entry that others are still to receive stays in the outbox. The next drain finds it in the journal already.
+    ///
     /// While a change of visibility or an erasure is pending, the last entry stays in the outbox. So
     /// the length of the outbox alone shows the run of every minute that there is work. The next
     /// drain finds the entry in the journal already.
@@ -124,17 +126,18 @@ impl Drain<'_> {
     async fn run(&self, batches: &mut u32) -> Result<bool, Error> {
         let settled = archive::settled_before(&self.deployment.calendar, clock::now());
         let settled = settled.to_string();
-        let (mut ids, mut late, mut length) = (Vec::new(), false, BATCH);
+        let (mut ids, mut last, mut late, mut length) = (Vec::new(), String::new(), false, BATCH);
         let cost = match self.deployment.config.webhooks.is_empty() {
             true => BATCH_COST,
             false => BATCH_COST.plus(WEBHOOKS_COST),
         };
         let may_continue = || self.budget.is_none_or(|budget| budget.allows(cost));
-        let (mut kept, mut end) = (0, false);
+        let mut end = false;
         while !end && *batches > 0 && may_continue() {
             *batches -= 1;
             let drained = Drained {
                 ids: &ids,
+                last: &last,
                 late,
                 is_long: self.is_long,
             };
@@ -153,18 +156,29 @@ impl Drain<'_> {
                 batch.entries.truncate(length);
             }
             let entries = &batch.entries;
-            if entries.len() <= kept {
-                return Ok(true);
+            if entries.is_empty() {
+                end = true;
+                ids = Vec::new();
+                late = false;
+                break;
             }
-            ids = journal::write(self.journal, self.deployment, self.shard, &batch).await?;
-            end = entries.len() < length && ids.len() == entries.len();
-            kept = usize::from(batch.is_pending);
+            let written = journal::write(self.journal, self.deployment, self.shard, &batch).await?;
+            end = entries.len() < length && written == entries.len();
             late = entries.iter().any(|entry| is_late(entry, &settled));
-            ids.truncate(ids.len() - kept);
+            let written = entries.get(..written).unwrap_or_default();
+            if let Some(entry) = written.last() {
+                last.clone_from(&entry.id);
+            }
+            let kept = usize::from(batch.is_pending);
+            let config = &self.deployment.config;
+            let removed = written.iter().take(written.len() - kept);
+            let removed = removed.filter(|entry| batch.is_received(entry, config));
+            ids = removed.map(|entry| entry.id.clone()).collect();
         }
         if late || !ids.is_empty() {
             let drained = Drained {
                 ids: &ids,
+                last: &last,
                 late,
                 is_long: self.is_long,
             };

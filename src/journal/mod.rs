@@ -1,8 +1,8 @@
 //! The journal: every change in the order in which the store made it, in a D1 database from which
 //! Redis can be rebuilt.
 //!
-//! The scripts append each change to an outbox in the same atomic step, see `journal.lua`. A job
-//! copies the outbox to the table; `GET /v1/journal` reads it. The migrations in `migrations/journal`
+//! The scripts append each change to an outbox in the same atomic step, see `journal.lua`. What others receive by an
+//! entry is read from there too, see `receive.rs` of the store. A job copies the outbox to the table; `GET /v1/journal` reads it. The migrations in `migrations/journal`
 //! describe the table.
 //!
 //! An entry has named text fields. Entries of a kind have the same fields in the same order, because
@@ -28,7 +28,7 @@
 //! | `reason`, `actor` | the reason of an adjustment; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
-//! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others received; empty for none and in an undo |
+//! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others receive, or lose by an undo; empty for none, and in old entries of an undo |
 //!
 //! | field | in entries of `receive`: points that others receive, or that an undo takes back |
 //! |---|---|
@@ -38,15 +38,17 @@
 //! | `points` | in smallest steps; negative for an undo, which takes back as much as is left |
 //! | `kinds`, `date` | the boards: letters of periods, day |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, first of the boards of content, if there is a target, and then of those of authors |
-//! | `listed` | the target of the author, or its stub, where `target` is empty; empty for a follow |
+//! | `listed` | the target of the author, where `target` is empty; empty for a follow |
 //! | `action`, `changed` | the action of the activity, and the instant of its record, Unix ms. Old entries lack them |
+//! | `author` | not in the table: with several shards the author of the target, who receives on another one |
 //!
 //! | `did` | fields |
 //! |---|---|
-//! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua`; `erased` (not in the table): the author whom an erasure on another shard takes off the target, or empty |
-//! | `stub` | `now`, `target`, `name`, `stub` (empty if it is deleted): a field of the register, see `count_receive.lua`; `erased` as above |
-//! | `list` | `now`, `user` (an author), `listed` (a target or stub in the list), `instant` (empty if it leaves the list): with several shards |
-//! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor` |
+//! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua`; `erased` (not in the table): the author whom an erasure on another shard takes off the target, or empty; `at` (not in the table): the instant of a new author, or empty |
+//! | `list` | `now`, `user` (an author), `listed` (a target in the list), `instant` (empty if it leaves the list): with several shards |
+//! | `disown` | not in the table: `now`, `author` (who has been erased), `target`: with several shards |
+//! | `stub` | of earlier versions: the author of a deleted target |
+//! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor`; `author` (not in the table): with several shards that of a deleted target |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it |

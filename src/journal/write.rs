@@ -20,8 +20,8 @@ const MAX_BYTES: usize = 1_000_000;
 /// A batch of rows.
 #[derive(Debug, Default)]
 struct Batch {
-    /// The ids of the entries in the outbox.
-    ids: Vec<String>,
+    /// The number of entries of the outbox.
+    entries: usize,
     /// `[id, user, fields]` of each entry, as a JSON array.
     rows: String,
     /// User and id of each erasure, and the target that the erased author loses on another shard; else empty.
@@ -33,7 +33,7 @@ struct Batch {
 struct Row<'a>(&'a str, &'a str, Object<&'a str, &'a str>);
 
 /// Writes the first entries of a shard's outbox, as many as fit in one statement, and returns their
-/// ids. Of a shard with pending changes, the first entry may be in the journal already.
+/// number. Of a shard with pending changes, the first entry may be in the journal already.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub async fn write(
     deployment: &Deployment,
     shard: u32,
     batch_of_outbox: &outbox::Batch,
-) -> Result<Vec<String>, Error> {
+) -> Result<usize, Error> {
     let entries = &batch_of_outbox.entries;
     let batch = Batch::new(entries);
     let config = &deployment.config;
@@ -52,11 +52,11 @@ pub async fn write(
         // An erasure empties only rows that are in the sums.
         statements.splice(1..1, sums::statements(config, None));
     }
-    let written = entries.get(..batch.ids.len()).unwrap_or_default();
+    let written = entries.get(..batch.entries).unwrap_or_default();
     let oldest = written.get(usize::from(batch_of_outbox.is_pending));
     statements.extend(statements_of_changes(deployment, shard, written, oldest).await);
     journal.run(&statements).await?;
-    Ok(batch.ids)
+    Ok(batch.entries)
 }
 
 impl Batch {
@@ -77,22 +77,32 @@ impl Batch {
     }
 
     fn add(&mut self, entry: &OutboxEntry) {
-        let erases = entry.field("did") == "erase";
+        self.entries += 1;
+        // It names an erased author, for other shards alone.
+        if entry.field("did") == "disown" {
+            return;
+        }
+        let (erases, registers) = (
+            entry.field("did") == "erase",
+            entry.field("did") == "target",
+        );
         let erased = entry.field(if erases { "user" } else { "erased" });
-        // The table keeps only the hash of an erased user.
-        let kept = entry
-            .fields
-            .iter()
-            .filter(|(name, _)| name != "erased" && !(erases && name == "user"));
+        // The table keeps only the hash of an erased user. It has no fields for the readers of other shards, which name
+        // an author.
+        let is_kept = |name: &str| match name {
+            "erased" | "author" => false,
+            "at" => !registers,
+            name => !(erases && name == "user"),
+        };
+        let kept = entry.fields.iter().filter(|(name, _)| is_kept(name));
         let fields = kept.map(|(name, value)| (name.as_str(), value.as_str()));
         let user = if erases { "" } else { entry.field("user") };
         let row = Row(&entry.id, user, Object(fields.collect()));
-        if !self.ids.is_empty() {
+        if self.rows.len() > 1 {
             self.rows.push(',');
         }
         self.rows
             .push_str(&serde_json::to_string(&row).unwrap_or_default());
-        self.ids.push(entry.id.clone());
         if !erased.is_empty() {
             let target = entry.field("target").to_owned();
             self.erased
@@ -161,7 +171,7 @@ mod tests {
                 ],
             ),
         ]);
-        assert_eq!(batch.ids, ["1-0", "2-0"]);
+        assert_eq!(batch.entries, 2);
         let rows = r#"[["1-0","42",{"did":"count","user":"42","mark":"like:\"a\""}],["2-0","",{"did":"erase","now":"7","hash":"ab"}]]"#;
         let [insert, empty] = batch.statements("ar v1", 3).try_into().unwrap();
         let rows = vec![json!("ar v1"), json!(3), json!(rows)];
@@ -200,10 +210,10 @@ mod tests {
             let entries = (0..count).map(|number| entry(&format!("{number}-0"), &fields));
             Batch::new(&entries.collect::<Vec<_>>())
         };
-        assert_eq!(batch(0, 0).ids.len(), 0);
-        assert_eq!(batch(1000, 100).ids.len(), 1000);
+        assert_eq!(batch(0, 0).entries, 0);
+        assert_eq!(batch(1000, 100).entries, 1000);
         let large = batch(900, 4500);
-        assert!(large.ids.len() < 900);
+        assert!(large.entries < 900);
         assert!(large.rows.len() < MAX_BYTES + 5000, "{}", large.rows.len());
     }
 }

@@ -1,7 +1,7 @@
 //! Live boards: the Durable Object namespace `LIVE`.
 //!
 //! One object for each board reads it on behalf of all its watchers; see `live.js`. A Worker that changes
-//! a board wakes its object; see `wake.js`, which also begins deliveries between shards.
+//! a board wakes its object; see `wake.js`, which also wakes the reader of what others receive.
 
 use activity_rank_store::deployment::Changed;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -14,8 +14,8 @@ extern "C" {
     fn wake_boards(names: &str);
     #[wasm_bindgen(js_name = "wakeAll")]
     fn wake_all(request: &str);
-    #[wasm_bindgen(js_name = "wakeDeliveries")]
-    fn wake_deliveries(shard: u32);
+    #[wasm_bindgen(js_name = "wakeReceivers")]
+    fn wake_receivers(shard: u32);
 }
 
 #[wasm_bindgen(raw_module = "platform/live.js")]
@@ -51,13 +51,13 @@ pub fn wake(changed: Changed<'_>) {
     match changed {
         Changed::Boards(names) => wake_boards(names),
         Changed::Any(request) => wake_all(request),
-        Changed::Deliveries(shard) => wake_deliveries(shard),
+        Changed::Receivers(shard) => wake_receivers(shard),
     }
 }
 
-/// Begins deliveries, after the response, where no board is live.
+/// Wakes the reader of what others receive, after the response, where no board is live.
 pub fn wake_without_objects(changed: Changed<'_>) {
-    if matches!(changed, Changed::Deliveries(_)) {
+    if matches!(changed, Changed::Receivers(_)) {
         wake(changed);
     }
 }

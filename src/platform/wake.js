@@ -1,9 +1,9 @@
-// Wakes the objects of live boards that have changed, and deliveries between shards: at most once a second for a board
-// or shard and isolate, at once and again after the last change. If it fails, the object finds the change by its next
-// check, and cron makes the deliveries.
+// Wakes the objects of live boards that have changed, and the reader of what others receive: at most once a second for a
+// board or shard and isolate, at once and again after the last change. If it fails, the object finds the change by its next
+// check, and cron runs the reader.
 
 import { waitUntil } from 'cloudflare:workers'
-import { deliver } from 'wasm'
+import { receive } from 'wasm'
 import { env, run } from './bridge.js'
 import { sendPipeline } from './coalesce.js'
 
@@ -44,12 +44,12 @@ export function wakeAll(request) {
 }
 
 /**
- * Makes the deliveries of a shard to others.
+ * Gives others what they receive by the stream of a shard.
  *
  * @param {number} shard
  */
-export function wakeDeliveries(shard) {
-  wakeObject(shard, () => run(env(), (event) => deliver(event, shard)))
+export function wakeReceivers(shard) {
+  wakeObject(shard, () => run(env(), (event) => receive(event, shard)))
 }
 
 function wakeBoard(name) {

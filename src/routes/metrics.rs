@@ -179,7 +179,7 @@ fn write_jobs(metrics: &mut Metrics, found: &StoreStatus, config: &Config) {
     );
     gauge(
         "shard_deliveries",
-        "Entries of streams that other shards have not received yet.",
+        "Entries of streams that targets and authors have not received yet, of the first few hundred of each shard.",
         Some(found.shard_deliveries.into()),
     );
     let queue = found.delivery.filter(|_| config.bound.queue);

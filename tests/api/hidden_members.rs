@@ -150,6 +150,8 @@ async fn start() -> (MiniflareApp, Forwarder) {
     )
     .await;
     app.erase(ERASED).await;
+    // Targets on other shards lose their author after the response.
+    app.miniflare.minute().await;
     (app, forwarder)
 }
 

@@ -139,7 +139,7 @@ const IDLE_JOBS: &str = "\
 # HELP activity_rank_pending_changes Changes of visibility and erasures that are not complete on all boards.
 activity_rank_pending_changes 0
 # TYPE activity_rank_shard_deliveries gauge
-# HELP activity_rank_shard_deliveries Entries of streams that other shards have not received yet.
+# HELP activity_rank_shard_deliveries Entries of streams that targets and authors have not received yet, of the first few hundred of each shard.
 activity_rank_shard_deliveries 0
 ";
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use activity_rank_store::keys::Keys;
 use redis::{Connection, FromRedisValue};
+use test_support::reference::waiting;
 use test_support::{RedisServer, owner, rest, scan, shards};
 
 /// The entries of an empty stream as [`Store::elements`] returns them.
@@ -79,14 +80,9 @@ impl Store {
         stored.unwrap_or_default().lines().skip(1).count()
     }
 
-    /// Returns the number of deliveries that wait in the streams of all shards.
+    /// Returns the number of changes that others have not received yet.
     pub fn waiting(&mut self) -> usize {
-        let streams = (0..shards()).map(|shard| self.key_on(shard, "x"));
-        let streams: Vec<String> = streams.collect();
-        streams
-            .iter()
-            .map(|stream| self.run::<usize>("XLEN", &[stream]))
-            .sum()
+        waiting(&mut self.connection, &self.prefix, shards())
     }
 
     /// Returns the fields of undo logs on all shards. One that is empty is complete.

@@ -267,7 +267,6 @@ fn work_of_jobs_is_no_data() {
         keys.users(),
         keys.event_board("hackathon"),
         keys.history(670, "42"),
-        keys.deliveries(),
     ];
     for key in data {
         assert_eq!(Keys::kind(&name(key.clone())), Some(KeyKind::Data), "{key}");

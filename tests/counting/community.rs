@@ -151,11 +151,9 @@ async fn import_with_content_matches_reference() {
     }
     for _ in 0..2 {
         send(&api, &lines).await;
-        until("all deliveries", async || {
-            if shards() > 1 {
-                api.minute().await;
-            }
-            (store.deliveries() == 0).then_some(())
+        until("all receivers", async || {
+            api.minute().await;
+            (store.waiting() == 0).then_some(())
         })
         .await;
         let boards = expected_content(&lines);

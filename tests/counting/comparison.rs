@@ -205,6 +205,11 @@ impl Comparison {
         let first = now() - SLACK;
         let response = caller.post("/v1/activity", &request.json()).await;
         let now = since(first);
+        for item in request.items() {
+            if let Item::Activity(activity) = item {
+                self.model.register_target(activity, now);
+            }
+        }
         let mut touched = BTreeSet::new();
         let mut outcomes = Vec::new();
         for item in request.items() {
@@ -530,18 +535,16 @@ impl Comparison {
         self.compare_content().await
     }
 
-    /// Compares the register and all boards of content and of authors with those stored in Redis, after all
-    /// deliveries between shards.
+    /// Compares the register and all boards of content and of authors with those stored in Redis, after others have
+    /// received everything.
     pub async fn compare_content(&mut self) -> Result<(), String> {
         let Some(content) = &self.model.content else {
             return Ok(());
         };
-        if content.has_shards {
-            self.api.minute().await;
-            let waiting = self.store.deliveries();
-            if waiting > 0 {
-                return Err(format!("{waiting} deliveries wait"));
-            }
+        self.api.minute().await;
+        let waiting = self.store.waiting();
+        if waiting > 0 {
+            return Err(format!("{waiting} entries wait"));
         }
         let keys: Vec<String> = content.boards.keys().map(content_board_key).collect();
         let boards = self.store.content_boards(&keys);

@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module'
 import { beforeEach, it, mock } from 'node:test'
 
 const modules = {
-  wasm: 'export const __wbg_reset_state = 0, dropEvent = 0, fail = 0, settle = 0, deliver = (...call) => delivers(...call)',
+  wasm: 'export const __wbg_reset_state = 0, dropEvent = 0, fail = 0, settle = 0, receive = (...call) => receives(...call)',
   'cloudflare:workers': 'export const waitUntil = (promise) => waiting.push(promise)',
 }
 registerHooks({
@@ -15,7 +15,7 @@ registerHooks({
 const load = (name) => import(new URL(`../../src/platform/${name}.js`, import.meta.url).href)
 const { finish, run } = await load('bridge')
 const { post } = await load('coalesce')
-const { wakeAll, wakeBoards, wakeDeliveries } = await load('wake')
+const { wakeAll, wakeBoards, wakeReceivers } = await load('wake')
 
 const SECOND = 1000
 const DAY = 'd:2026-11-20'
@@ -66,13 +66,13 @@ it('constant changes wake once a second', async () => {
   assert.ok(woken.length >= 5 && woken.length <= 6, `${woken.length}`)
 })
 
-it('burst of deliveries of a shard starts twice', async () => {
+it('burst of changes of a shard is received twice', async () => {
   const started = []
-  globalThis.delivers = (event, shard) => {
+  globalThis.receives = (event, shard) => {
     started.push(shard)
     finish(event, '')
   }
-  const change = () => [0, 3].map((shard) => wakeDeliveries(shard))
+  const change = () => [0, 3].map((shard) => wakeReceivers(shard))
   change()
   await after(0)
   for (let count = 0; count < 10; count++) change()

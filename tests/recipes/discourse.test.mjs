@@ -5,7 +5,18 @@ import { readFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 
 import { discourse } from '../../recipes/discourse/source.js'
-import { deliver, ONCE, outcomes, payload, points, read, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+import {
+  assertScore,
+  deliver,
+  ONCE,
+  outcomes,
+  payload,
+  points,
+  read,
+  startReceiver,
+  thrice,
+  UNDONE_ONCE,
+} from './support.mjs'
 
 /** The category of the payloads. */
 const PUBLIC = { categories: [4] }
@@ -53,7 +64,7 @@ it('like delivered three times counts once', async () => {
     entries.map(({ action, target, points }) => [action, target, points]),
     [['like', 'discourse:post:5300', 2]],
   )
-  assert.equal((await read(app, '/v1/authors/all/users/discourse:301')).score, 2)
+  await assertScore(app, '/v1/authors/all/users/discourse:301', 2)
 })
 
 for (const [type, path, id, worth] of [
@@ -109,7 +120,7 @@ it('mapping file lists no category as public', () => {
 it('bot receives no points of an author', async () => {
   const ids = { 'like.user.id': 310, 'like.post.user_id': -110, 'like.post.id': 5310 }
   assert.equal(await outcomes(app, 'post_liked', body('post_liked', ids)), 'counted')
-  assert.equal((await read(app, '/v1/authors/all/users/discourse:-110')).score, 0)
+  await assertScore(app, '/v1/authors/all/users/discourse:-110', 0)
   assert.equal((await read(app, '/v1/targets/discourse:post:5310')).author, undefined)
 })
 

@@ -3,7 +3,18 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 
-import { deliver, KEY, ONCE, outcomes, payload, points, read, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+import {
+  assertScore,
+  deliver,
+  KEY,
+  ONCE,
+  outcomes,
+  payload,
+  points,
+  startReceiver,
+  thrice,
+  UNDONE_ONCE,
+} from './support.mjs'
 
 let app
 before(async () => {
@@ -30,8 +41,8 @@ it('comment gives points to the registered page', async () => {
   })
   const ids = { 'comment.user.id': 200, 'comment.id': 9300 }
   assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
-  assert.equal((await read(app, '/v1/content/all/targets/%2Fposts%2Ffirst-program')).score, 3)
-  assert.equal((await read(app, '/v1/authors/all/users/9')).score, 3)
+  await assertScore(app, '/v1/content/all/targets/%2Fposts%2Ffirst-program', 3)
+  await assertScore(app, '/v1/authors/all/users/9', 3)
 })
 
 it('deleted comment loses its points', async () => {
@@ -46,7 +57,7 @@ it('discussion of a member counts as published', async () => {
   assert.deepEqual(await thrice(app, 'discussion.created', created), ONCE)
   const ids = { 'comment.user.id': 401, 'comment.id': 9500, discussion: created.discussion }
   assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
-  assert.equal((await read(app, '/v1/authors/all/users/github:400')).score, 3)
+  await assertScore(app, '/v1/authors/all/users/github:400', 3)
 })
 
 it('discussion of a private repository answers 204', async () => {

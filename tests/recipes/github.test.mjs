@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 
 import { CUT, problem } from '../server-sdk/support.mjs'
 import {
+  assertScore,
   deliver,
   ONCE,
   outcomes,
@@ -130,8 +131,8 @@ it("comment gives points to the issue's author", async () => {
   const ids = { 'issue.user.id': 4100, 'issue.id': 8500, 'comment.user.id': 4101, 'comment.id': 9500 }
   const body = payload('github', 'issue_comment.created', ids)
   assert.equal(await outcomes(app, 'issue_comment.created', body), 'counted')
-  assert.equal((await read(app, '/v1/authors/all/users/github:4100')).score, 3)
-  assert.equal((await read(app, '/v1/content/all/targets/github:issue:8500')).score, 3)
+  await assertScore(app, '/v1/authors/all/users/github:4100', 3)
+  await assertScore(app, '/v1/content/all/targets/github:issue:8500', 3)
 })
 
 /** A member's own choices are not in the payload. */

@@ -1,9 +1,11 @@
 // The receivers of recipes/ in `wrangler dev`, with a deployment and its store, and deliveries signed as their sources do.
 
+import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { experimental_readRawConfig } from 'wrangler'
@@ -147,6 +149,12 @@ export async function thrice(app, event, body) {
 export async function read(app, path) {
   const response = await fetch(app.rank.url + path, { headers: { authorization: `Bearer ${KEY}` } })
   return response.ok ? response.json() : response.status
+}
+
+/** Asserts the score of a target or an author, who receive after the response. */
+export async function assertScore(app, path, expected) {
+  for (let left = 200; left > 0 && (await read(app, path)).score !== expected; left--) await setTimeout(50)
+  assert.equal((await read(app, path)).score, expected)
 }
 
 /** Returns what gave a user points, without what has been undone. */

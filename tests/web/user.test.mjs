@@ -25,6 +25,8 @@ before(async () => {
     { user: 'a|b', action: 'like', target: 'x' },
     ...Array.from({ length: 21 }, (_, n) => ({ user: 'ada', action: 'like', target: `t${n}` })),
   ])
+  const standing = () => app.request('GET', '/v1/content/all/targets/post-1')
+  await eventually(async () => (await standing()).score, 4)
 })
 after(() => app?.stop())
 

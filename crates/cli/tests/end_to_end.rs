@@ -9,7 +9,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use test_support::{Api, SERVICE_KEY, Worker, root};
+use test_support::{Api, SERVICE_KEY, Worker, root, until};
 
 type TestResult = Result<(), Box<dyn Error>>;
 
@@ -217,8 +217,8 @@ async fn token_authenticates_its_user_only() -> TestResult {
     Ok(())
 }
 
-#[test]
-fn imported_register_fills_boards_of_content() -> TestResult {
+#[tokio::test(flavor = "multi_thread")]
+async fn imported_register_fills_boards_of_content() -> TestResult {
     let worker = Worker::builder().var("CONTENT_PERIODS", "day,all").start();
     let posts = tempfile::Builder::new().suffix(".csv").tempfile()?;
     fs::write(&posts, "id,author,title\npost-7,9,A title\npost-8,9,\n")?;
@@ -241,6 +241,11 @@ fn imported_register_fills_boards_of_content() -> TestResult {
         activity_rank(&worker, &["import", &likes.path().to_string_lossy()])?,
         0,
     )?;
+    let (api, path) = (worker.api(), "/v1/authors/all/users/9");
+    until("the author", async || {
+        (api.get(path).await.body["score"] == 6).then_some(())
+    })
+    .await;
     let table = " rank  score  target  title    author\n    1      4  post-7  A title  9\n    \
                  2      2  post-8           9\n";
     let top = stdout(activity_rank(&worker, &["top", "all", "--content"])?, 0)?;

@@ -4,6 +4,7 @@ pub mod pending;
 
 use crate::fingerprint;
 use crate::keys::Keys;
+use crate::receive::START;
 use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
 use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;
@@ -30,6 +31,8 @@ pub struct Deployment {
     fingerprints_match: AtomicBool,
     /// The definitions of events of each shard, as the last call that counted found them.
     definitions: RefCell<Vec<Definitions>>,
+    /// The last entry of each shard's stream that the receivers have applied, as far as it is known.
+    received: RefCell<Vec<String>>,
 }
 
 /// Boards that a deployment has changed.
@@ -37,8 +40,8 @@ pub struct Deployment {
 pub enum Changed<'a> {
     /// These watched boards: names between spaces.
     Boards(&'a str),
-    /// The stream of deliveries of this shard.
-    Deliveries(u32),
+    /// The stream of this shard has entries that others receive.
+    Receivers(u32),
     /// Any board. The body of a request whose reply is the field with the watched ones; see
     /// [`crate::watch`].
     Any(&'a str),
@@ -65,6 +68,7 @@ impl Deployment {
             on_change: |_| (),
             fingerprints_match,
             definitions: RefCell::default(),
+            received: RefCell::default(),
         }
     }
 
@@ -93,6 +97,22 @@ impl Deployment {
         }
     }
 
+    /// Returns the last entry of a shard's stream that the receivers have applied, as far as it is known.
+    pub(crate) fn received(&self, shard: u32) -> String {
+        let known = self.received.borrow();
+        let last = known.get(shard as usize).filter(|last| !last.is_empty());
+        last.map_or(START, String::as_str).to_owned()
+    }
+
+    /// Remembers the last entry of a shard's stream that the receivers have applied.
+    pub(crate) fn set_received(&self, shard: u32, last: &str) {
+        let mut known = self.received.borrow_mut();
+        known.resize(self.config.shards as usize, String::new());
+        if let Some(of_shard) = known.get_mut(shard as usize) {
+            last.clone_into(of_shard);
+        }
+    }
+
     /// Returns the keys of a shard.
     #[must_use]
     pub fn keys(&self, shard: u32) -> Keys {
@@ -105,10 +125,10 @@ impl Deployment {
         Keys::of_user(&self.config, user)
     }
 
-    /// Reports that the stream of a shard may have deliveries.
-    pub(crate) fn report_deliveries(&self, shard: u32) {
-        if self.config.shards > 1 && self.config.has_content() {
-            (self.on_change)(Changed::Deliveries(shard));
+    /// Reports that the stream of a shard may have entries that others receive.
+    pub(crate) fn report_receivers(&self, shard: u32) {
+        if self.config.has_content() {
+            (self.on_change)(Changed::Receivers(shard));
         }
     }
 

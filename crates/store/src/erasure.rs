@@ -25,7 +25,9 @@ pub async fn erase(
 ) -> Result<(), Error> {
     let call = call(&deployment.config, user, actor, now);
     pending::begin(deployment, vec![call]).await?;
-    deployment.report_deliveries(deployment.config.shard_of(user));
+    if deployment.config.shards > 1 {
+        deployment.report_receivers(deployment.config.shard_of(user));
+    }
     Ok(())
 }
 

@@ -11,9 +11,8 @@
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
 //! | `{ar:0}t` | hash | register of targets | unlimited |
 //! | `{ar:0}u:9` | sorted set | targets of an author, by the instant of their registration | unlimited |
-//! | `{ar:0}x` | stream | deliveries: what others receive on other shards | until applied there |
 //! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
-//! | `{ar:0}o` | stream | outbox of the journal: changes that are not in the database yet | until drained |
+//! | `{ar:0}o` | stream | changes that are not in the journal yet, or that others have not received | until every reader has passed them |
 //! | `{ar:0}j` | hash | progress of the scheduled jobs | unlimited |
 //! | `{ar:0}v` | hash | on the first shard: events, event → definition | unlimited |
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
@@ -141,10 +140,11 @@ impl Keys {
             None => (name, None),
         };
         match (letters, rest) {
-            ("c" | "a" | "o" | "j" | "r", None) | ("g", Some(_)) => Some(KeyKind::Work),
+            // `x`: deliveries of earlier versions.
+            ("c" | "a" | "o" | "j" | "r" | "x", None) | ("g", Some(_)) => Some(KeyKind::Work),
             // The board of an event that is counted again.
             ("bE", Some(event)) if event.starts_with(":\t") => Some(KeyKind::Work),
-            ("p" | "i" | "l" | "n" | "w" | "t" | "x" | "v" | "e", None) => Some(KeyKind::Data),
+            ("p" | "i" | "l" | "n" | "w" | "t" | "v" | "e", None) => Some(KeyKind::Data),
             ("u" | "h" | "m", Some(_)) => Some(KeyKind::Data),
             (board, Some(_)) if board.starts_with('b') => Some(KeyKind::Data),
             // A shadow has these keys, and two of its own.
@@ -209,7 +209,7 @@ impl Keys {
         self.key("w")
     }
 
-    /// Returns the key of the journal's outbox.
+    /// Returns the key of the stream of changes: the outbox of the journal, and what others receive.
     #[must_use]
     pub fn outbox(&self) -> String {
         self.key("o")
@@ -227,20 +227,13 @@ impl Keys {
         self.key(&format!("u:{author}"))
     }
 
-    /// Returns the key of the deliveries to other shards.
-    #[must_use]
-    pub fn deliveries(&self) -> String {
-        self.key("x")
-    }
-
-    /// Returns the keys that an erasure needs of an author: the list of their targets, and the register, or with
-    /// several shards the deliveries to others.
+    /// Returns the keys that an erasure needs of an author: the list of their targets, and with one shard the register.
     #[must_use]
     pub fn author_keys(&self, user: &str, config: &Config) -> Vec<String> {
         match (config.has_content(), config.shards) {
             (false, _) => Vec::new(),
             (true, 1) => vec![self.targets_of(user), self.register()],
-            (true, _) => vec![self.targets_of(user), self.deliveries()],
+            (true, _) => vec![self.targets_of(user)],
         }
     }
 

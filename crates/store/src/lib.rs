@@ -10,7 +10,7 @@
 //! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
 //! 6. [`deployment::pending`]: changes of visibility and erasures that take several steps.
 //! 7. [`count`]: counts and undoes activities.
-//! 8. [`deliveries`]: what others receive on other shards.
+//! 8. [`receive`]: what targets and authors receive for activities.
 //! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
 //! 10. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
 //! 11. [`targets`]: the register of targets.
@@ -22,7 +22,6 @@
 pub mod archive_source;
 pub mod boards;
 pub mod count;
-pub mod deliveries;
 pub mod deployment;
 pub mod erasure;
 pub mod events;
@@ -35,6 +34,7 @@ pub mod outbox;
 pub mod point_changes;
 pub mod profiles;
 pub mod progress;
+pub mod receive;
 pub mod recount;
 pub mod redis;
 pub mod scripts;

@@ -1,11 +1,14 @@
-//! The outbox of the journal: a stream that the writing scripts append to.
+//! The outbox: a stream of changes that the writing scripts append to, for the journal and for [`receive`](crate::receive).
 //!
 //! See `journal.lua` for the fields of an entry.
 
 use crate::deployment::Deployment;
 use crate::fingerprint;
+use crate::keys::Keys;
 use crate::progress::{DRAINS, LATE};
+use crate::receive::{Change, START, is_after, position_field};
 use crate::redis::{Command, Pipeline, Reply, StoreError};
+use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use std::ops::Range;
 
@@ -52,8 +55,10 @@ impl OutboxEntry {
 /// Entries of an outbox that are in the journal now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drained<'a> {
-    /// Their ids.
+    /// The ids of those that nobody else is to read.
     pub ids: &'a [String],
+    /// The id of the last one that this drain has read; empty before the first.
+    pub last: &'a str,
     /// Whether one of them changed a board that the archive may have already.
     pub late: bool,
     /// Whether the outbox was long when the drain began: then the store counts the drains that end before they remove a
@@ -68,9 +73,21 @@ pub struct Batch {
     pub entries: Vec<OutboxEntry>,
     /// Whether a change of visibility or an erasure is pending on the shard.
     pub is_pending: bool,
+    /// The last entry that all receivers have applied; `None` without boards of content.
+    pub received: Option<String>,
     /// In the first batch of a long outbox, the drains before this one that ended since one removed a batch: the platform
     /// may end a run between the journal and the removal. Else 0.
     pub ended: u64,
+}
+
+impl Batch {
+    /// Returns whether nobody but the journal is to read an entry.
+    #[must_use]
+    pub fn is_received(&self, entry: &OutboxEntry, config: &Config) -> bool {
+        let unread = self.received.as_ref();
+        let unread = unread.is_some_and(|last| is_after(&entry.id, last));
+        !unread || Change::decode(entry, config.shards > 1).is_none()
+    }
 }
 
 /// Returns each shard and the number of entries of its outbox. Also works during a rebuild. Without
@@ -119,7 +136,11 @@ pub async fn advance(
     length: usize,
 ) -> Result<Batch, Error> {
     let outbox = deployment.keys(shard).outbox();
-    let read = Command::new("XRANGE").arg(&outbox).arg("-").arg("+");
+    let first = match drained.last {
+        "" => "-".to_owned(),
+        last => format!("({last}"),
+    };
+    let read = Command::new("XRANGE").arg(&outbox).arg(&first).arg("+");
     let read = read.arg("COUNT").arg(&length.to_string());
     let replies = run(deployment, shard, drained, Some(read)).await?;
     let first = replies.first().unwrap_or(&Reply::Nil);
@@ -133,8 +154,10 @@ pub async fn advance(
             .unsigned()?,
         false => 0,
     };
+    let received = first.at(1)?.optional_text()?.unwrap_or(START).to_owned();
     Ok(Batch {
-        is_pending: fingerprint::has_pending_changes(first),
+        is_pending: fingerprint::has_pending_changes(first.at(0)?),
+        received: deployment.config.has_content().then_some(received),
         ended: begun.saturating_sub(1),
         entries: entries
             .iter()
@@ -158,7 +181,7 @@ pub async fn remove(
 
 /// Returns whether this is the first request of the drain of a long outbox.
 fn begins(drained: Drained<'_>) -> bool {
-    drained.is_long && drained.ids.is_empty()
+    drained.is_long && drained.last.is_empty()
 }
 
 /// Removes entries, runs another command and returns the fingerprint and the other replies.
@@ -169,7 +192,10 @@ async fn run(
     last: Option<Command>,
 ) -> Result<Vec<Reply>, Error> {
     let keys = deployment.keys(shard);
-    let mut commands = vec![fingerprint::read(&keys)];
+    let stored = Command::new("HMGET")
+        .arg(&keys.users())
+        .arg(Keys::FINGERPRINT);
+    let mut commands = vec![stored.arg(&position_field(&deployment.config))];
     // Before the removal: entries that are removed are not found again.
     if drained.late {
         let count = Command::new("HINCRBY").arg(&keys.progress());
@@ -177,15 +203,15 @@ async fn run(
     }
     if !drained.ids.is_empty() {
         commands.push(Command::new("XDEL").arg(&keys.outbox()).args(drained.ids));
-        if drained.is_long {
-            commands.push(Command::new("HDEL").arg(&keys.progress()).arg(DRAINS));
-        }
+    }
+    if drained.is_long && !drained.last.is_empty() {
+        commands.push(Command::new("HDEL").arg(&keys.progress()).arg(DRAINS));
     } else if begins(drained) {
         let count = Command::new("HINCRBY").arg(&keys.progress());
         commands.push(count.arg(DRAINS).arg("1"));
     }
     commands.extend(last);
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    deployment.check_even_locked(replies.first().unwrap_or(&Reply::Nil))?;
+    deployment.check_even_locked(replies.first().unwrap_or(&Reply::Nil).at(0)?)?;
     Ok(replies)
 }

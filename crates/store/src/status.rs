@@ -3,6 +3,7 @@
 use crate::deployment::Deployment;
 use crate::fingerprint;
 use crate::progress::{self, CRON, Delivery, Outbox, QUEUE, RecordedRun};
+use crate::receive;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -19,7 +20,7 @@ pub struct StoreStatus {
     pub pending_changes: u64,
     /// The outboxes of all shards; `None` without a journal, or if the store does not describe them.
     pub outbox: Option<OutboxStatus>,
-    /// Entries that wait for other shards.
+    /// Entries that others have not received yet, of at most a few hundred for each shard.
     pub shard_deliveries: u64,
     /// The last delivery of queued activity, if there has been one.
     pub delivery: Option<Delivery>,
@@ -55,7 +56,7 @@ pub struct Server {
 
 /// Reads the state, and the visible entries of some current boards, also while the circuit is open and while a
 /// rebuild locks the store. These are two commands, and for each shard one, one more for each board, one with a
-/// journal, and with several shards one with boards of content.
+/// journal, and two in a request before with boards of content.
 ///
 /// # Errors
 ///
@@ -66,7 +67,11 @@ pub async fn read(
     today: Date,
 ) -> Result<StoreStatus, Error> {
     let config = &deployment.config;
-    let has_deliveries = config.shards > 1 && config.has_content();
+    // First: the boards have what nobody waits for.
+    let shard_deliveries = match config.has_content() {
+        true => receive::waiting(deployment).await?,
+        false => 0,
+    };
     let progress = Command::new("HMGET").arg(&deployment.keys(0).progress());
     let mut commands = vec![Command::new("INFO"), progress.arg(QUEUE).arg(CRON)];
     for shard in 0..config.shards {
@@ -83,9 +88,6 @@ pub async fn read(
         if config.bound.journal {
             let info = Command::new("XINFO").arg("STREAM");
             commands.push(info.arg(&keys.outbox()));
-        }
-        if has_deliveries {
-            commands.push(Command::new("XLEN").arg(&keys.deliveries()));
         }
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
@@ -109,6 +111,7 @@ pub async fn read(
             .at(1)?
             .optional_text()?
             .and_then(RecordedRun::parse),
+        shard_deliveries,
         ..StoreStatus::default()
     };
     for _ in 0..config.shards {
@@ -124,9 +127,6 @@ pub async fn read(
             let of_shard = progress::outbox(next());
             let sum = status.outbox.zip(of_shard);
             status.outbox = sum.map(|(sum, of_shard)| sum.plus(&of_shard));
-        }
-        if has_deliveries {
-            status.shard_deliveries += next()?.unsigned()?;
         }
     }
     Ok(status)

@@ -5,6 +5,7 @@ use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::profiles::{complete_authors, decode_flags};
+use crate::receive::receive;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
 use activity_rank_core::actor::Actor;
@@ -17,6 +18,9 @@ use activity_rank_core::error::Error;
 
 /// Targets written by one call: a store runs nothing else meanwhile.
 const CALL_TARGETS: usize = 100;
+
+/// The rounds in which receivers get what they receive before a target is deleted.
+const DELETION_ROUNDS: u32 = 5;
 
 /// Returns the registration of a target and whether a moderator hides it, if it is registered.
 ///
@@ -145,7 +149,12 @@ pub async fn moderate(
 ) -> Result<Option<StoredTarget>, Error> {
     let (keys, member) = (deployment.keys_of(id), member(id));
     let mut all = keys.moderation_keys();
-    all.extend([keys.register(), keys.deliveries()]);
+    if moderation == Moderation::Delete {
+        // The author keeps what they received for activities before.
+        let shards = (0..deployment.config.shards).collect();
+        receive(deployment, shards, DELETION_ROUNDS, now).await?;
+    }
+    all.push(keys.register());
     let (verb, reason) = match moderation {
         Moderation::Hide(reason) => ("h", reason),
         Moderation::Show(reason) => ("u", reason),
@@ -167,7 +176,7 @@ pub async fn moderate(
         .arg(deployment.config.bound.journal_flag())
         .number(STEP);
     let replies = pending::begin(deployment, vec![call]).await?;
-    deployment.report_deliveries(deployment.config.shard_of(id));
+    deployment.report_receivers(deployment.config.shard_of(id));
     let reply = replies.first().unwrap_or(&Reply::Nil);
     Ok(decode(reply.at(2)?)?)
 }
@@ -258,16 +267,40 @@ pub async fn write(
     targets: &[NamedTarget],
     now: Instant,
 ) -> Result<Vec<Option<StoredTarget>>, Error> {
-    let ids: Vec<&str> = targets.iter().map(|named| named.id.as_str()).collect();
-    let (mut calls, mut order) = (Vec::new(), Vec::new());
-    let shards = deployment.config.indexes_by_shard(&ids);
-    for (shard, indexes) in &shards {
-        for indexes in indexes.chunks(CALL_TARGETS) {
-            let some = indexes.iter().filter_map(|index| targets.get(*index));
-            calls.push(write_call(deployment, *shard, some, now));
-            order.extend_from_slice(indexes);
-        }
-    }
+    let named = targets.iter().map(|named| Registration {
+        id: &named.id,
+        author: named.author.as_deref(),
+        shown: serde_json::to_string(&named.target).unwrap_or_default(),
+        at: now,
+    });
+    let stored = register(deployment, &named.collect::<Vec<_>>(), now).await?;
+    deployment.report_change();
+    Ok(stored)
+}
+
+/// What a call of `targets.lua` says of a target.
+pub(crate) struct Registration<'a> {
+    /// The id.
+    pub id: &'a str,
+    /// The author who is set where none is.
+    pub author: Option<&'a str>,
+    /// What boards show, as JSON; empty to keep it.
+    pub shown: String,
+    /// The instant of a new registration.
+    pub at: Instant,
+}
+
+/// Registers targets, or reads those of which nothing is new. Returns each as it is now.
+///
+/// # Errors
+///
+/// As [`write`].
+pub(crate) async fn register(
+    deployment: &Deployment,
+    targets: &[Registration<'_>],
+    now: Instant,
+) -> Result<Vec<Option<StoredTarget>>, Error> {
+    let (calls, order) = register_calls(deployment, targets, now);
     deployment.claim().await?;
     let mut stored = Vec::new();
     for reply in deployment.run_scripts(calls).await? {
@@ -275,10 +308,11 @@ pub async fn write(
             stored.push(decode(registration)?);
         }
     }
-    deployment.report_change();
-    shards
-        .iter()
-        .for_each(|(shard, _)| deployment.report_deliveries(*shard));
+    if deployment.config.shards > 1 {
+        for named in targets.iter().filter(|named| named.author.is_some()) {
+            deployment.report_receivers(deployment.config.shard_of(named.id));
+        }
+    }
     if stored.len() != targets.len() {
         let cause = "unexpected number of targets".to_owned();
         return Err(Error::StoreUnavailable(cause));
@@ -286,6 +320,24 @@ pub async fn write(
     let mut stored: Vec<_> = order.into_iter().zip(stored).collect();
     stored.sort_unstable_by_key(|(index, _)| *index);
     Ok(stored.into_iter().map(|(_, stored)| stored).collect())
+}
+
+/// Returns the calls that register targets, and the indexes of the targets in the order of the replies.
+pub(crate) fn register_calls(
+    deployment: &Deployment,
+    targets: &[Registration<'_>],
+    now: Instant,
+) -> (Vec<Command>, Vec<usize>) {
+    let ids: Vec<&str> = targets.iter().map(|named| named.id).collect();
+    let (mut calls, mut order) = (Vec::new(), Vec::new());
+    for (shard, indexes) in &deployment.config.indexes_by_shard(&ids) {
+        for indexes in indexes.chunks(CALL_TARGETS) {
+            let some = indexes.iter().filter_map(|index| targets.get(*index));
+            calls.push(register_call(deployment, *shard, some, now));
+            order.extend_from_slice(indexes);
+        }
+    }
+    (calls, order)
 }
 
 fn decode(registration: &Reply) -> Result<Option<StoredTarget>, StoreError> {
@@ -297,10 +349,10 @@ fn decode(registration: &Reply) -> Result<Option<StoredTarget>, StoreError> {
     text.map(parse).transpose()
 }
 
-fn write_call<'a>(
+fn register_call<'a>(
     deployment: &Deployment,
     shard: u32,
-    targets: impl Iterator<Item = &'a NamedTarget>,
+    targets: impl Iterator<Item = &'a Registration<'a>>,
     now: Instant,
 ) -> Command {
     let (config, keys) = (&deployment.config, deployment.keys(shard));
@@ -308,11 +360,11 @@ fn write_call<'a>(
         keys.users(),
         keys.register(),
         keys.outbox(),
-        keys.deliveries(),
+        keys.tombstones(),
     ];
     let mut arguments = Vec::new();
     for named in targets {
-        let author = named.author.as_ref().filter(|_| config.shards == 1);
+        let author = named.author.filter(|_| config.shards == 1);
         let list = author.map(|author| {
             let key = keys.targets_of(author);
             let known = all.iter().position(|known| *known == key);
@@ -321,9 +373,10 @@ fn write_call<'a>(
                 all.len() - 1
             }) + 1
         });
-        arguments.push(member(&named.id));
-        arguments.push(named.author.clone().unwrap_or_default());
-        arguments.push(serde_json::to_string(&named.target).unwrap_or_default());
+        arguments.push(member(named.id));
+        arguments.push(named.author.unwrap_or_default().to_owned());
+        arguments.push(named.shown.clone());
+        arguments.push(named.at.0.to_string());
         arguments.push(list.unwrap_or(0).to_string());
     }
     let several = (config.shards > 1).then(|| shard.to_string());

@@ -250,7 +250,7 @@ impl Forwarder {
     }
 
     /// Injects a fault into the next request that runs this script, known by one of its digests, and only into that one:
-    /// deliveries between shards run scripts in the background.
+    /// what others receive is given by scripts in the background.
     pub fn fail_script(&self, digests: [&'static str; 2], fault: Fault) {
         let mut fault = Some(fault);
         self.fail(move |request| {

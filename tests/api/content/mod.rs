@@ -10,7 +10,7 @@ mod receivers;
 mod refused_writes;
 mod targets;
 
-use test_support::{Value, WorkerBuilder, json, shards, until};
+use test_support::{Value, WorkerBuilder, json, until};
 
 use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, like, with};
@@ -26,11 +26,9 @@ fn content(worker: WorkerBuilder) -> WorkerBuilder {
     worker.var("CONTENT_PERIODS", "day,all").cron()
 }
 
-/// Makes the deliveries between shards.
+/// Gives others what they receive.
 async fn deliver(app: &Client) {
-    if shards() > 1 {
-        app.minute().await;
-    }
+    app.minute().await;
 }
 
 /// Registers a target.
@@ -43,8 +41,8 @@ async fn register(app: &Client, target: &str, body: Value) {
 /// Returns the ids and scores of a board: of targets on a board of content, of users on others.
 async fn rows(app: &TestApp, path: &str) -> Vec<(String, i64)> {
     let mut store = app.store();
-    // A delivery that began after a response may still be under way.
-    until("no deliveries", async || {
+    // What began after a response may still be under way.
+    until("all receivers", async || {
         deliver(app).await;
         (store.waiting() == 0).then_some(())
     })

@@ -1,6 +1,6 @@
 //! `GET /v1/users/{user}/standings`: all standings of a user.
 
-use test_support::{Value, json, peers, shards};
+use test_support::{Value, json, peers};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, with};
@@ -92,9 +92,7 @@ async fn standings_have_places_of_authors() {
         .assert_status(200);
     app.outcome(activity("43", "comment", "of-a7"), "counted")
         .await;
-    if shards() > 1 {
-        app.minute().await;
-    }
+    app.minute().await;
     for author in authors.iter().map(String::as_str).chain(["42"]) {
         let all = app.read(&format!("/v1/users/{author}/standings")).await;
         let mut expected = json!({});

@@ -188,6 +188,8 @@ describe('content', () => {
     await app.count(
       Array.from({ length: likes }, (_, index) => ({ user: `reader${index}`, action: 'like', target: id })),
     )
+    const standing = () => app.request('GET', `/v1/content/day/targets/${id}`)
+    await eventually(async () => (await standing()).score, 2 * likes)
   }
 
   it('content has titles, pictures and authors', async (t) => {

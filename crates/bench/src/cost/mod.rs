@@ -64,9 +64,7 @@ pub async fn run() -> Result<(), String> {
         let builder = builder.json("SHARDS", json!(shards));
         let worker = builder.var("BOARD_MAX_AGE", "0").start_miniflare();
         meter.api = worker.api();
-        if shards > 1 {
-            meter.settling = SETTLED;
-        }
+        meter.settling = SETTLED;
         meter.measure_content(name, shards).await?;
     }
     let mut table = table(["operation", "commands", "script µs", "calls"]);
@@ -112,7 +110,7 @@ fn write_between((begin, end): (&str, &str), tables: &str) -> Result<(), String>
 struct Meter {
     redis: Connection,
     api: Api,
-    /// The time between an activity and the count of its commands, as for deliveries between shards.
+    /// The time between an activity and the count of its commands, as for what others receive.
     settling: Duration,
     costs: Vec<Cost>,
 }

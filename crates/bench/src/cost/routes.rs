@@ -14,7 +14,7 @@ const SHARDS: [u32; 2] = [1, 8];
 /// Members, all of whom have been active in this period and in the one before.
 const MEMBERS: usize = 100;
 
-/// Time for deliveries between shards.
+/// Time for what others receive.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// The routes by title.

@@ -9,27 +9,34 @@ use activity_rank_store::count::{
     TimestampSource,
 };
 use activity_rank_store::keys::Keys;
-use activity_rank_store::scripts::COUNT;
+use activity_rank_store::outbox::OutboxEntry;
+use activity_rank_store::receive::{Call, Change};
+use activity_rank_store::scripts::{COUNT, RECEIVE};
 use redis::{Connection, FromRedisValue, Value, cmd, pipe};
+use std::collections::HashSet;
 use test_support::RedisServer;
 
 /// The number of operations per script call.
 const SCRIPT_BATCH: usize = 200;
 /// The number of activities per pipeline.
 const PIPELINE_BATCH: usize = 1000;
+/// The instant of registrations, Unix ms.
+const REGISTERED: i64 = 1_795_132_800_000;
 /// A day in seconds.
 const DAY: u64 = 86_400;
 
-/// Loads the script, so that its text is not part of the measurement.
-pub fn load_script(redis: &RedisServer) -> Result<()> {
-    let sha: String = cmd("SCRIPT")
-        .arg("LOAD")
-        .arg(COUNT.text())
-        .query(&mut redis.connection())?;
-    match sha == COUNT.plain_sha {
-        true => Ok(()),
-        false => Err(format!("the script is {sha}").into()),
+/// Loads the scripts, so that their text is not part of the measurement.
+pub fn load_scripts(redis: &RedisServer) -> Result<()> {
+    for script in [&COUNT, &RECEIVE] {
+        let sha: String = cmd("SCRIPT")
+            .arg("LOAD")
+            .arg(script.text())
+            .query(&mut redis.connection())?;
+        if sha != script.plain_sha {
+            return Err(format!("the script is {sha}").into());
+        }
     }
+    Ok(())
 }
 
 /// Boards to keep.
@@ -41,8 +48,8 @@ pub struct Boards<'a> {
     pub content: &'a [Period],
 }
 
-/// Counts activities on these boards, and returns the number that counted. With boards of content, every
-/// activity on a post registers it with an author.
+/// Counts activities on these boards, and returns the number that counted. With boards of content, every post is
+/// registered with an author, and both receive points.
 pub fn write_ours(
     redis: &RedisServer,
     activities: &[Activity],
@@ -62,14 +69,20 @@ pub fn write_ours(
         },
         standings: false,
         journal_flag: "0",
-        shard: None,
+        has_shards: false,
         events: CallEvents::default(),
     };
-    let mut counted = 0;
+    let (mut counted, mut posts) = (0, HashSet::new());
     for activities in activities.chunks(SCRIPT_BATCH) {
         let mut operations = Operations::default();
         for activity in activities {
-            push(&mut operations, activity, boards);
+            let receiver = receiver(activity, boards);
+            if let Receiver::Target(post) = &receiver
+                && posts.insert(post.clone())
+            {
+                register(&mut connection, &header.keys, post, posts.len())?;
+            }
+            push(&mut operations, activity, boards, receiver);
         }
         for outcome in outcomes(&mut connection, &mut operations, &header)? {
             match outcome.as_str() {
@@ -78,13 +91,66 @@ pub fn write_ours(
                 other => return Err(format!("unexpected outcome {other}").into()),
             }
         }
+        receive(&mut connection, &header)?;
     }
     Ok(counted)
 }
 
-fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
-    let (action, points, is_daily) = activity.rule();
-    let receiver = match action {
+/// Registers a post with an author.
+fn register(connection: &mut Connection, keys: &Keys, post: &str, number: usize) -> Result<()> {
+    let author = author_of(post);
+    let mut writes = pipe();
+    let registration = format!("{number};{REGISTERED};1;{author};{{}}");
+    writes
+        .cmd("HSET")
+        .arg(keys.register())
+        .arg(post)
+        .arg(registration);
+    let list = writes.cmd("ZADD").arg(keys.targets_of(&author));
+    list.arg(REGISTERED).arg(post);
+    Ok(writes.exec(connection)?)
+}
+
+/// Gives others what they receive by the stream, and empties it.
+fn receive(connection: &mut Connection, header: &CallHeader) -> Result<()> {
+    let (keys, boards) = (header.keys.clone(), header.lifetimes.boards);
+    let stream = keys.outbox();
+    let mut call = Call::new(keys, 0, header.now, boards, false);
+    let entries: Vec<(String, Vec<(String, String)>)> = cmd("XRANGE")
+        .arg(&stream)
+        .arg("-")
+        .arg("+")
+        .query(connection)?;
+    for (id, fields) in entries {
+        let entry = OutboxEntry { id, fields };
+        if let Some(change) = Change::decode(&entry, false) {
+            call.push(&entry.id, change, false);
+        }
+    }
+    if call.is_empty() {
+        return Ok(());
+    }
+    let (keys, json) = call.encode();
+    let reply: Vec<Value> = cmd("EVALSHA")
+        .arg(RECEIVE.plain_sha)
+        .arg(keys.len())
+        .arg(keys)
+        .arg(&header.fingerprint)
+        .arg(json)
+        .query(connection)?;
+    let [_, Value::Array(errors), _] = &reply[..] else {
+        return Err(format!("unexpected reply {reply:?}").into());
+    };
+    if !errors.is_empty() {
+        return Err(format!("unexpected errors {errors:?}").into());
+    }
+    let _: u64 = cmd("DEL").arg(stream).query(connection)?;
+    Ok(())
+}
+
+/// Returns the receiver of points for an activity.
+fn receiver(activity: &Activity, boards: Boards<'_>) -> Receiver {
+    match activity.rule().0 {
         _ if boards.content.is_empty() => Receiver::None,
         "follow" => Receiver::User(activity.target.clone()),
         "like" | "bookmark" | "publish" => Receiver::Target(activity.target.clone()),
@@ -94,11 +160,11 @@ fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
             None => Receiver::Target(activity.target.clone()),
         },
         _ => Receiver::None,
-    };
-    let author = match &receiver {
-        Receiver::Target(post) => Some(author_of(post)),
-        Receiver::User(_) | Receiver::Recorded(_) | Receiver::None => None,
-    };
+    }
+}
+
+fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>, receiver: Receiver) {
+    let (action, points, is_daily) = activity.rule();
     operations.push(Operation {
         user: &activity.user,
         rule: RuleSnapshot {
@@ -126,8 +192,8 @@ fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>) {
         at: Instant(activity.at),
         timestamp: TimestampSource::Caller,
         receiver,
-        author,
         claim: String::new(),
+        registers: false,
     });
 }
 

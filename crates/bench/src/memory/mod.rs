@@ -69,7 +69,7 @@ fn measure(data: &'static str, activities: &[Activity], now: i64) -> Result<[Mea
     let measure = |layout, write: &dyn Fn(&RedisServer) -> Result<u64>| {
         eprintln!("memory: {data}, {} activities, {layout}", activities.len());
         let redis = RedisServer::spawn(RedisOptions::default());
-        layouts::load_script(&redis)?;
+        layouts::load_scripts(&redis)?;
         usage::disable_statistics(&redis);
         let before = usage::stable_used_memory(&redis)?;
         let counted = write(&redis)?;

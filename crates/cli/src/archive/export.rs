@@ -10,6 +10,8 @@ use std::process::ExitCode;
 
 use activity_rank_core::score::Layout;
 use activity_rank_store::keys::{KeyKind, Keys};
+use activity_rank_store::outbox::OutboxEntry;
+use activity_rank_store::receive::Change;
 use activity_rank_store::redis::Command;
 use jiff::Timestamp;
 use serde_json::json;
@@ -271,10 +273,15 @@ async fn export_stream(store: &Store, key: &Key, output: &mut Output) -> Result<
         start = format!("({last}");
         for (id, fields) in entries {
             let shard = store.shard;
-            output.write(&match key {
-                Key::Deliveries => Record::Delivery { shard, id, fields },
-                _ => Record::Audit { shard, id, fields },
-            })?;
+            if *key != Key::Deliveries {
+                output.write(&Record::Audit { shard, id, fields })?;
+                continue;
+            }
+            let entry = OutboxEntry { id, fields };
+            if Change::decode(&entry, store.shards > 1).is_some() {
+                let OutboxEntry { id, fields } = entry;
+                output.write(&Record::Delivery { shard, id, fields })?;
+            }
         }
     }
 }

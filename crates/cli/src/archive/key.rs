@@ -63,7 +63,7 @@ pub enum Key {
     Register,
     /// The targets of an author.
     Targets(String),
-    /// Deliveries to other shards.
+    /// Changes that others have not received.
     Deliveries,
     /// The events, on the first shard.
     Events,
@@ -81,7 +81,7 @@ impl Key {
             "w" => return Some(Self::AuditDetails),
             "e" => return Some(Self::Tombstones),
             "t" => return Some(Self::Register),
-            "x" => return Some(Self::Deliveries),
+            "o" => return Some(Self::Deliveries),
             "v" => return Some(Self::Events),
             _ => (),
         }
@@ -163,7 +163,7 @@ impl fmt::Display for Key {
             Self::ActiveRecords(user) => write!(f, "m:{user}"),
             Self::Register => f.write_str("t"),
             Self::Targets(user) => write!(f, "u:{user}"),
-            Self::Deliveries => f.write_str("x"),
+            Self::Deliveries => f.write_str("o"),
             Self::Events => f.write_str("v"),
         }
     }
@@ -269,7 +269,7 @@ mod tests {
             "v",
             "t",
             "u:a:b",
-            "x",
+            "o",
             "h:670:a:b",
             "h:-22044:2026-11-20:42",
             "m:m:1",

@@ -199,14 +199,14 @@ pub enum Record {
         user: String,
         targets: OrderedMap<i64>,
     },
-    /// A delivery to another shard that has not been applied there: names and values.
+    /// A change that others have not received yet: names and values of its entry.
     Delivery {
         #[serde(default, skip_serializing_if = "is_zero")]
         shard: u32,
         id: String,
         fields: Vec<(String, String)>,
     },
-    /// The id of the last delivery from another shard that has been applied.
+    /// The id of the last change of a shard that others have received on this one.
     Position {
         #[serde(default, skip_serializing_if = "is_zero")]
         shard: u32,

@@ -1,7 +1,6 @@
 -- Wraps `redis.call` for the service's scripts during a replay: an entry of the audit log gets the
 -- time of the original change as its id instead of the current time, because the audit logs of
--- several shards are merged by id. Deliveries to other shards are not sent: their journals have what these
--- changed.
+-- several shards are merged by id. The stream of changes gets no entry: the journal has what these changed.
 
 local store = redis
 

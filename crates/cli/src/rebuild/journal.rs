@@ -148,11 +148,6 @@ pub enum Change {
         listed: String,
         instant: String,
     },
-    Stub {
-        target: String,
-        name: String,
-        stub: String,
-    },
     ModerateTarget {
         target: String,
         verb: String,
@@ -187,7 +182,8 @@ pub enum Change {
     },
     /// A recount of all entries before, by these rules.
     Rules(RecountRules),
-    /// Nothing: a recount of an event has read the entries before.
+    /// Nothing: a recount of an event has read the entries before, or an earlier version kept the author of a deleted
+    /// target.
     Nothing,
 }
 
@@ -271,10 +267,8 @@ impl Entry {
             | Change::Profile { user, .. } => (user.as_str(), ""),
             Change::Receive(Receipt { user, target, .. })
             | Change::Target(Registration { user, target, .. }) => (user.as_str(), target.as_str()),
-            Change::List { user, listed, .. } => (user.as_str(), member_of_stub(listed)),
-            Change::Stub { target, .. } | Change::ModerateTarget { target, .. } => {
-                ("", target.as_str())
-            }
+            Change::List { user, listed, .. } => (user.as_str(), listed.as_str()),
+            Change::ModerateTarget { target, .. } => ("", target.as_str()),
             Change::Erase { hash, .. } => (hash.as_str(), ""),
             Change::Event { event, .. } => (event.as_str(), Keys::DEFINITIONS),
             Change::Rules(_) | Change::Nothing => ("", ""),
@@ -291,7 +285,6 @@ impl Entry {
         let (kind, id) = match &self.change {
             Change::Receive(Receipt { target, .. })
             | Change::Target(Registration { target, .. })
-            | Change::Stub { target, .. }
             | Change::ModerateTarget { target, .. }
                 if !target.is_empty() =>
             {
@@ -303,8 +296,7 @@ impl Entry {
             | Change::List { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
-            Change::Stub { .. }
-            | Change::ModerateTarget { .. }
+            Change::ModerateTarget { .. }
             | Change::Erase { .. }
             | Change::Event { .. }
             | Change::Rules(_)
@@ -353,8 +345,6 @@ struct JsonEntry {
     instant: String,
     authorship: String,
     listed: String,
-    name: String,
-    stub: String,
     verb: String,
     event: String,
     definitions: String,
@@ -387,16 +377,13 @@ impl JsonEntry {
             "adjust" => Change::Activity(self.decode_activity(Verb::Adjust)?),
             "receive" => Change::Receive(self.decode_receipt()?),
             "target" => Change::Target(self.decode_registration()?),
+            "list" if member_of_stub(&self.listed) != self.listed => Change::Nothing,
             "list" => Change::List {
                 user,
                 listed: self.listed.clone(),
                 instant: self.instant.clone(),
             },
-            "stub" => Change::Stub {
-                target,
-                name: self.name.clone(),
-                stub: self.stub.clone(),
-            },
+            "stub" => Change::Nothing,
             "moderate-target" => Change::ModerateTarget {
                 target,
                 verb: self.verb.clone(),
@@ -611,9 +598,18 @@ pub(super) mod tests {
             panic!("no registration");
         };
         assert_eq!(registration.text, r#"3.17;5;1;9;{"title":"A; b"}"#);
-        let stub = json!({"did": "list", "user": "9", "listed": "#17 post-7", "instant": ""});
-        let stub = entry(1, stub).unwrap();
-        assert_eq!(stub.participants().collect::<Vec<_>>(), ["9", "post-7"]);
+    }
+
+    /// Earlier versions kept the author of a deleted target under its number.
+    #[test]
+    fn stubs_of_earlier_versions_are_ignored() {
+        for stub in [
+            json!({"did": "list", "user": "9", "listed": "#17 post-7", "instant": "5"}),
+            json!({"did": "stub", "target": "post-7", "name": "#17 post-7", "stub": ";1;9"}),
+        ] {
+            let entry = entry(1, stub).unwrap();
+            assert!(matches!(entry.change, Change::Nothing), "{entry:?}");
+        }
     }
 
     #[test]

@@ -6,17 +6,16 @@
 //! record the hashes of new users. Others write registrations of targets and lists of authors.
 //!
 //! Any step may be sent again after a refused write, so each is idempotent. What others received has no
-//! deduplication record: it is sent as deliveries, which the script applies once, by the number of the entry.
+//! deduplication record: its script applies an entry once, by its number.
 
 use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::event::Definitions;
-use activity_rank_store::count::{
-    CallEvents, CallHeader, Delivery, Operation, Operations, Receiver,
-};
+use activity_rank_store::count::{CallEvents, CallHeader, Operation, Operations, Receiver};
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
+use activity_rank_store::receive::Call;
 use serde_json::Value;
 
 use super::expiry::{ChangedBoards, ExpiryTracker};
@@ -58,6 +57,13 @@ pub enum ScriptCall {
         users: Vec<String>,
         /// The events that were open.
         events: CallEvents,
+    },
+    /// The script that gives others what they receive.
+    Receive {
+        /// Each with the number of its entry.
+        receipts: Vec<(u64, Receipt)>,
+        /// Time of the change, Unix ms.
+        then: i64,
     },
     /// A script that changes all boards of a user or target.
     AllBoards {
@@ -118,6 +124,8 @@ pub struct CallContext {
     pub retention: Retention,
     /// Current time, Unix ms.
     pub now: i64,
+    /// The shard.
+    pub shard: u32,
     /// Number of shards.
     pub shards: u32,
 }
@@ -162,7 +170,9 @@ impl Step {
     pub fn users(&self) -> &[String] {
         match &self.call {
             ScriptCall::Count { users, .. } => users,
-            ScriptCall::AllBoards { .. } | ScriptCall::Command { .. } => &[],
+            ScriptCall::Receive { .. }
+            | ScriptCall::AllBoards { .. }
+            | ScriptCall::Command { .. } => &[],
         }
     }
 
@@ -184,11 +194,27 @@ impl Step {
                     lifetimes: context.retention.rest(*then, context.now),
                     standings: false,
                     journal_flag: NOT_JOURNALED,
-                    shard: None,
+                    has_shards: false,
                     events: events.clone(),
                 });
                 let script = "count";
                 EncodedCall { script, keys, args }
+            }
+            ScriptCall::Receive { receipts, then } => {
+                let lifetimes = context.retention.rest(*then, context.now).boards;
+                let (shadow, now) = (context.keys.clone(), Instant(context.now));
+                let mut call = Call::new(shadow, context.shard, now, lifetimes, false);
+                for (number, receipt) in receipts {
+                    let (boards, receivers) = (&receipt.boards, (&*receipt.target, &*receipt.user));
+                    let periods = &boards.content;
+                    call.push_entry(*number, receivers, receipt.points, periods, boards.date);
+                }
+                let (keys, json) = call.encode();
+                EncodedCall {
+                    script: "receive",
+                    keys,
+                    args: vec![context.fingerprint.clone(), json],
+                }
             }
             ScriptCall::AllBoards {
                 script,
@@ -232,7 +258,7 @@ impl Step {
                 let names = items.iter().map(|name| name.as_str().map(str::to_owned));
                 *requested = names.collect::<Option<_>>().ok_or_else(invalid)?;
             }
-            ScriptCall::Command { .. } => return Err(invalid()),
+            ScriptCall::Receive { .. } | ScriptCall::Command { .. } => return Err(invalid()),
         }
         Ok(())
     }
@@ -256,7 +282,7 @@ impl Step {
                 *requested = context.keys_of_erased(participant, *then);
                 Ok(())
             }
-            ScriptCall::Count { .. } | ScriptCall::Command { .. } => {
+            ScriptCall::Count { .. } | ScriptCall::Receive { .. } | ScriptCall::Command { .. } => {
                 Err("a change of visibility is incomplete".to_owned())
             }
         }
@@ -315,7 +341,7 @@ impl AllBoardsScript {
                 author,
             } => {
                 let of_shadow = &context.keys;
-                keys.extend([of_shadow.register(), of_shadow.deliveries()]);
+                keys.push(of_shadow.register());
                 keys.extend(author.iter().map(|author| of_shadow.targets_of(author)));
                 let member = participant.trim_start_matches('\t');
                 push(&[member, verb, reason, actor, NOT_JOURNALED, NAMES]);
@@ -361,6 +387,7 @@ struct OpenCall {
     entry: u64,
     entries: u64,
     operations: Operations,
+    receipts: Vec<(u64, Receipt)>,
     users: Vec<String>,
     events: CallEvents,
 }
@@ -410,8 +437,7 @@ impl Planner {
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
             Change::Event { definitions, .. } => self.definitions = definitions.clone(),
-            Change::Stub { .. }
-            | Change::ModerateTarget { .. }
+            Change::ModerateTarget { .. }
             | Change::Erase { .. }
             | Change::Rules(_)
             | Change::Nothing => {}
@@ -470,7 +496,6 @@ impl Planner {
                 listed,
                 instant,
             } => return self.list(number, &user, listed, instant),
-            Change::Stub { name, stub, .. } => return self.set_stub(number, name, stub),
             Change::Event {
                 event,
                 json,
@@ -607,8 +632,8 @@ impl Planner {
                 // An entry of its own has what the undo took back.
                 (Verb::Undo, _) => Receiver::Recorded(String::new()),
             },
-            author: None,
             claim: String::new(),
+            registers: false,
         });
         if is_adjustment {
             self.close();
@@ -627,21 +652,8 @@ impl Planner {
             .expired_boards(&boards, then, &self.retention, &self.keys);
         let archived = boards.archived(&self.keys);
         self.users.add(&receipt.user);
-        let from = Some(self.shard);
         let open = self.open_call(entry, then, expired, archived);
-        for (side, letter, one) in [(0, 't', &receipt.target), (1, 'u', &receipt.user)] {
-            if !one.is_empty() && receipt.points != 0 {
-                open.operations.deliver(Delivery {
-                    from,
-                    id: format!("{entry}-{side}"),
-                    verb: "add".to_owned(),
-                    receiver: format!("{letter}{one}"),
-                    points: receipt.points,
-                    targets: Some(receipt.boards.clone()),
-                    ..Delivery::default()
-                });
-            }
-        }
+        open.receipts.push((entry, receipt));
     }
 
     fn register(&mut self, entry: u64, registration: Registration) {
@@ -674,15 +686,6 @@ impl Planner {
         let command = match instant.is_empty() {
             true => Step::command("ZREM", list, vec![listed]),
             false => Step::command("ZADD", list, vec![instant, listed]),
-        };
-        self.complete_with(entry, vec![command]);
-    }
-
-    fn set_stub(&mut self, entry: u64, name: String, stub: String) {
-        let register = self.keys.register();
-        let command = match stub.is_empty() {
-            true => Step::command("HDEL", register, vec![name]),
-            false => Step::command("HSET", register, vec![name, stub]),
         };
         self.complete_with(entry, vec![command]);
     }
@@ -762,6 +765,7 @@ impl Planner {
             entry,
             entries: 0,
             operations: Operations::default(),
+            receipts: Vec::new(),
             users: Vec::new(),
             events,
         });
@@ -777,16 +781,29 @@ impl Planner {
             return;
         };
         self.store_users();
-        self.steps.push(Step {
-            entry: Some(open.entry),
-            entries: open.entries,
-            call: ScriptCall::Count {
+        let (receipts, then) = (open.receipts, open.then);
+        let mut calls = Vec::new();
+        if !receipts.is_empty() {
+            calls.push(ScriptCall::Receive { receipts, then });
+        }
+        if !open.operations.is_empty() {
+            calls.push(ScriptCall::Count {
                 operations: open.operations,
-                then: open.then,
+                then,
                 users: open.users,
                 events: open.events,
-            },
+            });
+        }
+        let steps = calls.into_iter().map(|call| Step {
+            entry: None,
+            entries: 0,
+            call,
         });
+        self.steps.extend(steps);
+        // The last step completes the entries of all.
+        if let Some(last) = self.steps.last_mut() {
+            (last.entry, last.entries) = (Some(open.entry), open.entries);
+        }
     }
 
     /// Stores the hashes of new users in the shadow: the entry of an erasure has only a hash.
@@ -858,6 +875,7 @@ mod tests {
             fingerprint: "v1".to_owned(),
             retention: default_retention(),
             now: NOW,
+            shard: 0,
             shards: 1,
         };
         let mut planner = Planner::new(context.keys.clone(), default_retention(), 0, 1);
@@ -868,6 +886,7 @@ mod tests {
             let call = step.encode(&context);
             match step.entry {
                 Some(entry) => format!("{} to {entry} {}", step.entries, call.script),
+                None if call.script == "receive" => call.script.to_owned(),
                 None => [call.args, call.keys].concat().join(" "),
             }
         };
@@ -974,6 +993,7 @@ mod tests {
                 &second[0],
                 &second[1],
                 "ZREM post-7 {ar:0}~u:42",
+                "receive",
                 "4 to 5 count",
             ]
         );

@@ -51,6 +51,9 @@ while ARGV[cursor + 1] do
   local keys, args, users = tonumber(ARGV[cursor + 3]), tonumber(ARGV[cursor + 4]), tonumber(ARGV[cursor + 5])
   cursor = cursor + 5
   local reply = scripts[name](take(KEYS, key, keys), take(ARGV, cursor, args))
+  if reply[2] == 'failed' then
+    error(reply[3], 0)
+  end
   local results = name == 'count' and reply[3] or {}
   if not reply[2] or #reply[2] > 0 or #results ~= users or failure(results) then
     return { position, applied, reply }

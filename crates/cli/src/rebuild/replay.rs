@@ -9,7 +9,7 @@ use activity_rank_store::count::UndoLog;
 use activity_rank_store::fingerprint::pending_changes;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::{
-    COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, SETTLE, Script,
+    COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE, Script,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -41,6 +41,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
     text.push_str("local scripts = {}\n");
     for (name, script) in [
         ("count", &COUNT),
+        ("receive", &RECEIVE),
         ("moderate", &MODERATE),
         ("moderate_target", &MODERATE_TARGET),
         ("profiles", &PROFILES),
@@ -258,6 +259,7 @@ impl Applier {
             fingerprint: self.state.fingerprint.clone(),
             retention: self.planner.retention,
             now: shard.store.now().await?,
+            shard: shard.store.shard,
             shards: shard.store.shards,
         };
         let position = self.state.entry;
@@ -293,7 +295,6 @@ impl Applier {
                 | Change::Receive(_)
                 | Change::Target(_)
                 | Change::List { .. }
-                | Change::Stub { .. }
                 | Change::Event { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. }

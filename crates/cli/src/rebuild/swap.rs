@@ -54,10 +54,10 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
     finish(shard, state, has_entries).await
 }
 
-/// Returns whether a live key is not replaced: outbox, archived boards, tombstones, deliveries to other
-/// shards, the state of the rebuild, and perhaps the audit log.
+/// Returns whether a live key is not replaced: outbox, archived boards, tombstones, the state of the rebuild, and perhaps
+/// the audit log.
 fn is_not_swapped(name: &str, keeps_audit_log: bool) -> bool {
-    ["o", "a", "e", "x", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
+    ["o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
 }
 
 /// Runs the script of the current phase for every key that `select` returns a name for.

@@ -15,7 +15,7 @@
 -- the stored fingerprint is 'rebuilding ' .. fingerprint, by which the service rejects or queues writes.
 -- 'had' remembers whether there was a fingerprint before.
 
--- Fields of the hash of users. A shard after the last one: the position of deliveries from there.
+-- Fields of the hash of users. A shard after the last one: the last entry from there that was applied.
 local FINGERPRINT, WATCHED, SHARDS = '\t', '\t#', 64
 
 -- Returns the id of the last entry of the outbox, which may have been drained; nil if there was none.
@@ -75,8 +75,8 @@ elseif to == 'rename' then
     redis.call('XADD', KEYS[5], id, 'did', 'rules', 'now', ARGV[5], 'rules', rules)
   end
   -- The swap renames the users of the shadow, which must lock writes too. Without the watched boards, no
-  -- activity would wake the objects of live boards. Without the positions, deliveries would be applied twice;
-  -- those of the shadow are of the replay.
+  -- activity would wake the objects of live boards. Without the positions, others would receive twice; those of the
+  -- shadow are of the replay.
   redis.call('HSET', KEYS[4], FINGERPRINT, locked, WATCHED, redis.call('HGET', KEYS[2], WATCHED) or '')
   for from = 0, SHARDS - 1 do
     local field = WATCHED .. from

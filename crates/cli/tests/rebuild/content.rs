@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use test_support::{Value, WorkerBuilder, json, rest, until};
+use test_support::{Value, WorkerBuilder, json, rest};
 
 use crate::TestResult;
 use crate::app::{TestApp, builder, day, noon};
@@ -40,28 +40,13 @@ impl JournalApp {
     async fn outcome(&self, activity: Value, expected: &str) {
         let response = self.send(activity.clone()).await;
         assert_eq!(response.body["outcome"], expected, "{activity}");
-        self.deliver().await;
-    }
-
-    /// Waits until all deliveries between shards have been made.
-    async fn deliver(&self) {
-        let mut redis = self.redis();
-        let keys: Vec<String> = (0..2)
-            .map(|shard| format!("{{{}:{shard}}}x", self.endpoint.prefix))
-            .collect();
-        until("the deliveries", async || {
-            let mut lengths = keys
-                .iter()
-                .map(|key| redis_command::<u64>(&mut redis, &["XLEN", key]).unwrap_or(u64::MAX));
-            lengths.all(|length| length == 0).then_some(())
-        })
-        .await;
+        self.wait_for_receivers().await;
     }
 
     async fn register(&self, target: &str, fields: Value) {
         let path = format!("/v1/targets/{target}");
         self.api.put(&path, &fields).await.assert_status(200);
-        self.deliver().await;
+        self.wait_for_receivers().await;
     }
 
     async fn hide(&self, target: &str, hidden: bool) {
@@ -72,7 +57,7 @@ impl JournalApp {
 
     async fn delete(&self, path: &str) {
         self.api.delete(path).await.assert_status(204);
-        self.deliver().await;
+        self.wait_for_receivers().await;
     }
 
     /// Registers, likes, moderates, deletes and erases.

@@ -3,7 +3,8 @@
 use std::ops::Deref;
 
 use redis::{Connection, RedisResult};
-use test_support::{Api, Method, WorkerBuilder, gateway, redis};
+use test_support::reference::waiting;
+use test_support::{Api, Method, WorkerBuilder, gateway, redis, until};
 
 use crate::app::{Endpoint, TestApp, builder};
 use crate::stored::{StoredData, read_data, redis_command};
@@ -48,6 +49,20 @@ impl JournalApp {
     /// Returns the URL of the store.
     pub fn store(&self) -> String {
         gateway().url()
+    }
+
+    /// Waits until others have received everything.
+    pub async fn wait_for_receivers(&self) {
+        let (mut redis, prefix) = (self.redis(), &self.endpoint.prefix);
+        let exists = |shard: &u32| {
+            let users = format!("{{{prefix}:{shard}}}p");
+            redis_command::<bool>(&mut self.redis(), &["EXISTS", &users]) == Ok(true)
+        };
+        let shards = (1..64).take_while(|shard| exists(shard)).count() as u32 + 1;
+        until("the receivers", async || {
+            (waiting(&mut redis, prefix, shards) == 0).then_some(())
+        })
+        .await;
     }
 
     /// Starts another Worker on the same data, with empty caches.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use test_support::{Value, WorkerBuilder, json, rest, shard_of, shards, until};
+use test_support::{Value, WorkerBuilder, json, rest, shard_of, shards};
 
 use crate::TestResult;
 use crate::app::{day, noon};
@@ -209,14 +209,7 @@ impl JournalApp {
     /// Returns the points of the target `post-7` and of its author.
     async fn points_received(&self) -> [u64; 2] {
         let mut redis = self.redis();
-        let streams = (0..shards()).map(|shard| format!("{{{}:{shard}}}x", self.endpoint.prefix));
-        for stream in streams {
-            until("the deliveries", async || {
-                let waiting = redis_command::<u64>(&mut redis, &["XLEN", &stream]);
-                (waiting.ok()? == 0).then_some(())
-            })
-            .await;
-        }
+        self.wait_for_receivers().await;
         let mut score = |board: &str, member: &str| {
             let key = format!("{{{}:{}}}{board}", self.endpoint.prefix, shard_of(member));
             redis_command::<Option<u64>>(&mut redis, &["ZSCORE", &key, member])

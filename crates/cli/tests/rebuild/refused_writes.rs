@@ -58,6 +58,7 @@ async fn fill(app: &JournalApp) {
     let mut undo = like("dan", "z", 0);
     undo["undo"] = json!(true);
     app.send(undo).await;
+    app.wait_for_receivers().await;
 }
 
 /// Returns the comparable part of a value: members of the index, boards by rank, active records without

@@ -1,9 +1,9 @@
 //! Writes operations as the keys and arguments of `count.lua`, in the order in which it reads them.
 
-use super::delivery::Delivery;
-use super::operations::{AuditDetails, IndexedOperation, Operations, RuleSnapshot};
+use super::operations::{AuditDetails, IndexedOperation, Operations, Receiver, RuleSnapshot};
 use super::record::BoardTargets;
 use crate::keys::Keys;
+use crate::receive::board_lifetimes;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Keep, Once};
@@ -25,8 +25,8 @@ pub struct CallHeader {
     pub standings: bool,
     /// `1` if changes are written to the outbox, else `0`.
     pub journal_flag: &'static str,
-    /// The shard, if there are several.
-    pub shard: Option<u32>,
+    /// Whether there are several shards, so that receivers of points may be on others.
+    pub has_shards: bool,
     /// The events.
     pub events: CallEvents,
 }
@@ -70,7 +70,7 @@ impl Lifetimes {
         Self {
             days: Keys::SPAN_SECONDS,
             records: keep.records_seconds(),
-            boards: Period::ALL.map(|period| keep.board_seconds(period).unwrap_or(0)),
+            boards: board_lifetimes(keep),
         }
     }
 }
@@ -92,7 +92,6 @@ impl Operations {
         call.key(keys.outbox());
         call.key(keys.tombstones());
         call.key(keys.register());
-        call.key(keys.deliveries());
         call.arg(&header.fingerprint);
         call.arg(header.now.0);
         call.arg(lifetimes.days);
@@ -107,12 +106,7 @@ impl Operations {
         call.arg(boards);
         call.arg(u8::from(header.standings));
         call.arg(header.journal_flag);
-        call.arg(
-            header
-                .shard
-                .map(|shard| shard.to_string())
-                .unwrap_or_default(),
-        );
+        call.arg(u8::from(header.has_shards));
         call.arg(&header.events.number);
         call.list(&self.rules, ScriptCall::rule);
         call.list(&self.targets, ScriptCall::targets);
@@ -124,9 +118,11 @@ impl Operations {
             let id = self.users.get(*user).map_or("", String::as_str);
             call.day(*user, id, *date);
         });
-        call.list(&self.operations, ScriptCall::operation);
+        call.list(&self.operations, |call, operation| {
+            let targets = self.targets.get(operation.targets);
+            call.operation(operation, targets);
+        });
         call.list(self.audit.as_slice(), ScriptCall::audit);
-        call.list(&self.deliveries, ScriptCall::delivery);
         call.list(&header.events.open, ScriptCall::event);
         (call.keys, call.arguments)
     }
@@ -187,17 +183,6 @@ impl ScriptCall<'_> {
         }
         let content = targets.content.iter().map(|period| period.letter());
         self.arg(content.collect::<String>());
-        // With several shards only deliveries, which have no other boards, change these.
-        if self.header.shard.is_some() && !targets.periods.is_empty() {
-            return self.arg(0);
-        }
-        self.arg(self.keys.len() + 1);
-        for kind in [BoardKind::Content, BoardKind::Authors] {
-            for period in &targets.content {
-                let keys = &self.header.keys;
-                self.key(keys.received_board(kind, *period, targets.date));
-            }
-        }
     }
 
     fn user(&mut self, index: usize, user: &str) {
@@ -230,7 +215,7 @@ impl ScriptCall<'_> {
         self.arg(history);
     }
 
-    fn operation(&mut self, operation: &IndexedOperation) {
+    fn operation(&mut self, operation: &IndexedOperation, targets: Option<&BoardTargets>) {
         self.arg(operation.rule + 1);
         self.arg(operation.targets + 1);
         self.arg(operation.day + 1);
@@ -239,39 +224,18 @@ impl ScriptCall<'_> {
         self.arg(operation.at.0);
         self.arg(operation.timestamp as u8);
         self.arg(operation.receiver.argument());
-        self.arg(operation.author.as_deref().unwrap_or_default());
-        let author = operation.author.as_ref();
-        let list = author.filter(|_| self.header.shard.is_none());
-        let list = list.map_or(0, |author| self.key(self.header.keys.targets_of(author)));
-        self.arg(list);
+        // A followed user may be known by the points of an author.
+        let is_followed = matches!(operation.receiver, Receiver::User(_));
+        let known = targets.filter(|_| is_followed && !self.header.has_shards);
+        let known = known.and_then(|targets| Some((*targets.content.last()?, targets.date)));
+        let board = known.map(|(period, date)| {
+            let keys = &self.header.keys;
+            keys.received_board(BoardKind::Authors, period, date)
+        });
+        let registers = usize::from(operation.registers && !self.header.has_shards);
+        let known = board.map_or(registers, |board| self.key(board));
+        self.arg(known);
         self.arg(&operation.claim);
-    }
-
-    fn delivery(&mut self, (targets, delivery): &(Option<usize>, Delivery)) {
-        let content = delivery.targets.iter().flat_map(|targets| &targets.content);
-        let periods: String = content.map(|period| period.letter()).collect();
-        self.arg(
-            delivery
-                .from
-                .map(|from| from.to_string())
-                .unwrap_or_default(),
-        );
-        self.arg(&delivery.id);
-        self.arg(&delivery.verb);
-        self.arg(&delivery.receiver);
-        self.arg(delivery.points);
-        self.arg(periods);
-        self.arg(targets.map_or(0, |index| index + 1));
-        self.arg(&delivery.number);
-        self.arg(&delivery.authorship);
-        self.arg(&delivery.author);
-        self.arg(&delivery.listed);
-        self.arg(&delivery.instant);
-        self.arg(&delivery.at);
-        self.arg(&delivery.action);
-        let list = delivery.user().filter(|_| !delivery.listed.is_empty());
-        let list = list.map_or(0, |user| self.key(self.header.keys.targets_of(user)));
-        self.arg(list);
     }
 
     fn event(&mut self, event: &String) {

@@ -5,14 +5,12 @@
 //! script must declare every key: the first call changes nothing and replies with the record.
 
 mod call;
-mod delivery;
 mod operations;
 mod plan;
 mod record;
 mod reply;
 
 pub use call::{CallEvents, CallHeader, Lifetimes};
-pub use delivery::Delivery;
 pub use operations::{
     AuditDetails, Operation, Operations, Receiver, RuleSnapshot, TimestampSource,
 };
@@ -24,7 +22,7 @@ use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Changed, Deployment, MAX_CALLS};
 use crate::fingerprint::fingerprint;
 use crate::redis::{Command, Reply};
-use crate::targets;
+use crate::targets::{self, Registration};
 use activity_rank_core::activity::{
     Counted, EventStandingView, Outcome, RuledActivity, StandingView,
 };
@@ -39,9 +37,9 @@ use reply::{CountReply, ShardStanding};
 
 /// The reply to a call that was applied.
 #[derive(Default)]
-pub(crate) struct Applied {
+struct Applied {
     /// The outcomes of the operations.
-    pub outcomes: Vec<Result<Outcome, Error>>,
+    outcomes: Vec<Result<Outcome, Error>>,
     /// The standings of the first operation's user by period.
     standings: Vec<ShardStanding>,
     /// The standings of the same user by event.
@@ -65,9 +63,9 @@ pub async fn count_one(
     let (config, (activity, rule)) = (&deployment.config, ruled);
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
-    let registrations = read_receivers(deployment, &[ruled]).await?;
+    let (registrations, first) = register(deployment, &[ruled], now).await?;
     plan.add(activity, *rule, &registrations);
-    apply_one(deployment, plan, also, standings).await
+    apply_one(deployment, plan, first, also, standings).await
 }
 
 /// Adjusts a user's points, or undoes an adjustment.
@@ -82,7 +80,7 @@ pub async fn adjust(
     now: Instant,
 ) -> Result<Counted, Error> {
     let plan = Plan::of_adjustment(deployment, now, adjustment, actor);
-    apply_one(deployment, plan, None, true).await
+    apply_one(deployment, plan, Vec::new(), None, true).await
 }
 
 /// Counts several activities in their order. Items that are errors stay as they are.
@@ -102,7 +100,7 @@ pub async fn count_all(
     let ruled: Vec<&RuledActivity> = items.iter().flatten().collect();
     let users: Vec<&str> = ruled.iter().map(|(one, _)| one.user.as_str()).collect();
     let shards = config.indexes_by_shard(&users);
-    let registrations = read_receivers(deployment, &ruled).await?;
+    let (registrations, first) = register(deployment, &ruled, now).await?;
     let mut plans = Vec::new();
     for (shard, indexes) in &shards {
         let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
@@ -111,7 +109,7 @@ pub async fn count_all(
         }
         plans.push(plan);
     }
-    let applied = apply(deployment, &mut plans, also, false).await?;
+    let applied = apply(deployment, &mut plans, first, also, false).await?;
     let mut outcomes: Vec<Option<Result<Outcome, Error>>> = Vec::new();
     outcomes.resize_with(ruled.len(), || None);
     for ((_, indexes), of_shard) in shards.iter().zip(applied) {
@@ -139,12 +137,13 @@ pub async fn count_all(
 async fn apply_one(
     deployment: &Deployment,
     plan: Plan<'_>,
+    first: Vec<Command>,
     also: Option<Command>,
     with_standings: bool,
 ) -> Result<Counted, Error> {
     let layout = deployment.config.layout;
     let mut plans = [plan];
-    let mut applied = apply(deployment, &mut plans, also, with_standings).await?;
+    let mut applied = apply(deployment, &mut plans, first, also, with_standings).await?;
     let [plan] = &plans;
     let Applied {
         outcomes,
@@ -222,32 +221,71 @@ async fn rank_standings(
     Ok(())
 }
 
-/// Reads what is known of those who may receive points for activities, where they may lie on other shards.
-async fn read_receivers(
+/// Registers the targets that activities name with an author, and with several shards reads what is known of those who
+/// may receive points for activities: they may lie on others. Returns it, and with one shard the calls that register:
+/// they precede those that count.
+async fn register(
     deployment: &Deployment,
     activities: &[&RuledActivity],
-) -> Result<Registrations, Error> {
+    now: Instant,
+) -> Result<(Registrations, Vec<Command>), Error> {
     let config = &deployment.config;
-    let (mut ids, mut users) = (Vec::new(), Vec::new());
-    if config.shards > 1 {
-        for (activity, rule) in activities.iter().filter(|(activity, _)| !activity.undo) {
-            match plan::receiver(config, activity, *rule) {
-                Receiver::Target(id) => ids.push(id),
-                Receiver::User(id) => {
-                    users.push((id, deployment.calendar.date_at(activity.at)));
+    let has_shards = config.shards > 1;
+    let (mut ids, mut users, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    for (activity, rule) in activities.iter().filter(|(activity, _)| !activity.undo) {
+        match plan::receiver(config, activity, *rule) {
+            Receiver::Target(id) => {
+                if let Some(author) = plan::author_of(config, activity) {
+                    named.push((id.clone(), author, activity.at));
                 }
-                Receiver::None | Receiver::Recorded(_) => {}
+                ids.push(id);
             }
+            Receiver::User(id) => users.push((id, deployment.calendar.date_at(activity.at))),
+            Receiver::None | Receiver::Recorded(_) => {}
         }
-        ids.sort_unstable();
-        ids.dedup();
     }
-    let named: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let registrations = targets::read_registrations(deployment, &named).await?;
-    Ok(Registrations {
-        targets: ids.into_iter().zip(registrations).collect(),
+    let registered = |(id, author, at)| Registration {
+        id,
+        author: Some(author),
+        shown: String::new(),
+        at,
+    };
+    let all = named
+        .iter()
+        .map(|(id, author, at)| (id.as_str(), author.as_str(), *at));
+    let mut all: Vec<Registration<'_>> = all.map(registered).collect();
+    if !has_shards {
+        let (calls, _) = targets::register_calls(deployment, &all, now);
+        return Ok((Registrations::default(), calls));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let mut targets = Vec::new();
+    if all.is_empty() {
+        let named: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let read = targets::read_registrations(deployment, &named).await?;
+        targets.extend(ids.into_iter().zip(read));
+    } else {
+        let is_named = |id: &String| named.iter().any(|(named, ..)| named == id);
+        let read = ids
+            .iter()
+            .filter(|id| !is_named(id))
+            .map(|id| Registration {
+                id,
+                author: None,
+                shown: String::new(),
+                at: now,
+            });
+        all.extend(read);
+        let stored = targets::register(deployment, &all, now).await?;
+        let names = all.iter().map(|registration| registration.id.to_owned());
+        targets.extend(names.zip(stored));
+    }
+    let registrations = Registrations {
+        targets,
         unknown: without_known(deployment, users).await?,
-    })
+    };
+    Ok((registrations, Vec::new()))
 }
 
 /// Returns the users who have neither a profile nor points in the longest periods that contain the day.
@@ -281,16 +319,17 @@ async fn without_known(
 }
 
 /// Applies the plans of several shards: all in one request, and a second request for the ones that
-/// need the boards of a record. The plan of deliveries has an outcome for each one that failed.
-pub(crate) async fn apply(
+/// need the boards of a record. The first request runs `first` before them, and `also` after them.
+async fn apply(
     deployment: &Deployment,
     plans: &mut [Plan<'_>],
+    first: Vec<Command>,
     mut also: Option<Command>,
     standings: bool,
 ) -> Result<Vec<Applied>, Error> {
     let mut applied: Vec<Option<Applied>> = Vec::new();
     applied.resize_with(plans.len(), || None);
-    let mut recoveries: Vec<Command> = Vec::new();
+    let mut before = first;
     for _ in 0..MAX_CALLS {
         let pending = plans.iter().zip(&applied);
         let pending = pending.filter(|(_, applied)| applied.is_none());
@@ -302,16 +341,16 @@ pub(crate) async fn apply(
         if calls.is_empty() {
             break;
         }
-        let recovered = recoveries.len();
-        let calls = recoveries.drain(..).chain(calls).chain(also.take());
+        let preceding = before.len();
+        let calls = before.drain(..).chain(calls).chain(also.take());
         deployment.claim().await?;
         let replies = deployment.run_scripts(calls.collect()).await?;
-        let mut replies = replies.into_iter().skip(recovered);
+        let mut replies = replies.into_iter().skip(preceding);
         let pending = plans.iter_mut().zip(&mut applied);
         for (plan, applied) in pending.filter(|(_, applied)| applied.is_none()) {
             let reply = replies.next().unwrap_or(Reply::Nil);
             match CountReply::decode(&reply)? {
-                CountReply::Applied { outcomes, .. } if !plan.accepts(outcomes.len()) => {
+                CountReply::Applied { outcomes, .. } if outcomes.len() != plan.operations.len() => {
                     return Err(unexpected_count());
                 }
                 CountReply::Applied {
@@ -323,8 +362,8 @@ pub(crate) async fn apply(
                     if !watched.is_empty() {
                         (deployment.on_change)(Changed::Boards(&watched));
                     }
-                    if plan.sends(&outcomes) {
-                        deployment.report_deliveries(plan.shard);
+                    if plan.gives(&outcomes) {
+                        deployment.report_receivers(plan.shard);
                     }
                     *applied = Some(Applied {
                         outcomes,
@@ -344,7 +383,7 @@ pub(crate) async fn apply(
                     let keys = deployment.keys(plan.shard);
                     let fingerprint = fingerprint(&deployment.config);
                     let logs = logs.iter();
-                    recoveries.extend(logs.map(|log| log.recovery(&keys, &fingerprint)));
+                    before.extend(logs.map(|log| log.recovery(&keys, &fingerprint)));
                 }
             }
         }

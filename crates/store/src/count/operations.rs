@@ -1,7 +1,6 @@
 //! The operations of one call: each rule, set of boards, user and day listed once, and the
 //! operations in their order.
 
-use super::delivery::Delivery;
 use super::record::{ActiveRecord, BoardTargets};
 use crate::redis::StoreError;
 use activity_rank_core::calendar::{Date, Instant};
@@ -17,7 +16,6 @@ pub struct Operations {
     /// Index of the user, and the day.
     pub(super) days: Vec<(usize, Date)>,
     pub(super) operations: Vec<IndexedOperation>,
-    pub(super) deliveries: Vec<(Option<usize>, Delivery)>,
     /// Of an adjustment, for the audit log.
     pub audit: Option<AuditDetails>,
 }
@@ -95,10 +93,11 @@ pub struct Operation<'a> {
     pub timestamp: TimestampSource,
     /// The receiver of points for it.
     pub receiver: Receiver,
-    /// The author with whom an unknown target is registered.
-    pub author: Option<String>,
-    /// With several shards the `number;authorship` of the target's registration.
+    /// With several shards what was read of the receiver: `number;authorship` of a target's registration, or `;` for a
+    /// user.
     pub claim: String,
+    /// Whether an earlier call of the request registers the target.
+    pub registers: bool,
 }
 
 /// An operation whose parts are indexes into the shared lists.
@@ -111,8 +110,8 @@ pub(super) struct IndexedOperation {
     pub(super) at: Instant,
     pub(super) timestamp: TimestampSource,
     pub(super) receiver: Receiver,
-    pub(super) author: Option<String>,
     pub(super) claim: String,
+    pub(super) registers: bool,
 }
 
 /// Where the instant of an operation comes from. The numbers are arguments of the script.
@@ -139,17 +138,10 @@ impl Operations {
             at: operation.at,
             timestamp: operation.timestamp,
             receiver: operation.receiver,
-            author: operation.author,
             claim: operation.claim,
+            registers: operation.registers,
         };
         self.operations.push(indexed);
-    }
-
-    /// Appends a delivery.
-    pub fn deliver(&mut self, delivery: Delivery) {
-        let targets = delivery.targets.clone();
-        let index = targets.map(|targets| index_of(&mut self.targets, targets));
-        self.deliveries.push((index, delivery));
     }
 
     /// Adds the boards that an active record names, for the undo with a number from 1.

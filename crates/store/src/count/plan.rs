@@ -39,6 +39,8 @@ pub struct Plan<'a> {
     pub shard: u32,
     /// The operations.
     pub operations: Operations,
+    /// Whether others may receive points for an operation.
+    gives: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -51,6 +53,7 @@ impl<'a> Plan<'a> {
             now,
             shard,
             operations: Operations::default(),
+            gives: false,
         }
     }
 
@@ -90,8 +93,8 @@ impl<'a> Plan<'a> {
             at,
             timestamp,
             receiver: Receiver::None,
-            author: None,
             claim: String::new(),
+            registers: false,
         });
         plan.operations.audit = Some(AuditDetails {
             reason: adjustment.reason,
@@ -100,18 +103,12 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Returns whether the reply to the call may have so many outcomes.
+    /// Returns whether others may receive points for operations with these outcomes.
     #[must_use]
-    pub fn accepts(&self, outcomes: usize) -> bool {
-        self.operations.is_empty() || outcomes == self.operations.len()
-    }
-
-    /// Returns whether operations with these outcomes may have added deliveries.
-    #[must_use]
-    pub fn sends(&self, outcomes: &[Result<Outcome, Error>]) -> bool {
+    pub fn gives(&self, outcomes: &[Result<Outcome, Error>]) -> bool {
         let changed =
             |outcome: &_| matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)));
-        outcomes.iter().any(changed)
+        self.gives && outcomes.iter().any(changed)
     }
 
     /// Appends an activity. With several shards, `registrations` has what is known of the receiver of points for it.
@@ -121,28 +118,26 @@ impl<'a> Plan<'a> {
         // Daily records of that day may have expired.
         let forgotten = rule.once == Once::Day && today.days_since(date) >= history::DAYS;
         let mut receiver = receiver(self.config, activity, rule);
-        let mut author = match receiver {
-            Receiver::Target(_) => author_of(self.config, activity),
-            Receiver::None | Receiver::User(_) | Receiver::Recorded(_) => None,
-        };
-        if let Receiver::User(id) = &receiver
-            && registrations.unknown.contains(&(id.clone(), date))
-        {
-            receiver = Receiver::None;
-        }
+        self.gives |= receiver != Receiver::None;
         let (mut claim, mut by_author) = (String::new(), false);
-        if self.config.shards > 1
-            && let Receiver::Target(id) = &receiver
-        {
-            let mut targets = registrations.targets.iter();
-            let read = targets.find(|(read, _)| read == id);
-            let registered = read.and_then(|(_, registered)| registered.as_ref());
-            let known = registered.and_then(|target| target.author.as_ref());
-            by_author = known.or(author.as_ref()) == Some(&activity.user);
-            author = author.filter(|_| known.is_none());
-            match claimed(registered, author.is_some()) {
-                Some(claimed) if !activity.undo => claim = claimed,
-                Some(_) | None => receiver = Receiver::None,
+        if self.config.shards > 1 && !activity.undo {
+            let claimed = match &receiver {
+                Receiver::User(id) if !registrations.unknown.contains(&(id.clone(), date)) => {
+                    Some(";".to_owned())
+                }
+                Receiver::Target(id) => {
+                    let mut targets = registrations.targets.iter();
+                    let read = targets.find(|(read, _)| read == id);
+                    let registered = read.and_then(|(_, registered)| registered.as_ref());
+                    let author = registered.and_then(|target| target.author.as_ref());
+                    by_author = author == Some(&activity.user);
+                    registered.map(claimed)
+                }
+                Receiver::User(_) | Receiver::None | Receiver::Recorded(_) => None,
+            };
+            match claimed {
+                Some(claimed) => claim = claimed,
+                None => receiver = Receiver::None,
             }
         }
         let named = [Some(&activity.target), activity.on.as_ref()];
@@ -175,8 +170,8 @@ impl<'a> Plan<'a> {
             at: activity.at,
             timestamp,
             receiver,
-            author,
             claim,
+            registers: author_of(self.config, activity).is_some(),
         });
     }
 
@@ -201,7 +196,7 @@ impl<'a> Plan<'a> {
             lifetimes: Lifetimes::new(&self.config.keep),
             standings,
             journal_flag: self.config.bound.journal_flag(),
-            shard: (self.config.shards > 1).then_some(self.shard),
+            has_shards: self.config.shards > 1,
             events: CallEvents::new(definitions, self.now),
         });
         Command::script(&COUNT, &keys).args(arguments)
@@ -224,8 +219,8 @@ pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Rece
     }
 }
 
-/// Returns the author with whom the target of an activity is registered, if it is not yet.
-fn author_of(config: &Config, activity: &Activity) -> Option<String> {
+/// Returns the author with whom the target of an activity is registered, if it has none yet.
+pub(super) fn author_of(config: &Config, activity: &Activity) -> Option<String> {
     if !config.has_content() || activity.undo {
         return None;
     }
@@ -239,20 +234,10 @@ fn author_of(config: &Config, activity: &Activity) -> Option<String> {
     }
 }
 
-/// Returns the `number;authorship` under which a target receives points for an activity that is about to count,
-/// and that may give it an author; `None` if it receives none. The script numbers a new registration.
-fn claimed(registered: Option<&StoredTarget>, gains_author: bool) -> Option<String> {
-    let (number, authors, has_author) = match registered {
-        Some(target) => (
-            target.number.as_str(),
-            target.authorship,
-            target.author.is_some(),
-        ),
-        None => ("", 0, false),
-    };
-    match (has_author, gains_author) {
-        (true, _) => Some(format!("{number};{authors}")),
-        (false, true) => Some(format!("{number};{}", authors + 1)),
-        (false, false) => registered.map(|_| format!("{number};")),
+/// Returns the `number;authorship` by which a target receives points for an activity.
+fn claimed(registered: &StoredTarget) -> String {
+    match registered.author {
+        Some(_) => format!("{};{}", registered.number, registered.authorship),
+        None => format!("{};", registered.number),
     }
 }

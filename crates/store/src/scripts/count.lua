@@ -5,31 +5,28 @@
 --
 -- KEYS    1 users (hash)
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
---         3 archived boards (set of keys)   4 outbox of the journal (stream)
+--         3 archived boards (set of keys)   4 changes (stream)
 --         5 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
 --         6 register of targets (hash), see targets.lua
---         7 deliveries to other shards (stream), see count_receive.lua
---         8.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
---         histories (hash: also daily records and undo records), lists of targets (sorted set)
+--         7.. in any order, ARGV refers to them by number: boards (sorted set), active records (hash),
+--         histories (hash: also daily records and undo records)
 --
 -- ARGV    1 string: schema fingerprint of the caller    2 integer: now, Unix ms
 --         3 integer: lifetime of histories, s           4 integer: of active records, s
 --         5 integer: today, days of UTC since 1970-01-01
 --         6 string: of boards by period, s: 'd2678400 w7862400 a0'; 0 for unlimited
---         7 '1' to return standings                     8 '1' to write changes to the outbox
---         9 integer: this shard, if there are several, or ''
+--         7 '1' to return standings                     8 '1' if changes go to the journal
+--         9 '1' if there are several shards: the receivers of points may be on others
 --         10 integer: number of the definitions of events that the caller knows, or ''
---         11.. eight lists, each preceded by its length; they refer to items of earlier lists by number
+--         11.. seven lists, each preceded by its length; they refer to items of earlier lists by number
 --         rules       action; once: 'd' per day or 's' while it stands; points; daily cap or 0;
 --                     cooldown in ms or 0; points that the target and its author receive; '1' if it counts
 --                     for the author of the target. Points are integers in smallest steps.
 --         targets     date; its number in days since 1970-01-01; letters of periods ('dwmya');
 --                     groups ('eu,us'); number of the first board key; letters of the periods with boards
---                     of content, or ''; number of the first key of these, or 0 if no points are received on this
---                     shard. The board keys are consecutive: the periods for all users, then the periods for
---                     each group; boards of content for each period, then boards of authors. Those of an
---                     adjustment of an event have no keys: 'e' in the place of periods, and the event in that
---                     of groups.
+--                     of content, or ''. The board keys are consecutive: the periods for all users, then the
+--                     periods for each group. Those of an adjustment of an event have no keys: 'e' in the place
+--                     of periods, and the event in that of groups.
 --         users       user; active records key; span of the first history; keys of the histories that
 --                     may have undo records, preceded by their number. Undo records are written to the
 --                     first.
@@ -37,20 +34,15 @@
 --         operations  rule; targets; day; verb; deduplication record ('like:post-7'); instant, Unix ms;
 --                     source of the instant: '0' now, '1' the caller, '2' the queue;
 --                     receiver of points: '' for none, 't' and the member of a target, 'u' and a user, 'r'
---                     and the end of the active record in a rebuild, which has no receiver; the author with
---                     whom an unknown target is registered, or ''; key of the author's list of targets, or
---                     0; with several shards the 'number;authorship' of the target's registration, if the
---                     operation counts: see count_receive.lua
+--                     and the end of the active record in a rebuild, which has no receiver; with one shard 1 for a
+--                     target that the call before registers, and for a user the key of a board of authors on which
+--                     they may have points, else 0; with several what was read before: 'number;authorship' of the target's registration, or ';' for a user
 --                     verb: 'do'; 'undo'; 'old', a 'do' on a day whose daily records may have expired;
 --                     'own', a 'do' that does not count because the target is the user;
 --                     'adjust', by a moderator, with points that may be negative; 'again', an adjustment of an
 --                     event that a rebuild counts by a later definition: the record has these points in any case
 --         audit       at most one item, for adjustments: audit log key; subjects key; instant, Unix ms;
 --                     reason; actor, or ''
---         deliveries  shard, or '' for an entry of the journal; id; verb: those of count_receive.lua, or 'add'
---                     for an entry of the journal; receiver ('t' or 'u'); points; letters of periods; targets;
---                     number; authorship; author; target in the list; instant in it; instant of the active
---                     record; action; key of the author's list of targets, or 0
 --         events      event; key of its board. Activity counts in these by their definitions, see define.lua.
 --
 -- Returns { stored fingerprint, missing, results, standings, unfinished, watched or nil, events or nil }
@@ -61,13 +53,12 @@
 --                    API, or 'daily-cap', 'cooldown', 'own-target' (capped), 'score-overflow', 'frozen',
 --                    'event-closed' (refused; an adjustment of an event that has not begun or is final, or its undo),
 --                    or 'failed' with the error of Redis as the third element: this operation changed
---                    nothing, the others took effect. Without operations one for each delivery that a damaged
---                    value prevents.
+--                    nothing, the others took effect.
 --         standings  score (packed) or nil and rank (from 0) or nil of the first operation's user, for
 --                    each period of its targets. A hidden user has a score and no rank.
 --         unfinished  { user, undo log } for each user of the call whose changes an earlier call could
---                    neither complete nor undo, and for such targets, as a tab and the member. Nothing was
---                    changed: run recover.lua for each, and send the call again.
+--                    neither complete nor undo. Nothing was changed: run recover.lua for each, and send the call
+--                    again. Empty if the call before this one has not registered a target: its script was unknown.
 --         watched    in the place of unfinished: the names of the boards that changed and are watched
 --                    (watch.lua), between spaces
 --         events     event, score (packed) or nil and rank or nil of the same user, for each event in which the
@@ -94,7 +85,7 @@
 --         'changed points day periods'. The points of an adjustment are its amounts on each board in
 --         their order and then in the history, joined by '/'. With 'e' in the place of periods it is an
 --         adjustment of the event in the place of the groups, and not in the history.
---         ';2wa;17;1' ends the record of an activity that others received points for: points and
+--         ';2wa;17;1' ends the record of an activity that others receive points for: points and
 --         periods of the boards; number of the target's registration, or '' for a user; authorship, or ''
 --         for no author; ';post-8' follows if the receiver is not the target of the activity.
 --         Cooldown: field '~action' of the active records, the instant of the last counted activity.
@@ -106,11 +97,11 @@
 --         on a day of UTC, and by each that counts in an earlier span.
 --         An archived board that has expired is not written again.
 --
--- Example EVALSHA sha 12 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}t {ar:0}x {ar:0}bd:2026-11-20
+-- Example EVALSHA sha 11 {ar:0}p {ar:0}i {ar:0}a {ar:0}o {ar:0}e {ar:0}t {ar:0}bd:2026-11-20
 --         {ar:0}ba:all {ar:0}m:42 {ar:0}h:670:42 {ar:0}h:669:42
---         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0 '' ''  1 like s 2 0 0 2 0
---         1 2026-11-20 20777 da '' 8 '' 0  1 42 10 670 2 11 12  1 1 20777 11
---         1 1 1 1 do like:post-7 1795132800000 0 '' '' 0 ''  0  0  0
+--         'v3 ...' 1795132800000 5356800 34646400 20777 'd2678400 a0' 1 0 0 ''  1 like s 2 0 0 2 0
+--         1 2026-11-20 20777 da '' 7 ''  1 42 9 670 2 10 11  1 1 20777 10
+--         1 1 1 1 do like:post-7 1795132800000 0 '' 0 ''  0  0
 
 -- Sets the active record of an operation and deletes its undo records. `received` ends the record.
 local function set_active_record(operation, changed, amounts, received)
@@ -146,14 +137,17 @@ local function format_amounts(amounts)
 end
 
 -- Adds a change to the journal: the instant of its active record, its targets { date, periods, groups }, their boards,
--- the amounts that were applied to these, and the end of the active record. An undo also says what it undoes:
--- instant and points of the active record.
+-- the amounts that were applied to these, and what others receive, or received: the end of the active record. An undo
+-- also says what it undoes: instant and points of the active record. Without a journal only receive.lua reads it.
 local function add_to_journal(change, operation, at, targets, boards, applied, received, undone)
-  if not outbox then
+  local has_content, receipt = operation.targets.content ~= '', received and string.sub(received, 2) or ''
+  if not outbox and (not has_content or receipt == '') then
     return
   end
-  local rule, user = operation.rule, operation.day.user
-  local rest = operation.targets.content ~= '' and { 'received', received and string.sub(received, 2) or '' } or {}
+  local rule, user, rest = operation.rule, operation.day.user, {}
+  if has_content or receipt ~= '' then
+    rest = { 'received', receipt }
+  end
   if change == 'undo' then
     local n = #rest
     rest[n + 1], rest[n + 2] = 'counted', undone and digits(undone.changed) or ''
@@ -162,7 +156,7 @@ local function add_to_journal(change, operation, at, targets, boards, applied, r
   if audit then
     rest[#rest + 1], rest[#rest + 2] = 'actor', audit.actor
   end
-  append(outbox, user, 'mark', operation.record, 'did', change, 'now', ARGV[2], 'user', user.id,
+  append(user, 'mark', operation.record, 'did', change, 'now', ARGV[2], 'user', user.id,
     'action', rule.action, 'once', rule.once, 'points', digits(rule.points),
     'cooldown', rule.cooldown > 0 and '1' or '0', 'mark', operation.record, 'at', digits(at),
     'dated', operation.queued and '2' or operation.dated and '1' or '0', 'date', targets.date,
@@ -205,8 +199,8 @@ end
 
 local function count(operation)
   local rule, targets, day, user = operation.rule, operation.targets, operation.day, operation.day.user
-  local receipt = find_receipt(operation)
-  if receipt.target and receipt.author == user and not rule.own then
+  local received, is_own = find_receipt(operation)
+  if is_own and not rule.own then
     return { 'own-target', 0 }
   end
   local changed, bits = -math.huge, 0
@@ -243,10 +237,7 @@ local function count(operation)
     return { 'score-overflow', 0 }
   end
 
-  local receive = prepare_receipt(operation, receipt)
-
   -- Every check has passed; changes begin.
-  local received = receive(at)
   if rule.once == 'd' then
     set(day.history, operation.field, digits(bits + 2 ^ day.of_span))
   else
@@ -350,7 +341,6 @@ local function undo(operation)
   read_boards(boards, user)
   local in_events, of_events = events_of(record.changed, operation.rule.action, record.groups, amounts[1])
   read_boards(in_events, user)
-  local take_back = record.received and prepare_return(operation, record, targets)
   for i, board in ipairs(boards) do
     if points_on(board, user) - (amounts[i] or amounts[1]) > MAX_POINTS then
       return { 'score-overflow', 0 }
@@ -366,14 +356,11 @@ local function undo(operation)
   set(user.histories[1], UNDONE .. operation.field, digits(changed))
   local applied = remove_points(boards, user, amounts)
   remove_points(in_events, user, of_events)
-  if take_back then
-    take_back()
-  end
   protect_user(operation)
   local effect = of_event and -amounts[1] or -largest(amounts, boards)
   local journaled = { date = targets.date, periods = record.periods, groups = record.groups }
   add_to_audit(operation, 'undo-adjust', effect, journaled)
-  add_to_journal('undo', operation, operation.at, journaled, boards, applied, nil, record)
+  add_to_journal('undo', operation, operation.at, journaled, boards, applied, ';' .. record.received, record)
   return { 'undone', effect }
 end
 
@@ -395,11 +382,9 @@ local function decide(operation)
   return verbs[operation.verb](operation)
 end
 
--- Decides the deliveries and some operations in their order, and writes all of their changes or none. Returns
--- the outcomes of the operations; without operations, those of deliveries that failed.
+-- Decides some operations in their order, and writes all of their changes or none. Returns their outcomes.
 local function apply(some)
-  local failed = decide_deliveries()
-  local outcomes = #some == 0 and failed or {}
+  local outcomes = {}
   for i, operation in ipairs(some) do
     local ok, outcome = pcall(decide, operation)
     outcomes[i] = ok and outcome or { 'failed', 0, error_text(outcome) }
@@ -416,23 +401,21 @@ for i, operation in ipairs(operations) do
     local readable, record = pcall(read_active_record, operation)
     if readable and record and not find_targets(record, operation) then
       missing[#missing + 1] = { i, record.text }
-    elseif readable and record and record.received and not shard and not operation.received then
-      receivers_of_record(operation, record)
     end
   end
 end
 if #missing > 0 then
   return { ARGV[1], missing, {}, {} }
 end
-if #participants > known_participants then
-  local logs = read_participants(known_participants + 1)
-  if #logs > 0 then
-    return { ARGV[1], {}, {}, {}, logs }
+for _, operation in ipairs(operations) do
+  local receiver = operation.receiver
+  if receiver and receiver.is_target and receiver.known == 1 and not get(register, receiver.id) then
+    return { ARGV[1], {}, {}, {}, {} }
   end
 end
 
 local applied, results = pcall(apply, operations)
-if unfinished or not applied and #delivered > 0 then
+if unfinished then
   error(results, 0)
 elseif not applied then
   results = { { 'failed', 0, error_text(results) } }

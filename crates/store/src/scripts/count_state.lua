@@ -23,13 +23,13 @@ local function erased_at(user)
   return tonumber(get(tombstones, redis.sha1hex(user.id)) or -math.huge)
 end
 
--- Returns the board with this key. Scores of a plain board are points without an order. `wanted` lists ids of
--- participants, and contains each as a key; `changed` lists participants, with their former scores.
-local function board_at(key, period, is_plain, ranks_targets)
+-- Returns the board with this key. `wanted` lists ids of users, and contains each as a key; `changed` lists users, with
+-- their former scores.
+local function board_at(key, period)
   local board = boards_by_key[key]
   if not board then
     board = {
-      key = key, lifetime = board_lifetime[period] or 0, is_plain = is_plain, ranks_targets = ranks_targets,
+      key = key, lifetime = board_lifetime[period] or 0,
       wanted = {}, scores = false, changed = false, counter = 0, former_counter = 0, new = false, created = false,
       archived = false,
     }
@@ -48,7 +48,7 @@ local function boards_of_row(targets, periods, row)
     if not row or not column then
       return false
     end
-    found[i] = board_at(KEYS[targets.first_key + row * #targets.periods + column - 1], period, false, false)
+    found[i] = board_at(KEYS[targets.first_key + row * #targets.periods + column - 1], period)
   end
   return found
 end
@@ -80,22 +80,7 @@ local function boards_of(targets, periods, groups)
   return found
 end
 
--- Returns the boards of content, or of authors, of some periods. Returns false if the targets lack one
--- of them.
-local function received_boards(targets, periods, ranks_targets)
-  local found = {}
-  for period in string.gmatch(periods, '%a') do
-    local column = string.find(targets.content, period, 1, true)
-    if not column then
-      return false
-    end
-    local row = ranks_targets and 0 or #targets.content
-    found[#found + 1] = board_at(KEYS[targets.first_content_key + row + column - 1], period, true, ranks_targets)
-  end
-  return found
-end
-
--- Names a participant whose score will be read, so that one command reads all of a board.
+-- Names a user whose score will be read, so that one command reads all of a board.
 local function want_scores(some, one)
   local id = one.id
   for _, board in ipairs(some) do
@@ -106,7 +91,7 @@ local function want_scores(some, one)
   end
 end
 
--- Reads the order counter of a board and the scores of the participants whose operations name it.
+-- Reads the order counter of a board and the scores of the users whose operations name it.
 local function read_board(board)
   local replies = redis.call('ZMSCORE', board.key, COUNTER, unpack(board.wanted))
   local counter = tonumber(replies[1] or 0)
@@ -138,7 +123,7 @@ for id, rest in string.gmatch(definitions or '', '\n(%S+) ([^\n]+)') do
   if event_keys[id] then
     local from, to, expiry, actions, groups = string.match(rest, '^(%S+) (%S+) %S+ (%S+) (%S+) (%S+)$')
     local event = counted_event(from, to, actions, groups)
-    event.id, event.board = id, board_at(event_keys[id], '', false, false)
+    event.id, event.board = id, board_at(event_keys[id], '')
     event.board.lifetime = math.max(1, tonumber(expiry) - math.floor(now / 1000))
     events[#events + 1] = event
   end
@@ -177,25 +162,24 @@ local function ranked_events(operation)
   return found, counting
 end
 
--- Returns the points of a participant on a board that has been read.
+-- Returns the points of a user on a board that has been read.
 local function points_on(board, one)
   -- Scores of hidden ones are stored negated.
-  local score = math.abs(board.scores[one.id])
-  return board.is_plain and score or math.floor(score / ORDERS)
+  return math.floor(math.abs(board.scores[one.id]) / ORDERS)
 end
 
--- Sets the points of a participant, with the next order number.
+-- Sets the points of a user, with the next order number.
 local function set_points(board, one, points)
   local scores, changed, score = board.scores, board.changed, 0
   if not changed[one] then
     changed[one], changed[#changed + 1] = scores[one.id], one
   end
   if points > 0 then
-    score = board.is_plain and points or points * ORDERS + (ORDERS - 1 - math.floor(board.counter))
+    score = points * ORDERS + (ORDERS - 1 - math.floor(board.counter))
     board.created, board.new = board.created or board.new, false
   end
   -- Also where the user leaves the board: the order counter shows every change.
-  board.counter = next_counter(board.counter, board.is_plain)
+  board.counter = next_counter(board.counter, false)
   scores[one.id] = one.hidden and -score or score
 end
 
@@ -297,17 +281,10 @@ end
 local function parse_active_record(text)
   local head, repeated, groups, received = string.match(text, '^([^:,;]+):?(-?%d*),?([^;]*);?(.*)$')
   local changed, amounts, day, periods = parse_record_head(head)
-  local record = { text = text, changed = changed, day = day, periods = periods, amounts = {} }
+  local record = { text = text, changed = changed, day = day, periods = periods, amounts = {}, received = received }
   record.latest, record.groups = tonumber(repeated) or record.changed, split(groups)
   for amount in string.gmatch(amounts, '[^/]+') do
     table.insert(record.amounts, tonumber(amount))
-  end
-  if received ~= '' then
-    local points, letters, number, authorship, on = string.match(received, '^(%d+)(%a*);([%d.]*);(%d*);?(.*)$')
-    record.received = {
-      points = tonumber(points), periods = letters, number = number, authorship = authorship,
-      on = on ~= '' and on or nil,
-    }
   end
   return record
 end
@@ -348,11 +325,10 @@ local function find_targets(record, operation)
     operation.event = find_event(record.groups[1], record.changed)
     return ranked_events(operation), operation.day, operation.targets
   end
-  local user, received = operation.day.user, not shard and not operation.received and record.received
-  local day = user.days[record.day]
+  local day = operation.day.user.days[record.day]
   for _, targets in ipairs(day and targets_by_day[record.day] or {}) do
     local boards = boards_of(targets, record.periods, record.groups)
-    if boards and (not received or received_boards(targets, received.periods, true)) then
+    if boards then
       return boards, day, targets
     end
   end
@@ -398,7 +374,7 @@ for _, operation in ipairs(operations) do
   if operation.dated then
     want(tombstones, redis.sha1hex(user.id))
   end
-  local targets, receiver = operation.targets, not shard and operation.receiver
+  local targets, receiver = operation.targets, not has_shards and operation.receiver
   want_scores(boards_of(targets, targets.periods, targets.groups), user)
   if targets.periods == EVENT then
     operation.event = find_event(targets.groups[1], operation.at)
@@ -406,29 +382,7 @@ for _, operation in ipairs(operations) do
   if operation.verb ~= 'undo' then
     want_scores(events_of(operation.at, rule.action, targets.groups, rule.points), user)
   end
-  local author = receiver
-  if receiver and receiver.is_target then
-    local registered = read_target(receiver)
-    local id = registered and registered.author ~= '' and registered.author or operation.author and operation.author.id
-    author = id and participant_of[id]
-    if registered or operation.author then
-      want_scores(received_boards(targets, targets.content, true), receiver)
-    end
-  end
-  if author then
-    want_scores(received_boards(targets, targets.content, false), author)
-    if author == receiver and operation.verb ~= 'undo' then
-      want_scores(boards_of(targets, string.sub(targets.periods, -1), {}), author)
-    end
-    if operation.dated or operation.verb == 'undo' and author == receiver then
-      want(tombstones, redis.sha1hex(author.id))
-    end
-  end
-end
-for _, delivery in ipairs(delivered) do
-  local one = delivery.one
-  want_scores(received_boards(delivery.targets, delivery.periods, one.is_target), one)
-  if not one.is_target then
-    want(tombstones, redis.sha1hex(one.id))
+  if receiver and not receiver.is_target and operation.verb ~= 'undo' then
+    want_scores(boards_of(targets, string.sub(targets.periods, -1), {}), receiver)
   end
 end

@@ -1,18 +1,15 @@
 -- Writes what the operations of count.lua have changed in memory. Follows count_state.lua.
 
 -- Returns the changes of no operation, beside those of hashes and boards: entries of streams and of the audit
--- log; participants with an undo log; users whose active records live longer; changes of lists of targets
--- { key, one, name, instant, former }; names that the index did not have before.
+-- log; users with an undo log; users whose active records live longer; names that the index did not have before.
 local function no_changes()
-  return { entries = {}, audit_entries = {}, protected = {}, active = {}, listed = {}, registered = {} }
+  return { entries = {}, audit_entries = {}, protected = {}, active = {}, registered = {} }
 end
 local changes = no_changes()
 -- Whether the store refused a write and then also refused to undo the writes before it.
 local unfinished = false
 -- Names of the watched boards that were written.
 local changed_boards = {}
--- Field of the hash of users and id of the last delivery that was applied, where it is a later one.
-local position_field, position
 -- The instant of entries of the journal and of the audit log. In a rebuild it precedes ARGV[2].
 local entry_instant = audit and audit.now or ARGV[2]
 
@@ -25,7 +22,7 @@ local function reset_changes()
   changes = no_changes()
 end
 
--- Gives a participant an undo log.
+-- Gives a user an undo log.
 local function protect(one)
   local protected = changes.protected
   if not protected[one] then
@@ -80,13 +77,10 @@ local function skipped_boards(some)
   return table.concat(skipped, ',')
 end
 
--- Appends an entry to a stream, if there is one. With this value in one of its fields, the undo log of a
--- participant finds it.
-local function append(stream, one, field, value, ...)
-  if stream then
-    protect(one)
-    changes.entries[#changes.entries + 1] = { stream = stream, one = one, field = field, value = value, ... }
-  end
+-- Appends an entry to the stream. With this value in one of its fields, the undo log of the user finds it.
+local function append(user, field, value, ...)
+  protect(user)
+  changes.entries[#changes.entries + 1] = { user = user, field = field, value = value, ... }
 end
 
 -- Returns an error of Redis, or of Lua for a damaged value, as text.
@@ -95,40 +89,33 @@ local function error_text(reason)
   return string.find(text, 'attempt to') and 'WRONGTYPE Invalid value: ' .. text or text
 end
 
--- Returns the undo log of a participant.
+-- Returns the undo log of a user.
 local function undo_log(one)
-  local lines, is_target, id = { entry_instant }, one.is_target, one.id
+  local lines, id = { entry_instant }, one.id
   local function add(kind, key, field, former)
     local n = #lines
     lines[n + 1], lines[n + 2], lines[n + 3], lines[n + 4] = kind, key, field, former
   end
   for _, hash in ipairs(hashes) do
-    local changed, is_own = hash.changed, hash == one.records or hash.user == one
-    if #changed > 0 and (is_own or is_target and hash == register) then
+    local changed = hash.changed
+    if hash == one.records or hash.user == one then
       for _, field in ipairs(changed) do
-        if is_own or field == id then
-          add('h', hash.key, field, changed[field] or '')
-        end
+        add('h', hash.key, field, changed[field] or '')
       end
     end
   end
   for _, board in ipairs(boards) do
-    local former = board.scores and board.ranks_targets == is_target and board.changed[one]
+    local former = board.scores and board.changed[one]
     if former then
       add('z', board.key, id, former == 0 and '' or digits(former))
     end
   end
-  for _, item in ipairs(changes.listed) do
-    if item.one == one then
-      add('l', item.key, item.name, item.former)
-    end
-  end
   for _, entry in ipairs(changes.entries) do
-    if entry.one == one then
-      add('j', entry.stream, entry.field, entry.value)
+    if entry.user == one then
+      add('j', stream, entry.field, entry.value)
     end
   end
-  for _, entry in ipairs(is_target and {} or changes.audit_entries) do
+  for _, entry in ipairs(changes.audit_entries) do
     add('a', audit.log, audit.subjects, entry.id)
   end
   lines[#lines + 1] = ''
@@ -139,7 +126,7 @@ end
 local function write_undo_logs()
   local logs = stored_fingerprint and {} or { FINGERPRINT, ARGV[1] }
   for _, one in ipairs(changes.protected) do
-    logs[#logs + 1] = UNDO_LOG .. one.field
+    logs[#logs + 1] = UNDO_LOG .. one.id
     logs[#logs + 1] = undo_log(one)
   end
   write('HSET', KEYS[1], logs)
@@ -148,19 +135,9 @@ end
 local function delete_undo_logs()
   local fields = {}
   for i, one in ipairs(changes.protected) do
-    fields[i] = UNDO_LOG .. one.field
+    fields[i] = UNDO_LOG .. one.id
   end
   write('HDEL', KEYS[1], fields)
-end
-
--- Completes the undo logs and advances the position of deliveries with one command: a delivery is applied
--- exactly if the position says so. The store may refuse to delete the logs after it.
-local function write_position()
-  local fields = { position_field, position }
-  for _, one in ipairs(changes.protected) do
-    fields[#fields + 1], fields[#fields + 2] = UNDO_LOG .. one.field, ''
-  end
-  write('HSET', KEYS[1], fields)
 end
 
 local function write_board(board)
@@ -236,9 +213,6 @@ local function restore_changes(ids)
       redis.call('ZADD', board.key, counter_text(board.former_counter), COUNTER)
     end
   end
-  for _, item in ipairs(changes.listed) do
-    restore(ARGV[2], 'l', item.key, item.name, item.former)
-  end
   for _, entry in ipairs(changes.audit_entries) do
     restore(entry_instant, 'a', audit.log, audit.subjects, entry.id)
     -- Without digits, the flags had no subject number.
@@ -248,8 +222,8 @@ local function restore_changes(ids)
       restore(ARGV[2], 'h', KEYS[1], FLAGS .. entry.user, entry.flags)
     end
   end
-  for i, id in ipairs(ids) do
-    redis.call('XDEL', changes.entries[i].stream, id)
+  for _, id in ipairs(ids) do
+    redis.call('XDEL', stream, id)
   end
   if #changes.registered > 0 then
     redis.call('ZREM', index, unpack(changes.registered))
@@ -271,7 +245,7 @@ end
 
 -- Writes all changes. If the store refuses a write, restores everything and raises the store's error.
 local function write_changes()
-  local changed = position ~= nil or #changes.protected > 0
+  local changed = #changes.protected > 0
   for _, hash in ipairs(hashes) do
     changed = changed or #hash.changed > 0
   end
@@ -289,34 +263,20 @@ local function write_changes()
         write_board(board)
       end
     end
-    for _, item in ipairs(changes.listed) do
-      if item.instant ~= '' then
-        redis.call('ZADD', item.key, item.instant, item.name)
-      else
-        redis.call('ZREM', item.key, item.name)
-      end
-    end
     for _, entry in ipairs(changes.audit_entries) do
       entry.flags = redis.call('HGET', KEYS[1], FLAGS .. entry.user) or ''
       entry.subjects = redis.call('HGET', audit.subjects, 'subjects') or ''
       write_audit(audit, entry.user, entry.entry)
     end
     for i, entry in ipairs(changes.entries) do
-      ids[i] = redis.call('XADD', entry.stream, '*', unpack(entry))
+      ids[i] = redis.call('XADD', stream, '*', unpack(entry))
     end
     write_expiries()
-    if position then
-      write_position()
-    else
-      delete_undo_logs()
-    end
+    delete_undo_logs()
   end)
   if not written then
     unfinished = not pcall(restore_changes, ids)
     error(reason, 0)
-  end
-  if position then
-    pcall(delete_undo_logs)
   end
   -- A later operation that the store refuses leaves it.
   stored_fingerprint = ARGV[1]

@@ -2,8 +2,8 @@
 -- of the audit log follow in settle.lua.
 --
 -- KEYS    1 to 8 as pending.lua lists them
---         9.. the keys of the user (hash; sorted set of targets); with boards of content the register of
---         targets, or with several shards the deliveries to others (stream)
+--         9.. the keys of the user (hash; sorted set of targets); with boards of content and one shard the
+--         register of targets
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: user
 --         4 string: actor, or ''                       5 '1' to write the erasure to the outbox
 --         6 '1' to write a tombstone                   7 integer: names of the index whose keys to return
@@ -28,7 +28,7 @@ local profiles = redis.call('HEXISTS', KEYS[1], user)
 local keys, existing = {}, 0
 local tag = string.sub(KEYS[1], 1, -2)
 for i = 9, #KEYS do
-  if KEYS[i] ~= tag .. 't' and KEYS[i] ~= tag .. 'x' then
+  if KEYS[i] ~= tag .. 't' then
     keys[#keys + 1] = KEYS[i]
     existing = existing + redis.call('EXISTS', KEYS[i])
   end

@@ -1,6 +1,6 @@
--- Appends entries to the outbox of the journal. Precedes every script that changes data.
--- `outbox` is the key of the stream, or nil in a deployment without a journal. src/journal/mod.rs
--- lists the fields of each entry.
+-- Appends entries to the stream of changes, the outbox of the journal. Precedes every script that changes data.
+-- `outbox` is the key of the stream, or nil if nobody reads the entry: the journal reads all of them, receive.lua what
+-- others receive. src/journal/mod.rs lists the fields of each entry.
 
 -- Raises an error if the key holds another type. Scripts call it before their first write.
 local function check_outbox(outbox)

@@ -1,8 +1,7 @@
 -- Hides a target from all boards, shows it again, or deletes it. The boards follow in settle.lua.
 --
 -- KEYS    1 to 8 as pending.lua lists them   9 register (hash)
---         10 deliveries to other shards (stream)
---         11 list of the targets of its author (sorted set), for a target that is deleted and has an author on
+--         10 list of the targets of its author (sorted set), for a target that is deleted and has an author on
 --         this shard
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 string: member
 --         4 'h' to hide, 'u' to show, 'e' to delete    5 string: reason, or ''
@@ -15,31 +14,12 @@
 --         again after it
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   The audit log gets an entry if anything changed. The subject of its entries outlives the target.
---         A target that is deleted leaves a stub for its author: count_receive.lua.
--- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}t {ar:0}x
+--         The author keeps what they received for a target that is deleted. With several shards the entry of
+--         the stream names them: receive.lua takes the target off their list.
+-- Example EVALSHA sha 9 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}t
 --         'v3 ...' 1795132800000 post-7 h spam anna 0 300
 
 local ACTIONS = { h = 'hide', u = 'unhide', e = 'delete' }
-
--- Replaces a registration in the list of its author with a stub, under which an undo finds the author.
-local function leave_stub(register, member, registration)
-  local number, instant, authorship, author = string.match(registration, REGISTRATION)
-  local stub, list, has_shards = '#' .. number .. ' ' .. member, KEYS[11], string.find(number, '.', 1, true)
-  -- With one shard, without a key of the list, the target has gained its author since it was read.
-  if author == '' or not list and not has_shards then
-    return
-  end
-  redis.call('HSET', register, stub, ';' .. authorship .. ';' .. author)
-  if list then
-    redis.call('ZADD', list, instant, stub)
-    redis.call('ZREM', list, member)
-    return
-  end
-  local now = ARGV[2]
-  local added, removed = { listed = stub, instant = instant, at = instant }, { listed = member, at = instant }
-  redis.call('XADD', KEYS[10], '*', delivery_fields('list', now, 'u' .. author, added))
-  redis.call('XADD', KEYS[10], '*', delivery_fields('list', now, 'u' .. author, removed))
-end
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
@@ -62,11 +42,19 @@ if registration and (verb == 'e' or (flags == 'h') ~= (verb == 'h')) then
   if verb == 'e' and subject == '' then
     change.subject = digits((tonumber(redis.call('HGET', audit.subjects, 'subjects')) or 0) + 1)
   end
-  if verb == 'e' then
-    leave_stub(register, member, registration)
+  local number, _, _, author = string.match(registration, REGISTRATION)
+  if verb ~= 'e' or not author or not string.find(number, '.', 1, true) then
+    author = ''
+  end
+  if author ~= '' then
+    outbox = KEYS[5]
+  end
+  -- Without the key of the list, the target has gained its author since it was read: the list keeps it.
+  if verb == 'e' and KEYS[10] then
+    redis.call('ZREM', KEYS[10], member)
   end
   local journal_id = write_outbox(outbox, 'moderate-target', 'now', ARGV[2], 'target', member, 'verb', verb,
-    'reason', ARGV[5], 'actor', ARGV[6])
+    'reason', ARGV[5], 'actor', ARGV[6], 'author', author)
   begin(target, verb, change, outbox, journal_id)
 end
 return { ARGV[1], line_of(target) and next_keys(names) or {}, registration }

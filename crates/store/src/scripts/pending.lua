@@ -4,7 +4,7 @@
 -- KEYS    1 users (hash)
 --         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
 --         3 audit log (stream)   4 subjects and reasons (hash: 's7' -> user, entry id -> reason)
---         5 outbox of the journal (stream)
+--         5 changes (stream)
 --         6 pending changes (hash: user or target -> change, JSON; 'sweep' and 'boards 42', 'keys 42': see below)
 --         7 log of opt-outs (stream)
 --         8 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
@@ -149,26 +149,26 @@ local function log_change(change, subject)
 end
 
 -- Removes an erased author from the registrations of their targets, where the script declares these keys: from the
--- register of this shard, or by deliveries to others. The list loses each target at once: a delivery is not repeated.
+-- register of this shard, or with several shards by entries of the stream that receive.lua follows to the shards of the
+-- targets. The list loses each target at once: an entry is not repeated.
 local function forget_author(user, now)
   local tag = string.sub(KEYS[1], 1, -2)
-  local list, register, deliveries = tag .. 'u:' .. user, tag .. 't', tag .. 'x'
+  local list, register = tag .. 'u:' .. user, tag .. 't'
   local declared = {}
   for i = 9, #KEYS do
     declared[KEYS[i]] = true
   end
-  for _, listed in ipairs(declared[list] and redis.call('ZRANGE', list, 0, -1) or {}) do
-    local member = string.match(listed, '^#[%d.]+ (.*)$')
-    local registration = declared[register] and redis.call('HGET', register, listed)
-    if declared[deliveries] then
-      local delivery = { author = user, listed = listed, at = now }
-      redis.call('XADD', deliveries, '*', delivery_fields('disown', now, 't' .. (member or listed), delivery))
-      redis.call('ZREM', list, listed)
-    elseif registration and member then
-      redis.call('HDEL', register, listed)
+  for _, member in ipairs(declared[list] and redis.call('ZRANGE', list, 0, -1) or {}) do
+    local registration = declared[register] and redis.call('HGET', register, member)
+    local number, instant, authorship, _, json = string.match(registration or '', REGISTRATION)
+    if not declared[register] then
+      redis.call('XADD', KEYS[5], '*', 'did', 'disown', 'now', now, 'author', user, 'target', member)
+      redis.call('ZREM', list, member)
+    elseif number then
+      redis.call('HSET', register, member, table.concat({ number, instant, authorship, '', json }, ';'))
     elseif registration then
-      local number, instant, authorship, _, json = string.match(registration, REGISTRATION)
-      redis.call('HSET', register, listed, table.concat({ number, instant, authorship, '', json }, ';'))
+      -- Earlier versions kept the author of a deleted target.
+      redis.call('HDEL', register, member)
     end
   end
 end
@@ -179,7 +179,7 @@ local function delete_target(target, change)
   if tonumber(change.subject) > subjects then
     redis.call('HSET', audit.subjects, 'subjects', change.subject, 's' .. change.subject, target)
   end
-  redis.call('HDEL', KEYS[1], FLAGS .. target, UNDO_LOG .. target)
+  redis.call('HDEL', KEYS[1], FLAGS .. target)
   redis.call('HDEL', string.sub(KEYS[1], 1, -2) .. 't', member_of(target))
   log_change(change, change.subject)
 end

@@ -2,13 +2,12 @@
 --
 -- A store may refuse any write in the middle of a script (out of memory, quota, record size), and
 -- Redis does not roll back. So a call writes an undo log first and deletes it last, one field for
--- each user and target whose data changes in the hash of users, which every call reads. A log that is still
+-- each user whose data changes in the hash of users, which every call reads. A log that is still
 -- there belongs to a call that could not undo its own changes.
 --
 -- Undo log: lines that end with '\n': the instant of the call in Unix ms, then four for each change:
 --   'h'  key of a hash          field     former value, or '' for none
 --   'z'  key of a board         user      former score, or '' for none
---   'l'  list of targets        target    former instant, or '' if the list did not contain it
 --   'j'  key of a stream        field     value of this field in the entry of this instant
 --   'a'  key of the audit log   key of the reasons, and the adjustment of the entry of this instant
 
@@ -42,10 +41,6 @@ local function restore(instant, kind, key, field, former, hidden)
     if redis.call('ZCARD', key) == 1 then
       redis.call('DEL', key)
     end
-  elseif kind == 'l' and former ~= '' then
-    redis.call('ZADD', key, former, field)
-  elseif kind == 'l' then
-    redis.call('ZREM', key, field)
   elseif kind == 'j' then
     delete_entry(key, 'now', instant, field, former)
   else

@@ -5,11 +5,11 @@
 -- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
 -- '\t' .. user   undo log of a call: restore.lua
 -- '\t#'          watched boards: watch.lua
--- '\t#3'         id of the last delivery from shard 3: count_receive.lua
+-- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua
 -- '\t!'          definitions of the events that are not final: define.lua
 --
--- Flags and undo logs are those of a participant: a user, or a target as a tab and its member. No user id contains
--- a tab, '!' or '#'.
+-- Flags are those of a participant: a user, or a target as a tab and its member. No user id contains a tab, '!' or
+-- '#'.
 
 local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED, DEFINITIONS = '\t', '!', '\t', '\t#', '\t!'
 

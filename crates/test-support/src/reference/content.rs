@@ -62,8 +62,6 @@ pub struct Receivers {
     pub target: Option<String>,
     /// Its author, or the user who is followed.
     pub author: Option<String>,
-    /// Whether the activity registers the target, or its author.
-    pub registers: bool,
 }
 
 /// The register and the boards.
@@ -79,11 +77,8 @@ pub struct Content {
     pub boards: BTreeMap<ContentBoardId, ContentBoard>,
     /// When users were erased.
     pub erased: BTreeMap<String, InstantRange>,
-    /// Whether the shard of a target does not know who has been erased on that of its author: an activity
-    /// registers the target then, without them.
+    /// Whether the numbers of registrations are those of several shards, which the model does not know.
     pub has_shards: bool,
-    /// Deleted registrations whose authors keep the points, by id and number.
-    deleted: BTreeMap<(String, u64), Target>,
     /// The number of registrations so far.
     registrations: u64,
 }
@@ -124,12 +119,11 @@ impl Content {
         true
     }
 
-    /// Deletes a target and what it received.
+    /// Deletes a target and what it received. Its author keeps what they received.
     pub fn delete(&mut self, id: &str) {
-        if let Some(target) = self.targets.remove(id) {
+        if self.targets.remove(id).is_some() {
             self.remove(Subject::Content, id);
             self.hidden.remove(id);
-            self.deleted.insert((id.to_owned(), target.number), target);
         }
     }
 
@@ -146,7 +140,7 @@ impl Content {
     /// Erases an author: targets stay without one.
     pub(super) fn erase(&mut self, user: &str, at: InstantRange) {
         self.remove(Subject::Authors, user);
-        for target in self.targets.values_mut().chain(self.deleted.values_mut()) {
+        for target in self.targets.values_mut() {
             target.author.take_if(|author| author == user);
         }
         self.erased.insert(user.to_owned(), at);
@@ -177,48 +171,47 @@ impl Content {
                 ..Receivers::default()
             };
         }
-        let sent = match activity.action.as_str() {
-            "publish" => Some(&activity.user),
-            _ => activity.author.as_ref(),
-        };
-        let author = sent.filter(|author| !self.is_erased(author, activity.at));
-        let registers = author.or(sent.filter(|_| self.has_shards)).is_some();
         let registered = self.targets.get(&id);
-        let known = registered.and_then(|target| target.author.clone());
+        let author = registered.and_then(|target| target.author.clone());
         Receivers {
-            target: (registered.is_some() || registers).then_some(id),
-            registers: known.is_none() && registers,
-            author: known.or(author.cloned()),
+            target: registered.is_some().then_some(id),
+            author,
         }
     }
 
-    /// Registers the target of an activity that counts, and adds the points received. Returns what the
-    /// record keeps of it.
+    /// Registers the target of an activity that names its author: before anything else, also if it does not count.
+    pub fn register_target(&mut self, activity: &Activity) {
+        let author = match activity.action.as_str() {
+            "follow" => None,
+            "publish" => Some(&activity.user),
+            _ => activity.author.as_ref(),
+        };
+        let Some(author) = author else { return };
+        let (_, _, own) = activity.dedup_key();
+        let id = activity.on.clone().unwrap_or(own);
+        let known = self.targets.get(&id);
+        let title = known.and_then(|target| target.title.clone());
+        let author = Some(author.as_str()).filter(|author| !self.is_erased(author, activity.at));
+        self.register(&id, author, title.as_deref());
+    }
+
+    /// Adds the points received for an activity that counts at an instant. Returns what the record keeps of it.
     pub(super) fn receive(
         &mut self,
-        receivers: Receivers,
-        activity: &Activity,
+        Receivers { target, author }: Receivers,
+        instant: InstantRange,
         points: u64,
         date: Date,
     ) -> Option<Received> {
-        if let (true, Some(id)) = (receivers.registers, &receivers.target) {
-            let title = self.targets.get(id).and_then(|target| target.title.clone());
-            self.register(id, receivers.author.as_deref(), title.as_deref());
-        }
-        let known = receivers.author;
-        let is_erased = |author: &String| self.is_erased(author, activity.at);
-        let credited = known.clone().filter(|author| !is_erased(author));
-        // Over shards, the shard of a followed user refuses what the record keeps.
-        let author = match self.has_shards && receivers.target.is_none() {
-            true => known,
-            false => credited.clone(),
-        };
-        if points == 0 || receivers.target.is_none() && author.is_none() {
+        if points == 0 || target.is_none() && author.is_none() {
             return None;
         }
+        let credited = author
+            .as_ref()
+            .filter(|author| self.may_receive(author, instant));
         for (subject, id) in [
-            (Subject::Content, &receivers.target),
-            (Subject::Authors, &credited),
+            (Subject::Content, target.clone()),
+            (Subject::Authors, credited.cloned()),
         ] {
             let Some(id) = id else { continue };
             for board in self.boards_of(subject, date) {
@@ -231,13 +224,19 @@ impl Content {
         }
         let number = |id: &String| self.targets[id].number;
         let authorship = |id: &String| self.targets[id].authorship;
-        let known = author.as_ref().and(receivers.target.as_ref());
+        let known = author.as_ref().and(target.as_ref());
         Some(Received {
             points,
             authorship: known.map(authorship),
-            target: receivers.target.map(|id| (id.clone(), number(&id))),
+            target: target.map(|id| (id.clone(), number(&id))),
             author,
         })
+    }
+
+    /// Returns whether a user has not been erased since an instant.
+    fn may_receive(&self, user: &str, at: InstantRange) -> bool {
+        let erased = self.erased.get(user);
+        erased.is_none_or(|erased| erased.is_before(at))
     }
 
     /// Takes back what others received for an activity that last changed at an instant.
@@ -247,22 +246,16 @@ impl Content {
             target.is_some_and(|target| target.number == *number)
         };
         // The author of a target is the one of then if the registration has had no other one since.
-        let is_current = |author: &&String| match &received.target {
-            Some((id, number)) => {
-                let registered = self
-                    .targets
-                    .get(id)
-                    .filter(|target| target.number == *number);
-                let known = registered.or_else(|| self.deleted.get(&(id.clone(), *number)));
-                known.is_some_and(|target| {
-                    target.author.as_ref() == Some(*author)
+        let is_current = |author: &&String| {
+            let is_author = match &received.target {
+                Some((id, number)) => self.targets.get(id).is_some_and(|target| {
+                    target.number == *number
+                        && target.author.as_ref() == Some(*author)
                         && Some(target.authorship) == received.authorship
-                })
-            }
-            None => {
-                let erased = self.erased.get(*author);
-                erased.is_none_or(|erased| erased.is_before(changed))
-            }
+                }),
+                None => true,
+            };
+            is_author && self.may_receive(author, changed)
         };
         let target = received.target.as_ref().filter(is_registered);
         let author = received.author.as_ref().filter(is_current);

@@ -15,4 +15,4 @@ pub use content::{
 };
 pub use event::Event;
 pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key, event_board};
-pub use store::{Store, StoredRecord, history_key, record_name, span_of};
+pub use store::{Store, StoredRecord, history_key, record_name, span_of, waiting};

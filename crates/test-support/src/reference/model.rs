@@ -235,6 +235,19 @@ impl Model {
         }
     }
 
+    /// Registers the target of an activity that a request contains, before the activities of the request are applied.
+    pub fn register_target(&mut self, activity: &Activity, now: InstantRange) {
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let rule = self.rule(&activity.action, at);
+        let is_valid = rule.is_some_and(|rule| activity.on.is_none() || rule.on);
+        if let Some(content) = &mut self.content
+            && is_valid
+            && !activity.undo
+        {
+            content.register_target(activity);
+        }
+    }
+
     /// Returns the rule of an action at an instant.
     fn rule(&self, action: &str, at: InstantRange) -> Option<&Rule> {
         let mut current = self.rules.get(action)?;
@@ -332,7 +345,7 @@ impl Model {
 
         let received = self.content.as_mut().zip(receivers);
         let received = received.and_then(|(content, receivers)| {
-            content.receive(receivers, activity, rule.received, date)
+            content.receive(receivers, instant, rule.received, date)
         });
         if rule.daily {
             self.daily.insert((date, key));

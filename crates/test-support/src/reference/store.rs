@@ -128,14 +128,9 @@ impl Store {
         targets
     }
 
-    /// Returns the number of deliveries that wait in the streams of all shards.
-    pub fn deliveries(&mut self) -> usize {
-        let streams = self.full_keys("x").into_iter();
-        let length = |key| -> usize {
-            let length = cmd("XLEN").arg(key).query(&mut self.connection);
-            length.expect("XLEN")
-        };
-        streams.map(length).sum()
+    /// Returns the number of changes that others have not received yet.
+    pub fn waiting(&mut self) -> usize {
+        waiting(&mut self.connection, &self.prefix, shards())
     }
 
     /// Returns all fields of a hash.
@@ -373,4 +368,41 @@ impl StoredRecord {
 fn span_and_user(key: &str) -> (i32, String) {
     let parts: Vec<&str> = key.splitn(3, ':').collect();
     (parts[1].parse().expect("a span"), parts[2].to_owned())
+}
+
+/// Returns the number of entries in the streams of changes of a prefix that others have not received yet: those after the
+/// position of the reader that give or take something.
+///
+/// # Panics
+///
+/// Panics when a command fails.
+pub fn waiting(connection: &mut Connection, prefix: &str, shards: u32) -> usize {
+    let mut count = 0;
+    for shard in 0..shards {
+        let key = |rest: &str| format!("{{{prefix}:{shard}}}{rest}");
+        let name = if shards > 1 { "\t#o" } else { "\t#0" };
+        let position: Option<String> = cmd("HGET")
+            .arg(key("p"))
+            .arg(name)
+            .query(connection)
+            .expect("HGET");
+        let after = format!("({}", position.unwrap_or_else(|| "0-0".to_owned()));
+        let entries: Vec<(String, BTreeMap<String, String>)> = cmd("XRANGE")
+            .arg(key("o"))
+            .arg(after)
+            .arg("+")
+            .query(connection)
+            .expect("XRANGE");
+        let gives = |fields: &BTreeMap<String, String>| {
+            let has = |name: &str| fields.get(name).is_some_and(|value| !value.is_empty());
+            match (fields["did"].as_str(), shards > 1) {
+                ("count" | "undo", _) => has("received"),
+                ("target", true) => has("at"),
+                (_, true) => has("author"),
+                (_, false) => false,
+            }
+        };
+        count += entries.iter().filter(|(_, fields)| gives(fields)).count();
+    }
+    count
 }

@@ -715,9 +715,9 @@ class Operations(ABC):
     ) -> None:
         """Delete a target.
 
-        Takes a target off all boards and out of the register. Its author keeps what they received for it, and users go
-        on earning points for activities on it. Registered again, it starts at zero. Idempotent. Requires the scope
-        `admin`.
+        Takes a target off all boards and out of the register. Its author keeps what they received for it, also if
+        activities from before are undone, and users go on earning points for activities on it. Registered again, it
+        starts at zero. Idempotent. Requires the scope `admin`.
 
         `DELETE /v1/targets/{target}`
         """
@@ -2130,9 +2130,9 @@ class AsyncOperations(ABC):
     ) -> None:
         """Delete a target.
 
-        Takes a target off all boards and out of the register. Its author keeps what they received for it, and users go
-        on earning points for activities on it. Registered again, it starts at zero. Idempotent. Requires the scope
-        `admin`.
+        Takes a target off all boards and out of the register. Its author keeps what they received for it, also if
+        activities from before are undone, and users go on earning points for activities on it. Registered again, it
+        starts at zero. Idempotent. Requires the scope `admin`.
 
         `DELETE /v1/targets/{target}`
         """

@@ -76,8 +76,8 @@ class Activity(TypedDict):
     """The target that receives points, if it is not `target`: the post of a comment whose own id is `target`. Only for
     a `comment`, and for actions whose rule has `on`. Without boards of content, and in an undo, it has no effect."""
     author: NotRequired[UserId]
-    """The author with whom the target that receives is registered, if it has none. Requires a service key with the
-    scope `content`."""
+    """The author with whom the target that receives is registered, if it has none; also if the activity does not count.
+    Requires a service key with the scope `content`."""
 
 
 @final
@@ -1097,8 +1097,8 @@ class JournalEntry(TypedDict):
     """The points by which each board changed, separated by `/`: the periods for all users, then the periods for each
     group. One number if all are equal; empty if nothing was undone. Old entries lack it."""
     received: NotRequired[str]
-    """What others received for the activity; empty for nothing, and in an `undo`: an entry of its own has what it took
-    back."""
+    """What others receive for the activity, or lose by its undo; empty for nothing, and in old entries of an `undo`.
+    Entries of their own have what they received."""
     target: NotRequired[str]
     """The target that receives or is registered, after a second `#` if it begins with one; empty for none."""
     number: NotRequired[str]
@@ -1108,11 +1108,11 @@ class JournalEntry(TypedDict):
     authorship: NotRequired[str]
     """How many authors the registration has had."""
     listed: NotRequired[str]
-    """A target in the author's list, or what a deleted one left there."""
+    """A target in the author's list."""
     name: NotRequired[str]
-    """A former registration of the target."""
+    """Of earlier versions: a former registration of the target."""
     stub: NotRequired[str]
-    """What an undo finds of a former registration; empty if nothing."""
+    """Of earlier versions: its author; empty if nothing."""
     verb: NotRequired[Literal["h", "u", "e"]]
     """Hides the target, shows it again, or deletes it."""
     json: NotRequired[str]
