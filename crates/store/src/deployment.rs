@@ -4,8 +4,8 @@ pub mod pending;
 
 use crate::fingerprint;
 use crate::keys::Keys;
-use crate::receive::START;
 use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
+use crate::stream::START;
 use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;

@@ -40,5 +40,7 @@ pub mod redis;
 pub mod scripts;
 pub mod stats;
 pub mod status;
+pub mod stream;
 pub mod targets;
+pub mod undo_log;
 pub mod watch;

@@ -6,51 +6,15 @@ use crate::deployment::Deployment;
 use crate::fingerprint;
 use crate::keys::Keys;
 use crate::progress::{DRAINS, LATE};
-use crate::receive::{Change, START, is_after, position_field};
-use crate::redis::{Command, Pipeline, Reply, StoreError};
+use crate::redis::{Command, Pipeline, Reply};
+pub use crate::stream::OutboxEntry;
+use crate::stream::{Change, START, is_after, position_field};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use std::ops::Range;
 
 /// The most entries that are read at once.
 pub const BATCH: usize = 1000;
-
-/// One change, in the order in which the store made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutboxEntry {
-    /// The id within the shard's stream.
-    pub id: String,
-    /// Names and values.
-    pub fields: Vec<(String, String)>,
-}
-
-impl OutboxEntry {
-    /// Decodes an entry of a stream.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`] for any other reply.
-    pub fn decode(entry: &Reply) -> Result<Self, StoreError> {
-        let mut fields = Vec::new();
-        for pair in entry.at(1)?.list()?.chunks(2) {
-            if let [name, value] = pair {
-                fields.push((name.text()?.to_owned(), value.text()?.to_owned()));
-            }
-        }
-        Ok(Self {
-            id: entry.at(0)?.text()?.to_owned(),
-            fields,
-        })
-    }
-
-    /// Returns the value of a field; empty if there is none.
-    #[must_use]
-    pub fn field(&self, name: &str) -> &str {
-        let mut fields = self.fields.iter();
-        let found = fields.find(|(known, _)| known == name);
-        found.map_or("", |(_, value)| value.as_str())
-    }
-}
 
 /// Entries of an outbox that are in the journal now.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 use super::operations::{AuditDetails, IndexedOperation, Operations, Receiver, RuleSnapshot};
 use super::record::BoardTargets;
 use crate::keys::Keys;
-use crate::receive::board_lifetimes;
+use crate::stream::board_lifetimes;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{Keep, Once};

@@ -10,13 +10,13 @@ mod plan;
 mod record;
 mod reply;
 
+pub use crate::undo_log::UndoLog;
 pub use call::{CallEvents, CallHeader, Lifetimes};
 pub use operations::{
     AuditDetails, Operation, Operations, Receiver, RuleSnapshot, TimestampSource,
 };
 pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardTargets};
-pub use reply::UndoLog;
 
 use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Changed, Deployment, MAX_CALLS};

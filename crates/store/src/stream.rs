@@ -1,0 +1,230 @@
+//! Entries of the stream of changes, the outbox, and what others receive by them.
+
+use crate::keys::Keys;
+use crate::redis::{Reply, StoreError};
+use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::config::{Config, Keep};
+use activity_rank_core::content::{id_of_member, member, member_of_stub};
+
+/// One change, in the order in which the store made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxEntry {
+    /// The id within the shard's stream.
+    pub id: String,
+    /// Names and values.
+    pub fields: Vec<(String, String)>,
+}
+
+impl OutboxEntry {
+    /// Decodes an entry of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] for any other reply.
+    pub fn decode(entry: &Reply) -> Result<Self, StoreError> {
+        let mut fields = Vec::new();
+        for pair in entry.at(1)?.list()?.chunks(2) {
+            if let [name, value] = pair {
+                fields.push((name.text()?.to_owned(), value.text()?.to_owned()));
+            }
+        }
+        Ok(Self {
+            id: entry.at(0)?.text()?.to_owned(),
+            fields,
+        })
+    }
+
+    /// Returns the value of a field; empty if there is none.
+    #[must_use]
+    pub fn field(&self, name: &str) -> &str {
+        let mut fields = self.fields.iter();
+        let found = fields.find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+}
+
+/// Before the first entry of a stream.
+pub(crate) const START: &str = "0-0";
+
+/// The receiver of points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    /// A target, and with one shard its author, by number and authorship of its registration.
+    Target {
+        /// The member of boards.
+        member: String,
+        /// The number.
+        number: String,
+        /// The authorship; empty for no author.
+        authorship: String,
+    },
+    /// A user who is followed, or the author of a target.
+    User {
+        /// The user.
+        id: String,
+        /// The target.
+        listed: Option<String>,
+    },
+}
+
+/// Points that others receive for an activity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The receiver.
+    pub receiver: Receiver,
+    /// The points in smallest steps; negative to take them back.
+    pub points: i64,
+    /// The periods of the boards.
+    pub periods: Vec<Period>,
+    /// The day of the boards.
+    pub date: Date,
+    /// The action of the activity.
+    pub action: String,
+    /// The instant of the activity.
+    pub at: Instant,
+    /// Whether the activity may have been before an erasure of the author.
+    pub is_dated: bool,
+}
+
+/// What an entry of the stream changes for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Points.
+    Receipt(Receipt),
+    /// With several shards, the list of an author gains or loses a target.
+    List {
+        /// The author.
+        user: String,
+        /// The target.
+        member: String,
+        /// The instant in the list; empty for a target that leaves it.
+        instant: String,
+        /// The instant of the registration.
+        at: Instant,
+    },
+    /// With several shards, a target loses its author, who has been erased.
+    Disown {
+        /// The target.
+        member: String,
+        /// The author.
+        user: String,
+    },
+}
+
+impl Change {
+    /// Returns what an entry changes for others; `None` if nothing.
+    #[must_use]
+    pub fn decode(entry: &OutboxEntry, has_shards: bool) -> Option<Self> {
+        let text = |name: &str| entry.field(name);
+        let owned = |name: &str| text(name).to_owned();
+        let instant = |name: &str| text(name).parse().ok().map(Instant);
+        match (text("did"), has_shards) {
+            ("count" | "undo", _) => Receipt::of_activity(entry).map(Self::Receipt),
+            ("receive", true) if !text("author").is_empty() => Some(Self::Receipt(Receipt {
+                receiver: Receiver::User {
+                    id: owned("author"),
+                    listed: Some(owned("target")),
+                },
+                points: text("points").parse().ok()?,
+                periods: parse_periods(text("kinds"))?,
+                date: Date::parse(text("date"))?,
+                action: owned("action"),
+                at: instant("changed")?,
+                is_dated: true,
+            })),
+            ("target", true) if !text("at").is_empty() => Some(Self::List {
+                user: owned("user"),
+                member: owned("target"),
+                instant: owned("instant"),
+                at: instant("at")?,
+            }),
+            ("moderate-target", true) if !text("author").is_empty() => Some(Self::List {
+                user: owned("author"),
+                member: owned("target"),
+                instant: String::new(),
+                at: instant("now")?,
+            }),
+            ("disown", true) => Some(Self::Disown {
+                member: owned("target"),
+                user: owned("author"),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns the shard of the receiver.
+    pub(crate) fn shard(&self, config: &Config) -> u32 {
+        config.shard_of(match self {
+            Self::Receipt(Receipt {
+                receiver: Receiver::User { id, .. },
+                ..
+            }) => id,
+            Self::Receipt(Receipt {
+                receiver: Receiver::Target { member, .. },
+                ..
+            }) => id_of_member(member),
+            Self::List { user, .. } => user,
+            Self::Disown { member, .. } => id_of_member(member_of_stub(member)),
+        })
+    }
+}
+
+impl Receipt {
+    /// Decodes what others receive for an activity, or lose by its undo: `2wa;17;1`, the end of its active record.
+    fn of_activity(entry: &OutboxEntry) -> Option<Self> {
+        let mut parts = entry.field("received").splitn(4, ';');
+        let head = parts.next()?;
+        let periods = head.trim_start_matches(|c: char| c.is_ascii_digit());
+        let points: i64 = head.strip_suffix(periods)?.parse().ok()?;
+        let (number, authorship, on) = (parts.next()?, parts.next()?, parts.next());
+        let (_, target) = entry.field("mark").split_once(':')?;
+        let receiver = match number {
+            "" => Receiver::User {
+                id: on.unwrap_or(target).to_owned(),
+                listed: None,
+            },
+            number => Receiver::Target {
+                member: on.map_or_else(|| member(target), str::to_owned),
+                number: number.to_owned(),
+                authorship: authorship.to_owned(),
+            },
+        };
+        let is_undo = entry.field("did") == "undo";
+        let at = if is_undo { "counted" } else { "at" };
+        Some(Self {
+            receiver,
+            points: if is_undo { -points } else { points },
+            periods: parse_periods(periods)?,
+            date: Date::parse(entry.field("date"))?,
+            action: entry.field("action").to_owned(),
+            at: Instant(entry.field(at).parse().ok()?),
+            is_dated: is_undo || entry.field("dated") != "0",
+        })
+    }
+}
+
+fn parse_periods(letters: &str) -> Option<Vec<Period>> {
+    letters.chars().map(Period::from_letter).collect()
+}
+
+/// Returns whether an id of a stream is after another one.
+pub(crate) fn is_after(id: &str, other: &str) -> bool {
+    let parse = |id: &str| {
+        let (ms, sequence) = id.split_once('-')?;
+        Some((ms.parse::<u64>().ok()?, sequence.parse::<u64>().ok()?))
+    };
+    parse(id) > parse(other)
+}
+
+/// Returns the field of the hash of users with the last entry of the shard's stream that all receivers have applied: with
+/// one shard the position that the script stores.
+pub(crate) fn position_field(config: &Config) -> String {
+    let name = if config.shards > 1 { "o" } else { "0" };
+    format!("{}{name}", Keys::WATCHED)
+}
+
+/// Returns the lifetimes of the boards of a deployment, in the order of [`Period::ALL`].
+#[must_use]
+pub fn board_lifetimes(keep: &Keep) -> [u64; 5] {
+    Period::ALL.map(|period| keep.board_seconds(period).unwrap_or(0))
+}
