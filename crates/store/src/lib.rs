@@ -9,8 +9,8 @@
 //! 4. [`scripts`]: the Lua scripts and their digests.
 //! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
 //! 6. [`deployment::pending`]: changes of visibility and erasures that take several steps.
-//! 7. [`count`]: counts and undoes activities.
-//! 8. [`receive`]: what targets and authors receive for activities.
+//! 7. [`count`]: counts and undoes activities; [`undo_log`]: what a refused write leaves of them.
+//! 8. [`stream`] and [`receive`]: changes, and what targets and authors receive by them.
 //! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
 //! 10. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
 //! 11. [`targets`]: the register of targets.
