@@ -1,14 +1,13 @@
 // The receivers of recipes/ in `wrangler dev`, with a deployment and its store, and deliveries signed as their sources do.
 
-import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { experimental_readRawConfig } from 'wrangler'
+import { eventually } from '../sdk/eventually.mjs'
 import { startWrangler } from '../sdk/worker.mjs'
 import { KEY, startProxy, startApp as startRank } from '../server-sdk/support.mjs'
 
@@ -153,8 +152,7 @@ export async function read(app, path) {
 
 /** Asserts the score of a target or an author, who receive after the response. */
 export async function assertScore(app, path, expected) {
-  for (let left = 200; left > 0 && (await read(app, path)).score !== expected; left--) await setTimeout(50)
-  assert.equal((await read(app, path)).score, expected)
+  await eventually(async () => (await read(app, path)).score, expected)
 }
 
 /** Returns what gave a user points, without what has been undone. */

@@ -19,7 +19,7 @@ pub const BATCH: usize = 1000;
 /// Entries of an outbox that are in the journal now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drained<'a> {
-    /// The ids of those that nobody else is to read.
+    /// The ids of those that no other reader needs.
     pub ids: &'a [String],
     /// The id of the last one that this drain has read; empty before the first.
     pub last: &'a str,
@@ -45,7 +45,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Returns whether nobody but the journal is to read an entry.
+    /// Returns whether no reader but the journal needs an entry.
     #[must_use]
     pub fn is_received(&self, entry: &OutboxEntry, config: &Config) -> bool {
         let unread = self.received.as_ref();

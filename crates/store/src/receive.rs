@@ -257,7 +257,7 @@ struct Unread {
 
 impl Unread {
     /// Returns the commands that store the position after these entries, which all receivers have applied, and remove
-    /// them if nobody else reads them. With one shard the script has stored it, if it was called.
+    /// them if there is no other reader. With one shard the script has stored it, if it was called.
     fn passed(&self, deployment: &Deployment, was_called: bool) -> Vec<Command> {
         let (config, keys) = (&deployment.config, deployment.keys(self.shard));
         let mut commands = Vec::new();

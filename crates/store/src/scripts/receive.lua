@@ -333,14 +333,6 @@ local function write_expiries()
   end
 end
 
-local function write_field(key, field, value)
-  if value then
-    redis.call('HSET', key, field, value)
-  else
-    redis.call('HDEL', key, field)
-  end
-end
-
 local function write_listed(known, instant)
   if instant then
     redis.call('ZADD', known.key, instant, known.listed)
@@ -371,8 +363,8 @@ local function write_all()
     end
   end
   for member, former in pairs(register_changes) do
-    write_field(KEYS[2], member, registered[member])
-    write(function() write_field(KEYS[2], member, former) end)
+    set_field(KEYS[2], member, registered[member])
+    write(function() set_field(KEYS[2], member, former) end)
   end
   for known in pairs(listed_changes) do
     write_listed(known, known.instant)

@@ -5,15 +5,6 @@ if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
   return { stored_fingerprint }
 end
 
--- Sets a field, or deletes it.
-local function set_field(key, field, value)
-  if value then
-    redis.call('HSET', key, field, value)
-  else
-    redis.call('HDEL', key, field)
-  end
-end
-
 -- Writes an event and adds an entry to the outbox: `recount` is '1' if the definition holds for all entries before.
 -- Then calls a function. If the store refuses one of the writes, those before it are undone.
 local function write_event(outbox, events, event, json, definitions, recount, after)
