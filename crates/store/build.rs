@@ -10,31 +10,16 @@ use std::{env, fs};
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
 const SCRIPTS: [(&str, &[&str]); 29] = [
     ("ABOVE", &["above"]),
-    ("ARCHIVE_PAGE", &["integers", "archive_page"]),
-    ("ARCHIVE_STATES", &["integers", "archive_states"]),
+    ("ADJUST", &["integers", "score", "user", "adjust"]),
+    ("ARCHIVE_PAGE", &["order", "archive_page"]),
+    ("ARCHIVE_STATES", &["order", "archive_states"]),
     (
         "AROUND",
         &["rows", "bytes", "count_above", "others", "around"],
     ),
     ("AUDITED", &["audited"]),
     ("COMPARE", &["others", "comparison", "compare"]),
-    (
-        "COUNT",
-        &[
-            "journal",
-            "integers",
-            "score",
-            "audit",
-            "restore",
-            "hashes",
-            "definitions",
-            "count_call",
-            "count_state",
-            "count_write",
-            "count_receive",
-            "count",
-        ],
-    ),
+    ("COUNT", &["integers", "score", "user", "count"]),
     (
         "DEFINE",
         &[
@@ -84,12 +69,16 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
             "recount",
         ],
     ),
-    ("RECEIVE", &["integers", "score", "set_field", "receive"]),
-    ("RECOVER", &["integers", "restore", "recover"]),
+    (
+        "RECEIVE",
+        &["integers", "score", "order", "set_field", "receive"],
+    ),
     ("SCORES", &["scores"]),
     (
         "SETTLE",
-        &["journal", "integers", "score", "audit", "pending", "settle"],
+        &[
+            "journal", "integers", "score", "order", "audit", "pending", "settle",
+        ],
     ),
     ("STANDING", &["rows", "others", "standing"]),
     (
@@ -109,6 +98,7 @@ const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
 const WRITING: [&str; 13] = [
+    "ADJUST",
     "COUNT",
     "DEFINE",
     "ERASE",
@@ -118,7 +108,6 @@ const WRITING: [&str; 13] = [
     "PROFILES",
     "RECOUNT",
     "RECEIVE",
-    "RECOVER",
     "SETTLE",
     "TARGETS",
     "WATCH",
@@ -144,10 +133,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listed = SCRIPTS.iter().flat_map(|(_, files)| files.iter());
     for file in listed.chain([&FIRST]) {
         let source = fs::read_to_string(format!("src/scripts/{file}.lua"))?;
-        parts.insert(
-            *file,
-            strip(&source.replace("ACTION_CODES", &lua_action_codes())),
-        );
+        parts.insert(*file, strip(&source));
     }
     for (file, text) in &parts {
         writeln!(code, "static {}_LUA: &str = {text:?};", file.to_uppercase())?;
@@ -197,12 +183,6 @@ fn sha1(text: &str) -> Result<String, std::fmt::Error> {
         write!(digits, "{byte:02x}")?;
     }
     Ok(digits)
-}
-
-/// Returns the table of action codes as the fields of a Lua table.
-fn lua_action_codes() -> String {
-    let fields = ACTION_CODES.map(|(letter, action)| format!("{action} = '{letter}'"));
-    fields.join(", ")
 }
 
 /// Removes comment lines, indentation and empty lines: the wasm contains every script.

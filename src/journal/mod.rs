@@ -1,8 +1,9 @@
 //! The journal: every change in the order in which the store made it, in a D1 database from which
 //! Redis can be rebuilt.
 //!
-//! The scripts append each change to an outbox in the same atomic step, see `journal.lua`. What others receive by an
-//! entry is read from there too, see `receive.rs` of the store. A job copies the outbox to the table; `GET /v1/journal` reads it. The migrations in `migrations/journal`
+//! The scripts append each change to an outbox in the same atomic step, see `journal.lua`, and `user.lua` for counted
+//! and undone activity and adjustments. What others receive by an entry is read from there too, see `receive.rs` of the
+//! store. A job copies the outbox to the table; `GET /v1/journal` reads it. The migrations in `migrations/journal`
 //! describe the table.
 //!
 //! An entry has named text fields. Entries of a kind have the same fields in the same order, because

@@ -102,7 +102,7 @@ pub fn problem(slug: &'static str, detail: impl Into<String>) -> Value {
 
 /// The body of a 503 while the store does not respond.
 pub fn store_unavailable() -> Value {
-    let detail = "The request was not partially applied. Retrying it is safe.";
+    let detail = "Retrying the request is safe: nothing is counted twice.";
     problem("store-unavailable", detail)
 }
 

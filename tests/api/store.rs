@@ -85,21 +85,6 @@ impl Store {
         waiting(&mut self.connection, &self.prefix, shards())
     }
 
-    /// Returns the fields of undo logs on all shards. One that is empty is complete.
-    pub fn undo_logs(&mut self) -> Vec<String> {
-        let mut logs = Vec::new();
-        for shard in 0..shards() {
-            let users = self.key_on(shard, "p");
-            let fields: BTreeMap<String, String> = self.run("HGETALL", &[&users]);
-            let is_log = |(field, log): &(String, String)| {
-                let is_other = field == FINGERPRINT || field.starts_with(Keys::WATCHED);
-                field.starts_with(Keys::UNDO_LOG) && !is_other && !log.is_empty()
-            };
-            logs.extend(fields.into_iter().filter(is_log).map(|(field, _)| field));
-        }
-        logs
-    }
-
     /// Returns all keys without their hash tags, sorted and without duplicates.
     pub fn keys(&mut self) -> Vec<String> {
         let full = self.full_keys();
@@ -126,8 +111,7 @@ impl Store {
                 "zset" => self.run::<Option<String>>("ZSCORE", &[key, user]).is_some(),
                 "hash" => {
                     let entries: Vec<String> = self.run("HGETALL", &[key]);
-                    // Flags and undo logs have a prefix.
-                    let name = |entry: &str| entry.strip_prefix(['!', '\t']) == Some(user);
+                    let name = |entry: &str| entry.strip_prefix(Keys::FLAGS) == Some(user);
                     entries.iter().any(|entry| entry == user || name(entry))
                 }
                 _ => false,

@@ -66,9 +66,12 @@ async fn assert_boards(api: &Api, lines: &[Value]) {
     compared.buffer_unordered(8).collect::<Vec<_>>().await;
 }
 
+/// The lines of an array.
+const BATCH: usize = 500;
+
 async fn send(api: &Api, lines: &[Value]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for batch in lines.chunks(500) {
+    for batch in lines.chunks(BATCH) {
         let response = api.post(ACTIVITY, &json!(batch)).await;
         for outcome in outcomes(&response) {
             *counts.entry(outcome.to_owned()).or_default() += 1;
@@ -191,17 +194,21 @@ impl Reference {
         json!({ "title": "Season", "from": rfc3339(self.from), "to": rfc3339(self.to), "actions": self.points })
     }
 
-    /// Returns users and points, best first: of equal points the user whose last counted line is earlier, on one shard.
+    /// Returns users and points, best first: of equal points the user whose last counted line is earlier, on one shard. The
+    /// lines of a user in an array are one call, and the calls have the order of the users' first lines.
     fn rows(&self, lines: &[Value]) -> Vec<(String, u64)> {
         let (mut seen, mut users) = (BTreeSet::new(), BTreeMap::new());
+        let mut calls = BTreeMap::new();
         for (index, line) in lines.iter().enumerate() {
             let text = |field: &str| line[field].as_str().unwrap();
             let at: Timestamp = text("at").parse().unwrap();
+            let batch = index / BATCH;
+            let call = *calls.entry((batch, text("user"))).or_insert(index);
             let counts = (self.from..self.to).contains(&at.as_millisecond());
             let is_new = seen.insert((text("user"), text("action"), text("target")));
             if let Some(points) = self.points.get(text("action")).filter(|_| counts && is_new) {
                 let (sum, last) = users.entry(text("user").to_owned()).or_insert((0, 0));
-                (*sum, *last) = (*sum + points, index);
+                (*sum, *last) = (*sum + points, call);
             }
         }
         let mut rows: Vec<_> = users.into_iter().collect();

@@ -284,6 +284,10 @@ impl Comparison {
         let (mut found, mut found_last) = (BTreeMap::new(), BTreeMap::new());
         for key in self.store.keys("m:") {
             for (field, value) in self.store.hash(&key) {
+                // The day on which the expiry was renewed.
+                if field == "\t" {
+                    continue;
+                }
                 let is_cooldown = field.starts_with('~');
                 let field = (key["m:".len()..].to_owned(), record_name(&field));
                 if is_cooldown {
@@ -292,10 +296,10 @@ impl Comparison {
                     continue;
                 }
                 let record = StoredRecord::parse(&value);
-                let last = record.repeated.unwrap_or(record.changed);
+                let last = record.repeated.unwrap_or(record.at);
                 let amounts: Vec<String> = record.amounts.iter().map(i64::to_string).collect();
-                let (changed, amounts) = (record.changed, amounts.join(":"));
-                let mut value = format!("{changed},{amounts},{},{}", record.date, record.periods);
+                let (at, amounts) = (record.at, amounts.join(":"));
+                let mut value = format!("{at},{amounts},{},{}", record.date, record.periods);
                 for group in &record.groups {
                     value += &format!(",{group}");
                 }
@@ -331,7 +335,7 @@ impl Comparison {
             }
             let field = (user.clone(), format!("{action}:{target}"));
             expected_last.insert(field.clone(), (record.last, String::new()));
-            expected.insert(field, (record.changed, value));
+            expected.insert(field, (record.at, value));
         }
         for ((user, action), last) in &self.model.cooldowns {
             let (field, last) = ((user.clone(), format!("~{action}")), (*last, String::new()));

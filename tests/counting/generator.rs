@@ -347,7 +347,7 @@ impl Generator {
         let of_events = active.filter(|(_, record)| record.event.is_some());
         let (open, closed): (Vec<_>, Vec<_>) = of_events.partition(|(_, record)| {
             let event = model.events.get(record.event.as_ref().expect("an event"));
-            event.is_some_and(|event| event.from <= record.changed.first && now < event.final_at)
+            event.is_some_and(|event| event.from <= record.at.first && now < event.final_at)
         });
         let prefers_open = closed.is_empty() || self.random.u8(..4) > 0;
         let some = if prefers_open && !open.is_empty() {
@@ -570,7 +570,7 @@ fn avoid_unknown_order(mut activity: Activity, model: &Model, now: i64) -> Activ
 /// Returns when a user received points, by the instants of the activities.
 pub fn received_at(user: &str, model: &Model) -> impl Iterator<Item = InstantRange> {
     let records = model.active.values();
-    let received = records.filter_map(|record| Some((record.changed, record.received.as_ref()?)));
+    let received = records.filter_map(|record| Some((record.at, record.received.as_ref()?)));
     let of_user = received.filter(move |(_, received)| received.author.as_deref() == Some(user));
     of_user.map(|(changed, _)| changed)
 }

@@ -42,13 +42,13 @@ async fn record_is_one_number_in_any_time_zone() {
             ("1969-12-31T23:59:59.999Z", false),
         ] {
             let dated = at(&like("42", "p"), instant);
-            let changed = instant.parse::<jiff::Timestamp>().unwrap().as_millisecond();
-            let date = Calendar::new(zone).date(changed);
+            let at_ms = instant.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+            let date = Calendar::new(zone).date(at_ms);
             expect(&api, &dated, "counted").await;
             let text = stored(&mut store, "Lp");
             assert_eq!(is_number(&text), numeric, "{text}");
             let expected = StoredRecord {
-                changed,
+                at: at_ms,
                 repeated: None,
                 amounts: vec![2],
                 date,
@@ -81,7 +81,7 @@ async fn record_keeps_groups_repeats_boards_and_points() {
     let (first, second) = (now() - 3000, now() - 1000);
     let date = Calendar::new("UTC").date(first);
     let record = |amount: i64, groups: &[&str], repeated| StoredRecord {
-        changed: first,
+        at: first,
         repeated,
         amounts: vec![amount],
         date,

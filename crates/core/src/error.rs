@@ -264,7 +264,7 @@ impl Error {
             Self::NotUndoable(detail) => format!("undo: {detail}"),
             Self::Misconfigured(variable, remedy) => format!("{variable}: {remedy}"),
             Self::StoreUnavailable(_) => {
-                "The request was not partially applied. Retrying it is safe.".to_owned()
+                "Retrying the request is safe: nothing is counted twice.".to_owned()
             }
             Self::KeysUnavailable(_) => {
                 "Nothing was changed. Retrying the request is safe.".to_owned()

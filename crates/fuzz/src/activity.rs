@@ -11,6 +11,7 @@ use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use activity_rank_core::token::Member;
 use activity_rank_store::count::{Plan, Registrations};
+use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Pipeline;
 use serde_json::{Value, json};
 
@@ -275,13 +276,16 @@ fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
     plan.add(activity, rule, &Registrations::default());
-    let pipeline = Pipeline::new(vec![plan.call(true, &Definitions::default())]);
-    let arguments = checked_arguments(&config.prefix, &pipeline);
+    let header = plan.header(true, Definitions::default());
+    let calls = plan.users.iter().map(|user| header.encode(user).command());
+    let arguments = checked_arguments(&config.prefix, &Pipeline::new(calls.collect()));
     let record = format!("{}:{}", activity.action, activity.target);
-    assert!(
-        arguments.iter().any(|command| command.contains(&record)),
-        "{record:?} is missing"
-    );
+    let [_, user, call] = &arguments[0][..] else {
+        panic!("{arguments:?}");
+    };
+    let call: Value = serde_json::from_str(call).expect("JSON");
+    assert_eq!(*user, activity.user);
+    assert_eq!(call["items"][0]["field"], Keys::record_field(&record));
 }
 
 /// Checks that a user may do less than a service, and nothing for another user.

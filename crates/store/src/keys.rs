@@ -3,7 +3,7 @@
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
-//! | `{ar:0}p` | hash | users: profiles, flags, undo logs of calls; schema fingerprint. See below | unlimited |
+//! | `{ar:0}p` | hash | users: profiles and flags; schema fingerprint. See below | unlimited |
 //! | `{ar:0}i` | sorted set | index of boards and of history spans | unlimited; trims itself |
 //! | `{ar:0}l` | stream | audit log | unlimited |
 //! | `{ar:0}n` | stream | opt-outs of the audit log | unlimited; the last 1,000 |
@@ -20,8 +20,8 @@
 //! | `{ar:0}bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
 //! | `{ar:0}bE::`, a tab and `hackathon` | sorted set | board of an event that is counted again, until it takes the place of the other | an hour after its last step |
 //! | `{ar:0}g:hackathon` | hash | progress of that recount | an hour after its last step |
-//! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; marker, tab → integer | [`Keys::SPAN_SECONDS`] |
-//! | `{ar:0}m:42` | hash | active records of a user | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
+//! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
 //! The hash of users is the first key of every script, so that one command reads the schema
 //! fingerprint with whatever else the script needs of users. `users.lua` lists its fields. The
@@ -86,10 +86,8 @@ impl Keys {
     /// Precedes a user in the field of their flags.
     pub const FLAGS: char = '!';
 
-    /// Precedes a user in the field of their undo log, and equals [`Self::FINGERPRINT`].
-    pub const UNDO_LOG: char = '\t';
-
-    /// Field of a history that records when expiries were set.
+    /// Field of a history that has an expiry, and of active records: the day of UTC on which their expiry was last
+    /// renewed.
     pub const MARKER: &str = "\t";
 
     /// Field of the hash of users that registers watched boards.
@@ -476,10 +474,8 @@ mod tests {
     /// The hash of users holds fields of several kinds, each with ids of users.
     #[test]
     fn field_prefixes_are_in_no_id() {
-        for prefix in [Keys::FLAGS, Keys::UNDO_LOG] {
-            assert!(!is_id(&prefix.to_string()));
-        }
-        assert_eq!(Keys::FINGERPRINT, Keys::UNDO_LOG.to_string());
+        assert!(!is_id(&Keys::FLAGS.to_string()));
+        assert!(!is_id(Keys::FINGERPRINT));
         assert_eq!(Keys::flags_field("42"), "!42");
     }
 

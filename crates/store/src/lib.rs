@@ -9,7 +9,7 @@
 //! 4. [`scripts`]: the Lua scripts and their digests.
 //! 5. [`deployment`]: runs scripts and commands for one deployment, on one or several shards.
 //! 6. [`deployment::pending`]: changes of visibility and erasures that take several steps.
-//! 7. [`count`]: counts and undoes activities; [`undo_log`]: what a refused write leaves of them.
+//! 7. [`count`]: counts and undoes activities.
 //! 8. [`stream`] and [`receive`]: changes, and what targets and authors receive by them.
 //! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
 //! 10. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
@@ -42,5 +42,4 @@ pub mod stats;
 pub mod status;
 pub mod stream;
 pub mod targets;
-pub mod undo_log;
 pub mod watch;

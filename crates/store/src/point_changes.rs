@@ -42,7 +42,7 @@ pub async fn read(
         let Some(record) = ActiveRecord::parse(record.text()?) else {
             continue;
         };
-        let position = (record.changed, field);
+        let position = (record.at, field);
         if before.is_none_or(|before| position < before) {
             let after = page.partition_point(|(other, _)| *other > position);
             page.insert(after, (position, change(field, &record)));
@@ -64,14 +64,14 @@ pub async fn read(
 
 /// Returns the change that a record keeps: the points on the board of its longest period.
 fn change(field: &str, record: &ActiveRecord) -> PointChange {
-    let longest = record.targets.periods.len().saturating_sub(1);
+    let longest = record.boards.periods.len().saturating_sub(1);
     let amount = record.amounts.get(longest).or(record.amounts.first());
     let record_name = Keys::record_of_field(field);
     PointChange::of_record(
         &record_name,
-        record.changed,
+        record.at,
         amount.copied().unwrap_or_default(),
-        record.targets.event.clone(),
+        record.boards.event.clone(),
     )
 }
 

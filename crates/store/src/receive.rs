@@ -5,8 +5,9 @@
 //! the id of the last entry from each shard, so an entry is applied once, however often it is read. With several shards
 //! the entry of a target names its author, and the reader of that stream gives the author on their shard.
 //!
-//! An entry leaves the stream when every reader has passed it: this one, and the journal if it is bound. An entry of a
-//! call that the store has refused in the middle is not applied: the undo log of its user removes it first.
+//! An entry leaves the stream when every reader has passed it: this one, and the journal if it is bound. The
+//! counting script writes an entry after the boards, and takes it back before them if the store refuses a later write:
+//! an entry in the stream belongs to an activity that has counted.
 
 use crate::deployment::{Changed, Deployment};
 use crate::fingerprint::fingerprint;
@@ -15,7 +16,6 @@ use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::RECEIVE;
 pub use crate::stream::{Change, Receipt, Receiver, board_lifetimes};
 use crate::stream::{OutboxEntry, START, is_after, position_field};
-use crate::undo_log::UndoLog;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::error::Error;
@@ -385,11 +385,7 @@ pub async fn receive(
         if sources.is_empty() {
             break;
         }
-        let mut unread = read(deployment, &sources, std::mem::take(&mut passed)).await?;
-        for shard in recover(deployment, &unread).await? {
-            unread.retain(|source| source.shard != shard);
-            received.left.push(shard);
-        }
+        let unread = read(deployment, &sources, std::mem::take(&mut passed)).await?;
         let mut calls = Vec::new();
         for source in &unread {
             calls.extend(calls_of(deployment, source, now));
@@ -411,49 +407,6 @@ pub async fn receive(
         deployment.store.run(&Pipeline::new(passed)).await?;
     }
     Ok(received)
-}
-
-/// Undoes the changes of calls that the store refused in the middle, with their entries. Returns the shards that had
-/// some: their streams are to be read again.
-async fn recover(deployment: &Deployment, unread: &[Unread]) -> Result<Vec<u32>, Error> {
-    let (mut shards, mut commands) = (Vec::new(), Vec::new());
-    for source in unread {
-        let gives = |entry: &&OutboxEntry| !entry.field("received").is_empty();
-        let entries = source.entries.iter().filter(gives);
-        let mut users: Vec<&str> = entries.map(|entry| entry.field("user")).collect();
-        users.sort_unstable();
-        users.dedup();
-        if !users.is_empty() {
-            let logs = users.iter().map(|user| format!("{}{user}", Keys::UNDO_LOG));
-            let keys = deployment.keys(source.shard);
-            commands.push(Command::new("HMGET").arg(&keys.users()).args(logs));
-            shards.push((source.shard, users));
-        }
-    }
-    let (mut recovered, mut calls) = (Vec::new(), Vec::new());
-    if commands.is_empty() {
-        return Ok(recovered);
-    }
-    let settings = fingerprint(&deployment.config);
-    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    for ((shard, users), logs) in shards.iter().zip(&replies) {
-        let first = calls.len();
-        for (user, log) in users.iter().zip(logs.list()?) {
-            // A log that is empty is complete.
-            if let Some(text) = log.optional_text()?.filter(|text| !text.is_empty()) {
-                let (user, text) = ((*user).to_owned(), text.to_owned());
-                let log = UndoLog { user, text };
-                calls.push(log.recovery(&deployment.keys(*shard), &settings));
-            }
-        }
-        if calls.len() > first {
-            recovered.push(*shard);
-        }
-    }
-    if !calls.is_empty() {
-        deployment.run_scripts(calls).await?;
-    }
-    Ok(recovered)
 }
 
 /// Returns the calls that apply entries of a stream, each with the shard of its receivers.

@@ -1,7 +1,7 @@
 //! Watched boards: how an object that shows a board to its watchers learns of changes.
 //!
-//! The object registers the board by `watch.lua`. A counting call that changes a registered board replies
-//! with its name, and the deployment that counted wakes the object. Changes of profiles and visibility
+//! The object registers the board by `watch.lua`. A counting call returns the registrations, and the deployment that
+//! counted wakes the objects of the boards that the call may have changed. Changes of profiles and visibility
 //! wake the objects of all registered boards. For any other change, the object compares the reply to
 //! [`WatchRequests::check`] with the one before.
 

@@ -2700,7 +2700,7 @@ export interface components {
                  *       "type": "/problems/store-unavailable",
                  *       "title": "The store is unavailable",
                  *       "status": 503,
-                 *       "detail": "The request was not partially applied. Retrying it is safe."
+                 *       "detail": "Retrying the request is safe: nothing is counted twice."
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use test_support::reference::history_key;
 use test_support::{Value, json, rest};
@@ -127,10 +128,12 @@ async fn first_write_of_a_day_extends_active_records() {
     // As if the active records had been extended yesterday.
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let mut store = app.store();
-    let history = store.key(&history_key(today, "42"));
-    let marker: i64 = store.run("HGET", &[&history, "\t"]);
-    store.run::<i64>("HSET", &[&history, "\t", &(marker - 2).to_string()]);
-    app.count("42", "like", "newest").await;
+    let records = store.key("m:42");
+    let marker: i64 = store.run("HGET", &[&records, "\t"]);
+    let since_1970 = today.duration_since(Date::new(1970, 1, 1).unwrap());
+    assert_eq!(marker, since_1970.as_hours() / 24);
+    store.run::<i64>("HSET", &[&records, "\t", &(marker - 1).to_string()]);
+    app.count("42", "visit", "/newest").await;
     expected.insert("m:42".to_owned(), Some(401 * DAY));
     assert_eq!(lifetimes(&app), expected);
 }

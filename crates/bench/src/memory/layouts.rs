@@ -4,9 +4,10 @@ use super::Result;
 use super::activities::Activity;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::Once;
+use activity_rank_core::event::Definitions;
 use activity_rank_store::count::{
-    BoardTargets, CallEvents, CallHeader, Lifetimes, Operation, Operations, Receiver, RuleSnapshot,
-    TimestampSource,
+    BoardSet, CallHeader, Lifetimes, Operation, Receiver, RuleSnapshot, TimestampSource,
+    UserOperations, Verb,
 };
 use activity_rank_store::keys::Keys;
 use activity_rank_store::outbox::OutboxEntry;
@@ -68,27 +69,36 @@ pub fn write_ours(
             boards: [31 * DAY, 91 * DAY, 366 * DAY, 731 * DAY, 0],
         },
         standings: false,
-        journal_flag: "0",
-        has_shards: false,
-        events: CallEvents::default(),
+        journal: false,
+        content: !boards.content.is_empty(),
+        definitions: Definitions::default(),
     };
     let (mut counted, mut posts) = (0, HashSet::new());
     for activities in activities.chunks(SCRIPT_BATCH) {
-        let mut operations = Operations::default();
+        let mut users: Vec<UserOperations> = Vec::new();
         for activity in activities {
             let receiver = receiver(activity, boards);
-            if let Receiver::Target(post) = &receiver
-                && posts.insert(post.clone())
+            if let Receiver::Target { id, .. } = &receiver
+                && posts.insert(id.clone())
             {
-                register(&mut connection, &header.keys, post, posts.len())?;
+                register(&mut connection, &header.keys, id, posts.len())?;
             }
-            push(&mut operations, activity, boards, receiver);
+            let operation = operation(activity, boards, receiver);
+            match users.iter_mut().find(|known| known.user == activity.user) {
+                Some(known) => known.operations.push(operation),
+                None => users.push(UserOperations {
+                    user: activity.user.clone(),
+                    operations: vec![operation],
+                }),
+            }
         }
-        for outcome in outcomes(&mut connection, &mut operations, &header)? {
-            match outcome.as_str() {
-                "counted" => counted += 1,
-                "duplicate" | "undone" | "nothing-to-undo" | "stale" => {}
-                other => return Err(format!("unexpected outcome {other}").into()),
+        for user in &mut users {
+            for outcome in outcomes(&mut connection, user, &header)? {
+                match outcome.as_str() {
+                    "counted" => counted += 1,
+                    "duplicate" | "undone" | "nothing-to-undo" | "stale" => {}
+                    other => return Err(format!("unexpected outcome {other}").into()),
+                }
             }
         }
         receive(&mut connection, &header)?;
@@ -150,23 +160,30 @@ fn receive(connection: &mut Connection, header: &CallHeader) -> Result<()> {
 
 /// Returns the receiver of points for an activity.
 fn receiver(activity: &Activity, boards: Boards<'_>) -> Receiver {
+    let target = |id| Receiver::Target {
+        id,
+        registers: false,
+        claim: None,
+    };
     match activity.rule().0 {
         _ if boards.content.is_empty() => Receiver::None,
-        "follow" => Receiver::User(activity.target.clone()),
-        "like" | "bookmark" | "publish" => Receiver::Target(activity.target.clone()),
+        "follow" => Receiver::User {
+            id: activity.target.clone(),
+            claim: None,
+        },
+        "like" | "bookmark" | "publish" => target(activity.target.clone()),
         // A comment has its own id, or that of the post.
         "comment" => match activity.target.strip_prefix("comment-") {
-            Some(number) => Receiver::Target(format!("post-{number}")),
-            None => Receiver::Target(activity.target.clone()),
+            Some(number) => target(format!("post-{number}")),
+            None => target(activity.target.clone()),
         },
         _ => Receiver::None,
     }
 }
 
-fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>, receiver: Receiver) {
+fn operation(activity: &Activity, boards: Boards<'_>, receiver: Receiver) -> Operation {
     let (action, points, is_daily) = activity.rule();
-    operations.push(Operation {
-        user: &activity.user,
+    Operation {
         rule: RuleSnapshot {
             action: action.to_owned(),
             once: if is_daily { Once::Day } else { Once::Standing },
@@ -180,21 +197,25 @@ fn push(operations: &mut Operations, activity: &Activity, boards: Boards<'_>, re
             },
             own: true,
         },
-        targets: BoardTargets {
+        boards: BoardSet {
             date: Date::of_local_millis(activity.at),
             periods: boards.members.to_vec(),
             groups: Vec::new(),
             content: boards.content.to_vec(),
             event: None,
         },
-        verb: if activity.undo { "undo" } else { "do" },
+        verb: match activity.undo {
+            true => Verb::Undo,
+            false => Verb::Count,
+        },
         record: format!("{action}:{}", activity.target),
         at: Instant(activity.at),
         timestamp: TimestampSource::Caller,
         receiver,
-        claim: String::new(),
-        registers: false,
-    });
+        audit: None,
+        found: None,
+        is_replayed: false,
+    }
 }
 
 /// Returns an author with three posts.
@@ -208,41 +229,31 @@ fn author_of(post: &str) -> String {
 /// record, and the call is repeated with the boards it names.
 fn outcomes(
     connection: &mut Connection,
-    operations: &mut Operations,
+    user: &mut UserOperations,
     header: &CallHeader,
 ) -> Result<Vec<String>> {
     loop {
-        let (keys, arguments) = operations.call(header);
+        let call = header.encode(user);
         let reply: Vec<Value> = cmd("EVALSHA")
-            .arg(COUNT.plain_sha)
-            .arg(keys.len())
-            .arg(keys)
-            .arg(arguments)
+            .arg(call.script.plain_sha)
+            .arg(call.keys.len())
+            .arg(call.keys)
+            .arg(call.arguments)
             .query(connection)?;
-        let [_, missing, results, _] = &reply[..] else {
+        let (Some(outcomes), Some(records)) = (reply.get(1), reply.get(2)) else {
             return Err(format!("unexpected reply {reply:?}").into());
         };
-        for row in rows(missing)? {
-            let [operation, record] = &row[..] else {
-                return Err(format!("unexpected record {row:?}").into());
-            };
-            let operation: u64 = operation
-                .parse()
-                .map_err(|_| format!("{operation} is not a number"))?;
-            let added = operations.add_targets_of_record(operation, record);
-            added.map_err(|_| format!("invalid record {record}"))?;
-        }
-        let results = rows(results)?;
-        if !results.is_empty() {
-            let first = |row: Vec<String>| row.into_iter().next();
-            return Ok(results.into_iter().filter_map(first).collect());
-        }
+        let Value::Array(outcomes) = outcomes else {
+            user.set_found(Vec::from_redis_value_ref(records)?);
+            continue;
+        };
+        let name = |outcome: &Value| match outcome {
+            Value::Array(values) => String::from_redis_value_ref(values.first().ok_or("empty")?),
+            name => String::from_redis_value_ref(name),
+        };
+        let names = outcomes.iter().map(|outcome| Ok(name(outcome)?));
+        return names.collect();
     }
-}
-
-/// Decodes a list of lists.
-fn rows(value: &Value) -> Result<Vec<Vec<String>>> {
-    Ok(Vec::from_redis_value_ref(value)?)
 }
 
 /// Writes the layout of `peers/posts.js` with the same keys, fields and lifetimes: a hash of each

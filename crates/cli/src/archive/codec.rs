@@ -62,9 +62,9 @@ pub fn decode_key(
             }
         }),
         Key::Users => {
-            // Other fields with a tab are the fingerprint, undo logs and watched boards.
+            // Other fields with a tab are the fingerprint and watched boards.
             let is_stored = |(field, _): &(String, String)| {
-                !field.starts_with(Keys::UNDO_LOG)
+                !field.starts_with(Keys::FINGERPRINT)
                     || field == Keys::DEFINITIONS
                     || position_source(field).is_some()
             };

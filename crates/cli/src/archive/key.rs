@@ -43,7 +43,7 @@ impl BoardId {
 pub enum Key {
     /// Existing boards and spans of histories.
     Index,
-    /// Profiles and flags of users, undo logs of calls, and the schema fingerprint.
+    /// Profiles and flags of users, and the schema fingerprint.
     Users,
     /// The audit log.
     AuditLog,

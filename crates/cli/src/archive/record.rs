@@ -167,8 +167,8 @@ pub enum Record {
         #[serde(rename = "marks")]
         records: OrderedMap<Vec<String>>,
     },
-    /// A user's active records in the form that `crates/store/src/scripts/count.lua` of the Worker documents, and
-    /// the instants of cooldowns.
+    /// A user's active records in the form that `crates/store/src/count/record.rs` documents, the instants of
+    /// cooldowns, and the marker of the expiry.
     #[serde(rename = "marks")]
     ActiveRecords {
         user: String,
@@ -188,7 +188,7 @@ pub enum Record {
         records: OrderedMap<String>,
     },
     /// Registrations of targets in the form that `crates/store/src/scripts/users.lua` of the Worker documents, stubs of
-    /// `count_receive.lua`, and the number of the last registration as `#`.
+    /// deleted targets in data of earlier versions, and the number of the last registration as `#`.
     Register {
         #[serde(default, skip_serializing_if = "is_zero")]
         shard: u32,

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use activity_rank_core::board::{BoardKind, board_name};
 use activity_rank_core::calendar::Period;
+use activity_rank_store::count::Verb;
 use activity_rank_store::keys::Keys;
 
-use super::journal::{Activity, Receipt, Verb};
+use super::journal::{Activity, Receipt};
 use super::retention::Retention;
 
 /// Milliseconds in a day.

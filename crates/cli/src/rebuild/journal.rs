@@ -8,7 +8,7 @@ use activity_rank_core::config::Once;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::event::Definitions;
 use activity_rank_core::shard;
-use activity_rank_store::count::{AuditDetails, BoardTargets, RuleSnapshot, TimestampSource};
+use activity_rank_store::count::{AuditDetails, BoardSet, RuleSnapshot, TimestampSource, Verb};
 use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 
@@ -198,7 +198,7 @@ pub struct Activity {
     pub record: String,
     pub at: Instant,
     pub dated: TimestampSource,
-    pub boards: BoardTargets,
+    pub boards: BoardSet,
     /// Positions, from 1, of the boards that were skipped because they were archived.
     pub skipped: Vec<usize>,
     pub audit: Option<AuditDetails>,
@@ -206,6 +206,8 @@ pub struct Activity {
     pub applied: Option<i64>,
     /// What others received for it, as the end of the active record; `None` if the entry does not say.
     pub received: Option<String>,
+    /// Of an undo: the instant and the points of the record that it undoes, if the entry says them.
+    pub undone: Option<(Instant, i64)>,
 }
 
 /// Points that a target and its author received, or that an undo took back. Each is empty for none.
@@ -217,7 +219,7 @@ pub struct Receipt {
     pub points: i64,
     /// The action, and the instant of the record of the activity; `None` if the entry does not say.
     pub activity: Option<(String, Instant)>,
-    pub boards: BoardTargets,
+    pub boards: BoardSet,
     /// Positions, from 1, of the boards that were skipped because they were archived: those of the target, then those
     /// of the author.
     pub skipped: Vec<usize>,
@@ -234,27 +236,6 @@ pub struct Registration {
     pub instant: String,
     /// The registration as stored.
     pub text: String,
-}
-
-/// The operation of an [`Activity`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are self-explanatory")]
-pub enum Verb {
-    Count,
-    Undo,
-    Adjust,
-}
-
-impl Verb {
-    /// Returns the verb as an argument of the counting script.
-    #[must_use]
-    pub fn script_arg(self) -> &'static str {
-        match self {
-            Self::Count => "do",
-            Self::Undo => "undo",
-            Self::Adjust => "adjust",
-        }
-    }
 }
 
 impl Entry {
@@ -350,6 +331,8 @@ struct JsonEntry {
     definitions: String,
     recount: String,
     changed: String,
+    counted: String,
+    gave: String,
     rules: String,
 }
 
@@ -451,7 +434,7 @@ impl JsonEntry {
             record: self.mark.clone(),
             at: Instant(parse_number("at", &self.at)?),
             dated,
-            boards: BoardTargets::parse(self.decode_date()?, &self.kinds, &self.groups)
+            boards: BoardSet::parse(self.decode_date()?, &self.kinds, &self.groups)
                 .ok_or_else(|| invalid_field("kinds", &self.kinds))?,
             skipped: self.decode_skipped()?,
             audit: (!self.reason.is_empty()).then(|| AuditDetails {
@@ -460,6 +443,12 @@ impl JsonEntry {
             }),
             applied: self.applied.parse().ok(),
             received: self.received.clone(),
+            undone: self
+                .counted
+                .parse()
+                .ok()
+                .map(Instant)
+                .zip(self.gave.parse().ok()),
         })
     }
 
@@ -475,7 +464,7 @@ impl JsonEntry {
                     Some((self.action.clone(), changed))
                 }
             },
-            boards: BoardTargets::of_content(self.decode_date()?, self.decode_periods()?),
+            boards: BoardSet::of_content(self.decode_date()?, self.decode_periods()?),
             skipped: self.decode_skipped()?,
         })
     }
@@ -576,7 +565,7 @@ pub(super) mod tests {
             panic!("not an activity");
         };
         let date = Date::parse("2026-11-20").unwrap();
-        let expected = BoardTargets::of_event(date, "hackathon".to_owned());
+        let expected = BoardSet::of_event(date, "hackathon".to_owned());
         assert_eq!(activity.boards, expected);
     }
 

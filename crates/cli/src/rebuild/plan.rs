@@ -1,7 +1,7 @@
 //! Turns journal entries into steps: calls of the service's own scripts on the shadow.
 //!
-//! Consecutive activities of one hour, and what others received for them, share a call, because a call has
-//! one lifetime for all it writes. Moderation, profiles, adjustments and erasures are calls of their own.
+//! Consecutive activities of one user in an hour share a call, because a call has one lifetime for all it writes. What
+//! others received in the same hour is a call before these. Moderation, profiles, adjustments and erasures are calls of their own.
 //! Commands before a call prepare the shadow: they delete expired keys, set the list of archived boards and
 //! record the hashes of new users. Others write registrations of targets and lists of authors.
 //!
@@ -12,14 +12,15 @@ use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::event::Definitions;
-use activity_rank_store::count::{CallEvents, CallHeader, Operation, Operations, Receiver};
+use activity_rank_store::count::{CallHeader, Operation, Receiver, UserOperations, Verb};
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::receive::Call;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::expiry::{ChangedBoards, ExpiryTracker};
-use super::journal::{Activity, Change, Entry, Receipt, Registration, Verb};
+use super::journal::{Activity, Change, Entry, Receipt, Registration};
 use super::retention::Retention;
 use super::rules::Recounts;
 use crate::archive::store::sha1_hex;
@@ -49,14 +50,14 @@ pub struct Step {
 pub enum ScriptCall {
     /// The counting script.
     Count {
-        /// The operations in order.
-        operations: Operations,
+        /// The operations of a user.
+        operations: UserOperations,
         /// Time of the operations, Unix ms.
         then: i64,
         /// For each operation its user, or an empty string if it gives no points.
         users: Vec<String>,
-        /// The events that were open.
-        events: CallEvents,
+        /// The definitions of events.
+        definitions: Definitions,
     },
     /// The script that gives others what they receive.
     Receive {
@@ -176,6 +177,25 @@ impl Step {
         }
     }
 
+    /// Returns whether the script will request the record of an undo: it may have counted in an event that is open.
+    #[must_use]
+    pub fn requests_record(&self) -> bool {
+        match &self.call {
+            ScriptCall::Count {
+                operations,
+                definitions,
+                ..
+            } => {
+                let mut undos = operations.operations.iter();
+                definitions.events().next().is_some()
+                    && undos.any(|undo| undo.verb == Verb::Undo && undo.found.is_none())
+            }
+            ScriptCall::Receive { .. }
+            | ScriptCall::AllBoards { .. }
+            | ScriptCall::Command { .. } => false,
+        }
+    }
+
     /// Encodes the call.
     #[must_use]
     pub fn encode(&self, context: &CallContext) -> EncodedCall {
@@ -183,22 +203,29 @@ impl Step {
             ScriptCall::Count {
                 operations,
                 then,
-                events,
+                definitions,
                 ..
             } => {
-                let (keys, args) = operations.call(&CallHeader {
+                let header = CallHeader {
                     keys: context.keys.clone(),
                     fingerprint: context.fingerprint.clone(),
                     now: Instant(context.now),
                     effective: Instant(*then),
                     lifetimes: context.retention.rest(*then, context.now),
                     standings: false,
-                    journal_flag: NOT_JOURNALED,
-                    has_shards: false,
-                    events: events.clone(),
-                });
-                let script = "count";
-                EncodedCall { script, keys, args }
+                    journal: false,
+                    content: false,
+                    definitions: definitions.clone(),
+                };
+                let call = header.encode(operations);
+                EncodedCall {
+                    script: match operations.is_adjustment() {
+                        true => "adjust",
+                        false => "count",
+                    },
+                    keys: call.keys,
+                    args: call.arguments,
+                }
             }
             ScriptCall::Receive { receipts, then } => {
                 let lifetimes = context.retention.rest(*then, context.now).boards;
@@ -233,29 +260,26 @@ impl Step {
         }
     }
 
-    /// Adds the data that the script has requested in the second element of its reply.
+    /// Adds the data that the script has requested in its reply.
     ///
     /// # Errors
     ///
-    /// A message for a request that the script cannot make.
-    pub fn supply(&mut self, requested: &Value) -> Result<(), String> {
-        let invalid = || format!("unexpected request {requested} of a script");
-        let items = requested.as_array().ok_or_else(invalid)?;
+    /// A message for a reply that requests nothing.
+    pub fn supply(&mut self, reply: &Value) -> Result<(), String> {
+        let invalid = || format!("unexpected script reply {reply}");
         match &mut self.call {
             ScriptCall::Count { operations, .. } => {
-                for item in items {
-                    let operation = item.get(0).and_then(Value::as_u64);
-                    let record = item.get(1).and_then(Value::as_str);
-                    let (Some(operation), Some(record)) = (operation, record) else {
-                        return Err(invalid());
-                    };
-                    operations
-                        .add_targets_of_record(operation, record)
-                        .map_err(|_| invalid())?;
-                }
+                let records = reply.get(2).filter(|_| reply[1] == "records");
+                let records = records.map(Vec::deserialize);
+                let records = records.ok_or_else(invalid)?.map_err(|_| invalid())?;
+                operations.set_found(records);
             }
             ScriptCall::AllBoards { requested, .. } => {
-                let names = items.iter().map(|name| name.as_str().map(str::to_owned));
+                let names = reply.get(1).and_then(Value::as_array);
+                let names = names
+                    .filter(|names| !names.is_empty())
+                    .ok_or_else(invalid)?;
+                let names = names.iter().map(|name| name.as_str().map(str::to_owned));
                 *requested = names.collect::<Option<_>>().ok_or_else(invalid)?;
             }
             ScriptCall::Receive { .. } | ScriptCall::Command { .. } => return Err(invalid()),
@@ -386,10 +410,33 @@ struct OpenCall {
     then: i64,
     entry: u64,
     entries: u64,
-    operations: Operations,
+    /// The consecutive operations of each user, and for each operation the user, or an empty string if it gives no
+    /// points.
+    operations: Vec<(UserOperations, Vec<String>)>,
     receipts: Vec<(u64, Receipt)>,
-    users: Vec<String>,
-    events: CallEvents,
+    /// The events that were open.
+    events: Vec<String>,
+    definitions: Definitions,
+}
+
+impl OpenCall {
+    /// Adds an operation to those of its user, if the operation before it is the user's too.
+    fn push(&mut self, user: &str, counted: String, operation: Operation) {
+        let last = self.operations.last_mut();
+        match last.filter(|(operations, _)| operations.user == user) {
+            Some((operations, users)) => {
+                operations.operations.push(operation);
+                users.push(counted);
+            }
+            None => {
+                let operations = UserOperations {
+                    user: user.to_owned(),
+                    operations: vec![operation],
+                };
+                self.operations.push((operations, vec![counted]));
+            }
+        }
+    }
 }
 
 impl Planner {
@@ -600,11 +647,11 @@ impl Planner {
             .expired_before(&activity, then, &self.retention, &self.keys);
         let archived = ChangedBoards::of_activity(&activity).archived(&self.keys);
         self.keep_number(received_number(&activity));
-        let mut verb = activity.verb.script_arg();
+        let mut is_replayed = activity.verb == Verb::Undo;
         if let (Verb::Adjust, Some(event)) = (activity.verb, &activity.boards.event)
             && self.is_recounted(entry, event)
         {
-            verb = "again";
+            is_replayed = true;
             activity.rule.points = activity.applied.unwrap_or(activity.rule.points);
         }
         let is_adjustment = activity.audit.is_some();
@@ -612,29 +659,36 @@ impl Planner {
             self.close();
         }
         self.users.add(&activity.user);
-        let open = self.open_call(entry, then, expired, archived);
-        open.users.push(match activity.verb {
-            Verb::Count | Verb::Adjust => activity.user.clone(),
-            Verb::Undo => String::new(),
+        // A recount between the activity and its undo may have changed the points of the record.
+        let is_known =
+            !is_adjustment && self.recounts.0.iter().all(|(recount, _)| *recount > entry);
+        let found = activity.undone.filter(|_| is_known).map(|(at, points)| {
+            let given = self.recounts.given(entry, &activity.rule.action, at);
+            let points = given.map_or(points, |given| given.points);
+            activity.boards.record(at, points)
         });
-        open.operations.audit = activity.audit;
-        open.operations.push(Operation {
-            user: &activity.user,
+        let open = self.open_call(entry, then, expired, archived);
+        let counted = match activity.verb {
+            Verb::Undo => String::new(),
+            _ => activity.user.clone(),
+        };
+        let operation = Operation {
             rule: activity.rule,
-            targets: activity.boards,
-            verb,
+            boards: activity.boards,
+            verb: activity.verb,
             record: activity.record,
             at: activity.at,
             timestamp: activity.dated,
             receiver: match (activity.verb, activity.received) {
-                (Verb::Count, None) | (Verb::Adjust, _) => Receiver::None,
                 (Verb::Count, Some(received)) => Receiver::Recorded(received),
-                // An entry of its own has what the undo took back.
-                (Verb::Undo, _) => Receiver::Recorded(String::new()),
+                // An entry of its own has what an undo took back.
+                _ => Receiver::None,
             },
-            claim: String::new(),
-            registers: false,
-        });
+            audit: activity.audit,
+            found,
+            is_replayed,
+        };
+        open.push(&activity.user, counted, operation);
         if is_adjustment {
             self.close();
         }
@@ -739,7 +793,9 @@ impl Planner {
             .as_ref()
             .is_some_and(|open| open.hour == hour && open.entries < MAX_ENTRIES);
         let archived_changes = self.archived.as_ref() != Some(&archived);
-        let events = CallEvents::new(&self.definitions, Instant(then));
+        let events = self.definitions.events();
+        let events = events.filter(|event| event.is_open(Instant(then)));
+        let events: Vec<String> = events.map(|event| event.id.to_owned()).collect();
         let counts_elsewhere = self.open.as_ref().is_some_and(|open| open.events != events);
         if !has_room || !expired.is_empty() || archived_changes || counts_elsewhere {
             self.close();
@@ -764,10 +820,10 @@ impl Planner {
             then,
             entry,
             entries: 0,
-            operations: Operations::default(),
+            operations: Vec::new(),
             receipts: Vec::new(),
-            users: Vec::new(),
             events,
+            definitions: self.definitions.clone(),
         });
         open.entry = entry;
         open.entries += 1;
@@ -786,12 +842,12 @@ impl Planner {
         if !receipts.is_empty() {
             calls.push(ScriptCall::Receive { receipts, then });
         }
-        if !open.operations.is_empty() {
+        for (operations, users) in open.operations {
             calls.push(ScriptCall::Count {
-                operations: open.operations,
+                operations,
                 then,
-                users: open.users,
-                events: open.events,
+                users,
+                definitions: open.definitions.clone(),
             });
         }
         let steps = calls.into_iter().map(|call| Step {

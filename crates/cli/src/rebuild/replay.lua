@@ -14,7 +14,7 @@
 -- Example EVAL text 3 {ar:0}r {ar:0}~r {ar:0}~p 7f3a 12 run 13 1 3 0 HSET 42 '{"name":"Ada"}'
 --
 -- `scripts` maps names to functions of KEYS and ARGV with the text of the service's scripts. The
--- second element of their reply lists the data they request.
+-- second element of their reply lists the data they request; that of a counting script is a text if it requests data.
 
 scripts.run = function(keys, args)
   redis.call(args[1], keys[1], unpack(args, 2))
@@ -28,11 +28,11 @@ elseif position ~= ARGV[2] then
   return { position, 0 }
 end
 
--- Returns the first failed operation of a call. It has changed nothing. The points of a recount may be too many.
-local function failure(results)
-  for _, result in ipairs(results) do
-    if result[1] == 'failed' or result[1] == 'score-overflow' and rules and rules ~= '' then
-      return result
+-- Returns the first failed outcome of a call. The points of a recount may be too many.
+local function failure(outcomes)
+  for _, outcome in ipairs(outcomes) do
+    if outcome[1] == 'failed' or outcome == 'score-overflow' and rules and rules ~= '' then
+      return outcome
     end
   end
 end
@@ -54,14 +54,16 @@ while ARGV[cursor + 1] do
   if reply[2] == 'failed' then
     error(reply[3], 0)
   end
-  local results = name == 'count' and reply[3] or {}
-  if not reply[2] or #reply[2] > 0 or #results ~= users or failure(results) then
+  local counts = name == 'count' or name == 'adjust'
+  local outcomes = counts and type(reply[2]) == 'table' and reply[2] or {}
+  local requests = counts and #outcomes == 0 or not counts and reply[2] and #reply[2] > 0
+  if not reply[2] or requests or #outcomes ~= users or failure(outcomes) then
     return { position, applied, reply }
   end
   key, cursor, applied = key + keys, cursor + args, applied + 1
   for i = 1, users do
     local user = ARGV[cursor + i]
-    if user ~= '' and results[i][1] ~= 'counted' then
+    if user ~= '' and outcomes[i][1] ~= 'counted' then
       redis.call('SADD', KEYS[2], user)
     end
   end

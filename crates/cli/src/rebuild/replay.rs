@@ -5,11 +5,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use activity_rank_core::content::StoredTarget;
-use activity_rank_store::count::UndoLog;
 use activity_rank_store::fingerprint::pending_changes;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::{
-    COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE, Script,
+    ADJUST, COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE, Script,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -40,6 +39,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
     let mut text = include_str!("dated.lua").to_owned();
     text.push_str("local scripts = {}\n");
     for (name, script) in [
+        ("adjust", &ADJUST),
         ("count", &COUNT),
         ("receive", &RECEIVE),
         ("moderate", &MODERATE),
@@ -350,26 +350,13 @@ impl Applier {
             self.entries += done.map(|step| step.entries).sum::<u64>();
             self.state.entry = reply.entry;
             if let (Some(reply), Some(step)) = (reply.pending, steps.front_mut()) {
-                let logs = undo_logs(&reply);
-                for log in &logs {
-                    let command = log.recovery(&context.keys, &context.fingerprint);
-                    let _: Value = shard.store.run(command).await?;
-                }
-                let supplied = match reply.get(1) {
-                    Some(requested)
-                        if requested.as_array().is_some_and(|list| !list.is_empty()) =>
-                    {
-                        step.supply(requested)
-                    }
-                    None if is_incomplete(&reply, &context.fingerprint) => {
-                        step.complete_change(context)
-                    }
-                    Some(_) if !logs.is_empty() => Ok(()),
-                    Some(_) if reply.to_string().contains("\"score-overflow\"") => Err(
-                        "a score would exceed its maximum: the rules give too many points"
-                            .to_owned(),
-                    ),
-                    Some(_) | None => Err(format!("unexpected script reply {reply}")),
+                let supplied = if is_incomplete(&reply, &context.fingerprint) {
+                    step.complete_change(context)
+                } else if reply.to_string().contains("\"score-overflow\"") {
+                    let error = "a score would exceed its maximum: the rules give too many points";
+                    Err(error.to_owned())
+                } else {
+                    step.supply(&reply)
                 };
                 supplied.map_err(|error| replay_failed(self.state.entry, &error))?;
             }
@@ -410,6 +397,10 @@ impl Applier {
             args.extend(words.cloned());
             keys.extend(call.keys);
             entries += step.entries;
+            // The steps after it would be sent again.
+            if step.requests_record() {
+                break;
+            }
         }
         let command = Command::script(&REPLAY, &keys).args(&args);
         let reply: Vec<Value> = shard.store.run(command).await?;
@@ -443,23 +434,12 @@ async fn listing_author(shard: &Shard, member: &str) -> Result<Option<String>, F
     Ok(stored.and_then(|stored| stored.author))
 }
 
-/// Returns the undo logs of an earlier run, whose writes the store refused: while they exist, a counting
-/// script changes nothing.
-fn undo_logs(reply: &Value) -> Vec<UndoLog> {
-    let logs = reply.get(4).and_then(Value::as_array).into_iter().flatten();
-    let log = |pair: &Value| {
-        let [user, text] = [0, 1].map(|index| pair.get(index).and_then(Value::as_str));
-        Some(UndoLog {
-            user: user?.to_owned(),
-            text: text?.to_owned(),
-        })
-    };
-    logs.filter_map(log).collect()
-}
-
 /// Returns whether a script has replied with nothing but the fingerprint of its shard, because a change
 /// is incomplete.
 fn is_incomplete(reply: &Value, fingerprint: &str) -> bool {
+    if reply.get(1).is_some() {
+        return false;
+    }
     let stored = reply.get(0).and_then(Value::as_str).unwrap_or_default();
     let lines = stored.strip_prefix(fingerprint).unwrap_or_default();
     lines.starts_with('\n') && pending_changes(stored).any(|change| change.is_incomplete)

@@ -76,9 +76,7 @@ fn comparable(data: &StoredData, key: &str) -> Vec<String> {
             entries.into_iter().map(|(member, _)| member).collect()
         }
         (name, StoredValue::Sorted(scores)) => return sorted_values(name, scores),
-        ("p", StoredValue::Hash(mut fields)) => {
-            // A complete undo log may stay.
-            fields.retain(|_, value| !value.is_empty());
+        ("p", StoredValue::Hash(fields)) => {
             let line = |(field, value): (String, String)| {
                 if !field.starts_with('!') {
                     return format!("{field} {value}");

@@ -51,6 +51,23 @@ impl<'a> CountedEvent<'a> {
         self.from.0 <= now.0 + CLOCK_TOLERANCE && now < self.final_at
     }
 
+    /// Returns the points of an activity of an instant in smallest steps, `points` unless the event has its own; `None` if
+    /// the activity does not count.
+    #[must_use]
+    pub fn points(&self, at: Instant, action: &str, groups: &[String], points: i64) -> Option<i64> {
+        let [_, _, actions, counted_groups] = self.counts();
+        let mut own_points = actions.split(',').filter_map(|own| own.split_once('='));
+        let points = match actions {
+            "-" => Some(points),
+            _ => own_points
+                .find(|(own, _)| *own == action)
+                .and_then(|(_, points)| points.parse().ok()),
+        };
+        let is_counted = |group: &str| groups.iter().any(|counted| counted == group);
+        let has_group = counted_groups == "-" || counted_groups.split(',').any(is_counted);
+        points.filter(|_| has_group && self.from <= at && at < self.to)
+    }
+
     /// Returns what counts: the words of `from`, `to`, actions and groups.
     #[must_use]
     pub fn counts(&self) -> [&'a str; 4] {
@@ -246,6 +263,21 @@ mod tests {
             (1, 2),
             "they overlap"
         );
+        let points = |id, at, action, group: &str| {
+            let event = second.event(id).unwrap();
+            event.points(Instant(at), action, &[group.to_owned()], 7)
+        };
+        for (id, at, action, group, expected) in [
+            ("one", 1_795_132_800_000, "comment", "us", Some(5)),
+            ("one", 1_795_132_799_999, "comment", "us", None),
+            ("one", 1_795_305_600_000, "comment", "us", None),
+            ("one", 1_795_132_800_000, "like", "us", None),
+            ("one", 1_795_132_800_000, "comment", "asia", None),
+            ("two", 1_795_136_400_000, "like", "asia", Some(7)),
+        ] {
+            let found = points(id, at, action, group);
+            assert_eq!(found, expected, "{id} {at} {action} {group}");
+        }
         assert_eq!(second.open(now), 2);
         assert_eq!(second.open(Instant(1_795_150_800_000)), 1);
         let day_later = 1_795_150_800_000 + FINAL_KEPT;

@@ -1,17 +1,21 @@
-//! Writes operations as the keys and arguments of `count.lua`, in the order in which it reads them.
+//! Writes the operations of a user as the call of `count.lua` or `adjust.lua`, whose headers specify it.
 
-use super::operations::{AuditDetails, IndexedOperation, Operations, Receiver, RuleSnapshot};
-use super::record::BoardTargets;
+use super::operation::{Operation, Receiver, TimestampSource, UserOperations, Verb};
+use super::record::{ActiveRecord, BoardSet};
 use crate::keys::Keys;
+use crate::redis::Command;
+use crate::scripts::{ADJUST as ADJUST_SCRIPT, COUNT, Script};
 use crate::stream::board_lifetimes;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
-use activity_rank_core::config::{Keep, Once};
+use activity_rank_core::config::{ADJUST, Keep, Once};
+use activity_rank_core::content::member;
 use activity_rank_core::event::Definitions;
+use serde::Serialize;
 
-/// The arguments of a call before its lists.
+/// What the calls of a deployment share.
 pub struct CallHeader {
-    /// The keys to write.
+    /// The keys of the shard.
     pub keys: Keys,
     /// The deployment's schema fingerprint.
     pub fingerprint: String,
@@ -23,33 +27,12 @@ pub struct CallHeader {
     pub lifetimes: Lifetimes,
     /// Whether the reply contains standings.
     pub standings: bool,
-    /// `1` if changes are written to the outbox, else `0`.
-    pub journal_flag: &'static str,
-    /// Whether there are several shards, so that receivers of points may be on others.
-    pub has_shards: bool,
-    /// The events.
-    pub events: CallEvents,
-}
-
-/// The events that the operations of a call may count in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallEvents {
-    /// The number of the definitions, or an empty text.
-    pub number: String,
-    /// The events whose boards the call may change.
-    pub open: Vec<String>,
-}
-
-impl CallEvents {
-    /// Returns the events of definitions that are open at an instant.
-    #[must_use]
-    pub fn new(definitions: &Definitions, now: Instant) -> Self {
-        let open = definitions.events().filter(|event| event.is_open(now));
-        Self {
-            number: definitions.number().to_owned(),
-            open: open.map(|event| event.id.to_owned()).collect(),
-        }
-    }
+    /// Whether the journal reads the stream of changes.
+    pub journal: bool,
+    /// Whether others receive points by the stream of changes.
+    pub content: bool,
+    /// The definitions of events.
+    pub definitions: Definitions,
 }
 
 /// Lifetimes in seconds.
@@ -73,185 +56,527 @@ impl Lifetimes {
             boards: board_lifetimes(keep),
         }
     }
+
+    fn board(&self, period: Period) -> u64 {
+        let lifetimes = Period::ALL.iter().zip(self.boards);
+        let mut lifetimes = lifetimes.filter(|(known, _)| **known == period);
+        lifetimes.next().map_or(0, |(_, seconds)| seconds)
+    }
 }
 
-impl Operations {
-    /// Returns the keys and arguments of a call.
+/// A call of one of the scripts.
+pub struct UserCall {
+    /// The script.
+    pub script: &'static Script,
+    /// The keys.
+    pub keys: Vec<String>,
+    /// The arguments.
+    pub arguments: Vec<String>,
+    /// The events whose standings the reply has, after those of the periods.
+    pub ranked_events: Vec<String>,
+}
+
+impl UserCall {
+    /// Returns the command.
     #[must_use]
-    pub fn call(&self, header: &CallHeader) -> (Vec<String>, Vec<String>) {
-        let mut call = ScriptCall {
-            keys: Vec::new(),
-            arguments: Vec::new(),
-            spans: Vec::new(),
-            header,
+    pub fn command(&self) -> Command {
+        Command::script(self.script, &self.keys).args(&self.arguments)
+    }
+}
+
+/// The keys before the numbered ones.
+const FIRST_KEYS: usize = 7;
+
+#[derive(Serialize)]
+struct Request<'a> {
+    now: i64,
+    today: String,
+    instant: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    definitions: &'a str,
+    #[serde(skip_serializing_if = "is_default")]
+    journal: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    content: bool,
+    /// A JSON array: the script decodes it only for new keys.
+    lifetimes: String,
+    record_lifetime: u64,
+    ranked: [usize; 2],
+    undone: Vec<usize>,
+    places: Vec<Place>,
+    items: Vec<Item>,
+}
+
+/// The boards and the history of a day.
+#[derive(Serialize)]
+struct Place {
+    boards: Vec<usize>,
+    #[serde(skip_serializing_if = "is_default")]
+    all: Option<usize>,
+    history: usize,
+    day: char,
+    bit: u64,
+    date: String,
+    kinds: String,
+    groups: String,
+}
+
+#[derive(Default, Serialize)]
+struct Item {
+    field: String,
+    mark: String,
+    action: String,
+    name: String,
+    at: i64,
+    place: usize,
+    points: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    cooldown: u64,
+    #[serde(skip_serializing_if = "is_default")]
+    dated: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    queued: bool,
+    /// Numbers of boards, each with the points on it.
+    #[serde(skip_serializing_if = "is_default")]
+    events: Vec<i64>,
+    #[serde(skip_serializing_if = "is_default")]
+    record: String,
+    #[serde(skip_serializing_if = "is_default")]
+    daily: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    old: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    cap: u64,
+    #[serde(skip_serializing_if = "is_default")]
+    last: String,
+    #[serde(skip_serializing_if = "is_default")]
+    own: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    gives: String,
+    #[serde(skip_serializing_if = "is_default")]
+    target: String,
+    #[serde(skip_serializing_if = "is_default")]
+    registers: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    own_counts: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    followed: String,
+    #[serde(skip_serializing_if = "is_default")]
+    known: Vec<usize>,
+    #[serde(skip_serializing_if = "is_default")]
+    on: String,
+    #[serde(skip_serializing_if = "is_default")]
+    undo: bool,
+    #[serde(skip_serializing_if = "is_default", rename = "where")]
+    place_text: String,
+    #[serde(skip_serializing_if = "is_default")]
+    seen: String,
+    #[serde(skip_serializing_if = "is_default")]
+    event: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    from: Option<i64>,
+    #[serde(skip_serializing_if = "is_default")]
+    replayed: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    logged: Vec<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    reason: String,
+    #[serde(skip_serializing_if = "is_default")]
+    actor: Option<String>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl CallHeader {
+    /// Returns the call of a user's operations: at least one, and one alone if it is an adjustment.
+    #[must_use]
+    pub fn encode(&self, user: &UserOperations) -> UserCall {
+        let sets: Vec<BoardSet> = user.operations.iter().map(found_boards).collect();
+        let mut builder = Builder::new(self, &sets);
+        // Before the other boards, so that their numbers are consecutive.
+        let ranked = user.operations.first().filter(|_| self.standings);
+        let ranked = ranked.map(|first| builder.ranked(first));
+        let (ranked, ranked_events) = ranked.unwrap_or(([1, 0], Vec::new()));
+        let operations = user.operations.iter().zip(&sets);
+        let items = operations.map(|(operation, set)| builder.item(operation, set));
+        let items = items.collect();
+        let is_adjustment = user.is_adjustment();
+        let Builder {
+            undone,
+            places,
+            histories,
+            boards,
+            ..
+        } = builder;
+        let lifetimes = histories.iter().map(|_| self.lifetimes.days);
+        let lifetimes = lifetimes.chain(boards.iter().map(|(_, lifetime)| *lifetime));
+        let lifetimes: Vec<u64> = lifetimes.collect();
+        let request = Request {
+            now: self.now.0,
+            today: self.effective.0.div_euclid(Date::MILLIS).to_string(),
+            instant: self.effective.0.to_string(),
+            definitions: self.definitions.number(),
+            journal: self.journal,
+            content: self.content,
+            lifetimes: serde_json::to_string(&lifetimes).unwrap_or_default(),
+            record_lifetime: self.lifetimes.records,
+            ranked,
+            undone,
+            places: places.into_iter().map(|(_, place)| place).collect(),
+            items,
         };
-        let (keys, lifetimes) = (&header.keys, &header.lifetimes);
-        call.key(keys.users());
-        call.key(keys.index());
-        call.key(keys.archived());
-        call.key(keys.outbox());
-        call.key(keys.tombstones());
-        call.key(keys.register());
-        call.arg(&header.fingerprint);
-        call.arg(header.now.0);
-        call.arg(lifetimes.days);
-        call.arg(lifetimes.records);
-        call.arg(header.effective.0.div_euclid(Date::MILLIS));
-        let mut boards = String::new();
-        for (period, seconds) in Period::ALL.iter().zip(lifetimes.boards) {
-            boards.push(period.letter());
-            boards.push_str(&seconds.to_string());
-            boards.push(' ');
+        let keys = &self.keys;
+        let seventh = match is_adjustment {
+            true => keys.audit_subjects(),
+            false => keys.register(),
+        };
+        let mut all = vec![
+            keys.users(),
+            keys.active_records(&user.user),
+            keys.outbox(),
+            keys.index(),
+            keys.archived(),
+            keys.tombstones(),
+            seventh,
+        ];
+        let histories = histories.iter().map(|span| keys.history(span, &user.user));
+        all.extend(histories.chain(boards.into_iter().map(|(key, _)| key)));
+        all.extend(is_adjustment.then(|| keys.audit_log()));
+        let json = serde_json::to_string(&request).unwrap_or_default();
+        UserCall {
+            script: if is_adjustment {
+                &ADJUST_SCRIPT
+            } else {
+                &COUNT
+            },
+            keys: all,
+            arguments: vec![self.fingerprint.clone(), user.user.clone(), json],
+            ranked_events,
         }
-        call.arg(boards);
-        call.arg(u8::from(header.standings));
-        call.arg(header.journal_flag);
-        call.arg(u8::from(header.has_shards));
-        call.arg(&header.events.number);
-        call.list(&self.rules, ScriptCall::rule);
-        call.list(&self.targets, ScriptCall::targets);
-        call.arg(self.users.len());
-        for (index, user) in self.users.iter().enumerate() {
-            call.user(index, user);
-        }
-        call.list(&self.days, |call, (user, date)| {
-            let id = self.users.get(*user).map_or("", String::as_str);
-            call.day(*user, id, *date);
-        });
-        call.list(&self.operations, |call, operation| {
-            let targets = self.targets.get(operation.targets);
-            call.operation(operation, targets);
-        });
-        call.list(self.audit.as_slice(), ScriptCall::audit);
-        call.list(&header.events.open, ScriptCall::event);
-        (call.keys, call.arguments)
     }
 }
 
-/// The keys and arguments of one call while they are collected.
-struct ScriptCall<'a> {
-    keys: Vec<String>,
-    arguments: Vec<String>,
-    /// User index and span, and the number of the history key.
-    spans: Vec<((usize, i32), usize)>,
+/// Returns the boards of an operation: those of the record that an undo found.
+fn found_boards(operation: &Operation) -> BoardSet {
+    let record = operation.found.as_deref().and_then(ActiveRecord::parse);
+    record.map_or_else(|| operation.boards.clone(), |record| record.boards)
+}
+
+/// The numbered keys of a call while they are collected.
+struct Builder<'a> {
     header: &'a CallHeader,
+    /// The spans of the histories.
+    histories: Vec<i32>,
+    /// Numbers of the histories that may have undo records.
+    undone: Vec<usize>,
+    /// Keys and lifetimes.
+    boards: Vec<(String, u64)>,
+    places: Vec<(BoardSet, Place)>,
 }
 
-impl ScriptCall<'_> {
-    fn arg(&mut self, argument: impl ToString) {
-        self.arguments.push(argument.to_string());
-    }
-
-    /// Adds a key and returns its number, from 1.
-    fn key(&mut self, key: String) -> usize {
-        self.keys.push(key);
-        self.keys.len()
-    }
-
-    fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
-        self.arg(items.len());
-        for item in items {
-            write(self, item);
-        }
-    }
-
-    fn rule(&mut self, rule: &RuleSnapshot) {
-        self.arg(&rule.action);
-        self.arg(match rule.once {
-            Once::Day => 'd',
-            Once::Standing => 's',
-        });
-        self.arg(rule.points);
-        self.arg(rule.daily_cap);
-        self.arg(rule.cooldown);
-        self.arg(rule.received);
-        self.arg(u8::from(rule.own));
-    }
-
-    fn targets(&mut self, targets: &BoardTargets) {
-        let (letters, named) = targets.render();
-        self.arg(targets.date);
-        self.arg(targets.date.number());
-        self.arg(letters);
-        self.arg(named);
-        self.arg(self.keys.len() + 1);
-        let groups = targets.groups.iter().map(|group| Some(group.as_str()));
-        for group in [None].into_iter().chain(groups) {
-            for period in &targets.periods {
-                self.key(self.header.keys.board(*period, targets.date, group));
+impl<'a> Builder<'a> {
+    fn new(header: &'a CallHeader, sets: &[BoardSet]) -> Self {
+        let mut histories = Keys::undo_spans(header.effective);
+        let undone = (1..=histories.len()).map(|index| FIRST_KEYS + index);
+        let undone = undone.collect();
+        for set in sets {
+            let span = Keys::span(set.date);
+            if !histories.contains(&span) {
+                histories.push(span);
             }
         }
-        let content = targets.content.iter().map(|period| period.letter());
-        self.arg(content.collect::<String>());
-    }
-
-    fn user(&mut self, index: usize, user: &str) {
-        let records = self.key(self.header.keys.active_records(user));
-        let spans = Keys::undo_spans(self.header.effective);
-        self.arg(user);
-        self.arg(records);
-        self.arg(spans.first().copied().unwrap_or_default());
-        self.list(&spans, |call, span| {
-            let history = call.history(index, user, *span);
-            call.arg(history);
-        });
-    }
-
-    /// Returns the number of the key of a user's history.
-    fn history(&mut self, user: usize, id: &str, span: i32) -> usize {
-        let known = self.spans.iter().find(|(of, _)| *of == (user, span));
-        if let Some((_, history)) = known {
-            return *history;
+        Self {
+            header,
+            histories,
+            undone,
+            boards: Vec::new(),
+            places: Vec::new(),
         }
-        let history = self.key(self.header.keys.history(span, id));
-        self.spans.push(((user, span), history));
-        history
     }
 
-    fn day(&mut self, user: usize, id: &str, date: Date) {
-        self.arg(user + 1);
-        self.arg(date.number());
-        let history = self.history(user, id, Keys::span(date));
-        self.arg(history);
-    }
-
-    fn operation(&mut self, operation: &IndexedOperation, targets: Option<&BoardTargets>) {
-        self.arg(operation.rule + 1);
-        self.arg(operation.targets + 1);
-        self.arg(operation.day + 1);
-        self.arg(operation.verb);
-        self.arg(&operation.record);
-        self.arg(operation.at.0);
-        self.arg(operation.timestamp as u8);
-        self.arg(operation.receiver.argument());
-        // A followed user may be known by the points of an author.
-        let is_followed = matches!(operation.receiver, Receiver::User(_));
-        let known = targets.filter(|_| is_followed && !self.header.has_shards);
-        let known = known.and_then(|targets| Some((*targets.content.last()?, targets.date)));
-        let board = known.map(|(period, date)| {
-            let keys = &self.header.keys;
-            keys.received_board(BoardKind::Authors, period, date)
+    /// Returns the number of a board's key.
+    fn board(&mut self, key: String, lifetime: u64) -> usize {
+        let known = self.boards.iter().position(|(known, _)| *known == key);
+        let index = known.unwrap_or_else(|| {
+            self.boards.push((key, lifetime));
+            self.boards.len() - 1
         });
-        let registers = usize::from(operation.registers && !self.header.has_shards);
-        let known = board.map_or(registers, |board| self.key(board));
-        self.arg(known);
-        self.arg(&operation.claim);
+        FIRST_KEYS + self.histories.len() + index + 1
     }
 
-    fn event(&mut self, event: &String) {
-        let board = self.key(self.header.keys.event_board(event));
-        self.arg(event);
-        self.arg(board);
+    fn period_board(&mut self, set: &BoardSet, period: Period, group: Option<&str>) -> usize {
+        let key = self.header.keys.board(period, set.date, group);
+        self.board(key, self.header.lifetimes.board(period))
     }
 
-    fn audit(&mut self, details: &AuditDetails) {
-        let keys = &self.header.keys;
-        let (log, subjects) = (keys.audit_log(), keys.audit_subjects());
-        let (log, subjects) = (self.key(log), self.key(subjects));
-        self.arg(log);
-        self.arg(subjects);
-        self.arg(self.header.effective.0);
-        self.arg(&details.reason);
-        self.arg(&details.actor);
+    /// Returns the number of the board of an event, if it is open, and the instant at which it begins.
+    fn event_board(&mut self, event: &str) -> Option<(usize, i64)> {
+        let header = self.header;
+        let counted = header.definitions.event(event);
+        let counted = counted.filter(|counted| counted.is_open(header.effective))?;
+        let lifetime = counted.expiry - header.now.0.div_euclid(1000);
+        let lifetime = u64::try_from(lifetime).unwrap_or(0).max(1);
+        let number = self.board(header.keys.event_board(event), lifetime);
+        Some((number, counted.from.0))
+    }
+
+    /// Returns whether any event is open.
+    fn has_open_event(&self) -> bool {
+        let mut events = self.header.definitions.events();
+        events.any(|event| event.is_open(self.header.effective))
+    }
+
+    /// Returns the events in which an activity counts, and its points in each.
+    fn events(
+        &self,
+        (at, action): (Instant, &str),
+        groups: &[String],
+        points: i64,
+    ) -> Vec<(String, i64)> {
+        let events = self.header.definitions.events();
+        let open = events.filter(|event| event.is_open(self.header.effective));
+        let counting = open.filter_map(|event| {
+            let points = event.points(at, action, groups, points)?;
+            Some((event.id.to_owned(), points))
+        });
+        counting.collect()
+    }
+
+    /// Returns the number of a place.
+    fn place(&mut self, set: &BoardSet) -> usize {
+        let is_known = |(known, _): &(BoardSet, Place)| {
+            (known.date, &known.periods, &known.groups, &known.event)
+                == (set.date, &set.periods, &set.groups, &set.event)
+        };
+        if let Some(index) = self.places.iter().position(is_known) {
+            return index + 1;
+        }
+        let mut boards = Vec::new();
+        if let Some(event) = &set.event {
+            boards.extend(self.event_board(event).map(|(board, _)| board));
+        }
+        let groups = set.groups.iter().map(|group| Some(group.as_str()));
+        for group in [None].into_iter().chain(groups) {
+            for period in &set.periods {
+                boards.push(self.period_board(set, *period, group));
+            }
+        }
+        let all_time = set.periods.iter().position(|period| *period == Period::All);
+        let span = Keys::span(set.date);
+        let history = self.histories.iter().position(|known| *known == span);
+        let day = set.date.number().rem_euclid(Keys::SPAN_DAYS).unsigned_abs();
+        let (kinds, groups) = set.render();
+        let place = Place {
+            all: all_time.and_then(|index| boards.get(index).copied()),
+            boards,
+            history: FIRST_KEYS + history.unwrap_or_default() + 1,
+            day: char::from_digit(day, 36).unwrap_or('0'),
+            bit: 1 << day,
+            date: set.date.to_string(),
+            kinds,
+            groups,
+        };
+        self.places.push((set.clone(), place));
+        self.places.len()
+    }
+
+    fn item(&mut self, operation: &Operation, set: &BoardSet) -> Item {
+        let rule = &operation.rule;
+        let item = Item {
+            field: Keys::record_field(&operation.record),
+            mark: operation.record.clone(),
+            action: Keys::action_code(&rule.action).to_owned(),
+            name: rule.action.clone(),
+            at: operation.at.0,
+            place: self.place(set),
+            points: rule.points,
+            cooldown: rule.cooldown,
+            dated: operation.timestamp != TimestampSource::Now,
+            queued: operation.timestamp == TimestampSource::Queue,
+            ..Item::default()
+        };
+        match operation.verb {
+            _ if rule.action == ADJUST => self.adjustment(operation, set, item),
+            Verb::Undo => self.undo(operation, set, item),
+            Verb::Count | Verb::CountOld | Verb::RefuseOwn | Verb::Adjust => {
+                self.activity(operation, set, item)
+            }
+        }
+    }
+
+    /// Adds what an activity needs.
+    fn activity(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
+        let rule = &operation.rule;
+        let mut item = Item {
+            cap: rule.daily_cap,
+            own: operation.verb == Verb::RefuseOwn,
+            old: operation.verb == Verb::CountOld,
+            daily: rule.once == Once::Day,
+            ..item
+        };
+        if !item.daily {
+            item.record = set.record(operation.at, rule.points);
+        }
+        if rule.cooldown > 0 {
+            item.last = format!("~{}", rule.action);
+        }
+        for (event, points) in self.events((operation.at, &rule.action), &set.groups, rule.points) {
+            if let Some((board, _)) = self.event_board(&event) {
+                item.events.extend([board as i64, points]);
+            }
+        }
+        self.receiver(operation, set, &mut item);
+        item
+    }
+
+    /// Adds what others receive for an activity.
+    fn receiver(&mut self, operation: &Operation, set: &BoardSet, item: &mut Item) {
+        let rule = &operation.rule;
+        let letters: String = set.content.iter().map(|period| period.letter()).collect();
+        let gives = match rule.received {
+            0 => String::new(),
+            points => format!(";{points}{letters};"),
+        };
+        let target = operation
+            .record
+            .get(rule.action.len() + 1..)
+            .unwrap_or_default();
+        let on = |receiver: &str, target: &str| match receiver == target {
+            true => String::new(),
+            false => format!(";{receiver}"),
+        };
+        let claim = match &operation.receiver {
+            Receiver::None => return,
+            Receiver::Recorded(received) => {
+                item.gives = match received.as_str() {
+                    "" => String::new(),
+                    received => format!(";{received}"),
+                };
+                return;
+            }
+            Receiver::Target {
+                id,
+                registers,
+                claim,
+            } => {
+                let receiver = member(id);
+                item.on = on(&receiver, &member(target));
+                if claim.is_none() {
+                    item.target = receiver;
+                    item.registers = *registers;
+                    item.own_counts = rule.own;
+                }
+                claim
+            }
+            Receiver::User { id, claim } => {
+                item.on = on(id, target);
+                // A followed user may be known by the points of an author.
+                if claim.is_none() && rule.received > 0 {
+                    item.followed.clone_from(id);
+                    let keys = &self.header.keys;
+                    let received = set
+                        .content
+                        .last()
+                        .map(|period| keys.received_board(BoardKind::Authors, *period, set.date));
+                    let earned = set
+                        .periods
+                        .last()
+                        .map(|period| keys.board(*period, set.date, None));
+                    for board in received.into_iter().chain(earned) {
+                        let number = self.board(board, 0);
+                        item.known.push(number);
+                    }
+                }
+                claim
+            }
+        };
+        item.gives = match claim {
+            Some(numbers) if !gives.is_empty() => format!("{gives}{numbers}"),
+            Some(_) | None => gives,
+        };
+    }
+
+    /// Adds what the undo of an activity needs: the guess that the record is of this place, if no event is open.
+    fn undo(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
+        let mut item = Item { undo: true, ..item };
+        let found = operation.found.as_deref();
+        let Some(record) = found.and_then(ActiveRecord::parse) else {
+            if !self.has_open_event() {
+                item.place_text = set.where_short(operation.at);
+            }
+            return item;
+        };
+        item.seen = found.unwrap_or_default().to_owned();
+        if operation.is_replayed {
+            item.place_text = set.where_short(Instant(record.at));
+        }
+        let points = record.amounts.first().copied().unwrap_or_default();
+        let action = (Instant(record.at), operation.rule.action.as_str());
+        for (event, points) in self.events(action, &set.groups, points) {
+            if let Some((board, _)) = self.event_board(&event) {
+                item.events.extend([board as i64, points]);
+            }
+        }
+        item
+    }
+
+    /// Adds what an adjustment or its undo needs.
+    fn adjustment(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
+        let id = operation.record.get(ADJUST.len() + 1..).unwrap_or_default();
+        let day = set.date.to_string();
+        let (kind, name) = match &set.event {
+            Some(event) => ("event", event.as_str()),
+            None => ("date", day.as_str()),
+        };
+        let mut logged = [kind, name, "adjustment", id].map(str::to_owned).to_vec();
+        let audit = operation.audit.as_ref();
+        if let Some(audit) = audit.filter(|audit| !audit.actor.is_empty()) {
+            logged.extend(["actor".to_owned(), audit.actor.clone()]);
+        }
+        let event = set.event.as_deref();
+        let event_board = event.and_then(|event| self.event_board(event));
+        Item {
+            undo: operation.verb == Verb::Undo,
+            place_text: set.where_words(),
+            seen: operation.found.clone().unwrap_or_default(),
+            event: event.is_some(),
+            from: event_board.map(|(_, from)| from),
+            replayed: operation.is_replayed,
+            reason: audit.map(|audit| audit.reason.clone()).unwrap_or_default(),
+            actor: audit.map(|audit| audit.actor.clone()),
+            logged,
+            ..item
+        }
+    }
+
+    /// Returns the first and the last number of the boards whose standings the reply has: those of the periods of the first
+    /// operation, and those of the events in which it counts by its instant, or which it adjusts; and these events.
+    fn ranked(&mut self, first: &Operation) -> ([usize; 2], Vec<String>) {
+        let set = &first.boards;
+        for period in &set.periods {
+            self.period_board(set, *period, None);
+        }
+        let (at, rule) = (first.at, &first.rule);
+        let events = match found_boards(first).event {
+            Some(event) => vec![event],
+            None if rule.action == ADJUST => Vec::new(),
+            None => {
+                let events = self.events((at, &rule.action), &set.groups, rule.points);
+                events.into_iter().map(|(event, _)| event).collect()
+            }
+        };
+        let mut ranked_events = Vec::new();
+        for event in events {
+            // The event of an adjustment has begun.
+            let counted = self.header.definitions.event(&event);
+            let has_begun = counted.is_some_and(|counted| counted.from <= at);
+            if has_begun && self.event_board(&event).is_some() {
+                ranked_events.push(event);
+            }
+        }
+        let before = FIRST_KEYS + self.histories.len();
+        ([before + 1, before + self.boards.len()], ranked_events)
     }
 }

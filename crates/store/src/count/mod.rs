@@ -1,26 +1,25 @@
-//! `count.lua`: counts activities and undoes them.
+//! Counts activities, undoes them and adjusts points, by `count.lua` and `adjust.lua`.
 //!
-//! A [`Plan`] collects the operations of one shard. One call applies all of them in one atomic step,
-//! in their order. An undo of an activity that counted on other boards needs a second call, because a
-//! script must declare every key: the first call changes nothing and replies with the record.
+//! A [`Plan`] collects the operations of one shard. One call applies those of a user in one atomic step, in their order;
+//! the calls of several users share a request. An undo of an activity that counted on other boards needs a second call,
+//! because a script must declare every key: the first call changes nothing and replies with the record.
 
 mod call;
-mod operations;
+mod operation;
 mod plan;
 mod record;
 mod reply;
 
-pub use crate::undo_log::UndoLog;
-pub use call::{CallEvents, CallHeader, Lifetimes};
-pub use operations::{
-    AuditDetails, Operation, Operations, Receiver, RuleSnapshot, TimestampSource,
+pub use call::{CallHeader, Lifetimes, UserCall};
+pub use operation::{
+    AuditDetails, Operation, Receiver, RuleSnapshot, TimestampSource, UserOperations, Verb,
 };
 pub use plan::{Plan, Registrations};
-pub use record::{ActiveRecord, BoardTargets};
+pub use record::{ActiveRecord, BoardSet};
 
 use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Changed, Deployment, MAX_CALLS};
-use crate::fingerprint::fingerprint;
+use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::targets::{self, Registration};
 use activity_rank_core::activity::{
@@ -35,15 +34,15 @@ use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};
 
-/// The reply to a call that was applied.
+/// The reply to the calls of a plan.
 #[derive(Default)]
 struct Applied {
-    /// The outcomes of the operations.
-    outcomes: Vec<Result<Outcome, Error>>,
-    /// The standings of the first operation's user by period.
+    /// The outcomes of the operations, by user.
+    outcomes: Vec<Vec<Result<Outcome, Error>>>,
+    /// The standings of the first operation's user: by period, then by event.
     standings: Vec<ShardStanding>,
-    /// The standings of the same user by event.
-    events: Vec<(String, ShardStanding)>,
+    /// The events of the standings.
+    events: Vec<String>,
 }
 
 /// Counts one activity, with or without the user's standings afterwards. The request also runs `also`,
@@ -98,28 +97,31 @@ pub async fn count_all(
 ) -> Result<Vec<Result<Counted, Error>>, Error> {
     let config = &deployment.config;
     let ruled: Vec<&RuledActivity> = items.iter().flatten().collect();
-    let users: Vec<&str> = ruled.iter().map(|(one, _)| one.user.as_str()).collect();
+    let users = ruled.iter().map(|(activity, _)| activity.user.as_str());
+    let users: Vec<&str> = users.collect();
     let shards = config.indexes_by_shard(&users);
     let (registrations, first) = register(deployment, &ruled, now).await?;
     let mut plans = Vec::new();
+    // The plan, the user and the operation of each activity.
+    let mut places = vec![(0, 0, 0); ruled.len()];
     for (shard, indexes) in &shards {
         let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
-        for (activity, rule) in indexes.iter().filter_map(|index| ruled.get(*index)) {
-            plan.add(activity, *rule, &registrations);
+        for index in indexes {
+            if let (Some((activity, rule)), Some(place)) =
+                (ruled.get(*index), places.get_mut(*index))
+            {
+                let (user, operation) = plan.add(activity, *rule, &registrations);
+                *place = (plans.len(), user, operation);
+            }
         }
         plans.push(plan);
     }
     let applied = apply(deployment, &mut plans, first, also, false).await?;
-    let mut outcomes: Vec<Option<Result<Outcome, Error>>> = Vec::new();
-    outcomes.resize_with(ruled.len(), || None);
-    for ((_, indexes), of_shard) in shards.iter().zip(applied) {
-        for (index, outcome) in indexes.iter().zip(of_shard.outcomes) {
-            if let Some(slot) = outcomes.get_mut(*index) {
-                *slot = Some(outcome);
-            }
-        }
-    }
-    let mut outcomes = outcomes.into_iter().flatten();
+    let outcomes = places.into_iter().map(|(plan, user, operation)| {
+        let outcome = applied.get(plan)?.outcomes.get(user)?.get(operation)?;
+        Some(outcome.clone())
+    });
+    let mut outcomes = outcomes.flatten();
     let mut counted = Vec::new();
     for item in items {
         counted.push(match item {
@@ -150,38 +152,34 @@ async fn apply_one(
         mut standings,
         events,
     } = applied.pop().unwrap_or_default();
-    let outcome = outcomes.into_iter().next();
+    let outcome = outcomes.into_iter().flatten().next();
     let outcome = outcome.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
     let mut counted = Counted::new(outcome, &deployment.config);
-    let targets = plan.operations.first_targets();
-    let Some(BoardTargets { date, periods, .. }) = targets.filter(|_| with_standings) else {
+    let boards = plan.first_boards();
+    let Some(BoardSet { date, periods, .. }) = boards.filter(|_| with_standings) else {
         return Ok(counted);
     };
-    standings.extend(events.iter().map(|(_, standing)| *standing));
     if deployment.config.shards > 1 {
         let boards = periods
             .iter()
             .map(|period| board_name(*period, *date, None));
-        let of_events = events.iter().map(|(event, _)| event_board_name(event));
-        let boards: Vec<String> = boards.chain(of_events).collect();
+        let event_boards = events.iter().map(|event| event_board_name(event));
+        let boards: Vec<String> = boards.chain(event_boards).collect();
         rank_standings(deployment, plan.shard, &mut standings, &boards).await?;
     }
     let score = |standing: &ShardStanding| {
         let steps = standing.score.map_or(0, |score| layout.points(score));
         Points::new(steps, layout.decimals)
     };
-    let of_events =
-        events
-            .iter()
-            .zip(standings.iter().skip(periods.len()))
-            .map(|((event, _), standing)| {
-                let view = EventStandingView {
-                    score: score(standing),
-                    rank: standing.rank,
-                };
-                (event.clone(), view)
-            });
-    counted.events = (!events.is_empty()).then(|| Object(of_events.collect()));
+    let event_standings = standings.iter().skip(periods.len());
+    let event_views = events.iter().zip(event_standings).map(|(event, standing)| {
+        let view = EventStandingView {
+            score: score(standing),
+            rank: standing.rank,
+        };
+        (event.clone(), view)
+    });
+    counted.events = (!events.is_empty()).then(|| Object(event_views.collect()));
     let views = periods.iter().zip(&standings).map(|(period, standing)| {
         let view = StandingView {
             id: period.id(*date),
@@ -234,13 +232,15 @@ async fn register(
     let (mut ids, mut users, mut named) = (Vec::new(), Vec::new(), Vec::new());
     for (activity, rule) in activities.iter().filter(|(activity, _)| !activity.undo) {
         match plan::receiver(config, activity, *rule) {
-            Receiver::Target(id) => {
+            Receiver::Target { id, .. } => {
                 if let Some(author) = plan::author_of(config, activity) {
                     named.push((id.clone(), author, activity.at));
                 }
                 ids.push(id);
             }
-            Receiver::User(id) => users.push((id, deployment.calendar.date_at(activity.at))),
+            Receiver::User { id, .. } => {
+                users.push((id, deployment.calendar.date_at(activity.at)));
+            }
             Receiver::None | Receiver::Recorded(_) => {}
         }
     }
@@ -318,7 +318,10 @@ async fn without_known(
     Ok(users)
 }
 
-/// Applies the plans of several shards: all in one request, and a second request for the ones that
+/// A call whose reply is still missing: the indexes of its plan and its user.
+type Pending = (usize, usize);
+
+/// Applies the plans of several shards: all in one request, and a second request for the users whose undos
 /// need the boards of a record. The first request runs `first` before them, and `also` after them.
 async fn apply(
     deployment: &Deployment,
@@ -327,66 +330,37 @@ async fn apply(
     mut also: Option<Command>,
     standings: bool,
 ) -> Result<Vec<Applied>, Error> {
-    let mut applied: Vec<Option<Applied>> = Vec::new();
-    applied.resize_with(plans.len(), || None);
+    let mut applied: Vec<Applied> = Vec::new();
+    let mut pending: Vec<Pending> = Vec::new();
+    for (number, plan) in plans.iter().enumerate() {
+        applied.push(Applied {
+            outcomes: vec![Vec::new(); plan.users.len()],
+            ..Applied::default()
+        });
+        pending.extend((0..plan.users.len()).map(|user| (number, user)));
+    }
     let mut before = first;
     for _ in 0..MAX_CALLS {
-        let pending = plans.iter().zip(&applied);
-        let pending = pending.filter(|(_, applied)| applied.is_none());
-        let calls = pending.map(|(plan, _)| {
-            let definitions = deployment.definitions(plan.shard);
-            plan.call(standings, &definitions)
-        });
-        let calls: Vec<Command> = calls.collect();
-        if calls.is_empty() {
+        if pending.is_empty() {
             break;
         }
+        let calls = encode(deployment, plans, &pending, standings);
         let preceding = before.len();
-        let calls = before.drain(..).chain(calls).chain(also.take());
+        let commands = calls.iter().map(UserCall::command);
+        let commands = before.drain(..).chain(commands).chain(also.take());
         deployment.claim().await?;
-        let replies = deployment.run_scripts(calls.collect()).await?;
+        let replies = deployment.run_scripts(commands.collect()).await?;
         let mut replies = replies.into_iter().skip(preceding);
-        let pending = plans.iter_mut().zip(&mut applied);
-        for (plan, applied) in pending.filter(|(_, applied)| applied.is_none()) {
+        let mut unanswered = Vec::new();
+        for (place, call) in pending.into_iter().zip(calls) {
             let reply = replies.next().unwrap_or(Reply::Nil);
-            match CountReply::decode(&reply)? {
-                CountReply::Applied { outcomes, .. } if outcomes.len() != plan.operations.len() => {
-                    return Err(unexpected_count());
-                }
-                CountReply::Applied {
-                    outcomes,
-                    standings,
-                    watched,
-                    events,
-                } => {
-                    if !watched.is_empty() {
-                        (deployment.on_change)(Changed::Boards(&watched));
-                    }
-                    if plan.gives(&outcomes) {
-                        deployment.report_receivers(plan.shard);
-                    }
-                    *applied = Some(Applied {
-                        outcomes,
-                        standings,
-                        events,
-                    });
-                }
-                CountReply::Redefined(definitions) => {
-                    deployment.set_definitions(plan.shard, &definitions);
-                }
-                CountReply::MissingTargets(records) => {
-                    for (number, record) in records {
-                        plan.operations.add_targets_of_record(number, &record)?;
-                    }
-                }
-                CountReply::Unfinished(logs) => {
-                    let keys = deployment.keys(plan.shard);
-                    let fingerprint = fingerprint(&deployment.config);
-                    let logs = logs.iter();
-                    before.extend(logs.map(|log| log.recovery(&keys, &fingerprint)));
-                }
+            let plan = plans.get_mut(place.0).ok_or_else(unexpected_count)?;
+            let applied = applied.get_mut(place.0).ok_or_else(unexpected_count)?;
+            if !accept(deployment, plan, place.1, call, &reply, applied)? {
+                unanswered.push(place);
             }
         }
+        pending = unanswered;
         // `also` has written a profile.
         if replies
             .next()
@@ -395,11 +369,98 @@ async fn apply(
             deployment.report_change();
         }
     }
-    let all: Option<Vec<Applied>> = applied.into_iter().collect();
-    let changed = || {
-        Error::StoreUnavailable("a deduplication record changed between every two calls".to_owned())
-    };
-    all.ok_or_else(changed)
+    if pending.is_empty() {
+        return Ok(applied);
+    }
+    let cause = "a deduplication record changed between every two calls";
+    Err(Error::StoreUnavailable(cause.to_owned()))
+}
+
+/// Returns the calls of some users.
+fn encode(
+    deployment: &Deployment,
+    plans: &[Plan<'_>],
+    pending: &[Pending],
+    standings: bool,
+) -> Vec<UserCall> {
+    let headers = plans.iter();
+    let headers = headers.map(|plan| plan.header(standings, deployment.definitions(plan.shard)));
+    let headers: Vec<CallHeader> = headers.collect();
+    let calls = pending.iter().filter_map(|(plan, user)| {
+        let users = &plans.get(*plan)?.users;
+        Some(headers.get(*plan)?.encode(users.get(*user)?))
+    });
+    calls.collect()
+}
+
+/// Applies the reply to the call of a user. Returns whether the call was applied: if not, it is sent again.
+fn accept(
+    deployment: &Deployment,
+    plan: &mut Plan<'_>,
+    index: usize,
+    call: UserCall,
+    reply: &Reply,
+    applied: &mut Applied,
+) -> Result<bool, Error> {
+    let user = plan.users.get_mut(index).ok_or_else(unexpected_count)?;
+    match CountReply::decode(reply, &user.user)? {
+        CountReply::Applied { outcomes, .. } if outcomes.len() != user.operations.len() => {
+            Err(unexpected_count())
+        }
+        CountReply::Applied {
+            outcomes,
+            standings,
+            watched,
+        } => {
+            let changed = |outcome: &Result<Outcome, Error>| {
+                matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)))
+            };
+            if outcomes.iter().any(changed) {
+                report_boards(deployment, &call, &watched, plan);
+                if plan.gives {
+                    deployment.report_receivers(plan.shard);
+                }
+            }
+            if let Some(slot) = applied.outcomes.get_mut(index) {
+                *slot = outcomes;
+            }
+            if !standings.is_empty() {
+                (applied.standings, applied.events) = (standings, call.ranked_events);
+            }
+            Ok(true)
+        }
+        CountReply::Redefined(definitions) => {
+            deployment.set_definitions(plan.shard, &definitions);
+            Ok(false)
+        }
+        CountReply::Records(records) => {
+            let mut records_read = records.iter();
+            if !records_read.all(|(_, record)| ActiveRecord::parse(record).is_some()) {
+                let cause = "unexpected deduplication record".to_owned();
+                return Err(Error::StoreUnavailable(cause));
+            }
+            user.set_found(records);
+            Ok(false)
+        }
+        CountReply::Unregistered => Ok(false),
+    }
+}
+
+/// Reports the watched boards that a call may have changed.
+fn report_boards(deployment: &Deployment, call: &UserCall, watched: &str, plan: &Plan<'_>) {
+    let keys: Keys = deployment.keys(plan.shard);
+    let second = plan.now.0.div_euclid(1000);
+    let mut names = Vec::new();
+    let mut words = watched.split(' ');
+    while let (Some(name), Some(expiry)) = (words.next(), words.next()) {
+        let is_open = expiry.parse().is_ok_and(|expiry: i64| second < expiry);
+        if is_open && call.keys.contains(&keys.board_named(name)) {
+            names.push(name);
+        }
+    }
+    if !names.is_empty() {
+        (deployment.on_change)(Changed::Boards(&names.join(" ")));
+    }
 }
 
 fn unexpected_count() -> Error {

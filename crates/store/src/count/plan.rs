@@ -1,21 +1,18 @@
-//! The call that counts activities of one shard.
+//! The calls that count activities of one shard.
 
-use super::call::{CallEvents, CallHeader, Lifetimes};
-use super::operations::{
-    AuditDetails, Operation, Operations, Receiver, RuleSnapshot, TimestampSource,
+use super::call::{CallHeader, Lifetimes};
+use super::operation::{
+    AuditDetails, Operation, Receiver, RuleSnapshot, TimestampSource, UserOperations, Verb,
 };
-use super::record::BoardTargets;
+use super::record::BoardSet;
 use crate::deployment::Deployment;
 use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
-use crate::redis::Command;
-use crate::scripts::COUNT;
-use activity_rank_core::activity::{Activity, Outcome};
+use activity_rank_core::activity::Activity;
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::config::{ADJUST, Config, Once, Rule};
 use activity_rank_core::content::{StoredTarget, checked_id};
-use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
@@ -30,17 +27,18 @@ pub struct Registrations {
     pub unknown: Vec<(String, Date)>,
 }
 
-/// The operations of one call, all of users of one shard.
+/// The operations of the users of one shard, in the order of each user's first operation.
 pub struct Plan<'a> {
     config: &'a Config,
     calendar: &'a Calendar,
-    now: Instant,
+    /// The instant of the request.
+    pub now: Instant,
     /// The shard.
     pub shard: u32,
-    /// The operations.
-    pub operations: Operations,
+    /// The users.
+    pub users: Vec<UserOperations>,
     /// Whether others may receive points for an operation.
-    gives: bool,
+    pub gives: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -52,7 +50,7 @@ impl<'a> Plan<'a> {
             calendar,
             now,
             shard,
-            operations: Operations::default(),
+            users: Vec::new(),
             gives: false,
         }
     }
@@ -81,80 +79,83 @@ impl<'a> Plan<'a> {
             Some(at) => (at, TimestampSource::Caller),
             None => (now, TimestampSource::Now),
         };
-        plan.operations.push(Operation {
-            user: &adjustment.user,
+        let boards = match adjustment.event {
+            Some(event) => BoardSet::of_event(deployment.calendar.date_at(at), event),
+            None => plan.boards(at, adjustment.groups),
+        };
+        let operation = Operation {
             record: format!("{}:{}", rule.action, adjustment.id),
             rule,
-            targets: match adjustment.event {
-                Some(event) => BoardTargets::of_event(deployment.calendar.date_at(at), event),
-                None => plan.targets(at, adjustment.groups),
+            boards,
+            verb: if adjustment.undo {
+                Verb::Undo
+            } else {
+                Verb::Adjust
             },
-            verb: if adjustment.undo { "undo" } else { "adjust" },
             at,
             timestamp,
             receiver: Receiver::None,
-            claim: String::new(),
-            registers: false,
-        });
-        plan.operations.audit = Some(AuditDetails {
-            reason: adjustment.reason,
-            actor: Actor::stored(actor).to_owned(),
-        });
+            audit: Some(AuditDetails {
+                reason: adjustment.reason,
+                actor: Actor::stored(actor).to_owned(),
+            }),
+            found: None,
+            is_replayed: false,
+        };
+        plan.push(&adjustment.user, operation);
         plan
     }
 
-    /// Returns whether others may receive points for operations with these outcomes.
-    #[must_use]
-    pub fn gives(&self, outcomes: &[Result<Outcome, Error>]) -> bool {
-        let changed =
-            |outcome: &_| matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)));
-        self.gives && outcomes.iter().any(changed)
+    /// Adds an operation to those of its user. Returns the indexes of the user and of the operation.
+    fn push(&mut self, user: &str, operation: Operation) -> (usize, usize) {
+        let known = self.users.iter().position(|known| known.user == user);
+        let index = known.unwrap_or(self.users.len());
+        if known.is_none() {
+            self.users.push(UserOperations {
+                user: user.to_owned(),
+                operations: Vec::new(),
+            });
+        }
+        let operations = self.users.get_mut(index).map(|user| &mut user.operations);
+        let number = operations.map_or(0, |operations| {
+            operations.push(operation);
+            operations.len() - 1
+        });
+        (index, number)
     }
 
     /// Appends an activity. With several shards, `registrations` has what is known of the receiver of points for it.
-    pub fn add(&mut self, activity: &Activity, rule: Rule, registrations: &Registrations) {
+    /// Returns the indexes of the user and of the operation.
+    pub fn add(
+        &mut self,
+        activity: &Activity,
+        rule: Rule,
+        registrations: &Registrations,
+    ) -> (usize, usize) {
         let date = self.calendar.date_at(activity.at);
         let today = self.calendar.date_at(self.now);
         // Daily records of that day may have expired.
         let forgotten = rule.once == Once::Day && today.days_since(date) >= history::DAYS;
         let mut receiver = receiver(self.config, activity, rule);
         self.gives |= receiver != Receiver::None;
-        let (mut claim, mut by_author) = (String::new(), false);
+        let mut by_author = false;
         if self.config.shards > 1 && !activity.undo {
-            let claimed = match &receiver {
-                Receiver::User(id) if !registrations.unknown.contains(&(id.clone(), date)) => {
-                    Some(";".to_owned())
-                }
-                Receiver::Target(id) => {
-                    let mut targets = registrations.targets.iter();
-                    let read = targets.find(|(read, _)| read == id);
-                    let registered = read.and_then(|(_, registered)| registered.as_ref());
-                    let author = registered.and_then(|target| target.author.as_ref());
-                    by_author = author == Some(&activity.user);
-                    registered.map(claimed)
-                }
-                Receiver::User(_) | Receiver::None | Receiver::Recorded(_) => None,
-            };
-            match claimed {
-                Some(claimed) => claim = claimed,
-                None => receiver = Receiver::None,
-            }
+            by_author = claim(&mut receiver, activity, date, registrations);
         }
         let named = [Some(&activity.target), activity.on.as_ref()];
         let own = !rule.own && (named.contains(&Some(&activity.user)) || by_author);
         let verb = match (activity.undo, own, forgotten) {
-            (true, _, _) => "undo",
-            (false, true, _) => "own",
-            (false, false, true) => "old",
-            (false, false, false) => "do",
+            (true, _, _) => Verb::Undo,
+            (false, true, _) => Verb::RefuseOwn,
+            (false, false, true) => Verb::CountOld,
+            (false, false, false) => Verb::Count,
         };
         let timestamp = match (activity.queued, activity.dated) {
             (true, _) => TimestampSource::Queue,
             (false, true) => TimestampSource::Caller,
             (false, false) => TimestampSource::Now,
         };
-        self.operations.push(Operation {
-            user: &activity.user,
+        let operation = Operation {
             rule: RuleSnapshot {
                 action: activity.action.clone(),
                 once: rule.once,
@@ -164,19 +165,21 @@ impl<'a> Plan<'a> {
                 received: rule.received,
                 own: rule.own,
             },
-            targets: self.targets(activity.at, activity.groups.clone()),
+            boards: self.boards(activity.at, activity.groups.clone()),
             verb,
             record: format!("{}:{}", activity.action, activity.target),
             at: activity.at,
             timestamp,
             receiver,
-            claim,
-            registers: author_of(self.config, activity).is_some(),
-        });
+            audit: None,
+            found: None,
+            is_replayed: false,
+        };
+        self.push(&activity.user, operation)
     }
 
-    fn targets(&self, at: Instant, groups: Vec<String>) -> BoardTargets {
-        BoardTargets {
+    fn boards(&self, at: Instant, groups: Vec<String>) -> BoardSet {
+        BoardSet {
             date: self.calendar.date_at(at),
             periods: self.config.periods.clone(),
             groups,
@@ -185,22 +188,59 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the script call, with or without the standings of the first operation's user.
+    /// Returns the boards of the first operation.
     #[must_use]
-    pub fn call(&self, standings: bool, definitions: &Definitions) -> Command {
-        let (keys, arguments) = self.operations.call(&CallHeader {
+    pub fn first_boards(&self) -> Option<&BoardSet> {
+        let first = self.users.first()?.operations.first()?;
+        Some(&first.boards)
+    }
+
+    /// Returns what the calls of the plan share, with or without the standings of the first operation's user.
+    #[must_use]
+    pub fn header(&self, standings: bool, definitions: Definitions) -> CallHeader {
+        CallHeader {
             keys: Keys::of_shard(self.config, self.shard),
             fingerprint: fingerprint(self.config),
             now: self.now,
             effective: self.now,
             lifetimes: Lifetimes::new(&self.config.keep),
             standings,
-            journal_flag: self.config.bound.journal_flag(),
-            has_shards: self.config.shards > 1,
-            events: CallEvents::new(definitions, self.now),
-        });
-        Command::script(&COUNT, &keys).args(arguments)
+            journal: self.config.bound.journal,
+            content: self.config.has_content(),
+            definitions,
+        }
     }
+}
+
+/// Completes the receiver of points for an activity by what was read of it; there is none that was not found. Returns
+/// whether the user is the author of the target.
+fn claim(
+    receiver: &mut Receiver,
+    activity: &Activity,
+    date: Date,
+    registrations: &Registrations,
+) -> bool {
+    let mut by_author = false;
+    let is_claimed = match receiver {
+        Receiver::User { id, claim } => {
+            *claim = Some(";".to_owned());
+            !registrations.unknown.contains(&(id.clone(), date))
+        }
+        Receiver::Target { id, claim, .. } => {
+            let mut targets = registrations.targets.iter();
+            let read = targets.find(|(read, _)| read == id);
+            let registered = read.and_then(|(_, registered)| registered.as_ref());
+            let author = registered.and_then(|target| target.author.as_ref());
+            by_author = author == Some(&activity.user);
+            *claim = registered.map(claimed);
+            claim.is_some()
+        }
+        Receiver::None | Receiver::Recorded(_) => true,
+    };
+    if !is_claimed {
+        *receiver = Receiver::None;
+    }
+    by_author
 }
 
 /// Returns the possible receiver of points for an activity; also the target whose author may not send it. An undo
@@ -213,9 +253,16 @@ pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Rece
     let other = activity.on.as_ref().filter(|_| !activity.undo);
     let receiver = other.unwrap_or(&activity.target).clone();
     match activity.action.as_str() {
-        "follow" if is_id(&receiver) => Receiver::User(receiver),
+        "follow" if is_id(&receiver) => Receiver::User {
+            id: receiver,
+            claim: None,
+        },
         "follow" => Receiver::None,
-        _ => Receiver::Target(receiver),
+        _ => Receiver::Target {
+            id: receiver,
+            registers: config.shards == 1 && author_of(config, activity).is_some(),
+            claim: None,
+        },
     }
 }
 

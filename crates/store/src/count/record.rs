@@ -1,11 +1,26 @@
-//! An active record as the counting script stores it; the header of `count.lua` describes its forms.
+//! Active records: the boards on which an activity counted, with how many points, until it is undone.
+//!
+//! A record is `head[:repeated][,group...][;received]`. `repeated` is the instant of the latest repetition. The head is
+//! one number if possible, because Redis stores an integer in ten bytes: the points, two digits, and the 13 digits of
+//! the instant. The two digits are `periods * 3 + 1 + offset`: the periods as bits, from the day on; the offset -1, 0 or
+//! 1 is the day minus the UTC day of the instant. Any other head is `instant points day periods`, with the day as a
+//! number since 1970-01-01 and the letters of the periods. The points of an adjustment are its amounts on each board in
+//! their order and then in the history, joined by `/`. The periods `e` mark an adjustment of an event: the groups field
+//! holds the event's id.
+//!
+//! `;2wa;17;1` ends the record of an activity that others receive points for: points and periods of the boards; number
+//! of the target's registration, or nothing for a user; authorship, or nothing for no author. `;post-8` follows if the
+//! receiver is not the target of the activity.
 
-use activity_rank_core::calendar::{Date, Period};
+use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::event;
+
+/// The instants that a head of one number can hold, in Unix ms.
+const SHORT_INSTANTS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 
 /// The boards that points go to: those of a day's periods, of all users and of groups, or that of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoardTargets {
+pub struct BoardSet {
     /// The day.
     pub date: Date,
     /// The periods that contain it.
@@ -18,15 +33,15 @@ pub struct BoardTargets {
     pub event: Option<String>,
 }
 
-impl BoardTargets {
+impl BoardSet {
     /// Parses the letters of periods and the groups between commas, or the letter and id of an event; `None` if a letter
     /// is unknown.
     #[must_use]
     pub fn parse(date: Date, letters: &str, groups: &str) -> Option<Self> {
-        let (mut periods, mut of_event) = (Vec::new(), None);
+        let (mut periods, mut event) = (Vec::new(), None);
         let mut groups = groups.split(',').filter(|group| !group.is_empty());
         match letters {
-            event::LETTER => of_event = Some(groups.next()?.to_owned()),
+            event::LETTER => event = Some(groups.next()?.to_owned()),
             _ => {
                 for letter in letters.chars() {
                     periods.push(Period::from_letter(letter)?);
@@ -38,7 +53,7 @@ impl BoardTargets {
             periods,
             groups: groups.map(str::to_owned).collect(),
             content: Vec::new(),
-            event: of_event,
+            event,
         })
     }
 
@@ -74,18 +89,73 @@ impl BoardTargets {
             event: None,
         }
     }
-}
 
+    /// Returns the periods as bits, from the day on.
+    fn period_bits(&self) -> u64 {
+        let bits = Period::ALL.into_iter().enumerate();
+        let bits = bits.filter(|(_, period)| self.periods.contains(period));
+        bits.map(|(bit, _)| 1 << bit).sum()
+    }
+
+    /// Returns the groups, each after a comma.
+    fn listed_groups(&self) -> String {
+        self.groups
+            .iter()
+            .flat_map(|group| [",", group.as_str()])
+            .collect()
+    }
+
+    /// Returns whether the record of an activity of an instant has a head of one number.
+    fn is_short(&self, at: Instant) -> bool {
+        let utc_day = at.0.div_euclid(Date::MILLIS);
+        let offset = i64::from(self.date.number()) - utc_day;
+        SHORT_INSTANTS.contains(&at.0) && (-1..=1).contains(&offset)
+    }
+
+    /// Returns the record of an activity, without what others receive. `points` are in smallest steps.
+    #[must_use]
+    pub fn record(&self, at: Instant, points: i64) -> String {
+        let groups = self.listed_groups();
+        if self.is_short(at) && points >= 0 {
+            let utc_day = at.0.div_euclid(Date::MILLIS);
+            let offset = i64::from(self.date.number()) - utc_day;
+            let code = 3 * self.period_bits().cast_signed() + 1 + offset;
+            return format!("{points}{code:02}{}{groups}", at.0);
+        }
+        let letters: String = self.periods.iter().map(|period| period.letter()).collect();
+        let (at, day) = (at.0, self.date.number());
+        format!("{at} {points} {day} {letters}{groups}")
+    }
+
+    /// Returns what a record of an activity of an instant says of its boards, as `user.lua` reads it: `20777 31,eu` with
+    /// the periods as bits, or for a head of words `20777 dwmya,eu`.
+    #[must_use]
+    pub fn where_short(&self, at: Instant) -> String {
+        if self.is_short(at) {
+            let (day, groups) = (self.date.number(), self.listed_groups());
+            return format!("{day} {}{groups}", self.period_bits());
+        }
+        self.where_words()
+    }
+
+    /// Returns what a record with a head of words says of its boards: `20777 dwmya,eu`, or `20777 e,hackathon`.
+    #[must_use]
+    pub fn where_words(&self) -> String {
+        let (letters, groups) = self.render();
+        let comma = if groups.is_empty() { "" } else { "," };
+        format!("{} {letters}{comma}{groups}", self.date.number())
+    }
+}
 /// The deduplication record of an activity that counts until it is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActiveRecord {
-    /// The instant of the last change, in Unix ms.
-    pub changed: i64,
+    /// The instant of the activity, in Unix ms.
+    pub at: i64,
     /// The points in smallest steps: one amount for every board, or for an adjustment one for each
     /// board and then one for the day.
     pub amounts: Vec<i64>,
     /// The boards that hold the points.
-    pub targets: BoardTargets,
+    pub boards: BoardSet,
 }
 
 impl ActiveRecord {
@@ -95,17 +165,17 @@ impl ActiveRecord {
         let (text, received) = text.split_once(';').unwrap_or((text, ""));
         let (head, groups) = text.split_once(',').unwrap_or((text, ""));
         let head = head.split_once(':').map_or(head, |(head, _)| head);
-        let (changed, amounts, date, periods) = match head.contains(' ') {
+        let (at, amounts, date, periods) = match head.contains(' ') {
             true => Self::parse_words(head)?,
             false => Self::parse_digits(head)?,
         };
         let amounts = amounts.split('/').map(str::parse);
         Some(Self {
-            changed,
+            at,
             amounts: amounts.collect::<Result<_, _>>().ok()?,
-            targets: BoardTargets {
+            boards: BoardSet {
                 content: Self::parse_content(received)?,
-                ..BoardTargets::parse(date, &periods, groups)?
+                ..BoardSet::parse(date, &periods, groups)?
             },
         })
     }
@@ -117,24 +187,24 @@ impl ActiveRecord {
         letters.chars().map(Period::from_letter).collect()
     }
 
-    /// Parses `changed points day periods`.
+    /// Parses `instant points day periods`.
     fn parse_words(head: &str) -> Option<(i64, &str, Date, String)> {
         let mut words = head.split(' ');
-        let (changed, amounts) = (words.next()?.parse().ok()?, words.next()?);
+        let (at, amounts) = (words.next()?.parse().ok()?, words.next()?);
         let date = Date::numbered(words.next()?.parse().ok()?)?;
-        Some((changed, amounts, date, words.next()?.to_owned()))
+        Some((at, amounts, date, words.next()?.to_owned()))
     }
 
     /// Parses the points, two digits for periods and day, and 13 digits for the instant.
     fn parse_digits(head: &str) -> Option<(i64, &str, Date, String)> {
-        let (rest, changed) = head.split_at_checked(head.len().checked_sub(13)?)?;
+        let (rest, at) = head.split_at_checked(head.len().checked_sub(13)?)?;
         let (amounts, code) = rest.split_at_checked(rest.len().checked_sub(2)?)?;
-        let (changed, code): (i64, i32) = (changed.parse().ok()?, code.parse().ok()?);
-        let date = Date::of_local_millis(changed).plus(code % 3 - 1);
+        let (at, code): (i64, i32) = (at.parse().ok()?, code.parse().ok()?);
+        let date = Date::of_local_millis(at).plus(code % 3 - 1);
         let bits = Period::ALL.into_iter().enumerate();
         let periods = bits.filter(|(bit, _)| ((code / 3) >> bit) & 1 == 1);
         let periods = periods.map(|(_, period)| period.letter()).collect();
-        Some((changed, amounts, date, periods))
+        Some((at, amounts, date, periods))
     }
 }
 
@@ -144,12 +214,12 @@ mod tests {
 
     fn rendered(text: &str) -> Option<String> {
         let record = ActiveRecord::parse(text)?;
-        let (periods, groups) = record.targets.render();
-        let (changed, amounts) = (record.changed, record.amounts);
-        let BoardTargets { date, content, .. } = record.targets;
+        let (periods, groups) = record.boards.render();
+        let (at, amounts) = (record.at, record.amounts);
+        let BoardSet { date, content, .. } = record.boards;
         let content: String = content.iter().map(|period| period.letter()).collect();
         Some(format!(
-            "{changed} {amounts:?} {date} {periods} [{groups}]{content}"
+            "{at} {amounts:?} {date} {periods} [{groups}]{content}"
         ))
     }
 
@@ -198,5 +268,50 @@ mod tests {
         ] {
             assert_eq!(rendered(text).unwrap_or_default(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn record_is_one_number_if_possible() {
+        let set = |day, letters, groups| {
+            let date = Date::numbered(day).unwrap();
+            BoardSet::parse(date, letters, groups).unwrap()
+        };
+        for (set, at, record, place) in [
+            (
+                set(20_777, "dwmya", "eu,us"),
+                1_795_132_800_000,
+                "2941795132800000,eu,us",
+                "20777 31,eu,us",
+            ),
+            (
+                set(20_776, "d", ""),
+                1_795_132_800_000,
+                "2031795132800000",
+                "20776 1",
+            ),
+            (
+                set(20_779, "da", ""),
+                1_795_132_800_000,
+                "1795132800000 2 20779 da",
+                "20779 da",
+            ),
+            (set(-1, "da", "eu"), -5, "-5 2 -1 da,eu", "-1 da,eu"),
+        ] {
+            let at = Instant(at);
+            assert_eq!(set.record(at, 2), record);
+            assert_eq!(set.where_short(at), place);
+            let parsed = ActiveRecord::parse(record).unwrap();
+            let amounts = vec![2];
+            assert_eq!(
+                parsed,
+                ActiveRecord {
+                    at: at.0,
+                    amounts,
+                    boards: set
+                }
+            );
+        }
+        let event = BoardSet::of_event(Date::numbered(20_777).unwrap(), "hackathon".to_owned());
+        assert_eq!(event.where_words(), "20777 e,hackathon");
     }
 }

@@ -1,7 +1,6 @@
-//! Decodes the reply of `count.lua`.
+//! Decodes the replies of `count.lua` and `adjust.lua`.
 
 use crate::redis::{Reply, StoreError};
-use crate::undo_log::UndoLog;
 use activity_rank_core::activity::Outcome;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
@@ -25,73 +24,73 @@ pub enum CountReply {
         outcomes: Vec<Result<Outcome, Error>>,
         /// The standings of the first operation's user, if the call asked for them.
         standings: Vec<ShardStanding>,
-        /// The names of the watched boards that changed, between spaces.
+        /// The watched boards, as `watch.lua` stores them.
         watched: String,
-        /// The standings of the same user in the events in which the first operation counts by its instant.
-        events: Vec<(String, ShardStanding)>,
     },
     /// Nothing changed: the shard has these definitions of events.
     Redefined(String),
-    /// Nothing changed: these undos, numbered from 1, also need the boards that their records name.
-    MissingTargets(Vec<(u64, String)>),
-    /// Nothing changed: these users have undo logs of earlier calls.
-    Unfinished(Vec<UndoLog>),
+    /// Nothing changed: the active records that undos found, by the numbers of their operations from 1. They name other
+    /// boards than the call.
+    Records(Vec<(u64, String)>),
+    /// Nothing changed: the call before it has not registered a target, because its script was unknown.
+    Unregistered,
 }
 
 impl CountReply {
-    /// Decodes a reply.
+    /// Decodes a reply. `user` is for the log.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`] for any other reply.
-    pub fn decode(reply: &Reply) -> Result<Self, StoreError> {
-        let missing = reply.at(1)?.list()?;
-        if !missing.is_empty() {
-            let record =
-                |undo: &Reply| Ok((undo.at(0)?.unsigned()?, undo.at(1)?.text()?.to_owned()));
-            let records = missing.iter().map(record);
-            return Ok(Self::MissingTargets(records.collect::<Result<_, _>>()?));
-        }
-        let watched = match reply.list()?.get(4) {
-            Some(Reply::Text(boards)) => boards.clone(),
-            Some(logs) => {
-                return Ok(Self::Unfinished(UndoLog::decode_all(logs)?));
-            }
-            None => String::new(),
-        };
-        let mut events = Vec::new();
-        match reply.list()?.get(5) {
-            Some(Reply::Text(definitions)) => return Ok(Self::Redefined(definitions.clone())),
-            Some(standings) => {
-                for standing in standings.list()?.chunks(3) {
-                    let [event, standing @ ..] = standing else {
-                        continue;
+    pub fn decode(reply: &Reply, user: &str) -> Result<Self, StoreError> {
+        let applied = match reply.at(1)? {
+            Reply::Text(kind) => match kind.as_str() {
+                "definitions" => return Ok(Self::Redefined(reply.at(2)?.text()?.to_owned())),
+                "records" => {
+                    let record = |found: &Reply| {
+                        Ok((found.at(0)?.unsigned()?, found.at(1)?.text()?.to_owned()))
                     };
-                    events.push((event.text()?.to_owned(), decode_standing(standing)?));
+                    let records = reply.at(2)?.list()?.iter().map(record);
+                    return Ok(Self::Records(records.collect::<Result<_, _>>()?));
                 }
-            }
-            None => {}
-        }
-        let outcomes = reply.at(2)?.list()?.iter().map(decode_outcome);
-        let standings = reply.at(3)?.list()?.chunks(2).map(decode_standing);
+                _ => return Ok(Self::Unregistered),
+            },
+            applied => applied.list()?,
+        };
+        let outcomes = applied.iter().map(|outcome| decode_outcome(outcome, user));
+        let standings = match reply.at(2)? {
+            Reply::Nil => &[],
+            standings => standings.list()?,
+        };
+        let watched = reply.list()?.get(3).and_then(Reply::some);
+        let watched = watched.map(Reply::text).transpose()?;
         Ok(Self::Applied {
             outcomes: outcomes.collect::<Result<_, _>>()?,
-            standings: standings.collect::<Result<_, _>>()?,
-            watched,
-            events,
+            standings: standings
+                .chunks(2)
+                .map(decode_standing)
+                .collect::<Result<_, _>>()?,
+            watched: watched.unwrap_or_default().to_owned(),
         })
     }
 }
 
-fn decode_outcome(reply: &Reply) -> Result<Result<Outcome, Error>, StoreError> {
-    let steps = reply.at(1)?.integer()?;
-    Ok(Ok(match reply.at(0)?.text()? {
+fn decode_outcome(reply: &Reply, user: &str) -> Result<Result<Outcome, Error>, StoreError> {
+    let (name, values) = match reply {
+        Reply::Text(name) => (name.as_str(), [].as_slice()),
+        list => match list.list()? {
+            [name, values @ ..] => (name.text()?, values),
+            [] => ("", [].as_slice()),
+        },
+    };
+    let value = |index| values.get(index).unwrap_or(&Reply::Nil);
+    Ok(Ok(match name {
         "counted" => Outcome::Counted {
-            steps,
-            all_time: reply.at(2)?.optional_unsigned()?,
+            steps: value(0).integer()?,
+            all_time: value(1).optional_unsigned()?,
         },
         "duplicate" => Outcome::Duplicate,
-        "undone" => Outcome::Undone(steps),
+        "undone" => Outcome::Undone(value(0).integer()?),
         "nothing-to-undo" => Outcome::NothingToUndo,
         "daily-cap" => Outcome::DailyCap,
         "cooldown" => Outcome::Cooldown,
@@ -110,7 +109,18 @@ fn decode_outcome(reply: &Reply) -> Result<Result<Outcome, Error>, StoreError> {
             return Ok(Err(Error::EventConflict(detail.to_owned())));
         }
         "failed" => {
-            return match StoreError::from_reply(reply.at(2)?.text()?.to_owned()) {
+            let error = StoreError::from_reply(value(0).text()?.to_owned());
+            if value(1).some().is_none() {
+                let cause = match &error {
+                    StoreError::Unavailable(cause) | StoreError::Refused(cause) => cause,
+                    StoreError::Unauthorized => "unauthorized",
+                };
+                return Err(StoreError::Unavailable(format!(
+                    "{cause}; the store also refused to restore the values before: boards of the user {user} may be \
+                     wrong until a rebuild"
+                )));
+            }
+            return match error {
                 // Every retry would fail in the same way, so it is the result of this activity.
                 permanent @ (StoreError::Refused(_) | StoreError::Unauthorized) => {
                     Ok(Err(permanent.into()))
@@ -126,14 +136,10 @@ fn decode_standing(pair: &[Reply]) -> Result<ShardStanding, StoreError> {
     let [score, rank] = pair else {
         return Err(StoreError::Unavailable("unexpected standings".to_owned()));
     };
-    let Some(score) = score.optional_unsigned()? else {
-        return Ok(ShardStanding {
-            score: None,
-            rank: None,
-        });
-    };
+    // Scores of hidden users are stored negated.
+    let score = score.some().map(Reply::integer).transpose()?;
     Ok(ShardStanding {
-        score: Some(Score(score)),
+        score: score.map(|score| Score(score.unsigned_abs())),
         rank: rank.optional_unsigned()?.map(|rank| rank + 1),
     })
 }

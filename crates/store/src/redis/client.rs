@@ -1,6 +1,7 @@
 //! Runs pipelines.
 
 use super::circuit_breaker::{CircuitBreaker, CircuitState, Permit};
+use super::pipeline::Texts;
 use super::reply::{Slot, Slots};
 use super::transport::Transport;
 use super::{Pipeline, Reply, StoreError};
@@ -80,22 +81,27 @@ impl Client {
         results
     }
 
-    /// Sends a pipeline. Commands that fail with `NOSCRIPT` are sent once more, by `EVAL`, and again
-    /// without flags if the store does not know them.
+    /// Sends a pipeline. Commands that fail with `NOSCRIPT` are sent once more, by `EVAL` with the text of each script once
+    /// for a shard; then without flags if the store does not know them; and at last each with its text.
     async fn send_all(&self, pipeline: &Pipeline) -> Result<Results, StoreError> {
         let plain = self.rejects_flags.get();
-        let mut slots = self
-            .send(pipeline.body_by_digest(plain), pipeline.len())
-            .await?;
-        let mut pending = failed(&slots, is_unknown_script);
-        self.send_texts(pipeline, plain, &pending, &mut slots)
-            .await?;
-        if !plain {
-            pending.retain(|index| slots.get(*index).is_some_and(rejects_flags));
-            if !pending.is_empty() {
+        let body = pipeline.body_by_digest(plain);
+        let mut slots = self.send(body, pipeline.len()).await?;
+        for texts in [Texts::PerShard, Texts::PerShard, Texts::PerCall] {
+            let fails = |slot: &Slot| is_unknown_script(slot) || rejects_flags(slot);
+            let failed = failed(&slots, fails);
+            if failed.is_empty() {
+                break;
+            }
+            if slots.iter().any(rejects_flags) {
                 self.rejects_flags.set(true);
-                self.send_texts(pipeline, true, &pending, &mut slots)
-                    .await?;
+            }
+            let body = pipeline.body_by_text(&failed, self.rejects_flags.get(), texts);
+            let replies = self.send(body, failed.len()).await?;
+            for (index, reply) in failed.into_iter().zip(replies) {
+                if let Some(slot) = slots.get_mut(index) {
+                    *slot = reply;
+                }
             }
         }
         let result = |slot: Slot| match slot.error {
@@ -103,27 +109,6 @@ impl Client {
             None => Ok(slot.result),
         };
         Ok(slots.into_iter().map(result).collect())
-    }
-
-    /// Sends the scripts at these indexes as text, and replaces their results.
-    async fn send_texts(
-        &self,
-        pipeline: &Pipeline,
-        plain: bool,
-        indexes: &[usize],
-        slots: &mut [Slot],
-    ) -> Result<(), StoreError> {
-        if indexes.is_empty() {
-            return Ok(());
-        }
-        let body = pipeline.body_by_text(indexes, plain);
-        let replies = self.send(body, indexes.len()).await?;
-        for (index, reply) in indexes.iter().zip(replies) {
-            if let Some(slot) = slots.get_mut(*index) {
-                *slot = reply;
-            }
-        }
-        Ok(())
     }
 
     async fn send(&self, body: String, commands: usize) -> Result<Vec<Slot>, StoreError> {
@@ -146,7 +131,7 @@ impl Client {
 }
 
 /// Returns the indexes of the results that fail in this way.
-fn failed(slots: &[Slot], is_failure: fn(&Slot) -> bool) -> Vec<usize> {
+fn failed(slots: &[Slot], is_failure: impl Fn(&Slot) -> bool) -> Vec<usize> {
     let slots = slots.iter().enumerate();
     let failed = slots.filter(|(_, slot)| is_failure(slot));
     failed.map(|(index, _)| index).collect()

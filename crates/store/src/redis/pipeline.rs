@@ -11,6 +11,15 @@ struct ScriptForm {
     plain: bool,
 }
 
+/// How often a request has the text of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// Once for each shard: its node knows the script from then on.
+    PerShard,
+    /// In each call.
+    PerCall,
+}
+
 /// One command of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -53,6 +62,13 @@ impl Command {
         // Keys contain no character that JSON escapes.
         let keys = keys.trim_matches('"').split("\",\"").skip(1);
         keys.map(str::to_owned).collect()
+    }
+
+    /// Returns the hash tag of the first key of a script call.
+    fn shard(&self) -> &str {
+        let keys = self.arguments.get(..self.after_keys).unwrap_or_default();
+        let tag = keys.split_once('{').map_or("", |(_, rest)| rest);
+        tag.split_once('}').map_or("", |(tag, _)| tag)
     }
 
     /// Returns the script call with another first argument; `None` unless the first argument is
@@ -169,26 +185,37 @@ impl Pipeline {
     #[must_use]
     pub fn standalone_body(&self) -> String {
         let (by_text, plain) = (true, true);
-        write_all(self.0.iter(), ScriptForm { by_text, plain })
+        write_all(self.with_form(ScriptForm { by_text, plain }))
     }
 
     /// Returns the request body; scripts are named by digest, `plain` ones by that without flags.
     pub(super) fn body_by_digest(&self, plain: bool) -> String {
         let by_text = false;
-        write_all(self.0.iter(), ScriptForm { by_text, plain })
+        write_all(self.with_form(ScriptForm { by_text, plain }))
     }
 
-    /// Returns the request body of the commands at these indexes; scripts are sent as text.
-    pub(super) fn body_by_text(&self, indexes: &[usize], plain: bool) -> String {
+    fn with_form(&self, form: ScriptForm) -> impl Iterator<Item = (&Command, ScriptForm)> {
+        self.0.iter().map(move |command| (command, form))
+    }
+
+    /// Returns the request body of the commands at these indexes, with the texts of scripts.
+    pub(super) fn body_by_text(&self, indexes: &[usize], plain: bool, texts: Texts) -> String {
         let commands = indexes.iter().filter_map(|index| self.0.get(*index));
-        let by_text = true;
-        write_all(commands, ScriptForm { by_text, plain })
+        let mut known: Vec<(&str, &str)> = Vec::new();
+        let commands = commands.map(|command| {
+            let script = command.script.map_or("", |script| script.sha);
+            let is_known = known.contains(&(script, command.shard()));
+            known.push((script, command.shard()));
+            let by_text = texts == Texts::PerCall || !is_known;
+            (command, ScriptForm { by_text, plain })
+        });
+        write_all(commands)
     }
 }
 
-fn write_all<'a>(commands: impl Iterator<Item = &'a Command>, form: ScriptForm) -> String {
+fn write_all<'a>(commands: impl Iterator<Item = (&'a Command, ScriptForm)>) -> String {
     let mut body = String::from("[");
-    for command in commands {
+    for (command, form) in commands {
         if body.len() > 1 {
             body.push(',');
         }

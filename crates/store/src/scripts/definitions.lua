@@ -1,4 +1,4 @@
--- The definitions of events, see define.lua. Precedes the scripts that count in events.
+-- The definitions of events, see define.lua. Precedes the scripts that define events and count them again.
 
 -- Returns the items of a text between commas.
 local function split(text)

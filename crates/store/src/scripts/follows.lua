@@ -1,4 +1,4 @@
--- Reads whom a user follows: the active records of the action `follow`, see count.lua. Follows bytes.lua.
+-- Reads whom a user follows: the active records of the action `follow`, see record.rs. Follows bytes.lua.
 
 -- The letter of the action in fields, from build.rs.
 local FOLLOW = 'F'

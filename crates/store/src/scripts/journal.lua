@@ -1,4 +1,5 @@
--- Appends entries to the stream of changes, the outbox of the journal. Precedes every script that changes data.
+-- Appends entries to the stream of changes, the outbox of the journal. Precedes the scripts that change profiles,
+-- visibility, targets and events.
 -- `outbox` is the key of the stream, or nil if nobody reads the entry: the journal reads all of them, receive.lua what
 -- others receive. src/journal/mod.rs lists the fields of each entry.
 

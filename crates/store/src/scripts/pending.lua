@@ -190,8 +190,7 @@ local function erase_own_keys(user, change)
   if change.tombstone ~= '' then
     redis.call('HSET', KEYS[8], redis.sha1hex(user), change.tombstone)
   end
-  -- Without the undo log, nothing restores what is erased here.
-  redis.call('HDEL', KEYS[1], user, FLAGS .. user, UNDO_LOG .. user)
+  redis.call('HDEL', KEYS[1], user, FLAGS .. user)
   if change.subject ~= '' then
     redis.call('HDEL', audit.subjects, 's' .. change.subject)
   end

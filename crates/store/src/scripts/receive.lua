@@ -191,7 +191,7 @@ local function add(numbers, id, participant, points)
     local score = math.max(0, board.scores[id] + points)
     if not board.archived and score ~= board.scores[id] and (points > 0 or board.exists) then
       board.scores[id], board.exists, board.is_changed = score, true, true
-      board.counter = next_counter(board.counter, true)
+      board.counter = next_plain_counter(board.counter)
       if not board.changed[id] then
         board.changed[id], board.changed[#board.changed + 1] = participant, id
       end

@@ -26,7 +26,7 @@
 --         'other' if a recount of something else has begun meanwhile
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   Both keys of the recount expire an hour after its last step; until then the index has the board. Progress: 'counts' is ARGV[5]; 'entry' is the
---         number of the last entry. The board has scores as any other, see count.lua.
+--         number of the last entry. The board has scores as any other, see user.lua.
 -- Example EVALSHA sha 8 {ar:0}p {ar:0}o {ar:0}i {ar:0}bE::hackathon '{ar:0}bE::\thackathon' {ar:0}g:hackathon
 --         {ar:0}r {ar:0}v 'v3 ...' 1795132800000 count hackathon '1795132800000 1795305600000 - -' 0 2 count 42 2
 
@@ -90,7 +90,7 @@ local function add(user, points)
     error('overflow', 0)
   elseif after ~= before then
     set_score(user, after > 0 and after * ORDERS + (ORDERS - 1 - math.floor(counter)) or 0)
-    counter = next_counter(counter, false)
+    counter = tonumber(next_counter(counter))
   end
 end
 
@@ -141,7 +141,7 @@ local function write_shadow()
     end
   end
   if #changed > 0 then
-    redis.call('ZADD', shadow, counter_text(counter), COUNTER)
+    redis.call('ZADD', shadow, string.format('%.17g', counter), COUNTER)
   end
   redis.call('HSET', progress, 'counts', counts)
   redis.call('EXPIRE', progress, LIFETIME)

@@ -51,8 +51,10 @@ local function settle(board)
   -- The order counter shows that the board has changed, as after any other change of a score.
   local counter = readable and tonumber(table.remove(scores, 1) or 0)
   local function next_text()
-    counter = next_counter(counter, kind == 'T' or kind == 'A')
-    return counter_text(counter)
+    local is_plain = kind == 'T' or kind == 'A'
+    local text = is_plain and counter_text(next_plain_counter(counter)) or next_counter(counter)
+    counter = tonumber(text)
+    return text
   end
   -- A key of another type is no board.
   for i, line in ipairs(readable and concerned or {}) do

@@ -3,7 +3,6 @@
 -- '\t'           schema fingerprint, then a line for each pending change: pending.lua
 -- user           profile, JSON
 -- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
--- '\t' .. user   undo log of a call: restore.lua
 -- '\t#'          watched boards: watch.lua
 -- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua
 -- '\t!'          definitions of the events that are not final: define.lua
@@ -11,7 +10,7 @@
 -- Flags are those of a participant: a user, or a target as a tab and its member. No user id contains a tab, '!' or
 -- '#'.
 
-local FINGERPRINT, FLAGS, UNDO_LOG, WATCHED, DEFINITIONS = '\t', '!', '\t', '\t#', '\t!'
+local FINGERPRINT, FLAGS, WATCHED, DEFINITIONS = '\t', '!', '\t#', '\t!'
 
 -- Registration of a target: 'number;instant;authorship;author;JSON': its number, from 1, after the shard and a dot
 -- if there are several; its instant, Unix ms; how many authors it has had; author, or nothing; what boards show.

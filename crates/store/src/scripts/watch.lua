@@ -1,4 +1,5 @@
--- Registers a board as watched: count.lua then replies with its name when it changes.
+-- Registers a board as watched: count.lua and adjust.lua return the registrations, and the Worker wakes the object of
+-- a board that the call may have changed.
 --
 -- KEYS    1 users (hash)
 -- ARGV    1 string: name of the board, 'd:2026-11-20:eu'

@@ -20,8 +20,8 @@ const DAILY_RECORD_DAYS: i32 = 31;
 /// The record of an activity that counts until it is undone.
 #[derive(Clone, Debug)]
 pub struct ActiveRecord {
-    /// The instant of its last change.
-    pub changed: InstantRange,
+    /// The instant of the activity.
+    pub at: InstantRange,
     /// The instant of its latest repetition, counted or not.
     pub last: InstantRange,
     /// The points, the same for every board and the day; for an adjustment one amount per board, in
@@ -90,7 +90,7 @@ pub struct Model {
     pub boards: BTreeMap<BoardId, Board>,
     /// Active records.
     pub active: BTreeMap<DedupKey, ActiveRecord>,
-    /// The instants of undos without a later activity.
+    /// The instants of undos that no later activity has followed.
     pub undone: BTreeMap<DedupKey, InstantRange>,
     /// Daily records.
     pub daily: BTreeSet<(Date, DedupKey)>,
@@ -235,6 +235,25 @@ impl Model {
         }
     }
 
+    /// Returns whether an undo needs a second call, because it finds a record of other boards than those of its own
+    /// instant, or because an event is open.
+    #[must_use]
+    pub fn needs_second_call(&self, activity: &Activity, now: InstantRange) -> bool {
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let is_sent = self
+            .rule(&activity.action, at)
+            .is_some_and(|rule| rule.undo);
+        let record = self.active.get(&activity.dedup_key());
+        activity.undo
+            && is_sent
+            && record.is_some_and(|record| {
+                let mut events = self.events.values();
+                record.date != self.calendar.date(at.first)
+                    || record.groups != activity.groups
+                    || events.any(|event| event.from <= now.last + 60_000 && !event.is_final(now))
+            })
+    }
+
     /// Registers the target of an activity that a request contains, before the activities of the request are applied.
     pub fn register_target(&mut self, activity: &Activity, now: InstantRange) {
         let at = activity.at.map_or(now, InstantRange::exact);
@@ -325,17 +344,7 @@ impl Model {
         {
             return Outcome::Refused("score-overflow");
         }
-        let instant = match changed {
-            Some(changed) if !rule.daily => changed.later(at),
-            _ => at,
-        };
-        let in_events = self.events_of(
-            instant,
-            &activity.action,
-            &activity.groups,
-            rule.points,
-            now,
-        );
+        let in_events = self.events_of(at, &activity.action, &activity.groups, rule.points, now);
         if in_events
             .iter()
             .any(|(board, points)| self.points(board, user) + points > self.max_points)
@@ -344,23 +353,21 @@ impl Model {
         }
 
         let received = self.content.as_mut().zip(receivers);
-        let received = received.and_then(|(content, receivers)| {
-            content.receive(receivers, instant, rule.received, date)
-        });
+        let received = received
+            .and_then(|(content, receivers)| content.receive(receivers, at, rule.received, date));
         if rule.daily {
             self.daily.insert((date, key));
         } else {
-            let changed = changed.map_or(at, |changed| changed.later(at));
             let record = ActiveRecord {
-                changed,
-                last: changed,
+                at,
+                last: at,
                 amounts: vec![rule.points as i64],
                 date,
                 groups: activity.groups.clone(),
                 event: None,
                 received,
             };
-            self.undone.remove(&key);
+            self.forget_undo(&key, at);
             self.active.insert(key, record);
         }
         if rule.cooldown.is_some() {
@@ -377,7 +384,7 @@ impl Model {
         }
         self.changes.push(PointChange {
             user: user.clone(),
-            at: instant,
+            at,
             action: activity.action.clone(),
             groups: activity.groups.clone(),
             points: rule.points as i64,
@@ -409,7 +416,7 @@ impl Model {
         }
         if let Some(record) = self.active.get(&key) {
             let event = record.event.as_ref();
-            if event.is_some_and(|event| !self.is_open(event, record.changed, now)) {
+            if event.is_some_and(|event| !self.is_open(event, record.at, now)) {
                 return Outcome::Refused("event-conflict");
             }
             if self.undo_would_overflow(record, user) {
@@ -433,17 +440,17 @@ impl Model {
             }
         }
         let given = record.amounts[0].unsigned_abs();
-        let (changed, groups) = (record.changed, &record.groups);
+        let (counted_at, groups) = (record.at, &record.groups);
         self.changes.push(PointChange {
             user: user.clone(),
-            at: changed,
+            at: counted_at,
             action: activity.action.clone(),
             groups: groups.clone(),
             points: record.amounts[0],
             event: record.event.clone(),
             undo: true,
         });
-        for (id, points) in self.events_of(changed, &activity.action, groups, given, now) {
+        for (id, points) in self.events_of(counted_at, &activity.action, groups, given, now) {
             let Some(board) = self.boards.get_mut(&id) else {
                 continue;
             };
@@ -453,7 +460,7 @@ impl Model {
             }
         }
         if let (Some(content), Some(received)) = (&mut self.content, &record.received) {
-            content.take_back(received, record.changed, record.date);
+            content.take_back(received, record.at, record.date);
         }
         if record.event.is_none() {
             self.remove_from_history(&record, user, &activity.action);
@@ -548,12 +555,11 @@ impl Model {
         } else {
             amounts.push(0);
         }
-        self.undone.remove(&key);
-        let changed = changed.map_or(at, |changed| changed.later(at));
+        self.forget_undo(&key, at);
         if let Some(event) = event {
             self.changes.push(PointChange {
                 user: user.clone(),
-                at: changed,
+                at,
                 action: adjustment.action.clone(),
                 groups: Vec::new(),
                 points: amounts[0],
@@ -562,8 +568,8 @@ impl Model {
             });
         }
         let record = ActiveRecord {
-            changed,
-            last: changed,
+            at,
+            last: at,
             amounts,
             date,
             groups: adjustment.groups.clone(),
@@ -626,7 +632,7 @@ impl Model {
         let mut followed = Vec::new();
         for ((follower, action, target), record) in &self.active {
             if (follower.as_str(), action.as_str()) == (user, "follow") && is_id(target) {
-                followed.push((Reverse(record.changed.first), target));
+                followed.push((Reverse(record.at.first), target));
             }
         }
         followed.sort_unstable();
@@ -637,8 +643,20 @@ impl Model {
     /// Returns when the record of an activity last changed, also by an undo.
     #[must_use]
     pub fn last_change(&self, key: &DedupKey) -> Option<InstantRange> {
-        let changed = self.active.get(key).map(|record| record.changed);
-        changed.or(self.undone.get(key).copied())
+        let counted = self.active.get(key).map(|record| record.at);
+        match (counted, self.undone.get(key).copied()) {
+            (Some(counted), Some(undone)) => Some(counted.later(undone)),
+            (counted, undone) => counted.or(undone),
+        }
+    }
+
+    /// Forgets the last undo of a record, unless it is later than the activity that has counted.
+    fn forget_undo(&mut self, key: &DedupKey, at: InstantRange) {
+        // What happens now is later than what happened before.
+        let is_now = |range: InstantRange| range.first != range.last;
+        self.undone.retain(|undone, instant| {
+            undone != key || !(is_now(at) && is_now(*instant)) && at.is_before(*instant)
+        });
     }
 
     /// Returns the boards on which an activity of this day with these groups counts.

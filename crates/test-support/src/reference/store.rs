@@ -65,6 +65,17 @@ impl Store {
             .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// Makes Redis know a script.
+    ///
+    /// # Panics
+    ///
+    /// Panics when Redis refuses it.
+    pub fn load_script(&mut self, text: &str) {
+        let mut load = cmd("SCRIPT");
+        let loaded = load.arg("LOAD").arg(text).exec(&mut self.connection);
+        loaded.expect("SCRIPT LOAD");
+    }
+
     /// Returns users and points of several boards, best first: the visible users, then the hidden
     /// ones.
     pub fn boards(&mut self, keys: &[String]) -> Vec<[Vec<(String, u64)>; 2]> {
@@ -301,8 +312,8 @@ fn day_in_span(span: i32, index: u32) -> Date {
 /// An active record as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRecord {
-    /// The instant of its last change, in Unix milliseconds.
-    pub changed: i64,
+    /// The instant of the activity, in Unix milliseconds.
+    pub at: i64,
     /// The instant of its latest repetition, if later.
     pub repeated: Option<i64>,
     /// The points, the same for every board and the day; for an adjustment one amount per board, in
@@ -340,20 +351,20 @@ impl StoredRecord {
         };
         let number = |text: &str| -> i64 { text.parse().expect("a number") };
         let words: Vec<&str> = head.split(' ').collect();
-        let (changed, amounts, day, periods) = if let [changed, amounts, day, periods] = words[..] {
-            (number(changed), amounts, number(day), periods.to_owned())
+        let (at, amounts, day, periods) = if let [at, amounts, day, periods] = words[..] {
+            (number(at), amounts, number(day), periods.to_owned())
         } else {
-            let (rest, changed) = head.split_at(head.len().checked_sub(13).expect("an instant"));
+            let (rest, at) = head.split_at(head.len().checked_sub(13).expect("an instant"));
             let (points, code) = rest.split_at(rest.len().checked_sub(2).expect("two digits"));
-            let (changed, code) = (number(changed), number(code));
+            let (at, code) = (number(at), number(code));
             let bits = PERIODS.iter().enumerate();
             let periods = bits.filter(|(bit, _)| ((code / 3) >> bit) & 1 == 1);
             let periods = periods.map(|(_, (_, letter))| *letter).collect();
-            let day = changed.div_euclid(86_400_000) + code % 3 - 1;
-            (changed, points, day, periods)
+            let day = at.div_euclid(86_400_000) + code % 3 - 1;
+            (at, points, day, periods)
         };
         Self {
-            changed,
+            at,
             repeated,
             amounts: amounts.split('/').map(number).collect(),
             date: day_in_span(0, 0).checked_add(day.days()).expect("a day"),

@@ -15,9 +15,9 @@ const REGISTRATIONS: &str = "#";
 pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
     match kind {
         // The marker records when expiries were set.
-        Kind::History if field == Keys::MARKER => None,
-        // The fingerprint, an undo log, watched boards, or a position of deliveries.
-        Kind::Profile if field.starts_with(Keys::UNDO_LOG) => None,
+        Kind::History | Kind::ActiveRecord if field == Keys::MARKER => None,
+        // The fingerprint, watched boards, or a position of deliveries.
+        Kind::Profile if field.starts_with(Keys::FINGERPRINT) => None,
         // The journal may lack the last numbers of registrations.
         Kind::Target if field == REGISTRATIONS => None,
         // The instant of a cooldown.
@@ -41,18 +41,18 @@ pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
     }
 }
 
-/// Formats an active record as `changed,points,date,periods[,group…][;received]`. The instant of the last
+/// Formats an active record as `instant,points,date,periods[,group…][;received]`. The instant of the last
 /// repeat is omitted, because a repeat changes nothing and is not in the journal.
 fn format_active_record(value: &str) -> Option<String> {
     let ActiveRecord {
-        changed,
+        at,
         amounts,
-        targets,
+        boards,
     } = ActiveRecord::parse(value)?;
     let points: Vec<String> = amounts.iter().map(i64::to_string).collect();
-    let (periods, groups) = targets.render();
-    let (points, date) = (points.join("/"), targets.date);
-    let record = format!("{changed},{points},{date},{periods},{groups}");
+    let (periods, groups) = boards.render();
+    let (points, date) = (points.join("/"), boards.date);
+    let record = format!("{at},{points},{date},{periods},{groups}");
     let record = record.trim_end_matches(',');
     Some(match value.split_once(';') {
         Some((_, received)) => format!("{record};{received}"),
@@ -133,6 +133,7 @@ mod tests {
         assert_eq!(cooldown.as_deref(), Some("12"));
         assert_eq!(comparable(Kind::Flag, "!42", "hf,7").as_deref(), Some("hf"));
         assert_eq!(comparable(Kind::Flag, "!42", ",7"), None);
+        assert_eq!(comparable(Kind::ActiveRecord, "\t", "20777"), None);
         assert_eq!(comparable(Kind::Target, "#", "17"), None);
         assert_eq!(comparable(Kind::Profile, "\t", "v3"), None);
         assert_eq!(comparable(Kind::Profile, "\t#3", "7-0"), None);

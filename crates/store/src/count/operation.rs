@@ -1,0 +1,140 @@
+//! The operations of a call: an activity, its undo, or an adjustment.
+
+use super::record::BoardSet;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::{ADJUST, Once};
+
+/// The rule by which an operation counts, as it was when the operation was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSnapshot {
+    /// The action.
+    pub action: String,
+    /// The frequency at which it counts.
+    pub once: Once,
+    /// Points in smallest steps.
+    pub points: i64,
+    /// The most net points of a user and day in smallest steps; 0 for no cap.
+    pub daily_cap: u64,
+    /// Milliseconds between two operations that count; 0 for none.
+    pub cooldown: u64,
+    /// Points in smallest steps that the target and its author receive.
+    pub received: u64,
+    /// Whether it counts for the author of the target.
+    pub own: bool,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Counts an activity.
+    Count,
+    /// Counts an activity on a day whose daily records may have expired.
+    CountOld,
+    /// Refuses an activity, because the user is its target.
+    RefuseOwn,
+    /// Undoes an activity or an adjustment.
+    Undo,
+    /// Adjusts points.
+    Adjust,
+}
+
+/// The receiver of points for an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receiver {
+    /// No user and no target.
+    None,
+    /// A target, and its author.
+    Target {
+        /// The target.
+        id: String,
+        /// Whether an earlier call of the request registers it.
+        registers: bool,
+        /// With several shards what was read before: `number;authorship` of the registration.
+        claim: Option<String>,
+    },
+    /// A user.
+    User {
+        /// The user.
+        id: String,
+        /// With several shards `;` for a user who is known, as it was read before.
+        claim: Option<String>,
+    },
+    /// The end of the active record. A rebuild replays received points from their own journal entries, so this operation
+    /// has no receiver.
+    Recorded(String),
+}
+
+/// What the audit log says of an adjustment beside its effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditDetails {
+    /// The reason.
+    pub reason: String,
+    /// The actor as stored; empty if unknown.
+    pub actor: String,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The rule.
+    pub rule: RuleSnapshot,
+    /// The boards.
+    pub boards: BoardSet,
+    /// What it does.
+    pub verb: Verb,
+    /// The deduplication record, such as `like:post-7`.
+    pub record: String,
+    /// The instant.
+    pub at: Instant,
+    /// Where the instant comes from.
+    pub timestamp: TimestampSource,
+    /// The receiver of points for it.
+    pub receiver: Receiver,
+    /// Of an adjustment and its undo, for the audit log.
+    pub audit: Option<AuditDetails>,
+    /// The active record that an undo found.
+    pub found: Option<String>,
+    /// Whether a rebuild replays it by later definitions of an event than its own.
+    pub is_replayed: bool,
+}
+
+/// Where the instant of an operation comes from. The numbers are those of the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimestampSource {
+    /// It happens now.
+    Now = 0,
+    /// The caller dated it.
+    Caller = 1,
+    /// The Worker dated it before it queued it.
+    Queue = 2,
+}
+
+/// The operations of one user in their order: one call.
+#[derive(Clone, Debug)]
+pub struct UserOperations {
+    /// The user.
+    pub user: String,
+    /// The operations.
+    pub operations: Vec<Operation>,
+}
+
+impl UserOperations {
+    /// Returns whether the only operation is an adjustment or its undo.
+    #[must_use]
+    pub fn is_adjustment(&self) -> bool {
+        let mut operations = self.operations.iter();
+        operations.any(|operation| operation.rule.action == ADJUST)
+    }
+
+    /// Sets the active records that undos have found, by the numbers of their operations from 1.
+    pub fn set_found(&mut self, records: Vec<(u64, String)>) {
+        for (number, record) in records {
+            let index = usize::try_from(number).ok();
+            let index = index.and_then(|number| number.checked_sub(1));
+            let operation = index.and_then(|index| self.operations.get_mut(index));
+            if let Some(operation) = operation {
+                operation.found = Some(record);
+            }
+        }
+    }
+}
