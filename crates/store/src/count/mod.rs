@@ -18,7 +18,7 @@ pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardSet};
 
 use crate::boards::{Ranked, rank_among_all};
-use crate::deployment::{Changed, Deployment, MAX_CALLS};
+use crate::deployment::{Changed, Deployment};
 use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::targets::{self, Registration};
@@ -33,6 +33,10 @@ use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
 use reply::{CountReply, ShardStanding};
+
+/// The most requests of a call: an undo needs a second one for the boards of its record, and one more each time that the
+/// record changes in between.
+const MAX_ATTEMPTS: usize = 16;
 
 /// The reply to the calls of a plan.
 #[derive(Default)]
@@ -340,7 +344,7 @@ async fn apply(
         pending.extend((0..plan.users.len()).map(|user| (number, user)));
     }
     let mut before = first;
-    for _ in 0..MAX_CALLS {
+    for _ in 0..MAX_ATTEMPTS {
         if pending.is_empty() {
             break;
         }
