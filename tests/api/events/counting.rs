@@ -115,7 +115,7 @@ async fn array_counts_in_events_without_standings() {
 }
 
 /// Two commands for each event, and one more for the standing. Without events, the definitions take none. While an event
-/// is open, an undo first reads its record: three more commands.
+/// is open, an undo first reads its record, by a call of three commands.
 #[tokio::test]
 async fn event_takes_at_most_three_commands() {
     let server = RedisServer::spawn(RedisOptions::default());
@@ -164,9 +164,11 @@ async fn event_takes_at_most_three_commands() {
             .map(|(cost, plain)| cost - plain)
             .collect()
     };
+    // The stand-in with gopher-lua runs `EVALSHA` itself.
+    let first_call = 2 + u64::from(std::env::var_os("LUA_ENGINE").is_none());
     assert_eq!(
         (more(&with_one), more(&with_five)),
-        (vec![3, 2, 6], vec![15, 10, 18]),
+        (vec![3, 2, 3 + first_call], vec![15, 10, 15 + first_call]),
         "{without:?}"
     );
 }

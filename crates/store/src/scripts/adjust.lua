@@ -88,7 +88,7 @@ local function adjust()
   if item.replayed then
     effect, stored = item.points, { item.points }
   end
-  local for_day = not item.event and max(item.points, -points_of_day(place)) or 0
+  local for_day = not item.event and max(item.points, -day_points(place)) or 0
   stored[#stored + 1] = for_day
   for i, amount in ipairs(stored) do
     stored[i] = digits(amount)
@@ -128,7 +128,7 @@ local function undo()
   if overflows then
     return 'score-overflow'
   elseif not item.event then
-    remove_from_history(place, 'A', stored[#boards + 1] or stored[1])
+    remove_total(place, 'A', stored[#boards + 1] or stored[1])
   end
   set_record(item, false, max(changed, item.at))
   local effect = item.event and -stored[1] or -largest(stored, #boards)

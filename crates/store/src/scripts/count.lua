@@ -121,15 +121,15 @@ local function undo(item, place)
   end
   local source, points = writers[item.field] or item, tonumber(record.amounts)
   place = places[source.place]
-  remove_from_history(place, item.action, points)
+  remove_total(place, item.action, points)
   local applied, skipped = add_all(item_boards(source, place, -1, points), #place.boards)
   append('undo', item, place, record.received, applied, skipped, 'counted', digits(record.at), 'gave', record.amounts)
   return { 'undone', -points }
 end
 
 -- Forgets what was read and changed, and names the fields that the items read: one command for each key reads them.
-local function want_fields(first, last)
-  entries, appended, written, has_counted, writers = { unpack({}, 1, #KEYS) }, {}, {}, false, {}
+local function want(first, last)
+  entries, appended, written, has_counted, writers = { unpack({}, 1, 16) }, {}, {}, false, {}
   for i = first, last do
     local item = items[i]
     local place = places[item.place]
@@ -161,7 +161,7 @@ local function decide(first, last)
   write_all()
 end
 
-want_fields(1, #items)
+want(1, #items)
 local unknown = {}
 for i, item in ipairs(items) do
   if item.registers and not get(hash(7), item.target) then
@@ -184,7 +184,7 @@ for i = 1, failure and #items or 0 do
   outcomes[i] = failure
   -- The other items count if one cannot be written.
   if #items > 1 and failure[3] then
-    want_fields(i, i)
+    want(i, i)
     outcomes[i] = attempt(decide, i, i) or outcomes[i]
   end
 end

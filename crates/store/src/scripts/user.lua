@@ -146,7 +146,7 @@ local function set_total(place, action, count, points)
 end
 
 -- Returns the points of all actions on a day.
-local function points_of_day(place)
+local function day_points(place)
   local sum, values, fields = 0, hash(place.history).values, run('HGETALL', KEYS[place.history])
   for i = 1, #fields, 2 do
     if values[fields[i]] == nil then
@@ -163,7 +163,7 @@ local function points_of_day(place)
 end
 
 -- Removes one activity from a day, unless its history has expired.
-local function remove_from_history(place, action, points)
+local function remove_total(place, action, points)
   local count, total = read_total(place, action)
   if count > 0 then
     local left = total - points
@@ -174,7 +174,7 @@ local function remove_from_history(place, action, points)
     -- A negative adjustment may have removed these points already: raise it until the day is not below zero.
     local adjustments, adjusted = read_total(place, 'A')
     if adjusted < 0 then
-      set_total(place, 'A', adjustments, adjusted - math.min(0, points_of_day(place)))
+      set_total(place, 'A', adjustments, adjusted - math.min(0, day_points(place)))
     end
   end
 end
@@ -307,9 +307,10 @@ local function write_all()
   if records.former['\t'] ~= nil then
     run('EXPIRE', records.key, call.record_lifetime)
   end
-  if names[1] then
+  -- In parts: gopher-lua has a stack of 5,120 values.
+  for i = 1, #names, 1000 do
     run('ZREMRANGEBYSCORE', KEYS[4], '-inf', '(' .. digits(second))
-    run('ZADD', KEYS[4], 'GT', unpack(names))
+    run('ZADD', KEYS[4], 'GT', unpack(names, i, math.min(i + 999, #names)))
   end
 end
 
