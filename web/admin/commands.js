@@ -4,8 +4,8 @@
 
 // Commands of a counted activity, with all periods and one shard: of a visit, and of a like. Other actions are taken to
 // cost what a like costs, and so are adjustments.
-const PER_DAY_ACTION = 22
-const ACTION = 24
+const PER_DAY_ACTION = 21
+const ACTION = 22
 // Commands of cron in an hour in which nothing happens, of one shard. Without a journal the archive and the snapshots
 // read all boards every five minutes.
 const CRON_WITH_JOURNAL = 100

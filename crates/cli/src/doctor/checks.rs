@@ -16,7 +16,7 @@ const LATE_OUTBOX: Duration = Duration::from_mins(10);
 const FREE_PLAN_BUDGET: u32 = 50;
 /// Redis commands of a like with all periods and one shard, and with `Prefer: return=minimal`; the figures of
 /// docs/costs.md.
-const LIKE_COMMANDS: (u32, u32) = (24, 19);
+const LIKE_COMMANDS: (u32, u32) = (22, 17);
 /// Redis commands of cron in an hour in which nothing happens, for each shard, from the same page.
 const CRON_WITH_JOURNAL: u32 = 100;
 const CRON_READING_BOARDS: u32 = 5616;
@@ -474,7 +474,7 @@ mod tests {
     #[test]
     fn cost_depends_on_shards_and_bindings() -> Result<(), Box<dyn Error>> {
         let notes = found(&facts("https://rank.example/")?, State::Note);
-        let cost = "about 144000 Redis commands a month for cron, 24 for a like with all periods (19 with Prefer: \
+        let cost = "about 144000 Redis commands a month for cron, 22 for a like with all periods (17 with Prefer: \
                     return=minimal); CRON_BUDGET is that of the free plan, whose quotas are those of a day and of \
                     the account: 10 ms of processor time for a run, 1,000 writes of KV, 10,000 operations of queues";
         assert!(notes.contains(&("cost", cost.to_owned())), "{notes:?}");
