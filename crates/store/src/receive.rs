@@ -15,7 +15,7 @@ use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::RECEIVE;
 pub use crate::stream::{Change, Receipt, Receiver, board_lifetimes};
-use crate::stream::{OutboxEntry, START, is_after, position_field};
+use crate::stream::{OutboxEntry, START, board_lifetime, is_after, position_field};
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::error::Error;
@@ -208,10 +208,9 @@ impl Call {
     fn boards(&mut self, (kind, periods, date): (BoardKind, &[Period], Date)) -> Vec<usize> {
         let mut numbers = Vec::new();
         for period in periods {
-            let lifetime = Period::ALL.iter().zip(self.keep);
-            let lifetime = lifetime.into_iter().find(|(known, _)| *known == period);
+            let lifetime = board_lifetime(&self.keep, *period);
             let key = self.shard.received_board(kind, *period, date);
-            numbers.push(self.key(key, lifetime.map_or(0, |(_, seconds)| seconds)));
+            numbers.push(self.key(key, lifetime));
         }
         numbers
     }

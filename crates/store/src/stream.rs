@@ -228,3 +228,10 @@ pub(crate) fn position_field(config: &Config) -> String {
 pub fn board_lifetimes(keep: &Keep) -> [u64; 5] {
     Period::ALL.map(|period| keep.board_seconds(period).unwrap_or(0))
 }
+
+/// Returns the lifetime of the boards of a period from [`board_lifetimes`].
+pub(crate) fn board_lifetime(lifetimes: &[u64; 5], period: Period) -> u64 {
+    let lifetimes = Period::ALL.iter().zip(lifetimes);
+    let mut lifetimes = lifetimes.filter(|(known, _)| **known == period);
+    lifetimes.next().map_or(0, |(_, seconds)| *seconds)
+}

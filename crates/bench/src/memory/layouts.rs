@@ -244,8 +244,10 @@ fn outcomes(
             return Err(format!("unexpected reply {reply:?}").into());
         };
         let Value::Array(outcomes) = outcomes else {
-            user.set_found(Vec::from_redis_value_ref(records)?);
-            continue;
+            if user.set_found(Vec::from_redis_value_ref(records)?) {
+                continue;
+            }
+            return Err(format!("invalid records {records:?}").into());
         };
         let name = |outcome: &Value| match outcome {
             Value::Array(values) => String::from_redis_value_ref(values.first().ok_or("empty")?),

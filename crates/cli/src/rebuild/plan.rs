@@ -1,7 +1,8 @@
 //! Turns journal entries into steps: calls of the service's own scripts on the shadow.
 //!
 //! Consecutive activities of one user in an hour share a call, because a call has one lifetime for all it writes. What
-//! others received in the same hour is a call before these. Moderation, profiles, adjustments and erasures are calls of their own.
+//! others received in the same hour is a call before these. Moderation, profiles, adjustments and erasures are calls of
+//! their own.
 //! Commands before a call prepare the shadow: they delete expired keys, set the list of archived boards and
 //! record the hashes of new users. Others write registrations of targets and lists of authors.
 //!
@@ -12,7 +13,9 @@ use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::event::Definitions;
-use activity_rank_store::count::{CallHeader, Operation, Receiver, UserOperations, Verb};
+use activity_rank_store::count::{
+    CallHeader, FoundRecord, Operation, Receiver, UserOperations, Verb,
+};
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::receive::Call;
@@ -54,8 +57,6 @@ pub enum ScriptCall {
         operations: UserOperations,
         /// Time of the operations, Unix ms.
         then: i64,
-        /// For each operation its user, or an empty string if it gives no points.
-        users: Vec<String>,
         /// The definitions of events.
         definitions: Definitions,
     },
@@ -166,15 +167,17 @@ impl Step {
         }
     }
 
-    /// Returns the users of [`ScriptCall::Count`].
+    /// Returns for each operation of [`ScriptCall::Count`] its user, or an empty string if it gives no points.
     #[must_use]
-    pub fn users(&self) -> &[String] {
-        match &self.call {
-            ScriptCall::Count { users, .. } => users,
-            ScriptCall::Receive { .. }
-            | ScriptCall::AllBoards { .. }
-            | ScriptCall::Command { .. } => &[],
-        }
+    pub fn users(&self) -> Vec<String> {
+        let ScriptCall::Count { operations, .. } = &self.call else {
+            return Vec::new();
+        };
+        let user = |operation: &Operation| match operation.verb {
+            Verb::Undo => String::new(),
+            _ => operations.user.clone(),
+        };
+        operations.operations.iter().map(user).collect()
     }
 
     /// Returns whether the script will request the record of an undo: it may have counted in an event that is open.
@@ -272,7 +275,9 @@ impl Step {
                 let records = reply.get(2).filter(|_| reply[1] == "records");
                 let records = records.map(Vec::deserialize);
                 let records = records.ok_or_else(invalid)?.map_err(|_| invalid())?;
-                operations.set_found(records);
+                if !operations.set_found(records) {
+                    return Err(invalid());
+                }
             }
             ScriptCall::AllBoards { requested, .. } => {
                 let names = reply.get(1).and_then(Value::as_array);
@@ -410,9 +415,8 @@ struct OpenCall {
     then: i64,
     entry: u64,
     entries: u64,
-    /// The consecutive operations of each user, and for each operation the user, or an empty string if it gives no
-    /// points.
-    operations: Vec<(UserOperations, Vec<String>)>,
+    /// The consecutive operations of each user.
+    operations: Vec<UserOperations>,
     receipts: Vec<(u64, Receipt)>,
     /// The events that were open.
     events: Vec<String>,
@@ -421,20 +425,14 @@ struct OpenCall {
 
 impl OpenCall {
     /// Adds an operation to those of its user, if the operation before it is the user's too.
-    fn push(&mut self, user: &str, counted: String, operation: Operation) {
+    fn push(&mut self, user: &str, operation: Operation) {
         let last = self.operations.last_mut();
-        match last.filter(|(operations, _)| operations.user == user) {
-            Some((operations, users)) => {
-                operations.operations.push(operation);
-                users.push(counted);
-            }
-            None => {
-                let operations = UserOperations {
-                    user: user.to_owned(),
-                    operations: vec![operation],
-                };
-                self.operations.push((operations, vec![counted]));
-            }
+        match last.filter(|last| last.user == user) {
+            Some(last) => last.operations.push(operation),
+            None => self.operations.push(UserOperations {
+                user: user.to_owned(),
+                operations: vec![operation],
+            }),
         }
     }
 }
@@ -665,13 +663,10 @@ impl Planner {
         let found = activity.undone.filter(|_| is_known).map(|(at, points)| {
             let given = self.recounts.given(entry, &activity.rule.action, at);
             let points = given.map_or(points, |given| given.points);
-            activity.boards.record(at, points)
+            FoundRecord::parse(activity.boards.record(at, points))
         });
+        let found = found.flatten();
         let open = self.open_call(entry, then, expired, archived);
-        let counted = match activity.verb {
-            Verb::Undo => String::new(),
-            _ => activity.user.clone(),
-        };
         let operation = Operation {
             rule: activity.rule,
             boards: activity.boards,
@@ -688,7 +683,7 @@ impl Planner {
             found,
             is_replayed,
         };
-        open.push(&activity.user, counted, operation);
+        open.push(&activity.user, operation);
         if is_adjustment {
             self.close();
         }
@@ -842,11 +837,10 @@ impl Planner {
         if !receipts.is_empty() {
             calls.push(ScriptCall::Receive { receipts, then });
         }
-        for (operations, users) in open.operations {
+        for operations in open.operations {
             calls.push(ScriptCall::Count {
                 operations,
                 then,
-                users,
                 definitions: open.definitions.clone(),
             });
         }

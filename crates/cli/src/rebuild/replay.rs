@@ -391,7 +391,7 @@ impl Applier {
             );
             let counts = [call.keys.len(), call.args.len(), users.len()];
             args.extend(counts.map(|count| count.to_string()));
-            let words = call.args.iter().chain(users);
+            let words = call.args.iter().chain(&users);
             let sizes = words.clone().chain(&call.keys).map(String::len);
             bytes += sizes.sum::<usize>();
             args.extend(words.cloned());

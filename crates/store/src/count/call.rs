@@ -1,17 +1,18 @@
 //! Writes the operations of a user as the call of `count.lua` or `adjust.lua`, whose headers specify it.
 
 use super::operation::{Operation, Receiver, TimestampSource, UserOperations, Verb};
-use super::record::{ActiveRecord, BoardSet};
+use super::record::BoardSet;
 use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::{ADJUST as ADJUST_SCRIPT, COUNT, Script};
-use crate::stream::board_lifetimes;
+use crate::stream::{board_lifetime, board_lifetimes};
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{ADJUST, Keep, Once};
 use activity_rank_core::content::member;
 use activity_rank_core::event::Definitions;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What the calls of a deployment share.
 pub struct CallHeader {
@@ -55,12 +56,6 @@ impl Lifetimes {
             records: keep.records_seconds(),
             boards: board_lifetimes(keep),
         }
-    }
-
-    fn board(&self, period: Period) -> u64 {
-        let lifetimes = Period::ALL.iter().zip(self.boards);
-        let mut lifetimes = lifetimes.filter(|(known, _)| **known == period);
-        lifetimes.next().map_or(0, |(_, seconds)| seconds)
     }
 }
 
@@ -260,8 +255,10 @@ impl CallHeader {
 
 /// Returns the boards of an operation: those of the record that an undo found.
 fn found_boards(operation: &Operation) -> BoardSet {
-    let record = operation.found.as_deref().and_then(ActiveRecord::parse);
-    record.map_or_else(|| operation.boards.clone(), |record| record.boards)
+    let found = operation.found.as_ref();
+    found
+        .map_or(&operation.boards, |found| &found.record.boards)
+        .clone()
 }
 
 /// The numbered keys of a call while they are collected.
@@ -273,6 +270,8 @@ struct Builder<'a> {
     undone: Vec<usize>,
     /// Keys and lifetimes.
     boards: Vec<(String, u64)>,
+    /// The numbers of the keys of boards: an array may have thousands.
+    numbers: BTreeMap<String, usize>,
     places: Vec<(BoardSet, Place)>,
 }
 
@@ -292,23 +291,25 @@ impl<'a> Builder<'a> {
             histories,
             undone,
             boards: Vec::new(),
+            numbers: BTreeMap::new(),
             places: Vec::new(),
         }
     }
 
     /// Returns the number of a board's key.
     fn board(&mut self, key: String, lifetime: u64) -> usize {
-        let known = self.boards.iter().position(|(known, _)| *known == key);
-        let index = known.unwrap_or_else(|| {
+        let first = FIRST_KEYS + self.histories.len() + 1;
+        let next = first + self.boards.len();
+        let number = *self.numbers.entry(key.clone()).or_insert(next);
+        if number == next {
             self.boards.push((key, lifetime));
-            self.boards.len() - 1
-        });
-        FIRST_KEYS + self.histories.len() + index + 1
+        }
+        number
     }
 
     fn period_board(&mut self, set: &BoardSet, period: Period, group: Option<&str>) -> usize {
         let key = self.header.keys.board(period, set.date, group);
-        self.board(key, self.header.lifetimes.board(period))
+        self.board(key, board_lifetime(&self.header.lifetimes.boards, period))
     }
 
     /// Returns the number of the board of an event, if it is open, and the instant at which it begins.
@@ -342,6 +343,22 @@ impl<'a> Builder<'a> {
             Some((event.id.to_owned(), points))
         });
         counting.collect()
+    }
+
+    /// Returns the numbers of the boards of these events, each with the points on it.
+    fn event_boards(
+        &mut self,
+        action: (Instant, &str),
+        groups: &[String],
+        points: i64,
+    ) -> Vec<i64> {
+        let mut boards = Vec::new();
+        for (event, points) in self.events(action, groups, points) {
+            if let Some((board, _)) = self.event_board(&event) {
+                boards.extend([board as i64, points]);
+            }
+        }
+        boards
     }
 
     /// Returns the number of a place.
@@ -422,11 +439,7 @@ impl<'a> Builder<'a> {
         if rule.cooldown > 0 {
             item.last = format!("~{}", rule.action);
         }
-        for (event, points) in self.events((operation.at, &rule.action), &set.groups, rule.points) {
-            if let Some((board, _)) = self.event_board(&event) {
-                item.events.extend([board as i64, points]);
-            }
-        }
+        item.events = self.event_boards((operation.at, &rule.action), &set.groups, rule.points);
         self.receiver(operation, set, &mut item);
         item
     }
@@ -501,24 +514,19 @@ impl<'a> Builder<'a> {
     /// Adds what the undo of an activity needs: the guess that the record is of this place, if no event is open.
     fn undo(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
         let mut item = Item { undo: true, ..item };
-        let found = operation.found.as_deref();
-        let Some(record) = found.and_then(ActiveRecord::parse) else {
+        let Some(found) = &operation.found else {
             if !self.has_open_event() {
                 item.place_text = set.where_short(operation.at);
             }
             return item;
         };
-        item.seen = found.unwrap_or_default().to_owned();
+        let at = Instant(found.record.at);
+        item.seen.clone_from(&found.text);
         if operation.is_replayed {
-            item.place_text = set.where_short(Instant(record.at));
+            item.place_text = set.where_short(at);
         }
-        let points = record.amounts.first().copied().unwrap_or_default();
-        let action = (Instant(record.at), operation.rule.action.as_str());
-        for (event, points) in self.events(action, &set.groups, points) {
-            if let Some((board, _)) = self.event_board(&event) {
-                item.events.extend([board as i64, points]);
-            }
-        }
+        let points = found.record.amounts.first().copied().unwrap_or_default();
+        item.events = self.event_boards((at, &operation.rule.action), &set.groups, points);
         item
     }
 
@@ -535,12 +543,13 @@ impl<'a> Builder<'a> {
         if let Some(audit) = audit.filter(|audit| !audit.actor.is_empty()) {
             logged.extend(["actor".to_owned(), audit.actor.clone()]);
         }
+        let found = operation.found.as_ref();
         let event = set.event.as_deref();
         let event_board = event.and_then(|event| self.event_board(event));
         Item {
             undo: operation.verb == Verb::Undo,
             place_text: set.where_words(),
-            seen: operation.found.clone().unwrap_or_default(),
+            seen: found.map(|found| found.text.clone()).unwrap_or_default(),
             event: event.is_some(),
             from: event_board.map(|(_, from)| from),
             replayed: operation.is_replayed,

@@ -15,11 +15,10 @@ pub use operation::{
     AuditDetails, Operation, Receiver, RuleSnapshot, TimestampSource, UserOperations, Verb,
 };
 pub use plan::{Plan, Registrations};
-pub use record::{ActiveRecord, BoardSet};
+pub use record::{ActiveRecord, BoardSet, FoundRecord};
 
 use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Changed, Deployment};
-use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::targets::{self, Registration};
 use activity_rank_core::activity::{
@@ -438,12 +437,10 @@ fn accept(
             Ok(false)
         }
         CountReply::Records(records) => {
-            let mut records_read = records.iter();
-            if !records_read.all(|(_, record)| ActiveRecord::parse(record).is_some()) {
+            if !user.set_found(records) {
                 let cause = "unexpected deduplication record".to_owned();
                 return Err(Error::StoreUnavailable(cause));
             }
-            user.set_found(records);
             Ok(false)
         }
         CountReply::Unregistered => Ok(false),
@@ -452,7 +449,7 @@ fn accept(
 
 /// Reports the watched boards that a call may have changed.
 fn report_boards(deployment: &Deployment, call: &UserCall, watched: &str, plan: &Plan<'_>) {
-    let keys: Keys = deployment.keys(plan.shard);
+    let keys = deployment.keys(plan.shard);
     let second = plan.now.0.div_euclid(1000);
     let mut names = Vec::new();
     let mut words = watched.split(' ');

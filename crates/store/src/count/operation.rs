@@ -1,6 +1,6 @@
 //! The operations of a call: an activity, its undo, or an adjustment.
 
-use super::record::BoardSet;
+use super::record::{BoardSet, FoundRecord};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::{ADJUST, Once};
 
@@ -93,7 +93,7 @@ pub struct Operation {
     /// Of an adjustment and its undo, for the audit log.
     pub audit: Option<AuditDetails>,
     /// The active record that an undo found.
-    pub found: Option<String>,
+    pub found: Option<FoundRecord>,
     /// Whether a rebuild replays it by later definitions of an event than its own.
     pub is_replayed: bool,
 }
@@ -126,15 +126,21 @@ impl UserOperations {
         operations.any(|operation| operation.rule.action == ADJUST)
     }
 
-    /// Sets the active records that undos have found, by the numbers of their operations from 1.
-    pub fn set_found(&mut self, records: Vec<(u64, String)>) {
-        for (number, record) in records {
+    /// Sets the active records that undos have found, by the numbers of their operations from 1. Returns whether all of
+    /// them are valid.
+    #[must_use]
+    pub fn set_found(&mut self, records: Vec<(u64, String)>) -> bool {
+        records.into_iter().all(|(number, text)| {
             let index = usize::try_from(number).ok();
             let index = index.and_then(|number| number.checked_sub(1));
             let operation = index.and_then(|index| self.operations.get_mut(index));
-            if let Some(operation) = operation {
-                operation.found = Some(record);
+            match (operation, FoundRecord::parse(text)) {
+                (Some(operation), Some(found)) => {
+                    operation.found = Some(found);
+                    true
+                }
+                (Some(_) | None, _) => false,
             }
-        }
+        })
     }
 }

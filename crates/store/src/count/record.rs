@@ -105,37 +105,35 @@ impl BoardSet {
             .collect()
     }
 
-    /// Returns whether the record of an activity of an instant has a head of one number.
-    fn is_short(&self, at: Instant) -> bool {
+    /// Returns the day minus the UTC day of an instant, if the record of an activity of this instant can have a head of
+    /// one number.
+    fn short_offset(&self, at: Instant) -> Option<i64> {
         let utc_day = at.0.div_euclid(Date::MILLIS);
         let offset = i64::from(self.date.number()) - utc_day;
-        SHORT_INSTANTS.contains(&at.0) && (-1..=1).contains(&offset)
+        (SHORT_INSTANTS.contains(&at.0) && (-1..=1).contains(&offset)).then_some(offset)
     }
 
     /// Returns the record of an activity, without what others receive. `points` are in smallest steps.
     #[must_use]
     pub fn record(&self, at: Instant, points: i64) -> String {
-        let groups = self.listed_groups();
-        if self.is_short(at) && points >= 0 {
-            let utc_day = at.0.div_euclid(Date::MILLIS);
-            let offset = i64::from(self.date.number()) - utc_day;
-            let code = 3 * self.period_bits().cast_signed() + 1 + offset;
-            return format!("{points}{code:02}{}{groups}", at.0);
+        match self.short_offset(at).filter(|_| points >= 0) {
+            Some(offset) => {
+                let code = 3 * self.period_bits().cast_signed() + 1 + offset;
+                format!("{points}{code:02}{}{}", at.0, self.listed_groups())
+            }
+            None => format!("{} {points} {}", at.0, self.where_words()),
         }
-        let letters: String = self.periods.iter().map(|period| period.letter()).collect();
-        let (at, day) = (at.0, self.date.number());
-        format!("{at} {points} {day} {letters}{groups}")
     }
 
     /// Returns what a record of an activity of an instant says of its boards, as `user.lua` reads it: `20777 31,eu` with
     /// the periods as bits, or for a head of words `20777 dwmya,eu`.
     #[must_use]
     pub fn where_short(&self, at: Instant) -> String {
-        if self.is_short(at) {
-            let (day, groups) = (self.date.number(), self.listed_groups());
-            return format!("{day} {}{groups}", self.period_bits());
+        if self.short_offset(at).is_none() {
+            return self.where_words();
         }
-        self.where_words()
+        let (day, groups) = (self.date.number(), self.listed_groups());
+        format!("{day} {}{groups}", self.period_bits())
     }
 
     /// Returns what a record with a head of words says of its boards: `20777 dwmya,eu`, or `20777 e,hackathon`.
@@ -146,6 +144,7 @@ impl BoardSet {
         format!("{} {letters}{comma}{groups}", self.date.number())
     }
 }
+
 /// The deduplication record of an activity that counts until it is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActiveRecord {
@@ -156,6 +155,24 @@ pub struct ActiveRecord {
     pub amounts: Vec<i64>,
     /// The boards that hold the points.
     pub boards: BoardSet,
+}
+
+/// An active record that an undo has found, as it is stored and decoded.
+#[derive(Clone, Debug)]
+pub struct FoundRecord {
+    /// The stored text.
+    pub text: String,
+    /// The record.
+    pub record: ActiveRecord,
+}
+
+impl FoundRecord {
+    /// Parses a stored record.
+    #[must_use]
+    pub fn parse(text: String) -> Option<Self> {
+        let record = ActiveRecord::parse(&text)?;
+        Some(Self { text, record })
+    }
 }
 
 impl ActiveRecord {

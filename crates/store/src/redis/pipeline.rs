@@ -203,9 +203,14 @@ impl Pipeline {
         let commands = indexes.iter().filter_map(|index| self.0.get(*index));
         let mut known: Vec<(&str, &str)> = Vec::new();
         let commands = commands.map(|command| {
-            let script = command.script.map_or("", |script| script.sha);
-            let is_known = known.contains(&(script, command.shard()));
-            known.push((script, command.shard()));
+            let script = (
+                command.script.map_or("", |script| script.sha),
+                command.shard(),
+            );
+            let is_known = known.contains(&script);
+            if !is_known {
+                known.push(script);
+            }
             let by_text = texts == Texts::PerCall || !is_known;
             (command, ScriptForm { by_text, plain })
         });

@@ -45,7 +45,7 @@ end
 
 -- Adds an entry to the audit log. Its user has a subject number, which is also stored with the flags.
 local function add_to_log(action, points)
-  redis.call('XLEN', log)
+  run('XLEN', log)
   local letters, subject = match(flags or '', '^(%a*),?(%d*)$')
   if (subject or '') == '' then
     subject = digits((get(subjects, 'subjects') or 0) + 1)
@@ -59,8 +59,8 @@ end
 
 -- Sets an amount of each board of the place. Returns the boards, the amounts, and whether a score would exceed the maximum.
 local function set_amounts(amount_of)
-  local boards, overflows = item_boards(item, place, 0, 0)
-  local amounts = {}
+  local boards = item_boards(item, place, 0, 0)
+  local amounts, overflows = {}, false
   for i, board in ipairs(boards) do
     amounts[i] = amount_of(board, i)
     board.amount, overflows = amounts[i], overflows or board.points + amounts[i] > MAX_POINTS

@@ -9,13 +9,15 @@
 --         now, today (UTC day), instant (text; now, or the original one in a rebuild)
 --         definitions (number of those of events), journal and content (readers of the stream)
 --         lifetimes (JSON: of KEYS from 8 on; 0 for unlimited), record_lifetime
---         ranked (first and last board of the standings to return), undone (histories that may have undo records, the newest first)
+--         ranked (first and last board of the standings to return), undone (histories that may have undo records, the
+--         newest first)
 --         places  boards, all (that of all time), history, day (digit), bit (2 ^ day), date, kinds, groups
 --         items   field, mark (its deduplication record), action (code), name (of the action), at, place (number), points,
 --                 cooldown (ms), dated, queued, events (board, points, board, ...)
---           count   record (text) or daily and old (the daily record may have expired); cap; last (field of the cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target`
---                   (member) with registers (an earlier call registers it) and own_counts, or `followed` (user) and
---                   known (boards); on (';post-8' ends the record)
+--           count   record (text) or daily and old (the daily record may have expired); cap; last (field of the
+--                   cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
+--                   with registers (an earlier call registers it) and own_counts, or `followed` (user) and known
+--                   (boards)); on (';post-8' ends the record)
 --           undo    undo, and the guess `where` of its record, or the record that was `seen`
 -- Returns { schema fingerprint, outcomes, standings or nil, watched boards (see watch.lua) or nil }
 --         outcome  { 'counted', points, those of all time or nil }, { 'undone', points }, { 'failed', error of the

@@ -244,11 +244,9 @@ local function write_hash(entry, after, before)
   local changed, deleted = {}, {}
   for field in pairs(entry.former) do
     local value, n = after[field], #changed
-    if value == before[field] then
-      n = nil
-    elseif value then
+    if value and value ~= before[field] then
       changed[n + 1], changed[n + 2] = field, value
-    else
+    elseif value ~= before[field] then
       deleted[#deleted + 1] = field
     end
   end
