@@ -119,7 +119,8 @@ impl Comparison {
         );
         let mut found = BTreeSet::new();
         for key in store.keys("m:") {
-            let fields = store.hash(&key).into_keys();
+            // '\t' is the day on which the expiry was renewed.
+            let fields = store.hash(&key).into_keys().filter(|field| field != "\t");
             found.extend(fields.map(|field| format!("{key} {}", record_name(&field))));
         }
         for (date, user, record) in store.daily_records() {
