@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 29] = [
+const SCRIPTS: [(&str, &[&str]); 30] = [
     ("ABOVE", &["above"]),
     ("ADJUST", &["integers", "score", "user", "adjust"]),
     ("ARCHIVE_PAGE", &["order", "archive_page"]),
@@ -35,6 +35,7 @@ const SCRIPTS: [(&str, &[&str]); 29] = [
         "ERASE",
         &["journal", "integers", "audit", "pending", "erase"],
     ),
+    ("ERASED", &["erased"]),
     ("FIRST_PROFILE", &["journal", "first_profile"]),
     (
         "FRIENDS",

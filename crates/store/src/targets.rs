@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::profiles::{complete_authors, decode_flags};
 use crate::receive::receive;
 use crate::redis::{Command, Reply, StoreError};
-use crate::scripts::{MODERATE_TARGET, TARGETS, USER_TARGETS};
+use crate::scripts::{ERASED, MODERATE_TARGET, TARGETS, USER_TARGETS};
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -272,6 +272,7 @@ pub async fn write(
         author: named.author.as_deref(),
         shown: serde_json::to_string(&named.target).unwrap_or_default(),
         at: now,
+        is_author_erased: false,
     });
     let stored = register(deployment, &named.collect::<Vec<_>>(), now).await?;
     deployment.report_change();
@@ -288,6 +289,46 @@ pub(crate) struct Registration<'a> {
     pub shown: String,
     /// The instant of a new registration.
     pub at: Instant,
+    /// Whether the author, on another shard, was erased after that instant.
+    pub is_author_erased: bool,
+}
+
+/// Finds out which authors on other shards were erased after the instants of the registrations.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub(crate) async fn find_erased_authors(
+    deployment: &Deployment,
+    targets: &mut [Registration<'_>],
+    now: Instant,
+) -> Result<(), Error> {
+    let mut earlier: Vec<(&mut Registration<'_>, &str)> = targets
+        .iter_mut()
+        .filter(|target| target.at < now)
+        .filter_map(|target| target.author.map(|author| (target, author)))
+        .collect();
+    let authors: Vec<&str> = earlier.iter().map(|(_, author)| *author).collect();
+    let shards = deployment.config.indexes_by_shard(&authors);
+    if shards.is_empty() {
+        return Ok(());
+    }
+    let call = |(shard, indexes): &(u32, Vec<usize>)| {
+        let keys = deployment.keys(*shard);
+        let users = indexes.iter().filter_map(|index| authors.get(*index));
+        Command::script(&ERASED, &[keys.users(), keys.tombstones()]).args(users)
+    };
+    let replies = deployment
+        .run_scripts(shards.iter().map(call).collect())
+        .await?;
+    for ((_, indexes), reply) in shards.iter().zip(&replies) {
+        for (index, erased) in indexes.iter().zip(reply.at(1)?.list()?) {
+            if let (Some((target, _)), Some(erased)) = (earlier.get_mut(*index), erased.some()) {
+                target.is_author_erased = target.at.0 <= erased.integer()?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Registers targets, or reads those of which nothing is new. Returns each as it is now.
@@ -377,7 +418,11 @@ fn register_call<'a>(
         arguments.push(named.author.unwrap_or_default().to_owned());
         arguments.push(named.shown.clone());
         arguments.push(named.at.0.to_string());
-        arguments.push(list.unwrap_or(0).to_string());
+        arguments.push(match list {
+            Some(number) => number.to_string(),
+            None if named.is_author_erased => "-1".to_owned(),
+            None => "0".to_owned(),
+        });
     }
     let several = (config.shards > 1).then(|| shard.to_string());
     Command::script(&TARGETS, &all)

@@ -274,6 +274,21 @@ async fn dated_activity_counts_for_no_author_erased_since() {
     assert_boards(&app, &[], &[("9", 2)]).await;
 }
 
+/// The next activity in the array registers the target with its author.
+#[tokio::test]
+async fn dated_activity_registers_no_author_erased_since() {
+    let app = start();
+    app.count("9", "visit", "/").await;
+    app.erase("9").await;
+    let author = |id: &str, body| with(body, json!({"author": id}));
+    let array = json!([
+        author("9", dated(like("43", "post-7"), ago(60))),
+        author("10", like("44", "post-7")),
+    ]);
+    app.send_activity(array).await.assert_status(200);
+    assert_boards(&app, &[("post-7", 4)], &[("10", 4)]).await;
+}
+
 /// Nobody reads what an undo takes back.
 #[tokio::test]
 async fn undo_without_boards_of_content_takes_nothing() {

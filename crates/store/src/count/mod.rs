@@ -252,6 +252,7 @@ async fn register(
         author: Some(author),
         shown: String::new(),
         at,
+        is_author_erased: false,
     };
     let all = named
         .iter()
@@ -278,8 +279,10 @@ async fn register(
                 author: None,
                 shown: String::new(),
                 at: now,
+                is_author_erased: false,
             });
         all.extend(read);
+        targets::find_erased_authors(deployment, &mut all, now).await?;
         let stored = targets::register(deployment, &all, now).await?;
         let names = all.iter().map(|registration| registration.id.to_owned());
         targets.extend(names.zip(stored));

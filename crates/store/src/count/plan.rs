@@ -227,8 +227,9 @@ fn claim(
             !registrations.unknown.contains(&(id.clone(), date))
         }
         Receiver::Target { id, claim, .. } => {
+            // Several activities may register a target: the last reply is what all of them find.
             let mut targets = registrations.targets.iter();
-            let read = targets.find(|(read, _)| read == id);
+            let read = targets.rfind(|(read, _)| read == id);
             let registered = read.and_then(|(_, registered)| registered.as_ref());
             let author = registered.and_then(|target| target.author.as_ref());
             by_author = author == Some(&activity.user);

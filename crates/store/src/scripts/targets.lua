@@ -7,7 +7,8 @@
 --         3 '1' if changes go to the journal           4 integer: this shard, if there are several, or ''
 --         5.. for each target: string: member; string: author who is set where none is, or '' for none;
 --         string: what boards show, JSON, or '' to keep it; integer: instant of the registration, Unix ms;
---         integer: number of the key of the author's list, or 0 if it is on another shard
+--         integer: number of the key of the author's list, or 0 if it is on another shard, or -1 if it is, and the
+--         author was erased after that instant
 -- Returns { schema fingerprint, registrations }
 --         registrations  for each target its registration, or nil if there is none. Also nil, and not changed, if
 --                        the call says what boards show, and it has another author already.
@@ -62,10 +63,10 @@ local function write_target(member, former, registered, new_author, list, at)
   end
 end
 
--- Returns whether an author on this shard was erased after an instant.
+-- Returns whether an author was erased after an instant, as far as this shard or the caller knows.
 local function is_erased(author, list, at)
-  local erased = list and redis.call('HGET', KEYS[4], redis.sha1hex(author))
-  return erased and tonumber(at) <= tonumber(erased)
+  local erased = KEYS[list] and redis.call('HGET', KEYS[4], redis.sha1hex(author))
+  return list < 0 or erased and tonumber(at) <= tonumber(erased)
 end
 
 -- Returns the registration of a target after the call, or false.
@@ -96,7 +97,7 @@ local function register_target(member, author, json, at, list)
   local registered = { number, instant, authorship, known_author, json }
   local text = table.concat(registered, ';')
   if text ~= former then
-    write_target(member, former, registered, new_author, list, at)
+    write_target(member, former, registered, new_author, KEYS[list], at)
   end
   return text
 end
@@ -104,6 +105,6 @@ end
 local registrations = {}
 for i = 5, #ARGV, 5 do
   local member, author, json, at, list = unpack(ARGV, i, i + 4)
-  registrations[#registrations + 1] = register_target(member, author, json, at, KEYS[tonumber(list)])
+  registrations[#registrations + 1] = register_target(member, author, json, at, tonumber(list))
 end
 return { ARGV[1], registrations }
