@@ -142,7 +142,7 @@ async function queue(messages, size) {
 async function delivered() {
   const [user, points] = waiting
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await pause(200)) {
-    const score = Number(redis('ZSCORE', '{cpu:0}ba:all', user))
+    const score = Number(redis('ZSCORE', '{cpu:0}1ba:all', user))
     if (Math.floor(score / 2 ** 30) === points) return
   }
   throw new Error('the queue did not deliver')

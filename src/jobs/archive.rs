@@ -309,15 +309,14 @@ impl Run<'_> {
 
     /// Archives the boards among names of the index that are due, in their order. Returns how many names are complete.
     async fn archive_due(&self, names: &[(String, i64)]) -> Result<usize, Error> {
-        let keys = self.deployment.keys(self.shard);
         let (calendar, definitions) = (&self.deployment.calendar, &self.definitions);
         let (mut boards, mut indexes) = (Vec::new(), Vec::new());
         for (index, name) in names.iter().enumerate() {
             // The index also contains spans of histories. No id has a tab: that is the board of an event that is counted again.
-            let board = keys.board_name_of(&name.0);
-            let board = board.filter(|board| !board.contains('\t'));
-            let board =
-                board.and_then(|board| BoardName::parse(board, calendar, definitions, self.now));
+            if name.0.contains('\t') {
+                continue;
+            }
+            let board = BoardName::parse(&name.0, calendar, definitions, self.now);
             let Some(board) = board else { continue };
             let settled = settled_at(&board, board.end);
             let may_be_due = settled <= self.now.0 || self.is_urgent(name);

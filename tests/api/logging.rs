@@ -115,7 +115,10 @@ async fn store_failure_log_has_no_request_data() {
     // Credentials in the URL as well.
     let store = forwarder.url().replace("http://", "http://MARKED:MARKED@");
     let app = app_with_store(&store);
-    let fingerprint = format!("v3 shards=1 decimals=0 timezone={}", noon_zone());
+    let fingerprint = format!(
+        "v4 generation=1 shards=1 decimals=0 timezone={}",
+        noon_zone()
+    );
     let forged = |values: Value| {
         let values = values.as_array().expect("values").iter().cloned();
         let result: Value = [json!(fingerprint)].into_iter().chain(values).collect();

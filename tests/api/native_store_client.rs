@@ -75,7 +75,7 @@ async fn scripts_lose_flags_that_the_store_refuses() {
         });
         let endpoint = Endpoint::new(&forwarder.url(), TOKEN, 20_000);
         let store = Client::new(Box::new(ReqwestTransport::new(endpoint)), 20_000, || 0);
-        let keys = ["p", "b"].map(|key| format!("{{native-flags:0}}{key}"));
+        let keys = ["p", "1b"].map(|key| format!("{{native-flags:0}}{key}"));
         let top = || Command::script(&TOP, &keys).number(0).number(1);
         let pipeline = Pipeline::new(vec![Command::new("PING"), top()]);
         for requests in [3, 1] {

@@ -48,7 +48,7 @@ impl Store {
 
     /// Returns the key on a shard.
     pub fn key_on(&self, shard: u32, rest: &str) -> String {
-        format!("{{{}:{shard}}}{rest}", self.prefix)
+        test_support::key_on(&self.prefix, shard, rest)
     }
 
     /// Runs a command: `run("ZSCORE", &[&key, "42"])`.
@@ -63,8 +63,9 @@ impl Store {
     /// Adds boards to the index of a user's shard, and the user to every tenth of them.
     pub fn add_boards(&mut self, user: &str, boards: u32) {
         let script = "for i = 1, tonumber(ARGV[2]) do
-            local board = ARGV[1] .. 'ba:all:g' .. i
-            redis.call('ZADD', KEYS[1], 'inf', board)
+            local name = 'a:all:g' .. i
+            local board = ARGV[1] .. 'b' .. name
+            redis.call('ZADD', KEYS[1], 'inf', name)
             if i % 10 == 0 then redis.call('ZADD', board, 5, '#', i * 2 ^ 30, ARGV[3], 2 ^ 30, 'a') end
             end";
         let index = self.key_of(user, "i");

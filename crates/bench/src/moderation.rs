@@ -104,14 +104,15 @@ pub fn succeeded(response: &Answer) -> Result<(), String> {
 /// Adds names of boards to the index, the user to some of them, and entries to the audit log.
 fn fill(redis: &mut Connection, boards: u64, entries: u64) -> RedisResult<()> {
     let add_boards = "for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
-        local board = '{moderation:0}ba:all:g' .. i
-        redis.call('ZADD', KEYS[1], 'inf', board)
+        local name = 'a:all:g' .. i
+        local board = '{moderation:0}1b' .. name
+        redis.call('ZADD', KEYS[1], 'inf', name)
         if i % ARGV[3] == 0 then redis.call('ZADD', board, 5, '#', i * 2 ^ 30, ARGV[4], 2 ^ 30, 'a') end
         end";
     let add_entries = "for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
         redis.call('XADD', KEYS[1], '*', 'at', 1, 'subject', 9, 'action', 'hide') end";
     for (script, key, what, count) in [
-        (add_boards, "{moderation:0}i", "boards", boards),
+        (add_boards, "{moderation:0}1i", "boards", boards),
         (
             add_entries,
             "{moderation:0}l",

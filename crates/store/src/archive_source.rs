@@ -149,11 +149,10 @@ pub async fn record_archived(
     names: &[&str],
 ) -> Result<String, Error> {
     let keys = deployment.keys(shard);
-    let boards = names.iter().map(|name| keys.board_named(name));
     let last = Command::new("XREVRANGE").arg(&keys.audit_log());
     let mut commands = vec![last.arg("+").arg("-").arg("COUNT").number(1)];
     if !names.is_empty() {
-        commands.push(Command::new("SADD").arg(&keys.archived()).args(boards));
+        commands.push(Command::new("SADD").arg(&keys.archived()).args(names));
     }
     let replies = deployment.run_commands(&keys, commands).await?;
     let last = replies.first().unwrap_or(&Reply::Nil).at(0)?;

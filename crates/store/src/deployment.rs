@@ -209,6 +209,19 @@ impl Deployment {
         }
     }
 
+    /// Checks the stored fingerprint of a shard whose outbox is drained: a rebuild of data of the former version needs all
+    /// of it in the journal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::check_even_locked`].
+    pub fn check_drained(&self, stored: &Reply) -> Result<(), Error> {
+        match stored {
+            Reply::Text(text) if fingerprint::is_former(&self.config, text) => Ok(()),
+            stored => self.check_even_locked(stored),
+        }
+    }
+
     /// Runs one command as [`Self::run_commands`] does.
     ///
     /// # Errors

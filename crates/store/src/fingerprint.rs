@@ -6,7 +6,7 @@
 //! While a change of visibility or an erasure takes several steps, the stored value has a line for it
 //! after the settings; `pending.lua` describes the lines.
 
-use crate::keys::Keys;
+use crate::keys::{GENERATION, Keys};
 use crate::redis::{Command, Reply};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
@@ -16,10 +16,22 @@ use activity_rank_core::score::Layout;
 /// Precedes the stored fingerprint while a rebuild locks the shard for writes.
 const REBUILDING: &str = "rebuilding";
 
-/// Returns the fingerprint of a deployment's settings.
+/// Begins the fingerprint of data whose keys had no generation. A rebuild converts it.
+const FORMER_VERSION: &str = "v3";
+
+/// Returns the fingerprint of a deployment's settings, which names the generation of the data.
 #[must_use]
 pub fn fingerprint(config: &Config) -> String {
-    let mut text = "v3".to_owned();
+    with_settings(format!("v4 generation={GENERATION}"), config)
+}
+
+/// Returns whether a stored fingerprint is that of the former version with the same settings.
+#[must_use]
+pub fn is_former(config: &Config, stored: &str) -> bool {
+    settings_of(stored) == with_settings(FORMER_VERSION.to_owned(), config)
+}
+
+fn with_settings(mut text: String, config: &Config) -> String {
     for (_, name, value) in settings(config) {
         if default_of(name).as_ref() != Some(&value) {
             text = format!("{text} {name}={value}");
@@ -150,9 +162,15 @@ fn mismatch(config: &Config, stored: &str) -> Error {
         );
         return Error::Misconfigured(variable, remedy);
     }
-    let remedy = format!(
-        "the data under {prefix} was written by another version ({stored}); choose another PREFIX"
-    );
+    let remedy = match is_former(config, stored) {
+        true => format!(
+            "the data under {prefix} was written by an earlier version; run `activity-rank rebuild`, which replaces it \
+             from the journal, or choose another PREFIX"
+        ),
+        false => format!(
+            "the data under {prefix} was written by another version ({stored}); choose another PREFIX"
+        ),
+    };
     Error::Misconfigured("PREFIX", remedy)
 }
 

@@ -4,24 +4,24 @@
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
 //! | `{ar:0}p` | hash | users: profiles and flags; schema fingerprint. See below | unlimited |
-//! | `{ar:0}i` | sorted set | index of boards and of history spans | unlimited; trims itself |
+//! | `{ar:0}1i` | sorted set | index of boards and of history spans | unlimited; trims itself |
 //! | `{ar:0}l` | stream | audit log | unlimited |
 //! | `{ar:0}n` | stream | opt-outs of the audit log | unlimited; the last 1,000 |
 //! | `{ar:0}c` | hash | pending changes of visibility and erasures, user → change | until complete |
 //! | `{ar:0}w` | hash | subjects and reasons of the audit log | unlimited |
-//! | `{ar:0}t` | hash | register of targets | unlimited |
-//! | `{ar:0}u:9` | sorted set | targets of an author, by the instant of their registration | unlimited |
-//! | `{ar:0}a` | set | archived boards, by key: an expired one is not written again | unlimited |
+//! | `{ar:0}1t` | hash | register of targets | unlimited |
+//! | `{ar:0}1u:9` | sorted set | targets of an author, by the instant of their registration | unlimited |
+//! | `{ar:0}a` | set | names of archived boards: an expired one is not written again | unlimited |
 //! | `{ar:0}o` | stream | changes that are not in the journal yet, or that others have not received | until every reader has passed them |
 //! | `{ar:0}j` | hash | progress of the scheduled jobs | unlimited |
 //! | `{ar:0}v` | hash | on the first shard: events, event → definition | unlimited |
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
-//! | `{ar:0}bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
-//! | `{ar:0}bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
-//! | `{ar:0}bE::`, a tab and `hackathon` | sorted set | board of an event that is counted again, until it takes the place of the other | an hour after its last step |
+//! | `{ar:0}1bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
+//! | `{ar:0}1bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
+//! | `{ar:0}1bE::`, a tab and `hackathon` | sorted set | board of an event that is counted again, until it takes the place of the other | an hour after its last step |
 //! | `{ar:0}g:hackathon` | hash | progress of that recount | an hour after its last step |
-//! | `{ar:0}h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
-//! | `{ar:0}m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
+//! | `{ar:0}1h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
+//! | `{ar:0}1m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
 //! The hash of users is the first key of every script, so that one command reads the schema
 //! fingerprint with whatever else the script needs of users. `users.lua` lists its fields. The
@@ -35,6 +35,9 @@
 //!
 //! One letter replaces each action of the default rules in fields: `kL` in a history, `Lpost-7` in a
 //! record. Other actions are written out: `wave:post-7`.
+//!
+//! The `1` is the *generation* of what a rebuild replaces: boards, records, histories, register, author lists and
+//! index. The fingerprint names it.
 //!
 //! A rebuild writes all of this under the tag `{ar:0}~` and then moves it into place. Meanwhile
 //! `{ar:0}r` holds its progress, kept for a day where other shards are not finished. The shadow also
@@ -65,15 +68,19 @@ const ACTION_CODES: [(&str, &str); 7] = include!(concat!(env!("OUT_DIR"), "/acti
 pub enum KeyKind {
     /// Data, which an export contains.
     Data,
-    /// Queues, and progress of jobs, changes, recounts and rebuilds: no export contains it, and it may expire or
-    /// disappear at any time.
+    /// Queues, progress of jobs, changes, recounts and rebuilds, and what the version before wrote: no export contains it,
+    /// and it may expire or disappear at any time.
     Work,
 }
+
+/// The generation of all data: the number in the keys of what a rebuild replaces.
+pub const GENERATION: u32 = 1;
 
 /// The keys of one shard.
 #[derive(Clone, Debug)]
 pub struct Keys {
     tag: String,
+    generation: u32,
 }
 
 impl Keys {
@@ -109,6 +116,7 @@ impl Keys {
     pub fn new(prefix: &str, shard: u32) -> Self {
         Self {
             tag: format!("{{{prefix}:{shard}}}"),
+            generation: GENERATION,
         }
     }
 
@@ -133,30 +141,45 @@ impl Keys {
     /// Returns the kind of a key by its name after the tag; `None` for a key that no part of this version writes.
     #[must_use]
     pub fn kind(name: &str) -> Option<KeyKind> {
-        let (letters, rest) = match name.split_once(':') {
-            Some((letters, rest)) => (letters, Some(rest)),
-            None => (name, None),
-        };
-        match (letters, rest) {
-            // `x`: deliveries of earlier versions.
-            ("c" | "a" | "o" | "j" | "r" | "x", None) | ("g", Some(_)) => Some(KeyKind::Work),
-            // The board of an event that is counted again.
-            ("bE", Some(event)) if event.starts_with(":\t") => Some(KeyKind::Work),
-            ("p" | "i" | "l" | "n" | "w" | "t" | "v" | "e", None) => Some(KeyKind::Data),
-            ("u" | "h" | "m", Some(_)) => Some(KeyKind::Data),
-            (board, Some(_)) if board.starts_with('b') => Some(KeyKind::Data),
+        match name {
+            "c" | "a" | "o" | "j" | "r" => return Some(KeyKind::Work),
+            "p" | "l" | "n" | "w" | "v" | "e" => return Some(KeyKind::Data),
             // A shadow has these keys, and two of its own.
-            _ => match name.strip_prefix('~')? {
-                "q" | "r" => Some(KeyKind::Work),
-                key => Self::kind(key).map(|_| KeyKind::Work),
-            },
+            "~q" | "~r" => return Some(KeyKind::Work),
+            _ => {}
         }
+        if let Some(name) = name.strip_prefix('~') {
+            return Self::kind(name).map(|_| KeyKind::Work);
+        }
+        let in_generation = Self::strip_generation(name);
+        let is_known = match in_generation.unwrap_or(name).split_once(':') {
+            None => matches!(in_generation.unwrap_or(name), "i" | "t"),
+            Some(("g", _)) => in_generation.is_none(),
+            Some((letters, _)) => matches!(letters, "u" | "h" | "m") || letters.starts_with('b'),
+        };
+        // The board of an event that is counted again.
+        let is_data = in_generation.is_some_and(|name| !name.starts_with("bE::\t"));
+        let kind = if is_data {
+            KeyKind::Data
+        } else {
+            KeyKind::Work
+        };
+        is_known.then_some(kind)
+    }
+
+    /// Returns the name of a key without its tag after the generation; `None` for a key that has none, or another one.
+    #[must_use]
+    pub fn strip_generation(name: &str) -> Option<&str> {
+        name.strip_prefix(&GENERATION.to_string())
     }
 
     /// Returns the keys that a rebuild writes: in the same slot, used by nothing else.
     #[must_use]
     pub fn shadow(&self) -> Self {
-        Self { tag: self.key("~") }
+        Self {
+            tag: self.key("~"),
+            generation: self.generation,
+        }
     }
 
     /// Returns the key of a rebuild's progress.
@@ -192,7 +215,7 @@ impl Keys {
     /// Returns the key of the index of boards and history spans.
     #[must_use]
     pub fn index(&self) -> String {
-        self.key("i")
+        self.generation_key("i")
     }
 
     /// Returns the key of the audit log.
@@ -216,13 +239,13 @@ impl Keys {
     /// Returns the key of the register of targets.
     #[must_use]
     pub fn register(&self) -> String {
-        self.key("t")
+        self.generation_key("t")
     }
 
     /// Returns the key of the targets of an author.
     #[must_use]
     pub fn targets_of(&self, author: &str) -> String {
-        self.key(&format!("u:{author}"))
+        self.generation_key(&format!("u:{author}"))
     }
 
     /// Returns the keys that an erasure needs of an author: the list of their targets, and with one shard the register.
@@ -285,8 +308,10 @@ impl Keys {
     /// Returns the keys of the shard with this hash of users; `None` for any other key.
     #[must_use]
     pub fn of_users(key: &str) -> Option<Self> {
-        let tag = key.strip_suffix('p')?.to_owned();
-        Some(Self { tag })
+        Some(Self {
+            tag: key.strip_suffix('p')?.to_owned(),
+            generation: GENERATION,
+        })
     }
 
     /// Returns the key of the set of archived boards.
@@ -323,13 +348,13 @@ impl Keys {
     /// Returns the key of the board with a name, see [`board_name`].
     #[must_use]
     pub fn board_named(&self, name: &str) -> String {
-        self.key(&format!("b{name}"))
+        self.generation_key(&format!("b{name}"))
     }
 
     /// Returns the name in the key of a board; `None` for any other key.
     #[must_use]
     pub fn board_name_of<'a>(&self, key: &'a str) -> Option<&'a str> {
-        key.strip_prefix(self.tag.as_str())?.strip_prefix('b')
+        key.strip_prefix(self.generation_key("b").as_str())
     }
 
     /// Returns the number of the span that contains a day.
@@ -341,7 +366,7 @@ impl Keys {
     /// Returns the key of a user's history in a span.
     #[must_use]
     pub fn history(&self, span: impl Display, user: &str) -> String {
-        self.key(&format!("h:{span}:{user}"))
+        self.generation_key(&format!("h:{span}:{user}"))
     }
 
     /// Parses a history field into its day and action.
@@ -394,7 +419,7 @@ impl Keys {
     /// Returns the key of a user's active records.
     #[must_use]
     pub fn active_records(&self, user: &str) -> String {
-        self.key(&format!("m:{user}"))
+        self.generation_key(&format!("m:{user}"))
     }
 
     /// Returns the spans of the undo records that matter at an instant; the first one is written.
@@ -425,6 +450,11 @@ impl Keys {
 
     fn key(&self, rest: &str) -> String {
         format!("{}{rest}", self.tag)
+    }
+
+    /// Returns a key of data that a rebuild replaces.
+    fn generation_key(&self, rest: &str) -> String {
+        format!("{}{}{rest}", self.tag, self.generation)
     }
 }
 
@@ -514,7 +544,7 @@ mod tests {
         let shadow = keys.shadow();
         assert_eq!(shadow.outbox(), "{ar:0}~o");
         assert_eq!(keys.board_name_of(&shadow.board_named("a:all")), None);
-        assert_eq!(shadow.board_name_of("{ar:0}~ba:all"), Some("a:all"));
+        assert_eq!(shadow.board_name_of("{ar:0}~1ba:all"), Some("a:all"));
         for other in [
             "a:all",
             "d:2026-02-30",

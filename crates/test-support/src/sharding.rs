@@ -64,13 +64,33 @@ pub fn key(prefix: &str, rest: &str) -> String {
 /// Returns the full key on the shard of a user.
 #[must_use]
 pub fn key_of(prefix: &str, user: &str, rest: &str) -> String {
-    format!("{{{prefix}:{}}}{rest}", shard_of(user))
+    key_on(prefix, shard_of(user), rest)
 }
 
-/// Returns the part of a key after its hash tag.
+/// Returns the full key on a shard.
+#[must_use]
+pub fn key_on(prefix: &str, shard: u32, rest: &str) -> String {
+    format!("{{{prefix}:{shard}}}{}{rest}", generation(rest))
+}
+
+/// The generation of the data, in the keys of boards, histories, active records, the register, author lists and the
+/// index; empty for all others. In tests the part of a key after its hash tag has none.
+#[must_use]
+pub fn generation(rest: &str) -> &'static str {
+    match rest.starts_with(['b', 'h', 'm', 't', 'u', 'i']) {
+        true => "1",
+        false => "",
+    }
+}
+
+/// Returns the part of a key after its hash tag and generation.
 #[must_use]
 pub fn rest(key: &str) -> &str {
-    key.split_once('}').map_or(key, |(_, rest)| rest)
+    let rest = key.split_once('}').map_or(key, |(_, rest)| rest);
+    match rest.strip_prefix('1') {
+        Some(name) if generation(name) == "1" => name,
+        Some(_) | None => rest,
+    }
 }
 
 /// Returns the user a key belongs to, given the part after its hash tag; `None` for shared keys.

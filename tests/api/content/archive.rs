@@ -182,11 +182,11 @@ async fn equal_scores_read_the_same_from_the_archive() {
         .collect();
     let mut store = app.store();
     for kind in ["T", "A"] {
-        let board = format!("b{kind}d:{}", day(DAYS_AGO));
-        write_board(&mut store, &board, &rows);
+        let name = format!("{kind}d:{}", day(DAYS_AGO));
+        write_board(&mut store, &format!("b{name}"), &rows);
         for (id, _) in &rows {
-            let (index, key) = (store.key_of(id, "i"), store.key_of(id, &board));
-            store.run::<()>("ZADD", &[&index, "inf", &key]);
+            let index = store.key_of(id, "i");
+            store.run::<()>("ZADD", &[&index, "inf", &name]);
         }
     }
     let date = format!("date={}", day(DAYS_AGO));

@@ -1,6 +1,6 @@
 //! `GET /v1/users/{user}/targets`.
 
-use test_support::{Value, json, shards, until};
+use test_support::{Value, json};
 
 use super::{deliver, register, row, start, write_board};
 use crate::app::TestApp;
@@ -161,31 +161,4 @@ async fn list_refuses_an_unknown_position() {
     }
     let response = app.get("/v1/users/a%20b/targets").await;
     response.assert_status(400);
-}
-
-/// Earlier versions kept the author of a deleted target, in the register and in the list of the author.
-#[tokio::test]
-async fn authors_of_deleted_targets_are_ignored() {
-    let app = start();
-    register(&app, "post-7", json!({"author": "9"})).await;
-    let mut store = app.store();
-    let number = if shards() > 1 { "3.17" } else { "17" };
-    let stub = format!("#{number} gone");
-    let (register, list) = (store.key_of("gone", "t"), store.key_of("9", "u:9"));
-    store.run::<()>("HSET", &[&register, &stub, ";1;9"]);
-    store.run::<()>("ZADD", &[&list, "5", &stub]);
-    app.count("42", "like", "post-7").await;
-    deliver(&app).await;
-    assert_eq!(pages(&app, "9", 30).await, [("post-7".into(), json!(2))]);
-    app.assert_get("/v1/targets/post-7", json!({"id": "post-7", "author": "9"}))
-        .await;
-    app.erase("9").await;
-    until("no traces", async || {
-        deliver(&app).await;
-        (store.waiting() == 0).then_some(())
-    })
-    .await;
-    assert_eq!(store.traces("9"), [""; 0]);
-    let left: Option<String> = store.run("HGET", &[&register, &stub]);
-    assert_eq!(left, None);
 }

@@ -240,9 +240,8 @@ async fn journal_lists_each_profile_change_once() {
 async fn journal_entry_lists_skipped_archived_boards() {
     let mut app = start();
     let archived = app.store.key("a");
-    for name in [format!("bd:{}", day(9)), format!("bd:{}:us", day(9))] {
-        let board = app.store.key(&name);
-        app.store.run::<i64>("SADD", &[&archived, &board]);
+    for name in [format!("d:{}", day(9)), format!("d:{}:us", day(9))] {
+        app.store.run::<i64>("SADD", &[&archived, &name]);
     }
     let fields = json!({"at": noon(9), "groups": ["eu", "us"]});
     app.send(with(like("a", "1"), fields)).await;

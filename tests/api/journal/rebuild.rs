@@ -101,6 +101,9 @@ async fn rebuild_without_queue_returns_503() {
     set_fingerprint(&mut store, &fingerprint);
     app.count(&peer("a"), "like", "2").await;
 
-    set_fingerprint(&mut store, "rebuilding v3 shards=1 decimals=2 timezone=UTC");
+    set_fingerprint(
+        &mut store,
+        "rebuilding v4 generation=1 shards=1 decimals=2 timezone=UTC",
+    );
     assert_problem(&app.get(&path("")).await, "misconfigured");
 }

@@ -62,7 +62,7 @@ impl App {
         run(
             &mut self.store,
             "ZADD",
-            &[&index, "inf", &board, "1800000000", "679"],
+            &[&index, "inf", "a:all", "1800000000", "679"],
         );
         run(
             &mut self.store,

@@ -82,7 +82,7 @@ fn fill_boards(
     users: usize,
     shards: u32,
 ) -> redis::RedisResult<()> {
-    let pattern = format!("{{{prefix}:*}}b*");
+    let pattern = format!("{{{prefix}:*}}1b*");
     let boards: Vec<String> = redis::cmd("KEYS").arg(pattern).query(redis)?;
     let mut rows = vec![Vec::with_capacity(CHUNK); shards as usize];
     let key = |shard: u32, board: &str| format!("{{{prefix}:{shard}}}{board}");
@@ -98,15 +98,15 @@ fn fill_boards(
         rows[shard as usize].push((score, id));
         *order += 1;
         if rows[shard as usize].len() == CHUNK {
-            add_rows(redis, &key(shard, "ba:all"), &mut rows[shard as usize])?;
+            add_rows(redis, &key(shard, "1ba:all"), &mut rows[shard as usize])?;
         }
     }
     for (shard, (mut rows, count)) in (0..shards).zip(rows.into_iter().zip(counts)) {
-        let all = key(shard, "ba:all");
+        let all = key(shard, "1ba:all");
         rows.push((count, "#".to_owned()));
         add_rows(redis, &all, &mut rows)?;
         for board in boards.iter().filter_map(|key| key.split_once('}')) {
-            if board.1 != "ba:all" {
+            if board.1 != "1ba:all" {
                 let copy = key(shard, board.1);
                 redis::cmd("COPY")
                     .arg(&all)

@@ -101,7 +101,7 @@ pub fn stable_used_memory(redis: &RedisServer) -> Result<u64> {
 
 /// Returns the name of a key's type.
 fn key_type(key: &str) -> &'static str {
-    let rest = key.strip_prefix("{ar:0}").unwrap_or(key);
+    let rest = test_support::rest(key);
     match rest.split(':').next().unwrap_or_default() {
         "bd" => "boards of days",
         "bw" => "boards of weeks",

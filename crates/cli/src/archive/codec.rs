@@ -163,26 +163,26 @@ fn decode_history(
     Ok(records)
 }
 
-/// Decodes an entry of the index: the full key of a board or the number of a span, and its expiry in
-/// Unix seconds.
+/// Decodes an entry of the index: the name of a board or the number of a span, and its expiry in Unix
+/// seconds.
 ///
 /// # Errors
 ///
 /// A message that names the unexpected value.
-pub fn decode_index(shard: u32, tag: &str, name: &str, expiry: &str) -> Result<Record, String> {
+pub fn decode_index(shard: u32, name: &str, expiry: &str) -> Result<Record, String> {
     let until = match expiry {
         "inf" => None,
         expiry => {
             Some(Timestamp::from_second(decode_score(expiry)?).map_err(|error| error.to_string())?)
         }
     };
-    match name.strip_prefix(tag).map(Key::parse) {
-        Some(Some(Key::Board(BoardId {
+    match Key::board_named(name) {
+        Some(Key::Board(BoardId {
             kind,
             period,
             id,
             group,
-        }))) => Ok(Record::IndexBoard {
+        })) => Ok(Record::IndexBoard {
             shard,
             of: Subject::of_kind(kind),
             period,
@@ -190,11 +190,10 @@ pub fn decode_index(shard: u32, tag: &str, name: &str, expiry: &str) -> Result<R
             group,
             until,
         }),
-        Some(_) => Err(format!("has the entry '{name}', which is not a board")),
-        None => Ok(Record::IndexSpan {
+        _ => Ok(Record::IndexSpan {
             shard,
             span: parse_span(name)
-                .ok_or_else(|| format!("has the entry '{name}', which is not a span"))?,
+                .ok_or_else(|| format!("has the entry '{name}', which is no board and no span"))?,
             until,
         }),
     }
@@ -345,9 +344,9 @@ fn split_lines<T: Serialize>(entries: Vec<T>, record: impl Fn(Vec<T>) -> Record)
 }
 
 /// Encodes a checked record as a Redis command on its key: the name of the command, and its
-/// arguments after the key. `tag` is the tag of the shard.
+/// arguments after the key.
 #[must_use]
-pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
+pub fn encode(record: &Record) -> (&'static str, Vec<String>) {
     let pair = |name: String, value: String| vec![name, value];
     let index_score = |until: Option<Timestamp>| {
         until.map_or_else(|| "inf".to_owned(), |until| until.as_second().to_string())
@@ -369,7 +368,7 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
                 id,
                 group,
             });
-            ("ZADD", pair(index_score(until), format!("{tag}{board}")))
+            ("ZADD", pair(index_score(until), board.board_name()))
         }
         Record::IndexSpan { span, until, .. } => {
             ("ZADD", pair(index_score(until), span.to_string()))
@@ -402,7 +401,7 @@ pub fn encode(record: &Record, tag: &str) -> (&'static str, Vec<String>) {
                 flags,
                 subject,
             };
-            encode(&flags, tag)
+            encode(&flags)
         }
         Record::Subjects { count, .. } => ("HSET", pair("subjects".to_owned(), count.to_string())),
         Record::Subject { number, user, .. } => ("HSET", pair(format!("s{number}"), user)),
@@ -496,7 +495,7 @@ mod tests {
     /// The counter of a board of content is the number of the last change divided by 2^32.
     #[test]
     fn board_of_content_round_trips() {
-        let Some(key) = Key::parse("bTa:all") else {
+        let Some(key) = Key::board_named("Ta:all") else {
             panic!("no key");
         };
         for (counter, order) in [
@@ -510,7 +509,7 @@ mod tests {
             };
             assert_eq!(scores.0[0], ("#".to_owned(), order));
             assert_eq!(record.check(), Ok(()));
-            let (_, args) = encode(record, "{ar:0}");
+            let (_, args) = encode(record);
             assert_eq!(args[0].parse::<f64>(), counter.parse::<f64>());
             assert_eq!(args[1..], ["#", "-4", "##1", "3", "a"]);
         }
@@ -574,8 +573,8 @@ mod tests {
             let values = vec![pair("visit:/", value)];
             assert!(decode_key(0, &key, None, values).is_err(), "{value}");
         }
-        assert!(decode_index(0, "{ar:0}", "2026-11-20", "inf").is_err());
-        assert!(decode_index(0, "{ar:0}", "{ar:0}m:42", "inf").is_err());
+        assert!(decode_index(0, "2026-11-20", "inf").is_err());
+        assert!(decode_index(0, "m:42", "inf").is_err());
         assert!(decode_key(0, &Key::Users, None, vec![pair("!42", "h,x")]).is_err());
         let others = vec![
             pair("\t", "v3"),

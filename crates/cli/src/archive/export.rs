@@ -231,13 +231,9 @@ async fn export_pages(
     {
         match key {
             Key::Index => {
-                let tag = &store.tag;
-                let is_work = |entry: &str| {
-                    let name = entry.strip_prefix(tag.as_str());
-                    name.and_then(Keys::kind) == Some(KeyKind::Work)
-                };
-                for (entry, expiry) in values.iter().filter(|(entry, _)| !is_work(entry)) {
-                    let record = decode_index(store.shard, tag, entry, expiry);
+                // No id has a tab: that is the board of an event that is counted again.
+                for (entry, expiry) in values.iter().filter(|(entry, _)| !entry.contains('\t')) {
+                    let record = decode_index(store.shard, entry, expiry);
                     output.write(&record.map_err(|error| unexpected_data(&name, &error))?)?;
                 }
             }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use activity_rank_core::score::Layout;
 use activity_rank_store::fingerprint::pending_changes;
+use activity_rank_store::keys::GENERATION;
 
 use crate::count::count;
 use crate::failure::Failure;
@@ -35,6 +36,17 @@ pub fn reject_pending_changes(stored: &str) -> Result<(), Failure> {
     )))
 }
 
+/// Returns the generation as a fingerprint names it.
+fn generation() -> String {
+    format!("generation={GENERATION}")
+}
+
+/// Returns the fingerprint that the version before would have stored: its keys had no generation.
+#[must_use]
+pub fn former(fingerprint: &str) -> String {
+    fingerprint.replacen(&format!("v4 {}", generation()), "v3", 1)
+}
+
 /// A parsed schema fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
@@ -50,7 +62,8 @@ impl Fingerprint {
     /// Parses a stored fingerprint. Returns `None` for one written by another version.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (shards, rest) = text.strip_prefix("v3 shards=")?.split_once(" decimals=")?;
+        let rest = text.strip_prefix("v4 ")?.strip_prefix(&generation())?;
+        let (shards, rest) = rest.strip_prefix(" shards=")?.split_once(" decimals=")?;
         let (decimals, rest) = rest.split_once(" timezone=")?;
         let (timezone, order_bits) = match rest.split_once(" order_bits=") {
             Some((timezone, order_bits)) => (timezone, order_bits.parse().ok()?),
@@ -81,7 +94,8 @@ impl fmt::Display for Fingerprint {
         let decimals = layout.decimals;
         write!(
             f,
-            "v3 shards={shards} decimals={decimals} timezone={timezone}"
+            "v4 {} shards={shards} decimals={decimals} timezone={timezone}",
+            generation()
         )?;
         if layout.order_bits != Layout::DEFAULT.order_bits {
             write!(f, " order_bits={}", layout.order_bits)?;
@@ -97,7 +111,7 @@ mod tests {
     #[test]
     fn only_own_version_is_parsed() {
         for (end, order_bits) in [("", 30), (" order_bits=20", 20)] {
-            let text = format!("v3 shards=64 decimals=2 timezone=Asia/Shanghai{end}");
+            let text = format!("v4 generation=1 shards=64 decimals=2 timezone=Asia/Shanghai{end}");
             let fingerprint = Fingerprint::parse(&text).unwrap();
             let layout = Layout {
                 order_bits,
@@ -108,15 +122,16 @@ mod tests {
         }
         for other in [
             "",
-            "v1 shards=1 decimals=0 timezone=UTC",
-            "v3 shards=0 decimals=0 timezone=UTC",
-            "v3 shards=65 decimals=0 timezone=UTC",
-            "v3 shards=01 decimals=0 timezone=UTC",
-            "v3 shards=1 decimals=0",
-            "v3 shards=1 decimals=0 timezone=UTC order_bits=30",
-            "v3 shards=1 decimals=0 timezone=UTC order_bits=31",
-            "v3 shards=1 decimals=0 timezone=UTC order_bits=15",
-            "rebuilding v3 shards=1 decimals=0 timezone=UTC",
+            "v3 shards=1 decimals=0 timezone=UTC",
+            "v4 generation=2 shards=1 decimals=0 timezone=UTC",
+            "v4 generation=1 shards=0 decimals=0 timezone=UTC",
+            "v4 generation=1 shards=65 decimals=0 timezone=UTC",
+            "v4 generation=1 shards=01 decimals=0 timezone=UTC",
+            "v4 generation=1 shards=1 decimals=0",
+            "v4 generation=1 shards=1 decimals=0 timezone=UTC order_bits=30",
+            "v4 generation=1 shards=1 decimals=0 timezone=UTC order_bits=31",
+            "v4 generation=1 shards=1 decimals=0 timezone=UTC order_bits=15",
+            "rebuilding v4 generation=1 shards=1 decimals=0 timezone=UTC",
         ] {
             assert_eq!(Fingerprint::parse(other), None, "{other}");
         }

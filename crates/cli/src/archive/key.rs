@@ -10,7 +10,7 @@ use std::fmt;
 use activity_rank_core::board::{BoardKind, event_board_name};
 use activity_rank_core::calendar::{Date, Period};
 use activity_rank_core::id::is_id;
-use activity_rank_store::keys::Keys;
+use activity_rank_store::keys::{GENERATION, Keys};
 
 /// Identifies a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,15 +74,19 @@ impl Key {
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
-            "i" => return Some(Self::Index),
             "p" => return Some(Self::Users),
             "l" => return Some(Self::AuditLog),
             "n" => return Some(Self::OptOuts),
             "w" => return Some(Self::AuditDetails),
             "e" => return Some(Self::Tombstones),
-            "t" => return Some(Self::Register),
             "o" => return Some(Self::Deliveries),
             "v" => return Some(Self::Events),
+            _ => (),
+        }
+        let name = Keys::strip_generation(name)?;
+        match name {
+            "i" => return Some(Self::Index),
+            "t" => return Some(Self::Register),
             _ => (),
         }
         let (kind, rest) = name.split_once(':')?;
@@ -125,6 +129,20 @@ impl Key {
         }
     }
 
+    /// Parses the name of a board.
+    #[must_use]
+    pub fn board_named(name: &str) -> Option<Self> {
+        Self::parse(&format!("{GENERATION}b{name}"))
+    }
+
+    /// Returns the name of a board, empty for any other key.
+    #[must_use]
+    pub fn board_name(&self) -> String {
+        let name = self.to_string();
+        let name = Keys::strip_generation(&name).and_then(|name| name.strip_prefix('b'));
+        name.unwrap_or_default().to_owned()
+    }
+
     /// Returns whether the formatted key parses to the same key. Parts read from a file may contain
     /// characters that would make it another key.
     #[must_use]
@@ -137,7 +155,7 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Index => f.write_str("i"),
+            Self::Index => write!(f, "{GENERATION}i"),
             Self::Users => f.write_str("p"),
             Self::AuditLog => f.write_str("l"),
             Self::OptOuts => f.write_str("n"),
@@ -150,19 +168,19 @@ impl fmt::Display for Key {
                 group,
             }) => {
                 if let (BoardKind::Event, Some(event)) = (kind, group) {
-                    return write!(f, "b{}", event_board_name(event));
+                    return write!(f, "{GENERATION}b{}", event_board_name(event));
                 }
                 let letter = Period::parse(period).map_or('?', Period::letter);
-                write!(f, "b{}{letter}:{id}", kind.prefix())?;
+                write!(f, "{GENERATION}b{}{letter}:{id}", kind.prefix())?;
                 match group {
                     Some(group) => write!(f, ":{group}"),
                     None => Ok(()),
                 }
             }
-            Self::History(span, user) => write!(f, "h:{span}:{user}"),
-            Self::ActiveRecords(user) => write!(f, "m:{user}"),
-            Self::Register => f.write_str("t"),
-            Self::Targets(user) => write!(f, "u:{user}"),
+            Self::History(span, user) => write!(f, "{GENERATION}h:{span}:{user}"),
+            Self::ActiveRecords(user) => write!(f, "{GENERATION}m:{user}"),
+            Self::Register => write!(f, "{GENERATION}t"),
+            Self::Targets(user) => write!(f, "{GENERATION}u:{user}"),
             Self::Deliveries => f.write_str("o"),
             Self::Events => f.write_str("v"),
         }
@@ -253,26 +271,26 @@ mod tests {
     #[test]
     fn keys_round_trip() {
         for name in [
-            "i",
+            "1i",
             "p",
             "l",
             "w",
             "e",
-            "bd:2026-11-20",
-            "bw:2026-W47:a:b",
-            "bm:2026-11",
-            "by:0033",
-            "ba:all:eu",
-            "bTd:2026-11-20",
-            "bAa:all",
-            "bE::a:b",
+            "1bd:2026-11-20",
+            "1bw:2026-W47:a:b",
+            "1bm:2026-11",
+            "1by:0033",
+            "1ba:all:eu",
+            "1bTd:2026-11-20",
+            "1bAa:all",
+            "1bE::a:b",
             "v",
-            "t",
-            "u:a:b",
+            "1t",
+            "1u:a:b",
             "o",
-            "h:670:a:b",
-            "h:-22044:2026-11-20:42",
-            "m:m:1",
+            "1h:670:a:b",
+            "1h:-22044:2026-11-20:42",
+            "1m:m:1",
         ] {
             let key = Key::parse(name).unwrap_or_else(|| panic!("{name} is not parsed"));
             assert_eq!(key.to_string(), name);
@@ -285,29 +303,32 @@ mod tests {
         for name in [
             "",
             "s",
+            "i",
+            "ba:all",
+            "2ba:all",
             "f",
             "x:1",
-            "u:",
-            "bd",
-            "bTd:2026-11-20:eu",
-            "bTAa:all",
-            "bXa:all",
-            "bEa:all",
-            "bE:",
-            "bE::",
-            "bx:2026-11-20",
-            "bdd:2026-11-20",
-            "bd:2026-11",
-            "ba:every",
-            "bd:2026-11-20:",
-            "h:670",
-            "h:2026-11-20:42",
-            "h:0670:42",
-            "h:x:42",
-            "h:+1:42",
+            "1u:",
+            "1bd",
+            "1bTd:2026-11-20:eu",
+            "1bTAa:all",
+            "1bXa:all",
+            "1bEa:all",
+            "1bE:",
+            "1bE::",
+            "1bx:2026-11-20",
+            "1bdd:2026-11-20",
+            "1bd:2026-11",
+            "1ba:every",
+            "1bd:2026-11-20:",
+            "1h:670",
+            "1h:2026-11-20:42",
+            "1h:0670:42",
+            "1h:x:42",
+            "1h:+1:42",
             "v:670:42",
-            "m:",
-            "m:a b",
+            "1m:",
+            "1m:a b",
         ] {
             assert_eq!(Key::parse(name), None, "{name}");
         }

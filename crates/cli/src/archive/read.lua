@@ -8,7 +8,7 @@
 --         members as a flat array, or nil if the key is missing or has more than ARGV[1].
 --         The array is shorter than KEYS when ARGV[2] is reached; it has at least one entry.
 -- State   unchanged
--- Example EVAL text 2 {ar:0}m:42 {ar:0}ba:all 500 4000
+-- Example EVAL text 2 {ar:0}1m:42 {ar:0}1ba:all 500 4000
 
 local sizes = { zset = 'ZCARD', hash = 'HLEN' }
 local readers = { zset = { 'ZRANGE', '0', '-1', 'WITHSCORES' }, hash = { 'HGETALL' } }

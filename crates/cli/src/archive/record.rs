@@ -187,8 +187,8 @@ pub enum Record {
         #[serde(rename = "marks")]
         records: OrderedMap<String>,
     },
-    /// Registrations of targets in the form that `crates/store/src/scripts/users.lua` of the Worker documents, stubs of
-    /// deleted targets in data of earlier versions, and the number of the last registration as `#`.
+    /// Registrations of targets in the form that `crates/store/src/scripts/users.lua` of the Worker documents,
+    /// and the number of the last registration as `#`.
     Register {
         #[serde(default, skip_serializing_if = "is_zero")]
         shard: u32,

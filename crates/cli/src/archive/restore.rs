@@ -375,7 +375,7 @@ impl<'a> ShardWriter<'a> {
         let Some(key) = record.key() else {
             return Ok(());
         };
-        let (name, args) = encode(record, &self.store.tag);
+        let (name, args) = encode(record);
         // The even chunk size keeps names and values together.
         let max = match name {
             "XADD" => usize::MAX,

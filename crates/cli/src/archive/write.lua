@@ -6,7 +6,7 @@
 -- Returns 1, or 0 if the fingerprint is anything but the claim: then nothing is written
 -- State   idempotent: a repeated batch leaves the same data. Expiry is set only by commands of the batch.
 --         A delayed duplicate finds the final fingerprint instead of the claim and writes nothing.
--- Example EVAL text 2 {ar:0}p {ar:0}m:42 'restoring ...' HSET 2 2 like:post-7 1795132800000,2,2026-11-20,dwmya
+-- Example EVAL text 2 {ar:0}p {ar:0}1m:42 'restoring ...' HSET 2 2 like:post-7 1795132800000,2,2026-11-20,dwmya
 
 -- Field of the hash of users.
 local FINGERPRINT = '\t'

@@ -5,7 +5,7 @@
 --         3 string: purpose: '', 'preview', or the rules of a recount as JSON
 -- Returns { phase, entry, fingerprint and purpose that the rebuild was started for }, all strings
 -- State   the former owner's next script finds another owner and does nothing. No expiry.
--- Example EVAL text 1 {ar:0}r 7f3a 'v3 ...' ''
+-- Example EVAL text 1 {ar:0}r 7f3a 'v4 ...' ''
 
 redis.call('HSETNX', KEYS[1], 'phase', 'replay')
 redis.call('HSETNX', KEYS[1], 'entry', '0')

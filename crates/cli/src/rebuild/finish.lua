@@ -8,7 +8,7 @@
 -- State   the fingerprint is stored if it was before or ARGV[3] is '1'; else it is deleted. The shadow
 --         is deleted. The state remains for a day with the phase 'done', so that a run resumed for
 --         other shards skips this one.
--- Example EVAL text 5 {ar:0}r {ar:0}p {ar:0}i {ar:0}~i {ar:0}~a 7f3a 1800576000 1
+-- Example EVAL text 5 {ar:0}r {ar:0}p {ar:0}1i {ar:0}~1i {ar:0}~a 7f3a 1800576000 1
 
 -- Field of the hash of users.
 local FINGERPRINT = '\t'
@@ -20,13 +20,13 @@ if owner ~= ARGV[1] or phase ~= 'rename' then
 end
 local names = redis.call('ZRANGE', KEYS[4], 0, -1, 'WITHSCORES')
 for i = 1, #names, 2 do
-  -- The swap has added boards, which start with their tag.
-  if string.sub(names[i], 1, 1) ~= '{' then
+  -- The swap has added boards, which begin with a letter.
+  if not string.find(names[i], '^%a') then
     local expiry = math.min(tonumber(names[i + 1]), tonumber(ARGV[2]))
     redis.call('ZADD', KEYS[3], string.format('%.0f', expiry), names[i])
   end
 end
-if had == '1' or ARGV[3] == '1' then
+if had ~= '' or ARGV[3] == '1' then
   redis.call('HSET', KEYS[2], FINGERPRINT, fingerprint)
 else
   redis.call('HDEL', KEYS[2], FINGERPRINT)

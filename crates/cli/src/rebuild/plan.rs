@@ -643,7 +643,7 @@ impl Planner {
         let expired = self
             .expiries
             .expired_before(&activity, then, &self.retention, &self.keys);
-        let archived = ChangedBoards::of_activity(&activity).archived(&self.keys);
+        let archived = ChangedBoards::of_activity(&activity).archived();
         self.keep_number(received_number(&activity));
         let mut is_replayed = activity.verb == Verb::Undo;
         if let (Verb::Adjust, Some(event)) = (activity.verb, &activity.boards.event)
@@ -699,7 +699,7 @@ impl Planner {
         let expired = self
             .expiries
             .expired_boards(&boards, then, &self.retention, &self.keys);
-        let archived = boards.archived(&self.keys);
+        let archived = boards.archived();
         self.users.add(&receipt.user);
         let open = self.open_call(entry, then, expired, archived);
         open.receipts.push((entry, receipt));
@@ -800,9 +800,9 @@ impl Planner {
         }
         if archived_changes {
             let key = self.keys.archived();
-            for key in [&key].into_iter().chain(&archived) {
-                let step = Step::command("UNLINK", key.clone(), Vec::new());
-                self.steps.push(step);
+            let boards = archived.iter().map(|name| self.keys.board_named(name));
+            for key in [key.clone()].into_iter().chain(boards) {
+                self.steps.push(Step::command("UNLINK", key, Vec::new()));
             }
             if !archived.is_empty() {
                 self.steps
@@ -968,7 +968,7 @@ mod tests {
         let steps = steps(&[at(0), at(24 * 31), at(24 * 31)]);
         assert_eq!(
             steps[3..],
-            ["UNLINK {ar:0}~bd:2026-11-20", "2 to 3 count"],
+            ["UNLINK {ar:0}~1bd:2026-11-20", "2 to 3 count"],
             "{steps:?}"
         );
     }
@@ -980,9 +980,9 @@ mod tests {
             steps(&[skipped.clone(), skipped, at(0)]),
             [
                 CLEAR_ARCHIVED,
-                "UNLINK {ar:0}~bd:2026-11-20",
-                "UNLINK {ar:0}~bd:2026-11-20:eu",
-                "SADD {ar:0}~bd:2026-11-20 {ar:0}~bd:2026-11-20:eu {ar:0}~a",
+                "UNLINK {ar:0}~1bd:2026-11-20",
+                "UNLINK {ar:0}~1bd:2026-11-20:eu",
+                "SADD d:2026-11-20 d:2026-11-20:eu {ar:0}~a",
                 NEW_USER,
                 "2 to 2 count",
                 CLEAR_ARCHIVED,
@@ -1027,8 +1027,8 @@ mod tests {
         let counted = json!({"received": "2wa;9;1"});
         let written = |number: u64, counter: u64| {
             [
-                format!("HSET post-7 {number};5;1;42;{{}} # {counter} {{ar:0}}~t"),
-                "ZADD 5 post-7 {ar:0}~u:42".to_owned(),
+                format!("HSET post-7 {number};5;1;42;{{}} # {counter} {{ar:0}}~1t"),
+                "ZADD 5 post-7 {ar:0}~1u:42".to_owned(),
             ]
         };
         let [first, second] = [written(7, 7), written(8, 9)];
@@ -1042,7 +1042,7 @@ mod tests {
                 CLEAR_ARCHIVED,
                 &second[0],
                 &second[1],
-                "ZREM post-7 {ar:0}~u:42",
+                "ZREM post-7 {ar:0}~1u:42",
                 "receive",
                 "4 to 5 count",
             ]

@@ -58,14 +58,13 @@ impl PreviewedBoard {
         let group = rest.strip_prefix("all");
         let all_time = group.map(|group| format!("{letter}:all{group}"));
         let rest = all_time.as_deref().unwrap_or(rest);
-        let key = format!("b{}{rest}", kind.prefix());
-        match Key::parse(&key) {
-            Some(Key::Board(BoardId { .. })) => Ok(Self {
+        match Key::board_named(&format!("{}{rest}", kind.prefix())) {
+            Some(key) => Ok(Self {
                 name: name.to_owned(),
-                key,
+                key: key.to_string(),
                 kind,
             }),
-            Some(_) | None => Err(not_a_board(name)),
+            None => Err(not_a_board(name)),
         }
     }
 }
@@ -286,13 +285,13 @@ mod tests {
     #[test]
     fn names_of_boards_are_keys() {
         for (name, key) in [
-            ("all", "ba:all"),
-            ("all:eu", "ba:all:eu"),
-            ("w:2026-W47", "bw:2026-W47"),
-            ("d:2026-11-20:a:b", "bd:2026-11-20:a:b"),
-            ("content:all", "bTa:all"),
-            ("event:hackathon", "bE::hackathon"),
-            ("authors:m:2026-11", "bAm:2026-11"),
+            ("all", "1ba:all"),
+            ("all:eu", "1ba:all:eu"),
+            ("w:2026-W47", "1bw:2026-W47"),
+            ("d:2026-11-20:a:b", "1bd:2026-11-20:a:b"),
+            ("content:all", "1bTa:all"),
+            ("event:hackathon", "1bE::hackathon"),
+            ("authors:m:2026-11", "1bAm:2026-11"),
         ] {
             let board = PreviewedBoard::parse(name).map(|board| board.key);
             assert_eq!(board.ok().as_deref(), Some(key), "{name}");

@@ -10,7 +10,8 @@
 --         the entry is nil if another run owns the rebuild or there is none. If it is not ARGV[2] and
 --         no step was applied, an earlier copy of this request was.
 -- State   a step that requests more data, or that cannot be applied, writes nothing but the reply, and
---         stops the batch. Keys expire as the service's scripts set them.
+--         stops the batch. Keys expire as the service's scripts set them. The field 'partial' stays if the store has
+--         refused a write of a step and may have kept others: the next run begins anew.
 -- Example EVAL text 3 {ar:0}r {ar:0}~r {ar:0}~p 7f3a 12 run 13 1 3 0 HSET 42 '{"name":"Ada"}'
 --
 -- `scripts` maps names to functions of KEYS and ARGV with the text of the service's scripts. The
@@ -46,18 +47,31 @@ local function take(from, after, count)
   return taken
 end
 
+-- Allows the next run to continue.
+local function complete()
+  redis.call('HDEL', KEYS[1], 'partial')
+end
+
+redis.call('HSET', KEYS[1], 'partial', '1')
 while ARGV[cursor + 1] do
   local name, entry = ARGV[cursor + 1], ARGV[cursor + 2]
   local keys, args, users = tonumber(ARGV[cursor + 3]), tonumber(ARGV[cursor + 4]), tonumber(ARGV[cursor + 5])
   cursor = cursor + 5
   local reply = scripts[name](take(KEYS, key, keys), take(ARGV, cursor, args))
   if reply[2] == 'failed' then
+    if reply[4] == 1 then
+      complete()
+    end
     error(reply[3], 0)
   end
   local counts = name == 'count' or name == 'adjust'
   local outcomes = counts and type(reply[2]) == 'table' and reply[2] or {}
   local requests = counts and #outcomes == 0 or not counts and reply[2] and #reply[2] > 0
-  if not reply[2] or requests or #outcomes ~= users or failure(outcomes) then
+  local failed = failure(outcomes)
+  if not reply[2] or requests or #outcomes ~= users or failed then
+    if not failed or failed[1] ~= 'failed' or failed[3] then
+      complete()
+    end
     return { position, applied, reply }
   end
   key, cursor, applied = key + keys, cursor + args, applied + 1
@@ -73,4 +87,5 @@ while ARGV[cursor + 1] do
     redis.call('HSET', KEYS[1], 'entry', position)
   end
 end
+complete()
 return { position, applied }

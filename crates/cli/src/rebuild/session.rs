@@ -97,7 +97,8 @@ impl Session {
                 owned.push(OwnedShard { shard, state });
                 continue;
             }
-            if phase == Some(Phase::Drop) {
+            let is_replay = matches!(phase, Some(Phase::Replay | Phase::Locked));
+            if phase == Some(Phase::Drop) || is_replay && State::is_partial(&shard).await? {
                 let mut state = State::acquire(&shard, &fingerprint, &purpose).await?;
                 state.drop_shadow(&shard).await?;
             }

@@ -9,7 +9,7 @@ use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
 
 use super::rules::RecountRules;
-use crate::archive::fingerprint::{REBUILDING, reject_pending_changes};
+use crate::archive::fingerprint::{REBUILDING, former, reject_pending_changes};
 use crate::archive::store::{Cursor, Store, script};
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -167,6 +167,16 @@ impl State {
         phase.map(|phase| Phase::parse(&phase)).transpose()
     }
 
+    /// Returns whether the shadow may have a part of a step: the store has refused the rest.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Store`] if the store does not respond.
+    pub async fn is_partial(shard: &Shard) -> Result<bool, Failure> {
+        let partial: Option<String> = stored_field(shard, "partial").await?;
+        Ok(partial.is_some())
+    }
+
     /// Returns the stored purpose, or `None` if there is no rebuild.
     ///
     /// # Errors
@@ -231,12 +241,14 @@ impl State {
             keys.index(),
             shard.shadow.users(),
             keys.outbox(),
+            keys.archived(),
         ];
         let now = shard.store.now().await?;
         let command = Command::script(&TRANSITION, &keys)
             .args([&self.owner, self.phase.name(), to.name()])
             .number(u8::from(keeps_audit_log))
-            .arg(&now.to_string());
+            .arg(&now.to_string())
+            .arg(&former(&self.fingerprint));
         let (phase, stored): (Option<String>, Option<String>) = shard.store.run(command).await?;
         match phase {
             Some(phase) if phase == to.name() => {
@@ -323,6 +335,11 @@ pub async fn delete_state(shard: &Shard) -> Result<(), Failure> {
 /// [`Failure::Usage`] for data of another deployment or version.
 pub async fn check_live_fingerprint(shard: &Shard, expected: &str) -> Result<(), Failure> {
     let stored = shard.store.fingerprint().await?;
+    let settings = stored.as_deref().unwrap_or_default().lines().next();
+    if settings == Some(former(expected).as_str()) {
+        // The journal has also the changes that are pending, which nothing completes any more.
+        return Ok(());
+    }
     reject_pending_changes(stored.as_deref().unwrap_or_default())?;
     match stored {
         Some(stored) if stored != expected && stored != format!("{REBUILDING}{expected}") => {

@@ -7,7 +7,7 @@
 -- Returns 1, or 0 if another run owns the rebuild or the phase is another: then nothing is changed
 -- State   idempotent. A key that exists keeps its expiry; a new one gets that of its shadow. Boards are
 --         added to the index.
--- Example EVAL text 4 {ar:0}r {ar:0}i {ar:0}ba:all {ar:0}~ba:all 7f3a rename 1795132800 3600000000000 board
+-- Example EVAL text 4 {ar:0}r {ar:0}1i {ar:0}1ba:all {ar:0}~1ba:all 7f3a rename 1795132800 3600000000000 board
 
 local owner, phase = unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase'))
 if owner ~= ARGV[1] or phase ~= ARGV[2] then
@@ -37,7 +37,7 @@ end
 
 local function register(board, ttl)
   local expiry = ttl < 0 and 'inf' or string.format('%.0f', now + math.ceil(ttl / 1000) + 86400)
-  redis.call('ZADD', KEYS[2], expiry, board)
+  redis.call('ZADD', KEYS[2], expiry, string.sub(board, #KEYS[2] + 1))
 end
 
 local function rename(key, shadow, kind)

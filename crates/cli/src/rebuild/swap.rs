@@ -46,8 +46,9 @@ pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result
     }
     swap_keys(shard, state, |name| {
         let name = name.strip_prefix('~')?;
-        let stays =
-            is_not_swapped(name, keeps_audit_log) && name != "e" || ["c", "i", "q"].contains(&name);
+        let stays = is_not_swapped(name, keeps_audit_log) && name != "e"
+            || ["c", "q"].contains(&name)
+            || Key::parse(name) == Some(Key::Index);
         (!stays).then(|| name.to_owned())
     })
     .await?;

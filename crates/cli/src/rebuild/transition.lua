@@ -1,19 +1,20 @@
 -- Moves the rebuild of a shard to another phase, and locks or unlocks the shard for writes.
 --
 -- KEYS    1 rebuild state (hash)   2 users (hash, with the schema fingerprint)   3 index
---         4 users of the shadow (hash)   5 outbox of the journal (stream)
+--         4 users of the shadow (hash)   5 outbox of the journal (stream)   6 archived boards (set)
 -- ARGV    1 string: id of this run   2 string: current phase   3 string: next phase
 --         4 '1' to keep the audit log; used when the next phase is 'delete'   5 integer: now, Unix ms
+--         6 string: the fingerprint of the version before, whose data the rebuild converts
 -- Returns { phase, fingerprint as stored before }: the phase is nil if another run owns the rebuild.
 --         If it is not ARGV[3], nothing was changed, because the current phase or the stored
 --         fingerprint is another.
 -- State   idempotent. No expiry. On the way to 'rename' the rules of a recount become an entry of the journal.
--- Example EVAL text 5 {ar:0}r {ar:0}p {ar:0}i {ar:0}~p {ar:0}o 7f3a replay held 0 1795132800000
+-- Example EVAL text 6 {ar:0}r {ar:0}p {ar:0}1i {ar:0}~p {ar:0}o {ar:0}a 7f3a replay held 0 1795132800000 'v4 ...'
 --
 -- Phases: replay -> held -> delete -> rename; back from held to replay; drop from any phase before
 -- delete. From held to held, locks writes if the store refused that before. In held, delete and rename
 -- the stored fingerprint is 'rebuilding ' .. fingerprint, by which the service rejects or queues writes.
--- 'had' remembers whether there was a fingerprint before.
+-- 'had' remembers the fingerprint before, '' for none.
 
 -- Fields of the hash of users. A shard after the last one: the last entry from there that was applied.
 local FINGERPRINT, WATCHED, SHARDS = '\t', '\t#', 64
@@ -49,16 +50,17 @@ elseif phase ~= ARGV[2] then
 end
 
 if to == 'held' then
-  if stored and stored ~= fingerprint and stored ~= locked then
+  local is_former = stored and string.match(stored, '^[^\n]*') == ARGV[6]
+  if stored and stored ~= fingerprint and stored ~= locked and not is_former then
     return { phase, stored }
   elseif stored ~= locked then
     -- The phase first: only in this phase, writes are unlocked again.
-    redis.call('HSET', KEYS[1], 'had', stored and '1' or '0', 'phase', to)
+    redis.call('HSET', KEYS[1], 'had', stored or '', 'phase', to)
     redis.call('HSET', KEYS[2], FINGERPRINT, locked)
   end
 elseif phase == 'held' and to ~= 'delete' and stored == locked then
-  if had == '1' then
-    redis.call('HSET', KEYS[2], FINGERPRINT, fingerprint)
+  if had ~= '' then
+    redis.call('HSET', KEYS[2], FINGERPRINT, had)
   else
     redis.call('HDEL', KEYS[2], FINGERPRINT)
   end
@@ -85,6 +87,14 @@ elseif to == 'rename' then
       redis.call('HSET', KEYS[4], field, position)
     else
       redis.call('HDEL', KEYS[4], field)
+    end
+  end
+  -- The version before stored keys of archived boards.
+  for _, key in ipairs(redis.call('SMEMBERS', KEYS[6])) do
+    local name = string.match(key, '^{[^}]*}b(.+)$')
+    if name then
+      redis.call('SADD', KEYS[6], name)
+      redis.call('SREM', KEYS[6], key)
     end
   end
   -- The swap adds each board to the index again.

@@ -132,7 +132,7 @@ fn without_stream(mut data: StoredData, shard: u32) -> StoredData {
 async fn copy_gives_waiting_changes_once() -> TestResult {
     let app = start(2, &Endpoint::unused("delivered"));
     fill(&app).await;
-    let key = |prefix: &str, shard: u32, name: &str| format!("{{{prefix}:{shard}}}{name}");
+    let key = test_support::key_on;
     let mut redis = redis().connection();
     let (from, to) = (shard_among("42", 2), shard_among("9", 2));
     assert_ne!(from, to);

@@ -56,9 +56,10 @@ async fn restore_resumes_after_refused_write() -> TestResult {
         }
         let found = read_data(&mut redis, &endpoint.prefix)?;
         assert_same(&found, &expected);
-        for key in found.keys() {
-            let key = format!("{{{}:{key}", endpoint.prefix);
-            let _: u64 = redis_command(&mut redis, &["DEL", &key])?;
+        let pattern = format!("{{{}:*", endpoint.prefix);
+        let keys: Vec<String> = redis_command(&mut redis, &["KEYS", &pattern])?;
+        for key in &keys {
+            let _: u64 = redis_command(&mut redis, &["DEL", key])?;
         }
     }
     refusals.assert_failed(40);

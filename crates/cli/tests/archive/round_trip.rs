@@ -143,7 +143,7 @@ async fn tombstones_are_exported_outbox_is_not() -> TestResult {
     let at = at.as_millisecond().to_string();
     let _: i64 = redis_command(&mut redis, &["HSET", &key("e"), hash, &at])?;
     let _: String = redis_command(&mut redis, &["XADD", &key("o"), "*", "did", "count"])?;
-    let _: i64 = redis_command(&mut redis, &["SADD", &key("a"), &key("ba:all")])?;
+    let _: i64 = redis_command(&mut redis, &["SADD", &key("a"), "a:all"])?;
     let _: i64 = redis_command(&mut redis, &["ZADD", &key("~ba:all"), "5", "#"])?;
     let _: i64 = redis_command(&mut redis, &["HSET", &key("r"), "phase", "replay"])?;
     let _: i64 = redis_command(&mut redis, &["HSET", &key("j"), "late", "1"])?;
@@ -165,7 +165,7 @@ async fn tombstones_are_exported_outbox_is_not() -> TestResult {
         assert_eq!(response.body["outcome"], outcome, "{days_ago}");
     }
 
-    let rebuilding = "rebuilding v3 shards=1 decimals=2 timezone=UTC";
+    let rebuilding = "rebuilding v4 generation=1 shards=1 decimals=2 timezone=UTC";
     let _: i64 = redis_command(&mut redis, &["HSET", &key("p"), "\t", rebuilding])?;
     let rejected = run(&app.endpoint, &["export"])?;
     assert_eq!(rejected.code, Some(2), "{rejected:?}");

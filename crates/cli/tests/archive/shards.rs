@@ -93,13 +93,17 @@ async fn resumed_restore_skips_completed_shards() -> TestResult {
     let users = format!("{{{}:1}}p", copied.prefix);
     forwarder.fail(move |request| {
         let text = String::from_utf8_lossy(&request.body);
-        let completes = text.contains("\"EVAL\"") && text.contains("\"v3 shards=3 ");
+        let completes = text.contains("\"EVAL\"") && text.contains("\"v4 generation=1 shards=3 ");
         (completes && text.contains(&users)).then_some(Fault::CutBefore)
     });
     let interrupted = run(&forwarded, &["restore", &path, "--retries", "0"])?;
     assert_eq!(interrupted.code, Some(3), "{interrupted:?}");
     let mut redis = redis().connection();
-    for (shard, start) in [(0, "restoring "), (1, "restoring "), (2, "v3 shards=3 ")] {
+    for (shard, start) in [
+        (0, "restoring "),
+        (1, "restoring "),
+        (2, "v4 generation=1 shards=3 "),
+    ] {
         let key = format!("{{{}:{shard}}}p", copied.prefix);
         let stored: String = redis_command(&mut redis, &["HGET", &key, "\t"])?;
         assert!(stored.starts_with(start), "{shard}: {stored}");
@@ -135,7 +139,7 @@ async fn inconsistent_shards_are_not_exported() -> TestResult {
         .await;
     let mut redis = redis().connection();
     let prefix = &app.endpoint.prefix;
-    let key = |shard: u32, name: &str| format!("{{{prefix}:{shard}}}{name}");
+    let key = |shard: u32, name: &str| test_support::key_on(prefix, shard, name);
 
     let stray = key(1, &format!("m:{name}"));
     let _: i64 = redis_command(&mut redis, &["HSET", &stray, "Lq", "2041795132800000"])?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use redis::{Connection, FromRedisValue, RedisResult};
+use test_support::rest;
 
 /// The value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,13 +14,13 @@ pub enum StoredValue {
     Hash(BTreeMap<String, String>),
     /// A set.
     Set(BTreeSet<String>),
-    /// A sorted set in order, members and scores. Key names in members have no prefix.
+    /// A sorted set in order, members and scores.
     Sorted(Vec<(String, String)>),
     /// The entries of a stream and its last id.
     Stream(Vec<(String, Vec<String>)>, String),
 }
 
-/// Values and expiries (Unix ms, -1 without) by key without prefix: `3}m:42` on shard 3.
+/// Values and expiries (Unix ms, -1 without) by key without prefix and generation: `3}m:42` on shard 3.
 pub type StoredData = BTreeMap<String, (StoredValue, i64)>;
 
 /// Runs a Redis command.
@@ -47,18 +48,15 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
                 let mut fields: BTreeMap<String, String> =
                     redis_command(redis, &["HGETALL", &key])?;
                 // The marker of a history records when expiries were set; a copy sets its own.
-                if key.contains("}h:") {
+                if rest(&key).starts_with("h:") {
                     fields.remove("\t");
                 }
                 StoredValue::Hash(fields)
             }
             "set" => StoredValue::Set(redis_command(redis, &["SMEMBERS", &key])?),
             "zset" => {
-                let rows: Vec<(String, String)> =
-                    redis_command(redis, &["ZRANGE", &key, "0", "-1", "WITHSCORES"])?;
-                let without_prefix =
-                    |(member, score): (String, String)| (member.replace(&tag, ""), score);
-                StoredValue::Sorted(rows.into_iter().map(without_prefix).collect())
+                let range = ["ZRANGE", &key, "0", "-1", "WITHSCORES"];
+                StoredValue::Sorted(redis_command(redis, &range)?)
             }
             _ => {
                 let info: Vec<redis::Value> = redis_command(redis, &["XINFO", "STREAM", &key])?;
@@ -71,7 +69,9 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
             }
         };
         let expiry = redis_command(redis, &["PEXPIRETIME", &key])?;
-        data.insert(key.replace(&tag, ""), (value, expiry));
+        let shard = key.strip_prefix(&tag).and_then(|key| key.split_once('}'));
+        let shard = shard.map_or("", |(shard, _)| shard);
+        data.insert(format!("{shard}}}{}", rest(&key)), (value, expiry));
     }
     Ok(data)
 }

@@ -267,15 +267,16 @@ async fn content_of_two_shards_is_rebuilt() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn archived_board_of_content_is_not_rebuilt() -> TestResult {
     let app = start(1);
-    let key = |name: &str| format!("{{{}:0}}{name}", app.endpoint.prefix);
+    let key = |name: &str| test_support::key_on(&app.endpoint.prefix, 0, name);
     app.register("post-7", json!({"author": "9"})).await;
     let like = |user: &str| with(activity(user, "like", "post-7"), json!({"at": noon(9)}));
     app.outcome(like("42"), "counted").await;
-    let boards = ["bTd", "bAd"].map(|kind| key(&format!("{kind}:{}", day(9))));
+    let names = ["Td", "Ad"].map(|kind| format!("{kind}:{}", day(9)));
+    let boards = names.each_ref().map(|name| key(&format!("b{name}")));
     let (mut redis, archived) = (app.redis(), key("a"));
-    for board in &boards {
+    for (name, board) in names.iter().zip(&boards) {
         redis_command::<i64>(&mut redis, &["DEL", board])?;
-        redis_command::<i64>(&mut redis, &["SADD", &archived, board])?;
+        redis_command::<i64>(&mut redis, &["SADD", &archived, name])?;
     }
     app.outcome(like("43"), "counted").await;
     app.outcome(undo(activity("42", "like", "post-7")), "undone")

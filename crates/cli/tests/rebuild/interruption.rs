@@ -296,7 +296,7 @@ async fn swapped_users_keep_writes_locked() -> TestResult {
         let read = ["HGET", users.as_str(), "\t"];
         let mut redis = app.redis();
         let locked: String = redis_command(&mut redis, &read)?;
-        assert!(locked.starts_with("rebuilding v3 "), "{locked}");
+        assert!(locked.starts_with("rebuilding v4 "), "{locked}");
         let resumed = run(&app, &["rebuild"])?;
         assert_eq!(resumed.code, Some(0), "{resumed:?}");
         let stored: Option<String> = redis_command(&mut redis, &read)?;

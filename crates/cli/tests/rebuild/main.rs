@@ -13,6 +13,7 @@ mod content;
 mod data_loss;
 mod events;
 mod expiry;
+mod former_version;
 mod interruption;
 mod journal_app;
 mod observed;

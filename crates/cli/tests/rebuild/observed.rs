@@ -71,8 +71,10 @@ pub fn assert_indexed(data: &StoredData) {
         let (shard, name) = key.split_once('}').unwrap_or_default();
         let entry = match name.split(':').collect::<Vec<_>>()[..] {
             ["h" | "v", span, ..] => span,
-            _ if name.starts_with('b') => key,
-            _ => continue,
+            _ => match name.strip_prefix('b') {
+                Some(board) => board,
+                None => continue,
+            },
         };
         let is_indexed = match data.get(&format!("{shard}}}i")) {
             Some((StoredValue::Sorted(entries), _)) => {

@@ -211,7 +211,7 @@ impl JournalApp {
         let mut redis = self.redis();
         self.wait_for_receivers().await;
         let mut score = |board: &str, member: &str| {
-            let key = format!("{{{}:{}}}{board}", self.endpoint.prefix, shard_of(member));
+            let key = test_support::key_on(&self.endpoint.prefix, shard_of(member), board);
             redis_command::<Option<u64>>(&mut redis, &["ZSCORE", &key, member])
         };
         let [target, author] = [score("bTa:all", "post-7"), score("bAa:all", "9")];

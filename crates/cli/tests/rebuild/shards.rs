@@ -33,7 +33,7 @@ fn like(user: &str, target: &str) -> Value {
 
 /// Returns the full name of a key on a shard.
 fn key(app: &JournalApp, shard: u32, name: &str) -> String {
-    format!("{{{}:{shard}}}{name}", app.endpoint.prefix)
+    test_support::key_on(&app.endpoint.prefix, shard, name)
 }
 
 /// Gives a user of a shard one point more on the all-time board.
@@ -341,8 +341,8 @@ async fn changed_number_of_shards_is_rejected() -> TestResult {
         assert!(
             rejected
                 .stderr
-                .contains("since this rebuild was started (v3 shards=3 ")
-                && rejected.stderr.contains("; now v3 shards=2 ")
+                .contains("since this rebuild was started (v4 generation=1 shards=3 ")
+                && rejected.stderr.contains("; now v4 generation=1 shards=2 ")
                 && rejected.stderr.contains("use --fresh to start over"),
             "{rejected:?}"
         );

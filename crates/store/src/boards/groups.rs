@@ -89,7 +89,7 @@ async fn read_groups(
     let range = range.arg(&earliest).arg(&latest);
     let range = range.arg("LIMIT").number(0).number(GROUPS);
     let names = deployment.run_command(&keys, range).await?;
-    let start = keys.board_named(&format!("{}:", board_name(period, date, None)));
+    let start = format!("{}:", board_name(period, date, None));
     let mut groups = Vec::new();
     for name in names.list()? {
         groups.extend(name.text()?.strip_prefix(&start).map(str::to_owned));

@@ -6,7 +6,7 @@
 -- Returns { fingerprint or nil, counts }
 -- State   read only. Every packed score is above that of the order counter '#', so the counts exclude
 --         the counter and hidden users.
--- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 1 '(5368709119'
+-- Example EVALSHA sha 2 {ar:3}p {ar:3}1bd:2026-11-20 1 '(5368709119'
 
 local counts = {}
 for i = 1, #ARGV, 2 do

@@ -11,8 +11,8 @@
 --         adjustment   where: the rest of its record, '20777 dwmya,eu' or '20777 e,hackathon'
 --         undo         undo, and the guess `where` of its record, or the record that was `seen`
 -- Returns as count.lua; further outcomes: 'event-closed', { 'counted', largest change of a board }
--- Example EVALSHA sha 10 {ar:0}p {ar:0}m:42 {ar:0}o {ar:0}i {ar:0}a {ar:0}e {ar:0}w {ar:0}h:670:42 {ar:0}ba:all {ar:0}l
---         'v3 ...' 42 '{"now":1795132800000,"today":"20777","instant":"1795132800000","journal":true,"lifetimes":
+-- Example EVALSHA sha 10 {ar:0}p {ar:0}1m:42 {ar:0}o {ar:0}1i {ar:0}a {ar:0}e {ar:0}w {ar:0}1h:670:42 {ar:0}1ba:all {ar:0}l
+--         'v4 ...' 42 '{"now":1795132800000,"today":"20777","instant":"1795132800000","journal":true,"lifetimes":
 --         "[5356800,0,0]","record_lifetime":34646400,"ranked":[9,9],"undone":[8],"places":[{"boards":[9],"history":8,
 --         "day":"7","bit":128,"date":"2026-11-20","kinds":"a","groups":""}],"items":[{"field":"Acase-17",
 --         "mark":"adjust:case-17","action":"A","name":"adjust","at":1795132800000,"place":1,"points":-5,

@@ -10,7 +10,7 @@
 --         next     first rank of the next page. A page without users is the last one.
 --         { fingerprint or nil, id } if the board does not exist
 -- State   read only.
--- Example EVALSHA sha 3 {ar:0}p {ar:0}l {ar:0}bd:2026-11-20 0 2000 100000
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}l {ar:0}1bd:2026-11-20 0 2000 100000
 
 local board = KEYS[3]
 local start, size, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])

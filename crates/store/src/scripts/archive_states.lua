@@ -6,7 +6,7 @@
 --         state    { order counter, members, visible users }
 --         members  ZCARD of the board: includes the counter '#' and hidden users
 -- State   read only.
--- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20
+-- Example EVALSHA sha 2 {ar:0}p {ar:0}1bd:2026-11-20
 
 local reply = { redis.call('HGET', KEYS[1], FINGERPRINT) }
 for i = 2, #KEYS do

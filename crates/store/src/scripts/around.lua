@@ -11,8 +11,8 @@
 --         total        visible users, or nil if the board does not exist
 --         users above  on a plain board also those with an equal score and a greater member
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 '(5368709119' 2 ''
---         EVALSHA sha 3 {ar:3}p {ar:3}bTd:2026-11-20 {ar:3}t '(12' 2 post-7
+-- Example EVALSHA sha 2 {ar:3}p {ar:3}1bd:2026-11-20 '(5368709119' 2 ''
+--         EVALSHA sha 3 {ar:3}p {ar:3}1bTd:2026-11-20 {ar:3}1t '(12' 2 post-7
 
 local total = redis.call('ZREVRANK', KEYS[2], '#')
 local above = count_above(KEYS[2], ARGV[1], ARGV[3])

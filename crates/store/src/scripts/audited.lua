@@ -11,7 +11,7 @@
 --         reasons  nil if the user has been erased
 --         users    nil if the user has been erased
 -- State   read only.
--- Example EVALSHA sha 5 {ar:0}p {ar:0}l {ar:0}w {ar:0}n {ar:0}t + 30
+-- Example EVALSHA sha 5 {ar:0}p {ar:0}l {ar:0}w {ar:0}n {ar:0}1t + 30
 
 local function read_log(log)
   return redis.call('XREVRANGE', log, ARGV[1], '-', 'COUNT', ARGV[2])

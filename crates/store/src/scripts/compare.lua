@@ -8,7 +8,7 @@
 --         scores, ranks  nil for users who are hidden or not on the board
 --         profiles       nil for hidden users
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20 7 42
+-- Example EVALSHA sha 2 {ar:0}p {ar:0}1bd:2026-11-20 7 42
 
 local users = { unpack(ARGV, 1, #ARGV - #KEYS + 2) }
 local fingerprint, total, scores, ranks, profiles = compare(KEYS[2], users)

@@ -1,7 +1,7 @@
 -- Counts and undoes activities of one user, in their order: reads, decides, writes.
 --
--- KEYS    1 users (hash)   2 active records of the user (hash)   3 stream of changes   4 index (sorted set: board key or
---         span of histories -> last expiry, Unix s)   5 archived boards (set of keys)   6 tombstones (hash: SHA-1 of an
+-- KEYS    1 users (hash)   2 active records of the user (hash)   3 stream of changes   4 index (sorted set: board or
+--         span of histories -> last expiry, Unix s)   5 archived boards (set of names)   6 tombstones (hash: SHA-1 of an
 --         erased user -> instant, Unix ms)   7 register of targets (hash), see targets.lua
 --         8.. histories of the user (hash), then boards (sorted set); the call refers to each by its number
 -- ARGV    1 string: schema fingerprint of the caller   2 string: user
@@ -27,7 +27,7 @@
 --         { schema fingerprint, 'definitions', text } if the stored definitions have another number
 --         { schema fingerprint, 'again' } if a target is not registered: the script of the earlier call was unknown
 --         { stored fingerprint } if it differs. After each of these four nothing was changed.
--- Example EVALSHA sha 9 {ar:0}p {ar:0}m:42 {ar:0}o {ar:0}i {ar:0}a {ar:0}e {ar:0}t {ar:0}h:670:42 {ar:0}ba:all 'v3 ...' 42
+-- Example EVALSHA sha 9 {ar:0}p {ar:0}1m:42 {ar:0}o {ar:0}1i {ar:0}a {ar:0}e {ar:0}1t {ar:0}1h:670:42 {ar:0}1ba:all 'v4 ...' 42
 --         '{"now":1795132800000,"today":"20777","instant":"1795132800000","journal":true,"lifetimes":"[5356800,0]",
 --         "record_lifetime":34646400,"ranked":[1,0],"undone":[8],"places":[{"boards":[9],"all":9,"history":8,"day":"7",
 --         "bit":128,"date":"2026-11-20","kinds":"a","groups":""}],"items":[{"field":"Lpost-7","mark":"like:post-7",

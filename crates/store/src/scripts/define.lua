@@ -16,8 +16,8 @@
 --         'hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5,publish=20 eu,us': event; first
 --         instant, first instant after it, and instant from which it is final, Unix ms; expiry of its board,
 --         Unix s; actions that count with their points in smallest steps, and groups; '-' for all.
--- Example EVALSHA sha 5 {ar:0}p {ar:0}o {ar:0}i {ar:0}bE::hackathon {ar:0}v
---         'v3 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
+-- Example EVALSHA sha 5 {ar:0}p {ar:0}o {ar:0}1i {ar:0}1bE::hackathon {ar:0}v
+--         'v4 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
 
 local outbox, number = ARGV[3] == '1' and KEYS[2] or nil, ARGV[4]
 local event, json, events = ARGV[6], ARGV[7], KEYS[5]
@@ -30,10 +30,11 @@ local definitions = is_newer and ARGV[5] or former
 check_outbox(outbox)
 write_event(outbox, events, event, json, definitions, '', function() end)
 local index, board, expiry = KEYS[3], KEYS[4], ARGV[8]
+local name = string.sub(board, #index + 1)
 if json == '' then
   redis.call('UNLINK', board)
-  redis.call('ZREM', index, board)
+  redis.call('ZREM', index, name)
 elseif redis.call('EXPIREAT', board, expiry) == 1 then
-  redis.call('ZADD', index, 'GT', digits(expiry + 86400), board)
+  redis.call('ZADD', index, 'GT', digits(expiry + 86400), name)
 end
 return { ARGV[1], former or '' }

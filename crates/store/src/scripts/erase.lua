@@ -15,8 +15,8 @@
 -- State   Other users keep points and order; a board keeps its counter and expiry. The user of earlier
 --         entries of the audit log is deleted. The tombstone rejects older activities that arrive later;
 --         its instant never decreases. Tombstones do not expire.
--- Example EVALSHA sha 10 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         {ar:0}m:42 {ar:0}h:670:42 'v3 ...' 1795132800000 42 anna 0 0 300
+-- Example EVALSHA sha 10 {ar:0}p {ar:0}1i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+--         {ar:0}1m:42 {ar:0}1h:670:42 'v4 ...' 1795132800000 42 anna 0 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }
@@ -26,9 +26,8 @@ check_keys(outbox)
 local _, subject = read_flags(user)
 local profiles = redis.call('HEXISTS', KEYS[1], user)
 local keys, existing = {}, 0
-local tag = string.sub(KEYS[1], 1, -2)
 for i = 9, #KEYS do
-  if KEYS[i] ~= tag .. 't' then
+  if KEYS[i] ~= PREFIX .. 't' then
     keys[#keys + 1] = KEYS[i]
     existing = existing + redis.call('EXISTS', KEYS[i])
   end

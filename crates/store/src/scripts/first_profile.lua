@@ -6,7 +6,7 @@
 -- Returns { stored fingerprint, 1 or nil }: 1 if the profile was written
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   An existing profile is not changed. Profiles do not expire.
--- Example EVALSHA sha 2 {ar:0}p {ar:0}o 'v3 ...' 1795132800000 0 42 '{"name":"Ada"}'
+-- Example EVALSHA sha 2 {ar:0}p {ar:0}o 'v4 ...' 1795132800000 0 42 '{"name":"Ada"}'
 
 local user, json = ARGV[4], ARGV[5]
 local stored_fingerprint, flags, profile =

@@ -8,7 +8,7 @@
 --         users  the user, and then those followed, see follows.lua. The columns before, nil without a board,
 --                belong to them; see compare.lua
 -- State   read only.
--- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}m:42 42 ''
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}1bd:2026-11-20 {ar:0}1m:42 42 ''
 
 local users = { ARGV[1], unpack(read_follows(KEYS[#KEYS], ARGV[1])) }
 if #KEYS == 2 then

@@ -8,7 +8,7 @@
 -- State   read only. This is the threshold algorithm of Fagin, Lotem and Naor: each day is read from its top
 --         until no target further down can have a score among the first ones. It ends after PAGES pages, so a
 --         target that is on none of them is not found.
--- Example EVALSHA sha 4 {ar:0}p {ar:0}t {ar:0}bTd:2026-11-20 {ar:0}bTd:2026-11-19 30
+-- Example EVALSHA sha 4 {ar:0}p {ar:0}1t {ar:0}1bTd:2026-11-20 {ar:0}1bTd:2026-11-19 30
 
 local PAGE, PAGES = 200, 5
 

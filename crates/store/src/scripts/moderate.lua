@@ -12,8 +12,8 @@
 --         again after it
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   The audit log gets an entry for each part of the state that changed. Flags do not expire.
--- Example EVALSHA sha 8 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         'v3 ...' 1795132800000 42 1 0 spam anna 0 300
+-- Example EVALSHA sha 8 {ar:0}p {ar:0}1i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+--         'v4 ...' 1795132800000 42 1 0 spam anna 0 300
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }

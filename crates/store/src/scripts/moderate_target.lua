@@ -16,8 +16,8 @@
 -- State   The audit log gets an entry if anything changed. The subject of its entries outlives the target.
 --         The author keeps what they received for a target that is deleted. With several shards the entry of
 --         the stream names them: receive.lua takes the target off their list.
--- Example EVALSHA sha 9 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}t
---         'v3 ...' 1795132800000 post-7 h spam anna 0 300
+-- Example EVALSHA sha 9 {ar:0}p {ar:0}1i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e {ar:0}1t
+--         'v4 ...' 1795132800000 post-7 h spam anna 0 300
 
 local ACTIONS = { h = 'hide', u = 'unhide', e = 'delete' }
 

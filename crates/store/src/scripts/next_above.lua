@@ -11,7 +11,7 @@
 --               score, member  of the last user above, or nil
 --               friends        with a rank, and friends above the score; see standings.lua
 -- State   read only. Every packed score is above that of the order counter '#'.
--- Example EVALSHA sha 3 {ar:3}p {ar:3}bd:2026-11-20 {ar:3}bAa:all 1 '(5368709119' '' '(12' 9 7
+-- Example EVALSHA sha 3 {ar:3}p {ar:3}1bd:2026-11-20 {ar:3}1bAa:all 1 '(5368709119' '' '(12' 9 7
 
 local compared, friends = tonumber(ARGV[1]), { unpack(ARGV, 2 * #KEYS) }
 

@@ -2,7 +2,7 @@
 -- the scripts that begin or continue one. Their first keys are the same:
 --
 -- KEYS    1 users (hash)
---         2 index (sorted set: board key or span of histories -> last expiry, Unix s)
+--         2 index (sorted set: board or span of histories -> last expiry, Unix s)
 --         3 audit log (stream)   4 subjects and reasons (hash: 's7' -> user, entry id -> reason)
 --         5 changes (stream)
 --         6 pending changes (hash: user or target -> change, JSON; 'sweep' and 'boards 42', 'keys 42': see below)
@@ -33,8 +33,8 @@
 -- Entries of the log of opt-outs.
 local OPT_OUTS = 1000
 local CHANGES = KEYS[6]
--- The first byte of a board in the index; spans are numbers.
-local BRACE = string.byte('{')
+-- Keys of this generation begin as that of the index.
+local PREFIX = string.sub(KEYS[2], 1, -2)
 local SETTINGS = string.match(ARGV[1], '^[^\n]*')
 
 local audit = { log = KEYS[3], subjects = KEYS[4] }
@@ -94,9 +94,9 @@ local function remove_line(removed)
   end
 end
 
--- Adds the actor to an entry, if it is known, and returns the entry. Pending changes of earlier versions have none.
+-- Adds the actor to an entry, if it is known, and returns the entry.
 local function add_actor(entry, actor)
-  if actor and actor ~= '' then
+  if actor ~= '' then
     entry[#entry + 1], entry[#entry + 2] = 'actor', actor
   end
   return entry
@@ -152,8 +152,7 @@ end
 -- register of this shard, or with several shards by entries of the stream that receive.lua follows to the shards of the
 -- targets. The list loses each target at once: an entry is not repeated.
 local function forget_author(user, now)
-  local tag = string.sub(KEYS[1], 1, -2)
-  local list, register = tag .. 'u:' .. user, tag .. 't'
+  local list, register = PREFIX .. 'u:' .. user, PREFIX .. 't'
   local declared = {}
   for i = 9, #KEYS do
     declared[KEYS[i]] = true
@@ -166,9 +165,6 @@ local function forget_author(user, now)
       redis.call('ZREM', list, member)
     elseif number then
       redis.call('HSET', register, member, table.concat({ number, instant, authorship, '', json }, ';'))
-    elseif registration then
-      -- Earlier versions kept the author of a deleted target.
-      redis.call('HDEL', register, member)
     end
   end
 end
@@ -180,7 +176,7 @@ local function delete_target(target, change)
     redis.call('HSET', audit.subjects, 'subjects', change.subject, 's' .. change.subject, target)
   end
   redis.call('HDEL', KEYS[1], FLAGS .. target)
-  redis.call('HDEL', string.sub(KEYS[1], 1, -2) .. 't', member_of(target))
+  redis.call('HDEL', PREFIX .. 't', member_of(target))
   log_change(change, change.subject)
 end
 
@@ -307,11 +303,16 @@ local function erased_users()
   return users
 end
 
--- Returns the histories of the erased users in a span.
-local function keys_of_span(name, users)
-  local keys, tag = {}, string.sub(KEYS[1], 1, -2)
-  for _, user in ipairs(users) do
-    table.insert(keys, tag .. 'h:' .. name .. ':' .. user)
+-- Returns the key of a board of the index, or nothing for a span, which is a number.
+local function board_key(name)
+  return string.find(name, '^%a') and PREFIX .. 'b' .. name
+end
+
+-- Returns the key of a board of the index, or the histories of the erased users in a span.
+local function keys_of_name(name, users)
+  local keys = { board_key(name) }
+  for _, user in ipairs(#keys == 0 and users or {}) do
+    keys[#keys + 1] = PREFIX .. 'h:' .. name .. ':' .. user
   end
   return keys
 end
@@ -328,12 +329,8 @@ local function next_keys(names)
     local first, users = sweep_rank(score, name), erased_users()
     local last = first + math.ceil(names / #lines) - 1
     for _, next_name in ipairs(redis.call('ZRANGE', KEYS[2], first, last)) do
-      if string.byte(next_name) == BRACE then
-        keys[#keys + 1] = next_name
-      else
-        for _, key in ipairs(keys_of_span(next_name, users)) do
-          keys[#keys + 1] = key
-        end
+      for _, key in ipairs(keys_of_name(next_name, users)) do
+        keys[#keys + 1] = key
       end
     end
   end

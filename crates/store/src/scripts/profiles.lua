@@ -15,8 +15,8 @@
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   A profile replaces the previous one. The log of opt-outs gets an entry for each change of an
 --         opt-out, and keeps the last 1,000. Profiles and flags do not expire.
--- Example EVALSHA sha 8 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         'v3 ...' 1795132800000 0 0 300 '' 42 '{"name":"Ada"}' ''
+-- Example EVALSHA sha 8 {ar:0}p {ar:0}1i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+--         'v4 ...' 1795132800000 0 0 300 '' 42 '{"name":"Ada"}' ''
 
 if not read_lines() or is_incomplete() then
   return { stored_fingerprint }

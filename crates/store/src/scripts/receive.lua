@@ -1,7 +1,7 @@
 -- Gives targets and authors what they receive for activities: applies entries of the stream of changes of a shard.
 --
 -- KEYS    1 users (hash)   2 register (hash)   3 changes of this shard (stream)   4 index (sorted set)
---         5 archived boards (set)   6 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
+--         5 archived boards (set of names)   6 tombstones (hash: SHA-1 of an erased user -> instant, Unix ms)
 --         7.. boards of content and of authors, lists of targets of authors (sorted set)
 -- ARGV    1 string: schema fingerprint of the caller   2 the call, JSON; `content`, `authors` and `list` are numbers of
 --         KEYS:
@@ -27,8 +27,8 @@
 --         has been erased has no list, and a user does not receive what happened before their erasure. A target or an
 --         author loses as much as is left. Each change is an entry of the stream: `receive`, `list` or `target` for the
 --         journal; `disown` for the shard of a target whose author has been erased meanwhile.
--- Example EVALSHA sha 10 {ar:0}p {ar:0}t {ar:0}o {ar:0}i {ar:0}a {ar:0}e {ar:0}bTw:2026-W47 {ar:0}bTa:all
---         {ar:0}bAw:2026-W47 {ar:0}bAa:all 'v3 …' '{"from":0,"last":"1795132800000-0","now":1795132800100,
+-- Example EVALSHA sha 10 {ar:0}p {ar:0}1t {ar:0}o {ar:0}1i {ar:0}a {ar:0}e {ar:0}1bTw:2026-W47 {ar:0}1bTa:all
+--         {ar:0}1bAw:2026-W47 {ar:0}1bAa:all 'v4 …' '{"from":0,"last":"1795132800000-0","now":1795132800100,
 --         "journal":true,"lifetimes":[7862400,0,7862400,0],"items":[{"id":"1795132800000-0","target":"post-7",
 --         "number":"17","authorship":"1","points":2,"content":[7,8],"authors":[9,10],…}]}'
 
@@ -150,7 +150,8 @@ end
 local function board_at(number)
   local board = boards[number]
   if not board then
-    board = { key = KEYS[number], lifetime = call.lifetimes[number - FIRST], wanted = { COUNTER }, is_wanted = {} }
+    local key = KEYS[number]
+    board = { key = key, name = string.sub(key, #KEYS[4] + 1), lifetime = call.lifetimes[number - FIRST], wanted = { COUNTER }, is_wanted = {} }
     boards[number] = board
   end
   return board
@@ -181,7 +182,7 @@ local function read_board(board)
     board.former[board.wanted[i]] = values[i]
   end
   -- An archived board that has expired no longer changes.
-  board.archived = not board.exists and redis.call('SISMEMBER', KEYS[5], board.key) == 1
+  board.archived = not board.exists and redis.call('SISMEMBER', KEYS[5], board.name) == 1
 end
 
 -- Adds points on boards that have been read, or takes back as much as is left.
@@ -245,11 +246,6 @@ end
 -- Takes an erased author off the registration of a target.
 local function disown(item)
   local member = item.disowned
-  if registered[member] and string.find(member, '^#[%d.]+ ') then
-    -- Earlier versions kept the author of a deleted target.
-    register_changes[member], registered[member] = registered[member], false
-    return
-  end
   local number, instant, authorship, author, json = read_target(member)
   if author == item.user then
     register_changes[member] = register_changes[member] or registered[member]
@@ -320,7 +316,7 @@ local function write_expiries()
   local names, second = {}, math.floor(now / 1000)
   for _, board in pairs(boards) do
     if board.is_changed and not board.former_counter then
-      names[#names + 1], names[#names + 2] = 'inf', board.key
+      names[#names + 1], names[#names + 2] = 'inf', board.name
       if board.lifetime > 0 then
         redis.call('EXPIRE', board.key, board.lifetime)
         names[#names - 1] = digits(second + board.lifetime + 86400)
@@ -419,10 +415,10 @@ if not written then
   return { ARGV[1], 'failed', type(reason) == 'table' and reason.err or reason, restored and 1 or 0 }
 end
 
-local names, tag = {}, string.sub(KEYS[1], 1, -2) .. 'b'
+local names = {}
 for name, expiry in string.gmatch(watched or '', '(%S+) (%d+)') do
   for _, board in pairs(boards) do
-    if board.is_changed and board.key == tag .. name and now < tonumber(expiry) * 1000 then
+    if board.is_changed and board.name == name and now < tonumber(expiry) * 1000 then
       names[#names + 1] = name
     end
   end

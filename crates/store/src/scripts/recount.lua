@@ -27,12 +27,14 @@
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   Both keys of the recount expire an hour after its last step; until then the index has the board. Progress: 'counts' is ARGV[5]; 'entry' is the
 --         number of the last entry. The board has scores as any other, see user.lua.
--- Example EVALSHA sha 8 {ar:0}p {ar:0}o {ar:0}i {ar:0}bE::hackathon '{ar:0}bE::\thackathon' {ar:0}g:hackathon
---         {ar:0}r {ar:0}v 'v3 ...' 1795132800000 count hackathon '1795132800000 1795305600000 - -' 0 2 count 42 2
+-- Example EVALSHA sha 8 {ar:0}p {ar:0}o {ar:0}1i {ar:0}1bE::hackathon '{ar:0}1bE::\thackathon' {ar:0}g:hackathon
+--         {ar:0}r {ar:0}v 'v4 ...' 1795132800000 count hackathon '1795132800000 1795305600000 - -' 0 2 count 42 2
 
 local COUNTER, LIFETIME, CHUNK, MAX_ENTRIES = '#', 3600, 1000, 20000
 local outbox, board, shadow, progress = KEYS[2], KEYS[4], KEYS[5], KEYS[6]
 local step, event, counts = ARGV[3], ARGV[4], ARGV[5]
+-- Their names, after the beginning that all keys share.
+local name, shadow_name = string.sub(board, #KEYS[3] + 1), string.sub(shadow, #KEYS[3] + 1)
 
 local function reply(value)
   return { ARGV[1], value }
@@ -121,7 +123,7 @@ end
 -- Writes the changed scores. If the store refuses one of them, the recount begins anew.
 local function write_shadow()
   -- The index first: by it an erasure reaches the board to be as any other board.
-  redis.call('ZADD', KEYS[3], digits(math.floor(tonumber(ARGV[2]) / 1000) + LIFETIME), shadow)
+  redis.call('ZADD', KEYS[3], digits(math.floor(tonumber(ARGV[2]) / 1000) + LIFETIME), shadow_name)
   redis.call('HDEL', progress, 'counts')
   for first = 1, #changed, CHUNK do
     local written, removed = {}, {}
@@ -272,15 +274,15 @@ write_shadow()
 -- If the store refuses one of the writes, the recount begins anew.
 redis.call('HDEL', progress, 'counts')
 write_event(outbox, KEYS[8], event, json, is_newer and definitions or former, '1', function()
-  redis.call('ZADD', KEYS[3], 'GT', digits(expiry + 86400), board)
+  redis.call('ZADD', KEYS[3], 'GT', digits(expiry + 86400), name)
 end)
 if redis.call('EXISTS', shadow) == 1 then
   redis.call('RENAME', shadow, board)
   redis.call('EXPIREAT', board, expiry)
 else
   redis.call('UNLINK', board)
-  redis.call('ZREM', KEYS[3], board)
+  redis.call('ZREM', KEYS[3], name)
 end
-redis.call('ZREM', KEYS[3], shadow)
+redis.call('ZREM', KEYS[3], shadow_name)
 redis.call('UNLINK', progress)
 return reply('swapped')

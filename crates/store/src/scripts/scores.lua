@@ -6,7 +6,7 @@
 --         total    visible users, or nil if the board does not exist
 --         members  empty unless ARGV[3] is '1'
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:3}p {ar:3}bd:2026-11-20 12500 600 0
+-- Example EVALSHA sha 2 {ar:3}p {ar:3}1bd:2026-11-20 12500 600 0
 
 local total = redis.call('ZREVRANK', KEYS[2], '#')
 local first = tonumber(ARGV[1])

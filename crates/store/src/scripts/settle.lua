@@ -13,8 +13,8 @@
 --         { stored fingerprint } if it has other settings: nothing was changed
 -- State   A step ends at the first key that KEYS lacks. The last step removes the line of a change from
 --         the fingerprint. The erasure entry of the audit log counts what was removed and names no user.
--- Example EVALSHA sha 9 {ar:0}p {ar:0}i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
---         {ar:0}ba:all 'v3 ...' step 2400
+-- Example EVALSHA sha 9 {ar:0}p {ar:0}1i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
+--         {ar:0}1ba:all 'v4 ...' step 2400
 
 -- Entries of the audit log that one step reads.
 local PAGE = 1000
@@ -36,7 +36,7 @@ end
 
 -- Hides, shows or removes the pending users on a board, or the pending targets on a board of content.
 local function settle(board)
-  local kind = string.match(board, '^[^}]*}~?b(%u?)')
+  local kind = string.match(board, '^b(%u?)', #PREFIX + 1)
   local concerned, ids = {}, {}
   for _, line in ipairs(lines) do
     local member = member_of(line.user)
@@ -163,8 +163,7 @@ local function step()
   local names = redis.call('ZRANGE', KEYS[2], first, first + limit - 1)
   local done
   for _, next_name in ipairs(names) do
-    local is_board = string.byte(next_name) == BRACE
-    local keys = is_board and { next_name } or keys_of_span(next_name, erased)
+    local keys = keys_of_name(next_name, erased)
     for _, key in ipairs(keys) do
       if not declared[key] then
         -- The caller read the index before this name was added.
@@ -174,8 +173,8 @@ local function step()
         return
       end
     end
-    if is_board then
-      settle(next_name)
+    if board_key(next_name) then
+      settle(keys[1])
     else
       for i, key in ipairs(keys) do
         if redis.call('UNLINK', key) == 1 then
@@ -196,9 +195,8 @@ if ARGV[2] == 'step' then
     step()
   end
 else
-  local prefix = string.sub(KEYS[1], 1, -2) .. 'b'
   for i = 9, #KEYS do
-    if string.sub(KEYS[i], 1, #prefix) == prefix then
+    if string.find(KEYS[i], PREFIX .. 'b', 1, true) == 1 then
       settle(KEYS[i])
     end
   end

@@ -11,7 +11,7 @@
 --                and for hidden users.
 --         users  include the user
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20 42 2
+-- Example EVALSHA sha 2 {ar:0}p {ar:0}1bd:2026-11-20 42 2
 
 local board, user, register = KEYS[2], ARGV[1], not ARGV[3] and KEYS[3]
 local total = redis.call('ZREVRANK', board, '#')

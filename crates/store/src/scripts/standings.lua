@@ -19,9 +19,9 @@
 --                    above  the next user above on this shard, nil for the first
 --                    friends  on this shard with a rank; the number of friends above, if the user has a rank
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all 42 0 0
---         EVALSHA sha 4 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}ba:all {ar:0}m:42 42 1 0
---         EVALSHA sha 4 {ar:0}p {ar:0}bd:2026-11-20 {ar:0}h:670:42 {ar:0}h:671:42 42 0 2
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}1bd:2026-11-20 {ar:0}1ba:all 42 0 0
+--         EVALSHA sha 4 {ar:0}p {ar:0}1bd:2026-11-20 {ar:0}1ba:all {ar:0}1m:42 42 1 0
+--         EVALSHA sha 4 {ar:0}p {ar:0}1bd:2026-11-20 {ar:0}1h:670:42 {ar:0}1h:671:42 42 0 2
 
 local user, compared = ARGV[1], tonumber(ARGV[2])
 local last_record = #KEYS - tonumber(ARGV[3])

@@ -15,8 +15,8 @@
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   The field '#' counts the registrations. They do not expire. With several shards, the reader of the stream
 --         adds a target with a new author to the author's list: receive.lua.
--- Example EVALSHA sha 5 {ar:0}p {ar:0}t {ar:0}o {ar:0}e {ar:0}u:9
---         'v3 ...' 1795132800000 0 '' post-7 9 '{"title":"A"}' 1795132800000 5
+-- Example EVALSHA sha 5 {ar:0}p {ar:0}1t {ar:0}o {ar:0}e {ar:0}1u:9
+--         'v4 ...' 1795132800000 0 '' post-7 9 '{"title":"A"}' 1795132800000 5
 
 local register, stream, shard = KEYS[2], KEYS[3], ARGV[4]
 local has_journal = ARGV[3] == '1'

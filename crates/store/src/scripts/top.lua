@@ -6,7 +6,7 @@
 -- Returns { fingerprint or nil, total, users, scores (packed), profiles (JSON or nil), authors, others }
 --         total  visible users, or nil if the board does not exist
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 2 {ar:0}p {ar:0}bd:2026-11-20 0 30
+-- Example EVALSHA sha 2 {ar:0}p {ar:0}1bd:2026-11-20 0 30
 
 local total = redis.call('ZREVRANK', KEYS[2], '#')
 local first = tonumber(ARGV[1])

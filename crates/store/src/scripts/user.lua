@@ -29,6 +29,8 @@ elseif match(definitions or '', '^%d*') ~= (call.definitions or '') then
   return { ARGV[1], 'definitions', definitions or '' }
 end
 
+-- The names of boards in their keys, which begin as that of the index.
+local name_start = #KEYS[4] + 1
 -- Scores of hidden users are stored negated.
 local sign = is_hidden(flags) and -1 or 1
 -- What was read and changed, new entries of the stream, what was written, and whether an activity was added.
@@ -84,7 +86,7 @@ local function board_at(number)
     board = {
       key = key, former = former, counter = former[1], score = former[2],
       points = floor(sign * (former[2] or 0) / ORDERS),
-      is_closed = not former[1] and run('SISMEMBER', KEYS[5], key) == 1,
+      is_closed = not former[1] and run('SISMEMBER', KEYS[5], sub(key, name_start)) == 1,
     }
     entries[number] = board
   end
@@ -295,7 +297,7 @@ local function write_all()
           run('EXPIRE', entry.key, lifetime)
           expiry = digits(second + lifetime + 86400)
         end
-        names[n + 1], names[n + 2] = expiry, match(entry.key, '}[^:]*h:(%-?%d+):') or entry.key
+        names[n + 1], names[n + 2] = expiry, match(entry.key, '^h:(%-?%d+):', #KEYS[4]) or sub(entry.key, name_start)
       end
     end
   end

@@ -9,7 +9,7 @@
 --         next           ARGV[3] of the next page, or nil at the end
 --         registrations  with flags and points of the members; nil for keys that are not declared
 -- State   read only. The list may contain targets that have been deleted since.
--- Example EVALSHA sha 4 {ar:0}p {ar:0}u:9 {ar:0}t {ar:0}bTa:all 9 30 ''
+-- Example EVALSHA sha 4 {ar:0}p {ar:0}1u:9 {ar:0}1t {ar:0}1bTa:all 9 30 ''
 
 local author, limit = ARGV[1], tonumber(ARGV[2])
 

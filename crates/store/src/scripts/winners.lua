@@ -5,7 +5,7 @@
 -- Returns { fingerprint or nil, then for each board that exists:
 --         { number of the board (from 0), visible users, users, scores (packed), profiles (JSON or nil) } }
 -- State   read only. The order counter '#' ranks below all visible users and above hidden users.
--- Example EVALSHA sha 3 {ar:0}p {ar:0}bd:2026-11-19 {ar:0}bd:2026-11-18 3
+-- Example EVALSHA sha 3 {ar:0}p {ar:0}1bd:2026-11-19 {ar:0}1bd:2026-11-18 3
 
 local reply = {}
 for i = 2, #KEYS do

@@ -10,7 +10,7 @@ use redis::{Connection, FromRedisValue, cmd, pipe};
 
 use super::calendar::PERIODS;
 use crate::redis_server::RedisServer;
-use crate::sharding::{self, rest, shards};
+use crate::sharding::{self, generation, key_on, rest, shards};
 use crate::shared::scan;
 
 /// The keys of one prefix. Its methods panic when a command fails.
@@ -51,7 +51,8 @@ impl Store {
 
     /// Returns the full keys of all shards with this beginning after the hash tag.
     pub fn full_keys(&mut self, beginning: &str) -> BTreeSet<String> {
-        let pattern = format!("{{{}:*}}{beginning}*", self.prefix);
+        let generation = generation(beginning);
+        let pattern = format!("{{{}:*}}{generation}{beginning}*", self.prefix);
         scan(&mut self.connection, &pattern).expect("SCAN")
     }
 
@@ -96,7 +97,7 @@ impl Store {
             for shard in 0..shards() {
                 pipeline
                     .cmd("ZREVRANGE")
-                    .arg(format!("{{{}:{shard}}}{key}", self.prefix))
+                    .arg(key_on(&self.prefix, shard, key))
                     .arg(0)
                     .arg(-1)
                     .arg("WITHSCORES");
