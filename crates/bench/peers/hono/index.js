@@ -30,10 +30,10 @@ function template([, sha, count, ...rest]) {
   return { sha, keys: keys.map(filler), args: args.map(filler) }
 }
 
-// Fills a placeholder; no argument contains more than one.
+// Returns a function that fills the placeholders of a text.
 function filler(text) {
-  const [before, name, after] = text.split(/<(now|user|target)>/)
-  return name ? (values) => before + values[name] + after : () => text
+  const parts = text.split(/<(now|user|target)>/)
+  return (values) => parts.map((part, index) => (index % 2 ? values[part] : part)).join('')
 }
 
 function runScript(name, values) {
@@ -70,7 +70,9 @@ app.post('/v1/activity', async (c) => {
   if (errors.length > 0) return problem(c, 400, 'invalid-request', 'Invalid request', { errors })
   if (!RULES.has(activity.action)) return problem(c, 422, 'unknown-action', 'Unknown action')
   const now = Date.now()
-  const [, , [[outcome, points]], standings] = await runScript('count', { ...activity, now })
+  const [, [reply], standings] = await runScript('count', { ...activity, now })
+  // Any other outcome than `counted` is a text.
+  const [outcome, points] = Array.isArray(reply) ? reply : [reply, 0]
   const boards = Object.entries(periodIds(now)).map(([period, id], at) => {
     const [score, rank] = [standings[2 * at], standings[2 * at + 1]]
     return [period, { id, score: Math.floor(score / 2 ** 30), rank: rank === null ? null : rank + 1 }]
