@@ -72,6 +72,6 @@ export function sharedResources(file, environment) {
     const own = resources(config).filter(([kind]) => kinds.includes(kind))
     return [`Worker ${config.name}`, ...own.map(([kind, , resource]) => `${kind} ${resource}`)]
   }
-  const others = [DEVELOPMENT, ...ENVIRONMENTS.filter((name) => name !== environment)].flatMap(names)
-  return [...new Set(names(environment))].filter((name) => others.includes(name))
+  const taken = [DEVELOPMENT, ...ENVIRONMENTS.filter((name) => name !== environment)].flatMap(names)
+  return [...new Set(names(environment))].filter((name) => taken.includes(name))
 }

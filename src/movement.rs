@@ -9,7 +9,7 @@ use crate::archive;
 use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice, CLOSED_MAX_AGE};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
-use activity_rank_store::boards::{self, Others, PreviousRanks, UserRank};
+use activity_rank_store::boards::{self, PreviousRanks, RelatedBoards, UserRank};
 use std::cell::RefCell;
 
 /// Ranks remembered by an isolate, about 50 bytes each. A script call names the users of its board among them.
@@ -32,9 +32,9 @@ thread_local! {
 pub fn known(board: &BoardId, now: Instant) -> Vec<UserRank> {
     let (name, oldest) = (board.name(), now.0 - i64::from(CLOSED_MAX_AGE) * 1000);
     REMEMBERED.with_borrow_mut(|all| {
-        all.retain(|one| one.made.0 > oldest);
-        let of_board = all.iter().filter(|one| one.board == name);
-        of_board.map(|one| one.rank.clone()).collect()
+        all.retain(|known| known.made.0 > oldest);
+        let on_board = all.iter().filter(|known| known.board == name);
+        on_board.map(|known| known.rank.clone()).collect()
     })
 }
 
@@ -42,7 +42,7 @@ fn remember(board: &BoardId, ranks: &[UserRank], made: Instant) {
     let board = board.name();
     REMEMBERED.with_borrow_mut(|all| {
         let is_read = |user: &str| ranks.iter().any(|(read, _)| read == user);
-        all.retain(|one| one.board != board || !is_read(&one.rank.0));
+        all.retain(|known| known.board != board || !is_read(&known.rank.0));
         all.extend(ranks.iter().map(|rank| Remembered {
             board: board.clone(),
             rank: rank.clone(),
@@ -73,7 +73,7 @@ pub async fn read_ranks(
         return Ok(Vec::new());
     }
     let query = BoardQuery::Users(users);
-    let stored = boards::read(context.deployment, board, &query, &Others::default()).await?;
+    let stored = boards::read(context.deployment, board, &query, &RelatedBoards::default()).await?;
     let found = PreviousRanks {
         ranks: ranks_of(users, &stored.slice),
         total: stored.slice.total,

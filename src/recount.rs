@@ -13,7 +13,7 @@ use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Definitions, Event};
 use activity_rank_core::score::Points;
-use activity_rank_store::boards::{self, Others};
+use activity_rank_store::boards::{self, RelatedBoards};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::outbox::Batch;
 use activity_rank_store::recount::{Recount, Swap};
@@ -188,7 +188,7 @@ impl Run<'_> {
     /// Returns the numbers of users, and the changes of the first rows.
     async fn changes(&self) -> Result<[Value; 2], Error> {
         let ids = [
-            BoardId::of_event(self.event.id.clone()),
+            BoardId::for_event(self.event.id.clone()),
             Recount::board(&self.event.id),
         ];
         let page = BoardQuery::Page {
@@ -236,8 +236,8 @@ impl Run<'_> {
         if matches!(query, BoardQuery::Users([])) {
             return Ok(BoardSlice::default());
         }
-        let others = Others::default();
-        let stored = boards::read(self.deployment, board, query, &others).await?;
+        let related = RelatedBoards::default();
+        let stored = boards::read(self.deployment, board, query, &related).await?;
         Ok(stored.slice)
     }
 

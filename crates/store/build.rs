@@ -15,10 +15,10 @@ const SCRIPTS: [(&str, &[&str]); 30] = [
     ("ARCHIVE_STATES", &["order", "archive_states"]),
     (
         "AROUND",
-        &["rows", "bytes", "count_above", "others", "around"],
+        &["rows", "bytes", "count_above", "related", "around"],
     ),
     ("AUDITED", &["audited"]),
-    ("COMPARE", &["others", "comparison", "compare"]),
+    ("COMPARE", &["related", "comparison", "compare"]),
     ("COUNT", &["integers", "score", "user", "count"]),
     (
         "DEFINE",
@@ -39,7 +39,7 @@ const SCRIPTS: [(&str, &[&str]); 30] = [
     ("FIRST_PROFILE", &["journal", "first_profile"]),
     (
         "FRIENDS",
-        &["bytes", "follows", "others", "comparison", "friends"],
+        &["bytes", "follows", "related", "comparison", "friends"],
     ),
     ("HOT", &["rows", "bytes", "hot"]),
     (
@@ -81,13 +81,13 @@ const SCRIPTS: [(&str, &[&str]); 30] = [
             "journal", "integers", "score", "order", "audit", "pending", "settle",
         ],
     ),
-    ("STANDING", &["rows", "others", "standing"]),
+    ("STANDING", &["rows", "related", "standing"]),
     (
         "STANDINGS",
         &["bytes", "follows", "count_friends", "standings"],
     ),
     ("TARGETS", &["integers", "journal", "targets"]),
-    ("TOP", &["rows", "others", "top"]),
+    ("TOP", &["rows", "related", "top"]),
     ("TOTALS", &["totals"]),
     ("USER_TARGETS", &["user_targets"]),
     ("WATCH", &["integers", "watch"]),
@@ -141,8 +141,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for (name, files) in SCRIPTS {
         let files: Vec<&str> = [&FIRST].into_iter().chain(files).copied().collect();
-        let of_files = files.iter().filter_map(|file| parts.get(file));
-        let text: String = of_files.map(String::as_str).collect();
+        let texts = files.iter().filter_map(|file| parts.get(file));
+        let text: String = texts.map(String::as_str).collect();
         let constants = files
             .iter()
             .map(|file| format!("&{}_LUA", file.to_uppercase()));

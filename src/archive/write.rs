@@ -163,8 +163,8 @@ pub async fn read_boards(
     let rows: Vec<Row> = archive.query(statement).await?;
     let mut archived = vec![ArchivedBoard::default(); boards.len()];
     for row in rows {
-        let of_name = |(name, _): &(&str, _)| *name == row.name;
-        let Some((_, archived)) = names.iter().copied().zip(&mut archived).find(of_name) else {
+        let has_name = |(name, _): &(&str, _)| *name == row.name;
+        let Some((_, archived)) = names.iter().copied().zip(&mut archived).find(has_name) else {
             continue;
         };
         let state = BoardState {
@@ -262,7 +262,7 @@ impl BoardName {
         definitions: &Definitions,
         now: Instant,
     ) -> Option<Self> {
-        let subject = BoardKind::of_board_name(name).prefix();
+        let subject = BoardKind::from_board_name(name).prefix();
         let (kind, group, day, end);
         if let Some(event) = event_of_board_name(name) {
             let final_at = definitions.final_at(event);
@@ -270,8 +270,8 @@ impl BoardName {
             day = final_at.map_or_else(String::new, |at| at.to_string());
             end = final_at.unwrap_or(Instant(now.0 - FINAL_KEPT));
         } else {
-            let (period, first_day, of_group) = parse_board_name(name.strip_prefix(subject)?)?;
-            (kind, group) = (format!("{subject}{}", period.letter()), of_group);
+            let (period, first_day, board_group) = parse_board_name(name.strip_prefix(subject)?)?;
+            (kind, group) = (format!("{subject}{}", period.letter()), board_group);
             day = first_day.to_string();
             end = calendar.start_of(period.days(first_day)?.1);
         }

@@ -341,10 +341,10 @@ impl Run<'_> {
             if !self.may_continue(STATES_COST.plus(TOGETHER_COST)) {
                 return Ok(*index);
             }
-            let (some, later) = rest.split_at(size.min(rest.len()));
-            let due = self.due(some).await?;
+            let (part, later) = rest.split_at(size.min(rest.len()));
+            let due = self.due(part).await?;
             // A run reads few more states than it writes boards.
-            if due.len() * 2 < some.len() {
+            if due.len() * 2 < part.len() {
                 size *= 2;
             }
             for due in due.chunks(together) {

@@ -104,14 +104,14 @@ async fn run_jobs(
 ) -> Result<bool, Error> {
     let mut archive = run.archive.as_ref();
     let mut saved = app.bindings.snapshots.as_ref();
-    let (mut later, mut of_snapshots) = (Cost::default(), Cost::default());
+    let (mut later, mut snapshots_cost) = (Cost::default(), Cost::default());
     if only_minute {
         (archive, saved) = (None, None);
         later = webhooks::reserved(&run.deployment.config);
     }
     if saved.is_some() {
-        of_snapshots = snapshots::cost(&run.deployment);
-        later = of_snapshots;
+        snapshots_cost = snapshots::cost(&run.deployment);
+        later = snapshots_cost;
     }
     if archive.is_some() {
         // The drain of every minute has a budget of its own. Under constant load this one must not take
@@ -119,9 +119,9 @@ async fn run_jobs(
         let half = run.deployment.config.cron_budget / 2;
         later = later.plus(Cost::new(half, half));
     }
-    let (mut of_sums, mut drained) = (Cost::default(), Some(clock::now()));
+    let (mut sums_cost, mut drained) = (Cost::default(), Some(clock::now()));
     if run.journal.is_some() && !only_minute {
-        of_sums = sums::COST;
+        sums_cost = sums::COST;
     }
     if let Some(journal) = &run.journal {
         let mut lengths = Vec::new();
@@ -133,7 +133,7 @@ async fn run_jobs(
             }
         }
         if !lengths.is_empty() {
-            let mut reserved = later.plus(of_sums);
+            let mut reserved = later.plus(sums_cost);
             if progress.iter().any(|progress| progress.is_pending) {
                 reserved = reserved.plus(pending::RESERVED);
             }
@@ -154,7 +154,7 @@ async fn run_jobs(
             return Ok(true);
         }
     }
-    run.budget.reserve(later.plus(of_sums));
+    run.budget.reserve(later.plus(sums_cost));
     if progress.iter().any(|progress| progress.is_pending) {
         run.log_failure(pending::run(&run.deployment, &run.budget).await);
     }
@@ -162,7 +162,7 @@ async fn run_jobs(
     if let Some(journal) = run.journal.as_ref().filter(|_| !only_minute) {
         run.log_failure(sums::run(run, journal, &progress, drained).await);
     }
-    run.budget.reserve(of_snapshots);
+    run.budget.reserve(snapshots_cost);
     if let Some(archive) = archive {
         run.log_failure(archive::run(&run.deployment, archive, &progress, &run.budget).await);
     }

@@ -46,7 +46,10 @@ const MAX_DELAY: u32 = 900;
 pub async fn run(app: &App, messages: &[Message], now: Instant) -> Vec<Option<u32>> {
     let dispositions = match app.job_deployment() {
         Ok(deployment) => {
-            let texts: Vec<Option<&str>> = messages.iter().map(|one| one.text.as_deref()).collect();
+            let texts: Vec<Option<&str>> = messages
+                .iter()
+                .map(|message| message.text.as_deref())
+                .collect();
             let dispositions = replay(deployment, &texts, now).await;
             record(deployment, messages, &dispositions, now).await;
             dispositions
@@ -100,7 +103,7 @@ async fn record(
     dispositions: &[Disposition],
     now: Instant,
 ) {
-    let is_retried = |one: &Disposition| matches!(one, Disposition::Retry(_));
+    let is_retried = |disposition: &Disposition| matches!(disposition, Disposition::Retry(_));
     let oldest = messages.iter().map(|message| message.queued).min();
     let Some(oldest) = oldest.filter(|_| !dispositions.iter().all(is_retried)) else {
         return;

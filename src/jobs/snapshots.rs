@@ -176,13 +176,13 @@ impl Job<'_> {
     /// Returns the number of the value to read next: the outdated one that was read longest ago, of groups an interval
     /// later. Returns `None` if this run has read them all.
     fn next(&self, plan: &Plan) -> Option<usize> {
-        let of_groups = plan.calendar_values..plan.period_values;
+        let group_values = plan.calendar_values..plan.period_values;
         let values = self.state.values.iter().enumerate();
         let unread = values.filter(|(_, value)| value.read != self.now.0);
         let outdated = unread.filter(|(_, value)| !self.is_current(value));
         let due = outdated.filter_map(|(number, value)| {
             let again = value.read + GROUPS_INTERVAL;
-            match of_groups.contains(&number) {
+            match group_values.contains(&number) {
                 false => Some((value.read, number)),
                 true => (again <= self.now.0).then_some((again, number)),
             }

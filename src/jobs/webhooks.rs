@@ -86,7 +86,7 @@ pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
         return Ok(());
     };
     let limit = limit.min(MAX_MESSAGES);
-    let of_endpoint = (limit / endpoints.len() as u32).max(1);
+    let endpoint_limit = (limit / endpoints.len() as u32).max(1);
     let mut closed = closed_periods(config, &run.deployment.calendar, now);
     if config.webhooks.want(EVENT_FINAL) {
         closed.extend(final_events(run, now).await?);
@@ -100,7 +100,7 @@ pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
         statements.push(webhooks::claim(
             config,
             &endpoint.name,
-            (of_endpoint, all_entries),
+            (endpoint_limit, all_entries),
             now,
         ));
     }
@@ -279,7 +279,7 @@ async fn read_events(run: &CronRun, due: &[Due]) -> Result<Vec<(Event, BoardSlic
     events.retain(|event| due.iter().any(|due| due.subject == subject_of(event)));
     let boards = events
         .iter()
-        .map(|event| BoardId::of_event(event.id.clone()));
+        .map(|event| BoardId::for_event(event.id.clone()));
     let boards: Vec<BoardId> = boards.collect();
     let tops = match boards.as_slice() {
         [] => Vec::new(),

@@ -120,7 +120,7 @@ impl<'a> EventEntries<'a> {
     pub async fn rules_until(&self, shard: u32) -> Result<u64, Error> {
         let sql = "SELECT CAST(MAX(n) AS TEXT) AS text FROM journal WHERE site = ?1 AND shard = ?2 AND id >= ?3 \
             AND entry ->> 'did' = 'rules' HAVING MAX(n) IS NOT NULL";
-        let last = Statement::new(sql, self.of_shard(shard, &self.first_id()));
+        let last = Statement::new(sql, self.shard_parameters(shard, &self.first_id()));
         let texts = self.journal.texts(last).await?;
         Ok(texts.first().and_then(|n| n.parse().ok()).unwrap_or(0))
     }
@@ -139,9 +139,9 @@ impl<'a> EventEntries<'a> {
             FROM journal, json_each(entry ->> 'rules') AS action, json_each(action.value) AS dated \
             WHERE site = ?1 AND shard = ?2 AND journal.id >= ?3 AND entry ->> 'did' = 'rules'";
         let statements = [
-            Statement::new(id, self.of_shard(shard, &first)),
-            Statement::new(id, self.of_shard(shard, last)),
-            Statement::new(rules, self.of_shard(shard, &first)),
+            Statement::new(id, self.shard_parameters(shard, &first)),
+            Statement::new(id, self.shard_parameters(shard, last)),
+            Statement::new(rules, self.shard_parameters(shard, &first)),
         ];
         let results = self.journal.run(&statements).await?;
         let mut texts = Vec::new();
@@ -163,7 +163,7 @@ impl<'a> EventEntries<'a> {
         (self.from - AHEAD).max(0).to_string()
     }
 
-    fn of_shard(&self, shard: u32, id: &str) -> Vec<Value> {
+    fn shard_parameters(&self, shard: u32, id: &str) -> Vec<Value> {
         vec![deployment_id(self.config).into(), shard.into(), id.into()]
     }
 

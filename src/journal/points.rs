@@ -99,7 +99,7 @@ fn decode(row: &Row) -> Option<PointChange> {
     let steps = steps_of_longest_period(&|name| fields.text(name))?;
     let event = fields.text("kinds") == event::LETTER;
     let event = event.then(|| fields.text("groups").to_owned());
-    let change = PointChange::of_record(fields.text("mark"), at, steps, event);
+    let change = PointChange::from_record(fields.text("mark"), at, steps, event);
     Some(PointChange {
         cause: match fields.text("did") {
             "undo" => Cause::Undo,

@@ -15,6 +15,6 @@ export function respond(request, body, { status, headers }) {
 }
 
 function matches(known, tag) {
-  const same = (one) => one === '*' || one.replace(/^(W\/)+/, '') === tag
-  return known.split(',').some((one) => same(one.trim()))
+  const same = (value) => value === '*' || value.replace(/^(W\/)+/, '') === tag
+  return known.split(',').some((value) => same(value.trim()))
 }

@@ -16,7 +16,7 @@ use activity_rank_core::board::{
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::profile::Profile;
-use activity_rank_store::boards::{self, Others, StoredBoard, UserRank};
+use activity_rank_store::boards::{self, RelatedBoards, StoredBoard, UserRank};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{profiles, targets};
 use std::cell::RefCell;
@@ -132,12 +132,12 @@ pub async fn comparison(
     caller.may_read(user)?;
     let (board, previous) = (request.board(), request.previous_board());
     let reader = BoardReader::new(context, &request);
-    let others = reader.others(previous.as_ref(), &[]);
+    let related = reader.related(previous.as_ref(), &[]);
     reader.read_heading().await?;
-    let (users, stored) = boards::read_friends(context.deployment, board, user, &others).await?;
+    let (users, stored) = boards::read_friends(context.deployment, board, user, &related).await?;
     let request = request.clone().with_users(users);
     let reader = BoardReader::new(context, &request);
-    let slice = reader.complete(stored, &others).await?;
+    let slice = reader.complete(stored, &related).await?;
     Ok(Response::json_text(reader.render(&slice)))
 }
 
@@ -219,14 +219,18 @@ impl<'a> BoardReader<'a> {
         let now = self.context.request.now;
         let known = previous.as_ref().map(|board| movement::known(board, now));
         let known = known.unwrap_or_default();
-        let others = self.others(previous.as_ref(), &known);
-        let stored = boards::read(self.context.deployment, board, &query, &others).await?;
-        self.complete(stored, &others).await
+        let related = self.related(previous.as_ref(), &known);
+        let stored = boards::read(self.context.deployment, board, &query, &related).await?;
+        self.complete(stored, &related).await
     }
 
     /// Returns what to read of other boards.
-    fn others<'b>(&self, previous: Option<&'b BoardId>, known: &'b [UserRank]) -> Others<'b> {
-        Others {
+    fn related<'b>(
+        &self,
+        previous: Option<&'b BoardId>,
+        known: &'b [UserRank],
+    ) -> RelatedBoards<'b> {
+        RelatedBoards {
             previous,
             known,
             all_time: self.has_levels() && self.request.board().name() != ALL_TIME,
@@ -237,18 +241,18 @@ impl<'a> BoardReader<'a> {
     async fn complete(
         &self,
         mut stored: StoredBoard,
-        others: &Others<'_>,
+        related: &RelatedBoards<'_>,
     ) -> Result<BoardSlice, Error> {
         let found = stored.previous.take();
         let (mut slice, is_archived) = self.or_archived(stored, &self.request.query()).await?;
-        if let (Some(board), Some(found)) = (others.previous, found) {
+        if let (Some(board), Some(found)) = (related.previous, found) {
             let read = if is_archived {
                 let users: Vec<String> = slice.users().cloned().collect();
                 movement::read_ranks(self.context, board, &users).await?
             } else {
                 movement::or_archived(self.context, board, found).await?
             };
-            slice.previous = Some(movement::merge(&slice, read, others.known));
+            slice.previous = Some(movement::merge(&slice, read, related.known));
         }
         self.add_own_points(&mut slice);
         Ok(slice)

@@ -135,7 +135,7 @@ impl Route {
             ["v1", "activity"] => Self::Activity,
             ["v1", "content", "hot"] => Self::Hot,
             ["v1", kind @ ("ranking" | "content" | "authors"), period] => {
-                Self::Board(BoardKind::of_path(kind), period.to_owned())
+                Self::Board(BoardKind::from_path(kind), period.to_owned())
             }
             ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
             [
@@ -143,7 +143,7 @@ impl Route {
                 kind @ ("ranking" | "content" | "authors"),
                 period,
                 "live",
-            ] => Self::Live(BoardKind::of_path(kind), period.to_owned()),
+            ] => Self::Live(BoardKind::from_path(kind), period.to_owned()),
             ["v1", "ranking", period, "users"] => {
                 Self::Comparison(BoardKind::Members, period.to_owned())
             }
@@ -160,7 +160,7 @@ impl Route {
             }
             ["v1", kind @ ("ranking" | "authors"), period, "users", id]
             | ["v1", kind @ "content", period, "targets", id] => {
-                Self::Standing(BoardKind::of_path(kind), period.to_owned(), id.to_owned())
+                Self::Standing(BoardKind::from_path(kind), period.to_owned(), id.to_owned())
             }
             ["v1", "targets"] => Self::Targets,
             ["v1", "targets", target] => Self::Target(target.to_owned()),
@@ -175,7 +175,7 @@ impl Route {
                 "users",
                 user,
                 format @ ("card" | "card.svg" | "badge.svg"),
-            ] => Self::Card(CardFormat::of_path(format), user.to_owned()),
+            ] => Self::Card(CardFormat::from_path(format), user.to_owned()),
             ["v1", "users", user, "targets"] => Self::UserTargets(user.to_owned()),
             ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
             ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),

@@ -35,7 +35,7 @@ async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response
     if flags.is_hidden() && !may_see_hidden(context, &user).await {
         return Err(missing());
     }
-    let view = UserView::of_profile(&user, &profile, flags.self_hidden);
+    let view = UserView::from_profile(&user, &profile, flags.self_hidden);
     Ok(Response::json(&view))
 }
 
@@ -116,7 +116,7 @@ fn views<'a>(
     hidden: &'a [bool],
 ) -> impl Iterator<Item = UserView<'a>> {
     let users = written.iter().zip(hidden);
-    users.map(|(named, hidden)| UserView::of_profile(&named.id, &named.profile, *hidden))
+    users.map(|(named, hidden)| UserView::from_profile(&named.id, &named.profile, *hidden))
 }
 
 /// `GET` of a user's last days.

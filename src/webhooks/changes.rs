@@ -148,8 +148,8 @@ fn gained(entries: &[OutboxEntry]) -> Vec<Gained<'_>> {
     for entry in entries {
         let is_activity = ["count", "undo", "adjust"].contains(&entry.field("did"));
         // An undo that found nothing changed no board, and the adjustment of an event no other.
-        let of_event = entry.field("kinds") == event::LETTER;
-        if !is_activity || of_event || entry.field("applied").is_empty() {
+        let is_event = entry.field("kinds") == event::LETTER;
+        if !is_activity || is_event || entry.field("applied").is_empty() {
             continue;
         }
         let Some(steps) = steps_of_longest_period(&|name| entry.field(name)) else {

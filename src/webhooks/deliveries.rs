@@ -121,8 +121,8 @@ pub fn deliveries_of_claims(results: &[Rows<'_>]) -> Result<Vec<Due>, Error> {
         let first = deliveries.len();
         for text in result.texts()? {
             let Some(due) = decode(&text) else { continue };
-            let of_claim = deliveries.get(first..).unwrap_or_default();
-            let index = of_claim.partition_point(|other| other.n < due.n);
+            let claimed = deliveries.get(first..).unwrap_or_default();
+            let index = claimed.partition_point(|other| other.n < due.n);
             deliveries.insert(first + index, due);
         }
     }

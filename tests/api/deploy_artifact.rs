@@ -75,12 +75,12 @@ fn upload_contains_no_development_data() {
     let checkout = root().canonicalize().expect("a folder");
     words.push(checkout.to_str().expect("UTF-8").to_owned());
     // The modules of the elements are public, and so are their source maps.
-    let of_maps = ["sourceMappingURL", "\"sourcesContent\""];
+    let map_words = ["sourceMappingURL", "\"sourcesContent\""];
     let own = files().into_iter();
     for (path, text) in own.filter(|(path, _)| !path.starts_with("/vendor/")) {
         let has_map = path.starts_with("/elements/") || path.starts_with("/immutable/");
         for word in &words {
-            let is_expected = has_map && of_maps.contains(&word.as_str());
+            let is_expected = has_map && map_words.contains(&word.as_str());
             let is_found = text.contains(word) && !is_expected;
             assert!(!is_found, "{path}: {word:?} would be uploaded");
         }

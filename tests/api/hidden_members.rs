@@ -270,7 +270,7 @@ async fn hidden_member_reads_like_an_unknown_one() {
 async fn writes_reveal_no_hidden_member() {
     let (app, forwarder) = start().await;
     let adjustment = json!({"id": "a", "points": 1, "reason": "A test"});
-    let of_member = json!({"user": "{}", "action": "like", "target": "q"});
+    let member_like = json!({"user": "{}", "action": "like", "target": "q"});
     let writes = [
         (Method::PUT, "/v1/users/{}", json!({"name": "Eve"})),
         (Method::PUT, "/v1/users/{}", json!({"hidden": false})),
@@ -286,8 +286,8 @@ async fn writes_reveal_no_hidden_member() {
             json!({"hidden": false, "frozen": false, "reason": "A test"}),
         ),
         (Method::POST, "/v1/users/{}/adjustments", adjustment),
-        (Method::POST, "/v1/activity", of_member.clone()),
-        (Method::POST, "/v1/activity", json!([of_member])),
+        (Method::POST, "/v1/activity", member_like.clone()),
+        (Method::POST, "/v1/activity", json!([member_like])),
         (
             Method::POST,
             "/v1/activity",

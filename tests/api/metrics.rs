@@ -47,14 +47,14 @@ fn check_format(text: &str) {
             assert!(families.insert(family), "{family} twice");
         }
         let (name, value) = line.rsplit_once(' ').expect("a space");
-        let of_family = if let Some(rest) = line.strip_prefix("# ") {
+        let is_in_family = if let Some(rest) = line.strip_prefix("# ") {
             rest.split(' ').nth(1).expect("a name") == family
         } else {
             assert!(samples.insert(name), "{name} twice");
             assert!(value.parse::<f64>().is_ok(), "{line}");
             name.starts_with(family)
         };
-        assert!(of_family, "{line} is not of {family}");
+        assert!(is_in_family, "{line} is not of {family}");
     }
 }
 
@@ -82,7 +82,7 @@ fn without_variable(text: &str) -> String {
 }
 
 /// Returns the metrics of a store that responds.
-fn of_store(entries: [u64; 5]) -> String {
+fn store_metrics(entries: [u64; 5]) -> String {
     let [day, week, month, year, all] = entries;
     let version = env!("CARGO_PKG_VERSION");
     let (shards, zone) = (shards(), noon_zone());
@@ -179,7 +179,7 @@ async fn metrics_are_for_keys_with_their_scope() {
 #[tokio::test]
 async fn empty_deployment_has_metrics() {
     let app = TestApp::start();
-    let expected = of_store([0; 5]) + IDLE_JOBS + "# EOF\n";
+    let expected = store_metrics([0; 5]) + IDLE_JOBS + "# EOF\n";
     assert_eq!(without_variable(&read(&app).await), expected);
     // Nothing is written.
     assert_eq!(app.store().full_keys(), [""; 0]);
@@ -235,7 +235,7 @@ activity_rank_changes_total 0
 activity_rank_outbox_entries 0
 ";
     let actions = ["visit", "like", "bookmark", "follow", "comment", "publish"];
-    let of_actions = |name: &str| {
+    let action_values = |name: &str| {
         let lines =
             actions.map(|action| format!("activity_rank_{name}{{action=\"{action}\"}} 0\n"));
         lines.concat()
@@ -257,10 +257,10 @@ activity_rank_day_new_members 0
 # HELP activity_rank_day_points Net points of today.
 {}# EOF
 ",
-        of_actions("day_activities"),
-        of_actions("day_points")
+        action_values("day_activities"),
+        action_values("day_points")
     );
-    let expected = of_store([0; 5]) + jobs + IDLE_JOBS + &journal;
+    let expected = store_metrics([0; 5]) + jobs + IDLE_JOBS + &journal;
     let sorted = |text: &str| {
         let text = without_variable(text);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -376,12 +376,12 @@ async fn compare(app: &MiniflareApp, model: &Model, first: &BTreeMap<String, Dat
         let (mut count, mut points) = (0, 0);
         let mut actions: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
         for ((_, _), day) in model.histories.iter().filter(|((day, _), _)| *day == date) {
-            for (action, (of_action, steps)) in day {
+            for (action, (action_count, steps)) in day {
                 let total = actions.entry(action).or_default();
-                *total = (total.0 + *of_action as i64, total.1 + steps);
+                *total = (total.0 + *action_count as i64, total.1 + steps);
                 points += steps;
                 if action != "adjust" {
-                    count += *of_action as i64;
+                    count += *action_count as i64;
                 }
             }
         }

@@ -446,7 +446,7 @@ impl Comparison {
             }
         }
         let record = self.model.active.get(&adjustment.dedup_key());
-        let of_record = record.and_then(|record| record.event.clone());
+        let recorded_event = record.and_then(|record| record.event.clone());
         if let Some(at) = adjustment.at.filter(|_| !adjustment.undo) {
             body["at"] = json!(rfc3339(at));
         }
@@ -456,7 +456,7 @@ impl Comparison {
         let item = Request::One(Item::Activity(adjustment.clone()));
         let (status, mut expected) =
             self.expected_response(&item, std::slice::from_ref(&outcome), now);
-        let undone = of_record.filter(|_| adjustment.undo);
+        let undone = recorded_event.filter(|_| adjustment.undo);
         let ranked = undone.as_deref().or(event).filter(|_| status == 200);
         if event.is_some() && status == 200 {
             expected["standings"] = json!({});
@@ -618,13 +618,15 @@ impl Comparison {
         let calendar = &self.model.calendar;
         let later: Vec<i64> = later_rules(&self.model).collect();
         let events = self.model.events.values();
-        let of_events: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
+        let boundaries: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
         until("an instant far from boundaries", async || {
             let now = now();
             let near = now - 500..now + 5_000;
             let near_event = now - 100..now + 2_000;
             let is_near = later.iter().any(|from| near.contains(from))
-                || of_events.iter().any(|instant| near_event.contains(instant));
+                || boundaries
+                    .iter()
+                    .any(|instant| near_event.contains(instant));
             let is_new_day = calendar.date(near.start) != calendar.date(near.end);
             (!is_new_day && !is_near).then_some(())
         })

@@ -36,8 +36,8 @@ impl Comparison {
         self.check_histories()?;
         let mut expected = Vec::new();
         let boards = self.model.boards.iter();
-        let of_periods = boards.filter(|((period, ..), _)| *period != "event");
-        for (number, (name, board)) in of_periods.enumerate() {
+        let period_boards = boards.filter(|((period, ..), _)| *period != "event");
+        for (number, (name, board)) in period_boards.enumerate() {
             expected.extend(self.board_requests(name, board, users, number));
         }
         for (id, board) in self.content_boards() {

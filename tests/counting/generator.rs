@@ -336,16 +336,16 @@ impl Generator {
             2..6 => self.random.i64(1..10),
             _ => -self.random.i64(1..10),
         };
-        let of_event = self.with_events && !undo && self.random.bool();
-        let event = of_event.then(|| self.adjusted_event(model, now));
+        let is_event = self.with_events && !undo && self.random.bool();
+        let event = is_event.then(|| self.adjusted_event(model, now));
         let is_plain = !undo && event.is_none();
         let at = self.at(model, now).filter(|_| is_plain);
         let groups = if is_plain { self.groups() } else { Vec::new() };
         let (mut user, mut target) = (self.user(), format!("case-{}", self.random.u8(..5)));
         // Half of the undos are of adjustments of events, if there are any, mostly of those that are not final.
         let active = model.active.iter();
-        let of_events = active.filter(|(_, record)| record.event.is_some());
-        let (open, closed): (Vec<_>, Vec<_>) = of_events.partition(|(_, record)| {
+        let event_records = active.filter(|(_, record)| record.event.is_some());
+        let (open, closed): (Vec<_>, Vec<_>) = event_records.partition(|(_, record)| {
             let event = model.events.get(record.event.as_ref().expect("an event"));
             event.is_some_and(|event| event.from <= record.at.first && now < event.final_at)
         });
@@ -571,8 +571,8 @@ fn avoid_unknown_order(mut activity: Activity, model: &Model, now: i64) -> Activ
 pub fn received_at(user: &str, model: &Model) -> impl Iterator<Item = InstantRange> {
     let records = model.active.values();
     let received = records.filter_map(|record| Some((record.at, record.received.as_ref()?)));
-    let of_user = received.filter(move |(_, received)| received.author.as_deref() == Some(user));
-    of_user.map(|(changed, _)| changed)
+    let own = received.filter(move |(_, received)| received.author.as_deref() == Some(user));
+    own.map(|(changed, _)| changed)
 }
 
 /// Returns boundaries of days, weeks, months and years, and changes of the UTC offset.

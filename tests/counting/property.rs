@@ -55,11 +55,11 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
     println!("{:?}", comparison.outcome_counts);
     let common = "counted duplicate undone nothing-to-undo own-target stale invalid-request forbidden adjusted";
     let counts = &comparison.outcome_counts;
-    let of_events: &[&str] = match setup.events {
+    let event_outcomes: &[&str] = match setup.events {
         true => &["adjusted-event", "undone-event", "event-conflict"],
         false => &[],
     };
-    let rare = rare.iter().chain(of_events).copied();
+    let rare = rare.iter().chain(event_outcomes).copied();
     let common = common.split(' ').filter(|_| steps >= 1000);
     for outcome in common.chain(rare.filter(|_| steps >= 2000)) {
         let occurred = counts.contains_key(outcome);

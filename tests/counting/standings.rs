@@ -49,11 +49,11 @@ impl Comparison {
             };
             let ranking = board(None);
             let mut standing = self.standing(&ranking, user, |_| 1);
-            let of_group = |group: &&str| {
+            let group_standing = |group: &&str| {
                 let standing = self.standing(&board(Some(group)), user, |_| 1);
                 ((*group).to_owned(), standing)
             };
-            standing["groups"] = groups.iter().map(of_group).collect();
+            standing["groups"] = groups.iter().map(group_standing).collect();
             let mut compared = self.model.follows(user);
             compared.push(user.to_owned());
             let ranked = ranking

@@ -18,7 +18,7 @@ import { change, number, words } from './words.js'
 /** @param {{ rules: Record<string, Rule>, content_periods: string[] }} configured */
 export function ruleList({ rules, content_periods }) {
   const items = Object.entries(rules)
-    .sort(([, one], [, other]) => other.points - one.points)
+    .sort(([, a], [, b]) => b.points - a.points)
     .map(([action, rule]) => {
       const name = make('span', {}, actionName(action))
       const facts = make('p', { className: 'muted' }, factsOf(action, rule, content_periods.length > 0).join(' · '))

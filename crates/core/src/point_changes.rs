@@ -105,7 +105,7 @@ struct Entry<'a> {
 impl PointChange {
     /// Returns the change of a deduplication record such as `like:post-7`, on the board of an event or on others.
     #[must_use]
-    pub fn of_record(record: &str, at: i64, steps: i64, event: Option<String>) -> Self {
+    pub fn from_record(record: &str, at: i64, steps: i64, event: Option<String>) -> Self {
         let (action, target) = record.split_once(':').unwrap_or((record, ""));
         let is_adjustment = action == "adjust";
         Self {
@@ -143,8 +143,8 @@ pub fn steps_of_longest_period<'a>(field: &dyn Fn(&str) -> &'a str) -> Option<i6
     }
     let mut amounts = applied.split('/');
     let first = amounts.next()?;
-    let others = field("kinds").len().checked_sub(2);
-    let longest = others.and_then(|index| amounts.nth(index));
+    let count = field("kinds").len().checked_sub(2);
+    let longest = count.and_then(|index| amounts.nth(index));
     longest.unwrap_or(first).parse().ok()
 }
 

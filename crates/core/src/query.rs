@@ -103,11 +103,11 @@ impl Query {
         };
         let groups = id_list(text, id::MAX_GROUPS).and_then(|groups| {
             let mut rest = groups.as_slice();
-            while let Some((group, others)) = rest.split_first() {
-                if others.contains(group) {
+            while let Some((group, later)) = rest.split_first() {
+                if later.contains(group) {
                     return Err(format!("must not repeat a group: {group}"));
                 }
-                rest = others;
+                rest = later;
             }
             Ok(groups)
         });

@@ -148,7 +148,7 @@ impl StatsRequest {
             DayView {
                 active: active.next(),
                 sums: sums
-                    .map(|sums| SumsView::of_days(sums, (&date, &date), config.layout.decimals)),
+                    .map(|sums| SumsView::from_days(sums, (&date, &date), config.layout.decimals)),
                 date,
             }
         });
@@ -173,7 +173,7 @@ impl StatsRequest {
 impl<'a> SumsView<'a> {
     /// Adds up the sums from a first day to a last one.
     #[must_use]
-    pub fn of_days(sums: &'a Sums, (first, last): (&str, &str), decimals: u32) -> Self {
+    pub fn from_days(sums: &'a Sums, (first, last): (&str, &str), decimals: u32) -> Self {
         let points = |steps| Points { steps, decimals };
         let (mut new, mut activities, mut steps) = (0, 0, 0);
         let mut actions: Vec<(&str, ActionView)> = Vec::new();

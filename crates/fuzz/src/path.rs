@@ -21,7 +21,9 @@ use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::query::Query;
 use activity_rank_core::stats::StatsRequest;
 use activity_rank_core::webhook::{DeliveriesRequest, checked_id};
-use activity_rank_store::boards::{Others, call, friends_call, standings_call, winners_call};
+use activity_rank_store::boards::{
+    RelatedBoards, call, friends_call, standings_call, winners_call,
+};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Pipeline};
 use activity_rank_store::stats::totals_call;
@@ -346,7 +348,7 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     if let Ok(comparison) = &comparison {
         check_board_id(comparison.board());
         if let Some(user) = &comparison.followed_by {
-            let call = friends_call(config, comparison.board(), user, &Others::default());
+            let call = friends_call(config, comparison.board(), user, &RelatedBoards::default());
             let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
             assert!(is_id(user) && arguments[0] == [user.as_str()], "{query:?}");
             return;
@@ -359,12 +361,12 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
 
 fn board_command(request: &dyn BoardRequest) -> Command {
     let previous = request.previous_board();
-    let others = Others {
+    let related = RelatedBoards {
         previous: previous.as_ref(),
         known: &[],
         all_time: false,
     };
-    call(&CONFIG, request.board(), &request.query(), &others, 0)
+    call(&CONFIG, request.board(), &request.query(), &related, 0)
 }
 
 fn assert_numbers_are_digits(query: &str) {
@@ -397,7 +399,7 @@ fn check_users(user: &str, query: &str) {
     if let Ok(history) = history {
         assert!(is_id(user), "{user:?}");
         // The profile, and the two spans of 31 days.
-        let commands = Pipeline::new(history::commands(&Keys::of_user(&CONFIG, user), &history));
+        let commands = Pipeline::new(history::commands(&Keys::for_user(&CONFIG, user), &history));
         assert_eq!(checked_arguments("ar", &commands).len(), 3);
     }
     if is_id(user) {
@@ -505,5 +507,5 @@ fn check_journal(query: &str) {
 }
 
 fn today() -> Date {
-    Date::of_local_millis(NOW.0)
+    Date::from_local_millis(NOW.0)
 }

@@ -92,8 +92,8 @@ impl Deployment {
         let mut known = self.definitions.borrow_mut();
         let shards = self.config.shards as usize;
         known.resize(shards, Definitions::default());
-        if let Some(of_shard) = known.get_mut(shard as usize) {
-            *of_shard = Definitions::new(text);
+        if let Some(definitions) = known.get_mut(shard as usize) {
+            *definitions = Definitions::new(text);
         }
     }
 
@@ -108,21 +108,21 @@ impl Deployment {
     pub(crate) fn set_received(&self, shard: u32, last: &str) {
         let mut known = self.received.borrow_mut();
         known.resize(self.config.shards as usize, String::new());
-        if let Some(of_shard) = known.get_mut(shard as usize) {
-            last.clone_into(of_shard);
+        if let Some(position) = known.get_mut(shard as usize) {
+            last.clone_into(position);
         }
     }
 
     /// Returns the keys of a shard.
     #[must_use]
     pub fn keys(&self, shard: u32) -> Keys {
-        Keys::of_shard(&self.config, shard)
+        Keys::for_shard(&self.config, shard)
     }
 
     /// Returns the keys of the shard of a user.
     #[must_use]
     pub fn keys_of(&self, user: &str) -> Keys {
-        Keys::of_user(&self.config, user)
+        Keys::for_user(&self.config, user)
     }
 
     /// Reports that the stream of a shard may have entries that others receive.
@@ -246,24 +246,24 @@ impl Deployment {
         commands: &dyn Fn(&Keys, &[&str]) -> Vec<Command>,
     ) -> Result<Vec<Vec<Reply>>, Error> {
         let mut values = vec![Vec::new(); ids.len()];
-        let (mut all, mut of_commands) = (Vec::new(), Vec::new());
+        let (mut all, mut command_indexes) = (Vec::new(), Vec::new());
         let shards = self.config.indexes_by_shard(ids);
         let Some((first, _)) = shards.first() else {
             return Ok(values);
         };
         for (shard, indexes) in &shards {
-            let of_shard = indexes.iter().filter_map(|index| ids.get(*index));
-            let of_shard: Vec<&str> = of_shard.copied().collect();
-            all.extend(commands(&self.keys(*shard), &of_shard));
-            of_commands.resize(all.len(), indexes);
+            let shard_ids = indexes.iter().filter_map(|index| ids.get(*index));
+            let shard_ids: Vec<&str> = shard_ids.copied().collect();
+            all.extend(commands(&self.keys(*shard), &shard_ids));
+            command_indexes.resize(all.len(), indexes);
         }
         let replies = self.run_commands(&self.keys(*first), all).await?;
-        for (indexes, reply) in of_commands.into_iter().zip(replies) {
-            let mut of_shard = reply.into_list()?.into_iter();
-            let count = of_shard.len() / indexes.len();
+        for (indexes, reply) in command_indexes.into_iter().zip(replies) {
+            let mut shard_values = reply.into_list()?.into_iter();
+            let count = shard_values.len() / indexes.len();
             for index in indexes {
                 if let Some(values) = values.get_mut(*index) {
-                    values.extend(of_shard.by_ref().take(count));
+                    values.extend(shard_values.by_ref().take(count));
                 }
             }
         }

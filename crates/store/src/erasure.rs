@@ -34,7 +34,7 @@ pub async fn erase(
 /// Returns the call that begins an erasure.
 #[must_use]
 pub fn call(config: &Config, user: &str, actor: Option<&Actor>, now: Instant) -> Command {
-    let keys = Keys::of_user(config, user);
+    let keys = Keys::for_user(config, user);
     let mut all = keys.moderation_keys();
     all.extend(keys.own_keys(user, now));
     all.extend(keys.author_keys(user, config));

@@ -200,10 +200,11 @@ async fn change(
             // Another call has changed the definitions meanwhile.
             continue;
         }
-        let others = 1..config.shards;
-        let others = others.map(|shard| define.call(shard, "*")).collect();
+        let calls = (1..config.shards)
+            .map(|shard| define.call(shard, "*"))
+            .collect();
         if config.shards > 1 {
-            deployment.run_scripts(others).await?;
+            deployment.run_scripts(calls).await?;
         }
         return Ok(());
     }
@@ -243,7 +244,7 @@ struct Define<'a> {
 impl Define<'_> {
     /// Returns the call for a shard whose definitions have this number.
     fn call(&self, shard: u32, number: &str) -> Command {
-        let keys = Keys::of_shard(self.config, shard);
+        let keys = Keys::for_shard(self.config, shard);
         let mut all = vec![
             keys.users(),
             keys.outbox(),

@@ -122,14 +122,14 @@ impl Keys {
 
     /// Returns the keys of a shard of a deployment.
     #[must_use]
-    pub fn of_shard(config: &Config, shard: u32) -> Self {
+    pub fn for_shard(config: &Config, shard: u32) -> Self {
         Self::new(&config.prefix, shard)
     }
 
     /// Returns the keys of the shard of a user.
     #[must_use]
-    pub fn of_user(config: &Config, user: &str) -> Self {
-        Self::of_shard(config, config.shard_of(user))
+    pub fn for_user(config: &Config, user: &str) -> Self {
+        Self::for_shard(config, config.shard_of(user))
     }
 
     /// Returns the hash tag, with which every key begins.
@@ -307,7 +307,7 @@ impl Keys {
 
     /// Returns the keys of the shard with this hash of users; `None` for any other key.
     #[must_use]
-    pub fn of_users(key: &str) -> Option<Self> {
+    pub fn from_users_key(key: &str) -> Option<Self> {
         Some(Self {
             tag: key.strip_suffix('p')?.to_owned(),
             generation: GENERATION,

@@ -144,7 +144,7 @@ pub async fn check_opt_outs(
 /// Returns the call that reads a page of a shard's audit log.
 #[must_use]
 pub fn audit_call(config: &Config, request: &AuditRequest, shard: u32) -> Command {
-    let keys = Keys::of_shard(config, shard);
+    let keys = Keys::for_shard(config, shard);
     let all = [
         keys.users(),
         keys.audit_log(),

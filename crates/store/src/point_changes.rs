@@ -67,7 +67,7 @@ fn change(field: &str, record: &ActiveRecord) -> PointChange {
     let longest = record.boards.periods.len().saturating_sub(1);
     let amount = record.amounts.get(longest).or(record.amounts.first());
     let record_name = Keys::record_of_field(field);
-    PointChange::of_record(
+    PointChange::from_record(
         &record_name,
         record.at,
         amount.copied().unwrap_or_default(),

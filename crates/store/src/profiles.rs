@@ -198,23 +198,23 @@ pub async fn write(
     let shards = config.indexes_by_shard(&ids);
     // Of several profiles of one user, the last opt-out is that of all of them.
     let opt_out = |user: &str| {
-        let mut of_user = profiles.iter().rev().filter(|named| named.id == user);
-        of_user.find_map(|named| named.hidden)
+        let mut own = profiles.iter().rev().filter(|named| named.id == user);
+        own.find_map(|named| named.hidden)
     };
-    let (mut calls, mut of_calls) = (Vec::new(), Vec::new());
+    let (mut calls, mut call_indexes) = (Vec::new(), Vec::new());
     for (shard, indexes) in &shards {
         for indexes in indexes.chunks(CALL_PROFILES) {
             let named = indexes.iter().filter_map(|index| profiles.get(*index));
             let keys = deployment.keys(*shard);
             let named = named.map(|named| (named, opt_out(&named.id)));
             calls.push(write_call(config, &keys, named, actor, now));
-            of_calls.push(indexes);
+            call_indexes.push(indexes);
         }
     }
     deployment.claim().await?;
     let replies = pending::begin(deployment, calls).await?;
     let mut hidden = vec![None; profiles.len()];
-    for (indexes, reply) in of_calls.into_iter().zip(&replies) {
+    for (indexes, reply) in call_indexes.into_iter().zip(&replies) {
         let Reply::List(flags) = reply.at(2)? else {
             let detail = "This user is frozen: their profile cannot be changed.";
             return Err(Error::Forbidden(detail.to_owned()));
@@ -264,7 +264,7 @@ fn write_call<'a>(
 /// Returns the call that gives a user this profile unless they have one already.
 #[must_use]
 pub fn first_profile_call(config: &Config, user: &str, profile: &Profile, now: Instant) -> Command {
-    let keys = Keys::of_user(config, user);
+    let keys = Keys::for_user(config, user);
     Command::script(&FIRST_PROFILE, &[keys.users(), keys.outbox()])
         .arg(&fingerprint(config))
         .number(now.0)

@@ -302,8 +302,8 @@ async fn read(
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
     let replies = replies.into_iter().collect::<Result<Vec<Reply>, _>>()?;
     let mut all = Vec::new();
-    let of_streams = replies.get(first..).unwrap_or_default().chunks(2);
-    for (shard, replies) in shards.iter().zip(of_streams) {
+    let stream_replies = replies.get(first..).unwrap_or_default().chunks(2);
+    for (shard, replies) in shards.iter().zip(stream_replies) {
         let [stored, entries] = replies else {
             continue;
         };

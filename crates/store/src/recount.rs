@@ -51,7 +51,7 @@ impl Recount<'_> {
     #[must_use]
     pub fn board(event: &str) -> BoardId {
         // No id has a tab.
-        BoardId::of_event(format!("\t{event}"))
+        BoardId::for_event(format!("\t{event}"))
     }
 
     /// Begins or continues the recount.
@@ -145,7 +145,7 @@ impl Recount<'_> {
     }
 
     async fn run(&self, step: &str, arguments: Vec<String>) -> Result<Reply, Error> {
-        let keys = Keys::of_shard(&self.deployment.config, self.shard);
+        let keys = Keys::for_shard(&self.deployment.config, self.shard);
         let mut all = vec![
             keys.users(),
             keys.outbox(),

@@ -23,11 +23,11 @@ pub async fn read_totals(
     let replies = deployment.run_scripts(calls.collect()).await?;
     let mut totals = Vec::new();
     for reply in replies {
-        let mut of_shard = Vec::new();
+        let mut shard_totals = Vec::new();
         for index in 1..=boards.len() {
-            of_shard.push(reply.at(index)?.optional_unsigned()?);
+            shard_totals.push(reply.at(index)?.optional_unsigned()?);
         }
-        totals.push(of_shard);
+        totals.push(shard_totals);
     }
     Ok(totals)
 }
@@ -35,7 +35,7 @@ pub async fn read_totals(
 /// Returns the call that reads the totals of a shard.
 #[must_use]
 pub fn totals_call(config: &Config, boards: &[(Period, Date)], shard: u32) -> Command {
-    let keys = Keys::of_shard(config, shard);
+    let keys = Keys::for_shard(config, shard);
     let boards = boards.iter();
     let boards = boards.map(|(period, date)| keys.board(*period, *date, None));
     let all: Vec<String> = [keys.users()].into_iter().chain(boards).collect();

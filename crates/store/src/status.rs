@@ -124,9 +124,9 @@ pub async fn read(
             *entries += next()?.optional_unsigned()?.unwrap_or_default();
         }
         if config.bound.journal {
-            let of_shard = progress::outbox(next());
-            let sum = status.outbox.zip(of_shard);
-            status.outbox = sum.map(|(sum, of_shard)| sum.plus(&of_shard));
+            let outbox = progress::outbox(next());
+            let sum = status.outbox.zip(outbox);
+            status.outbox = sum.map(|(sum, outbox)| sum.plus(&outbox));
         }
     }
     Ok(status)
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn outboxes_of_shards_add_up() {
+    fn outboxes_outboxs_add_up() {
         let outbox = |length, first: &str, added| Outbox {
             length,
             last: "9-0".into(),

@@ -119,7 +119,7 @@ impl Change {
         let owned = |name: &str| text(name).to_owned();
         let instant = |name: &str| text(name).parse().ok().map(Instant);
         match (text("did"), has_shards) {
-            ("count" | "undo", _) => Receipt::of_activity(entry).map(Self::Receipt),
+            ("count" | "undo", _) => Receipt::from_activity(entry).map(Self::Receipt),
             ("receive", true) if !text("author").is_empty() => Some(Self::Receipt(Receipt {
                 receiver: Receiver::User {
                     id: owned("author"),
@@ -171,7 +171,7 @@ impl Change {
 
 impl Receipt {
     /// Decodes what others receive for an activity, or lose by its undo: `2wa;17;1`, the end of its active record.
-    fn of_activity(entry: &OutboxEntry) -> Option<Self> {
+    fn from_activity(entry: &OutboxEntry) -> Option<Self> {
         let mut parts = entry.field("received").splitn(4, ';');
         let head = parts.next()?;
         let periods = head.trim_start_matches(|c: char| c.is_ascii_digit());

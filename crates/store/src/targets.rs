@@ -114,7 +114,7 @@ pub async fn read_contents(deployment: &Deployment, ids: &[&str]) -> Result<Vec<
 /// Returns the key of the board of content of all time, if there is one.
 fn board_of_all_time(deployment: &Deployment, keys: &Keys) -> Option<String> {
     // The board of all time is the same on each day.
-    let date = Date::of_local_millis(0);
+    let date = Date::from_local_millis(0);
     let exists = deployment.config.content_periods.contains(&Period::All);
     exists.then(|| keys.received_board(BoardKind::Content, Period::All, date))
 }
@@ -233,9 +233,9 @@ fn listed(
     values: &[Reply],
 ) -> Result<Option<ListedTarget>, StoreError> {
     let visible = decode_values(values)?.filter(|(_, is_hidden)| !is_hidden);
-    let of_author =
+    let has_author =
         |(stored, _): &(StoredTarget, bool)| stored.author.as_ref() == Some(&request.user);
-    let Some((stored, _)) = visible.filter(of_author) else {
+    let Some((stored, _)) = visible.filter(has_author) else {
         return Ok(None);
     };
     // Scores of hidden targets are negative, also for a moment after a target is shown again.
@@ -373,8 +373,8 @@ pub(crate) fn register_calls(
     let (mut calls, mut order) = (Vec::new(), Vec::new());
     for (shard, indexes) in &deployment.config.indexes_by_shard(&ids) {
         for indexes in indexes.chunks(CALL_TARGETS) {
-            let some = indexes.iter().filter_map(|index| targets.get(*index));
-            calls.push(register_call(deployment, *shard, some, now));
+            let part = indexes.iter().filter_map(|index| targets.get(*index));
+            calls.push(register_call(deployment, *shard, part, now));
             order.extend_from_slice(indexes);
         }
     }

@@ -65,7 +65,9 @@ fn spawn_node() -> RedisServer {
     RedisServer::spawn(
         options
             .iter()
-            .fold(RedisOptions::default(), |all, one| all.arg(one)),
+            .fold(RedisOptions::default(), |options, argument| {
+                options.arg(argument)
+            }),
     )
 }
 

@@ -65,7 +65,10 @@ pub fn probe(store: &RestClient, prefix: &str) -> Result<Vec<Finding>, String> {
 /// Returns the findings as a table.
 #[must_use]
 pub fn table(findings: &[Finding]) -> String {
-    let width = findings.iter().map(|one| one.feature.chars().count()).max();
+    let width = findings
+        .iter()
+        .map(|finding| finding.feature.chars().count())
+        .max();
     let width = width.unwrap_or_default();
     let mut text = String::new();
     for finding in findings {
@@ -85,12 +88,15 @@ pub fn table(findings: &[Finding]) -> String {
         }
     }
     let missing = |need| {
-        let missing = findings.iter().filter(|one| one.reply.is_err());
-        missing.filter(|one| one.need == need).count()
+        let missing = findings.iter().filter(|finding| finding.reply.is_err());
+        missing.filter(|finding| finding.need == need).count()
     };
     text += &format!(
         "  {} of {} features; missing: {} required, {} useful, {} for tests\n",
-        findings.iter().filter(|one| one.reply.is_ok()).count(),
+        findings
+            .iter()
+            .filter(|finding| finding.reply.is_ok())
+            .count(),
         findings.len(),
         missing(Need::Required),
         missing(Need::Useful),

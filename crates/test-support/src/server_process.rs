@@ -213,7 +213,7 @@ pub(crate) fn descendants(id: u32) -> Vec<(u32, String)> {
     let mut remaining: Vec<_> = all.lines().filter_map(parse_ps_line).collect();
     let (mut parents, mut found) = (BTreeSet::from([id]), Vec::new());
     loop {
-        let (children, others): (Vec<_>, _) = remaining
+        let (children, left): (Vec<_>, _) = remaining
             .into_iter()
             .partition(|(_, parent, _)| parents.contains(parent));
         if children.is_empty() {
@@ -221,7 +221,7 @@ pub(crate) fn descendants(id: u32) -> Vec<(u32, String)> {
         }
         parents.extend(children.iter().map(|(id, ..)| *id));
         found.extend(children.into_iter().map(|(id, _, command)| (id, command)));
-        remaining = others;
+        remaining = left;
     }
 }
 

@@ -150,8 +150,10 @@ fn serve_client(stream: TcpStream, target: &Target) -> RedisResult<()> {
 
 /// Runs commands and returns their replies as RESP2.
 fn respond(target: &Target, commands: &[Vec<Vec<u8>>]) -> Vec<u8> {
-    let local: Vec<Result<Vec<String>, String>> =
-        commands.iter().map(|one| accept(target, one)).collect();
+    let local: Vec<Result<Vec<String>, String>> = commands
+        .iter()
+        .map(|command| accept(target, command))
+        .collect();
     let store = &target.store;
     let sent: Vec<Vec<String>> = local.iter().flatten().cloned().collect();
     let mut replies = match sent.is_empty() {

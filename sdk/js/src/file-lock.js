@@ -57,8 +57,8 @@ async function tryLock(path) {
   const unlock = await listen(socket)
   try {
     const names = await readdir(dirname(path))
-    const others = names.filter((other) => other.startsWith(prefix) && other !== name)
-    const alive = await Promise.all(others.map((other) => isAlive(join(dirname(path), other))))
+    const rivals = names.filter((other) => other.startsWith(prefix) && other !== name)
+    const alive = await Promise.all(rivals.map((other) => isAlive(join(dirname(path), other))))
     // Another attempt may have removed the socket of this one before it listened.
     if (!alive.includes(true) && (await exists(socket))) return unlock
   } catch (error) {

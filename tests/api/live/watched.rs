@@ -52,8 +52,8 @@ async fn check_of_unchanged_board_is_two_commands() {
     for check in checks {
         let commands = check.commands();
         let names: Vec<_> = commands.iter().map(|command| &command[0]).collect();
-        let of_shard = ["ZMSCORE", "HMGET"].repeat(shards() as usize);
-        assert_eq!(names, of_shard);
+        let shard_commands = ["ZMSCORE", "HMGET"].repeat(shards() as usize);
+        assert_eq!(names, shard_commands);
     }
 }
 

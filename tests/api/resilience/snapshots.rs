@@ -25,8 +25,8 @@ async fn tick(app: &MiniflareApp) -> CronCost {
 /// Returns so many users of the first shard. Its groups are compared.
 fn users<const N: usize>() -> [String; N] {
     let all = (0..).map(|number| format!("u{number}"));
-    let mut of_first = all.filter(|user| shard_among(user, shards()) == 0);
-    std::array::from_fn(|_| of_first.next().expect("a user"))
+    let mut first_shard_users = all.filter(|user| shard_among(user, shards()) == 0);
+    std::array::from_fn(|_| first_shard_users.next().expect("a user"))
 }
 
 /// Returns the body of a response from a copy without the fields that say so.

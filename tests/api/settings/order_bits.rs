@@ -174,17 +174,17 @@ async fn health_warns_before_either_limit() {
     };
     let (order, steps) = (ORDERS * 0.8, 8_589_934_591.0 * 0.8);
     assert_eq!(warnings(order - 1.0, steps - 1.0).await, with_setup(&[]));
-    let of_order = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
-    let of_points = "A user of the all board has 80 % of the maximum points or more; activity that would exceed the maximum is refused. Fewer ORDER_BITS or POINT_DECIMALS raise it, under another PREFIX.";
+    let order_warning = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
+    let points_warning = "A user of the all board has 80 % of the maximum points or more; activity that would exceed the maximum is refused. Fewer ORDER_BITS or POINT_DECIMALS raise it, under another PREFIX.";
     assert_eq!(
         warnings(order + 1.0, steps - 1.0).await,
-        with_setup(&[of_order])
+        with_setup(&[order_warning])
     );
     assert_eq!(
         warnings(order - 1.0, steps + 1.0).await,
-        with_setup(&[of_points])
+        with_setup(&[points_warning])
     );
-    let both = with_setup(&[of_order, of_points]);
+    let both = with_setup(&[order_warning, points_warning]);
     assert_eq!(warnings(order + 1.0, steps + 1.0).await, both);
     // A fraction follows the last order number.
     store.run::<i64>("ZADD", &[&all, "1048575.5", "#"]);

@@ -17,8 +17,8 @@ fn card_of(user: &str) -> String {
 
 /// Returns a card with the same place in each period.
 fn everywhere(user: Value, place: &Value, streak: Value) -> Value {
-    let of_period = |kind: &str| with(place.clone(), json!({"id": id(kind, day(0))}));
-    let standings = PERIODS.map(|kind| (kind.to_owned(), of_period(kind)));
+    let period_standing = |kind: &str| with(place.clone(), json!({"id": id(kind, day(0))}));
+    let standings = PERIODS.map(|kind| (kind.to_owned(), period_standing(kind)));
     json!({"user": user, "standings": Value::from_iter(standings), "streak": streak})
 }
 

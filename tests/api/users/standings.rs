@@ -10,8 +10,8 @@ const PERIODS: [&str; 5] = ["day", "week", "month", "year", "all"];
 
 /// Returns the response of a user with the same standing in each period.
 fn everywhere(user: Value, standing: &Value) -> Value {
-    let of_period = |kind: &str| with(standing.clone(), json!({"id": id(kind, day(0))}));
-    let standings = PERIODS.map(|kind| (kind.to_owned(), of_period(kind)));
+    let period_standing = |kind: &str| with(standing.clone(), json!({"id": id(kind, day(0))}));
+    let standings = PERIODS.map(|kind| (kind.to_owned(), period_standing(kind)));
     json!({"user": user, "standings": Value::from_iter(standings)})
 }
 
@@ -109,11 +109,11 @@ async fn standings_have_places_of_authors() {
             for name in ["period", "user", "around"] {
                 fields.remove(name);
             }
-            let of_period = expected[period].clone();
-            let of_period = if of_period.is_null() {
+            let period_standing = expected[period].clone();
+            let period_standing = if period_standing.is_null() {
                 json!({})
             } else {
-                of_period
+                period_standing
             };
             let standing = if kind == "authors" {
                 json!({"author": standing})
@@ -121,7 +121,7 @@ async fn standings_have_places_of_authors() {
                 standing
             };
             let id = json!({"id": id(period, day(0))});
-            expected[period] = with(with(of_period, standing), id);
+            expected[period] = with(with(period_standing, standing), id);
         }
         assert_eq!(all, json!({"user": {"id": author}, "standings": expected}));
     }

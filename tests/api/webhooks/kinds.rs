@@ -18,7 +18,7 @@ async fn fill_yesterday(app: &HookApp, users: &[String]) {
     }
 }
 
-fn of_yesterday(total: usize, entries: Value) -> (Value, Value) {
+fn digest_data(total: usize, entries: Value) -> (Value, Value) {
     let data = json!({"period": period("day", day(1)), "total": total, "entries": entries});
     (json!("period.closed"), data)
 }
@@ -37,7 +37,7 @@ async fn closed_period_has_one_message_with_winners() {
     let messages = app.minute().await;
     let bob = json!({"rank": 2, "score": 6, "user": {"id": users[1], "name": "Bob"}});
     let entries = json!([entry(1, 8, &users[0]), bob, entry(3, 4, &users[2])]);
-    assert_eq!(contents(&messages), [of_yesterday(4, entries)]);
+    assert_eq!(contents(&messages), [digest_data(4, entries)]);
     assert_eq!(messages[0].body["timestamp"], period("day", day(1))["end"]);
     for _ in 0..2 {
         app.miniflare.tick().await;
@@ -66,7 +66,7 @@ async fn winners_hidden_or_erased_since_are_left_out() {
     let entries = json!([entry(1, 6, &users[1]), entry(2, 2, &users[3])]);
     let again = messages.iter().find(|message| message.id == first[0].id);
     let again = again.expect("the message").clone();
-    assert_eq!(contents(&[again]), [of_yesterday(2, entries)]);
+    assert_eq!(contents(&[again]), [digest_data(2, entries)]);
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn expired_board_comes_from_the_archive() {
     let board = app.store().key_on(0, &format!("bd:{}", day(1)));
     assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);
     let entries = json!([entry(1, 4, &users[0]), entry(2, 2, &users[1])]);
-    assert_eq!(contents(&app.minute().await), [of_yesterday(2, entries)]);
+    assert_eq!(contents(&app.minute().await), [digest_data(2, entries)]);
 }
 
 #[tokio::test]
@@ -279,8 +279,8 @@ async fn final_event_has_one_message_with_results() {
         "entries": [entry(1, 10, &users[0]), entry(2, 8, &users[1]), entry(3, 6, &users[2]), entry(4, 4, &users[3])],
     });
     let messages = app.minute().await;
-    let of_event = |message: &&super::Message| message.body["type"] == "event.final";
-    let found: Vec<_> = messages.iter().filter(of_event).collect();
+    let is_final_event = |message: &&super::Message| message.body["type"] == "event.final";
+    let found: Vec<_> = messages.iter().filter(is_final_event).collect();
     assert_eq!(found.len(), 1, "{messages:?}");
     assert_eq!(found[0].body["data"], data);
     assert_eq!(found[0].body["timestamp"], data["event"]["final_at"]);

@@ -76,9 +76,9 @@ impl Row {
     }
 
     fn summary(self) -> Summary {
-        let one = self.stores.first().map(|one| one.turns.clone());
-        let one = one.unwrap_or_default();
-        let to_direct = one.iter().zip(&self.direct);
+        let first_turns = self.stores.first().map(|store| store.turns.clone());
+        let first_turns = first_turns.unwrap_or_default();
+        let to_direct = first_turns.iter().zip(&self.direct);
         Summary {
             command: self.load.command(),
             depth: self.load.depth,
@@ -88,22 +88,22 @@ impl Row {
             stores: self
                 .stores
                 .into_iter()
-                .map(|store| store.figures(&one))
+                .map(|store| store.figures(&first_turns))
                 .collect(),
         }
     }
 }
 
 impl StoreTurns {
-    fn figures(self, one: &[Turn]) -> Figures {
+    fn figures(self, first_turns: &[Turn]) -> Figures {
         let turns = || self.turns.iter();
-        let pairs = || turns().zip(one);
-        let cpu_to_one = pairs().filter_map(|(turn, one)| Some(turn.cpu_us? / one.cpu_us?));
+        let pairs = || turns().zip(first_turns);
+        let cpu_to_one = pairs().filter_map(|(turn, first)| Some(turn.cpu_us? / first.cpu_us?));
         Figures {
             primaries: self.primaries,
             rate: Spread::of(turns().map(|turn| turn.rate)),
             cpu_us: Spread::of(turns().filter_map(|turn| turn.cpu_us)),
-            rate_to_one: Spread::of(pairs().map(|(turn, one)| turn.rate / one.rate)),
+            rate_to_one: Spread::of(pairs().map(|(turn, first)| turn.rate / first.rate)),
             // The processor time of a very short round may be zero.
             cpu_to_one: Spread::of(cpu_to_one.filter(|ratio| ratio.is_finite())),
             turns: self.turns,
@@ -143,12 +143,12 @@ impl Report {
             "gateway CPU µs a command",
         ]);
         for row in &self.rows {
-            let one = row.stores.first();
+            let first = row.stores.first();
             let figures = [
                 median(row.redis_benchmark_rate, 0),
-                median(one.and_then(|one| one.rate), 0),
+                median(first.and_then(|first| first.rate), 0),
                 median(row.rate_to_redis_benchmark, 2),
-                median(one.and_then(|one| one.cpu_us), 2),
+                median(first.and_then(|first| first.cpu_us), 2),
             ];
             add_row(
                 &mut table,

@@ -198,7 +198,7 @@ fn operation(activity: &Activity, boards: Boards<'_>, receiver: Receiver) -> Ope
             own: true,
         },
         boards: BoardSet {
-            date: Date::of_local_millis(activity.at),
+            date: Date::from_local_millis(activity.at),
             periods: boards.members.to_vec(),
             groups: Vec::new(),
             content: boards.content.to_vec(),
@@ -272,7 +272,7 @@ pub fn write_posts(redis: &RedisServer, activities: &[Activity]) -> Result<u64> 
         let mut records = pipe();
         for activity in activities {
             let (action, points, _) = activity.rule();
-            let day = Date::of_local_millis(activity.at);
+            let day = Date::from_local_millis(activity.at);
             let done = format!("ar:done:{}:{day}", activity.user);
             let field = format!("{action}:{}", activity.target);
             records.cmd("HSETNX").arg(&done).arg(field).arg(points);
@@ -282,7 +282,7 @@ pub fn write_posts(redis: &RedisServer, activities: &[Activity]) -> Result<u64> 
         let mut boards = pipe();
         for (activity, _) in activities.iter().zip(new).filter(|(_, new)| *new) {
             let points = activity.rule().1;
-            let day = Date::of_local_millis(activity.at).to_string();
+            let day = Date::from_local_millis(activity.at).to_string();
             let month = day.get(..7).unwrap_or_default();
             for (board, lifetime) in [(day.as_str(), 31 * DAY), (month, 366 * DAY)] {
                 let board = format!("ar:board:{board}");

@@ -45,7 +45,7 @@ pub fn decode_key(
             })?;
             split_lines(scores, |scores| Record::Board {
                 shard,
-                of: Subject::of_kind(kind),
+                of: Subject::from_kind(kind),
                 period: period.clone(),
                 id: id.clone(),
                 group: group.clone(),
@@ -184,7 +184,7 @@ pub fn decode_index(shard: u32, name: &str, expiry: &str) -> Result<Record, Stri
             group,
         })) => Ok(Record::IndexBoard {
             shard,
-            of: Subject::of_kind(kind),
+            of: Subject::from_kind(kind),
             period,
             id,
             group,
@@ -576,13 +576,13 @@ mod tests {
         assert!(decode_index(0, "2026-11-20", "inf").is_err());
         assert!(decode_index(0, "m:42", "inf").is_err());
         assert!(decode_key(0, &Key::Users, None, vec![pair("!42", "h,x")]).is_err());
-        let others = vec![
+        let skipped = vec![
             pair("\t", "v3"),
             pair("\t42", "1795132800000\n"),
             pair("\t\tpost-7", "1795132800000\n"),
             pair("\t#", "d:2026-11-20 5"),
         ];
-        assert_eq!(decode_key(0, &Key::Users, None, others), Ok(Vec::new()));
+        assert_eq!(decode_key(0, &Key::Users, None, skipped), Ok(Vec::new()));
         let key = Key::History(670, "42".to_owned());
         let marker = vec![pair("\t", "41555")];
         assert_eq!(decode_key(0, &key, None, marker), Ok(Vec::new()));

@@ -28,7 +28,7 @@ pub struct BoardId {
 impl BoardId {
     /// Returns the board of an event.
     #[must_use]
-    pub fn of_event(event: &str) -> Self {
+    pub fn for_event(event: &str) -> Self {
         Self {
             kind: BoardKind::Event,
             period: "all".to_owned(),
@@ -100,11 +100,11 @@ impl Key {
             "u" => is_id(rest).then(|| Self::Targets(rest.to_owned())),
             "bE" => {
                 let event = rest.strip_prefix(':').filter(|event| is_id(event))?;
-                Some(Self::Board(BoardId::of_event(event)))
+                Some(Self::Board(BoardId::for_event(event)))
             }
             board => {
                 let board = board.strip_prefix('b')?;
-                let kind = BoardKind::of_board_name(board);
+                let kind = BoardKind::from_board_name(board);
                 let letter: char = board.strip_prefix(kind.prefix())?.parse().ok()?;
                 let period = Period::from_letter(letter)?;
                 let (id, group) = match rest.split_once(':') {

@@ -240,7 +240,7 @@ pub enum Subject {
 impl Subject {
     /// Returns the subject of a kind of board; `None` for members.
     #[must_use]
-    pub fn of_kind(kind: BoardKind) -> Option<Self> {
+    pub fn from_kind(kind: BoardKind) -> Option<Self> {
         match kind {
             BoardKind::Members => None,
             BoardKind::Content => Some(Self::Content),

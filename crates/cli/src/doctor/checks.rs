@@ -239,11 +239,11 @@ fn origins(configured: &Configured, asked: Option<&(String, bool)>) -> Finding {
         Some((origin, true)) => finding("origins", State::Ok, format!("pages of {origin} may embed and call")),
         Some((origin, false)) => {
             let all: Vec<_> = configured.allowed_origins.iter().map(|allowed| printable(allowed)).chain([origin.clone()]).collect();
-            let others = if list.is_empty() { "none".to_owned() } else { printable(&list) };
+            let names = if list.is_empty() { "none".to_owned() } else { printable(&list) };
             finding(
                 "origins",
                 State::Error,
-                format!("Pages of {origin} may neither embed nor call. Allowed: {others}."),
+                format!("Pages of {origin} may neither embed nor call. Allowed: {names}."),
             )
             .remedy(format!(
                 "Add it in wrangler.toml under [vars], in a clone under [env.production.vars]: ALLOWED_ORIGINS = \"{}\"",

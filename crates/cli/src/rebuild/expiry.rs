@@ -37,7 +37,7 @@ impl ExpiryTracker {
         retention: &Retention,
         keys: &Keys,
     ) -> Vec<String> {
-        let boards = ChangedBoards::of_activity(activity);
+        let boards = ChangedBoards::for_activity(activity);
         let mut expired = self.expired_boards(&boards, now, retention, keys);
         let user = &activity.user;
         if self
@@ -97,13 +97,13 @@ pub struct ChangedBoards<'a> {
 impl<'a> ChangedBoards<'a> {
     /// Returns the boards of an activity.
     #[must_use]
-    pub fn of_activity(activity: &'a Activity) -> Self {
-        let targets = &activity.boards;
-        let groups = targets.groups.iter().map(|group| Some(group.as_str()));
+    pub fn for_activity(activity: &'a Activity) -> Self {
+        let set = &activity.boards;
+        let groups = set.groups.iter().map(|group| Some(group.as_str()));
         let mut boards = Vec::new();
         for group in [None].into_iter().chain(groups) {
-            let named = |period| (period, board_name(period, targets.date, group));
-            boards.extend(targets.periods.iter().copied().map(named));
+            let named = |period| (period, board_name(period, set.date, group));
+            boards.extend(set.periods.iter().copied().map(named));
         }
         Self {
             boards,
@@ -114,13 +114,13 @@ impl<'a> ChangedBoards<'a> {
 
     /// Returns the boards of content and of authors of a receipt.
     #[must_use]
-    pub fn of_receipt(receipt: &'a Receipt) -> Self {
+    pub fn for_receipt(receipt: &'a Receipt) -> Self {
         let sides = [
             (&receipt.target, BoardKind::Content),
             (&receipt.user, BoardKind::Authors),
         ];
         let mut boards = Vec::new();
-        for (_, kind) in sides.into_iter().filter(|(one, _)| !one.is_empty()) {
+        for (_, kind) in sides.into_iter().filter(|(id, _)| !id.is_empty()) {
             for period in &receipt.boards.content {
                 let name = board_name(*period, receipt.boards.date, None);
                 boards.push((*period, format!("{}{name}", kind.prefix())));
@@ -200,7 +200,7 @@ mod tests {
                 panic!("not a receipt");
             };
             let keys = Keys::new("ar", 0).shadow();
-            let boards = ChangedBoards::of_receipt(&receipt);
+            let boards = ChangedBoards::for_receipt(&receipt);
             let now = NOW + day * DAY;
             let expired = tracker.expired_boards(&boards, now, &default_retention(), &keys);
             (expired, boards.archived())

@@ -464,7 +464,7 @@ impl JsonEntry {
                     Some((self.action.clone(), changed))
                 }
             },
-            boards: BoardSet::of_content(self.decode_date()?, self.decode_periods()?),
+            boards: BoardSet::for_content(self.decode_date()?, self.decode_periods()?),
             skipped: self.decode_skipped()?,
         })
     }
@@ -527,10 +527,10 @@ pub(super) mod tests {
             "now": "1795132800000", "user": "42", "action": "like", "once": "s", "points": "2",
             "cooldown": "0", "mark": "like:post-7", "at": "1795132800000", "dated": "0",
             "date": "2026-11-20", "kinds": "dwmya", "groups": "", "skipped": "", "reason": ""});
-        let (Value::Object(entry_fields), Value::Object(others)) = (&mut entry, fields) else {
+        let (Value::Object(entry_fields), Value::Object(fields)) = (&mut entry, fields) else {
             return Err("not an object".to_owned());
         };
-        entry_fields.extend(others);
+        entry_fields.extend(fields);
         let entry: JsonEntry = serde_json::from_value(entry).map_err(|error| error.to_string())?;
         entry.decode(1)
     }
@@ -565,7 +565,7 @@ pub(super) mod tests {
             panic!("not an activity");
         };
         let date = Date::parse("2026-11-20").unwrap();
-        let expected = BoardSet::of_event(date, "hackathon".to_owned());
+        let expected = BoardSet::for_event(date, "hackathon".to_owned());
         assert_eq!(activity.boards, expected);
     }
 

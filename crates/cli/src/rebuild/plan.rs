@@ -369,9 +369,9 @@ impl AllBoardsScript {
                 actor,
                 author,
             } => {
-                let of_shadow = &context.keys;
-                keys.push(of_shadow.register());
-                keys.extend(author.iter().map(|author| of_shadow.targets_of(author)));
+                let shadow = &context.keys;
+                keys.push(shadow.register());
+                keys.extend(author.iter().map(|author| shadow.targets_of(author)));
                 let member = participant.trim_start_matches('\t');
                 push(&[member, verb, reason, actor, NOT_JOURNALED, NAMES]);
                 "moderate_target"
@@ -469,7 +469,7 @@ impl Planner {
                 self.users.add_stored(&activity.user);
             }
             Change::Receive(receipt) => {
-                let boards = ChangedBoards::of_receipt(receipt);
+                let boards = ChangedBoards::for_receipt(receipt);
                 self.expiries
                     .expired_boards(&boards, now, &self.retention, &self.keys);
                 self.users.add_stored(&receipt.user);
@@ -643,7 +643,7 @@ impl Planner {
         let expired = self
             .expiries
             .expired_before(&activity, then, &self.retention, &self.keys);
-        let archived = ChangedBoards::of_activity(&activity).archived();
+        let archived = ChangedBoards::for_activity(&activity).archived();
         self.keep_number(received_number(&activity));
         let mut is_replayed = activity.verb == Verb::Undo;
         if let (Verb::Adjust, Some(event)) = (activity.verb, &activity.boards.event)
@@ -695,7 +695,7 @@ impl Planner {
         {
             receipt.points = receipt.points.signum() * given.received;
         }
-        let boards = ChangedBoards::of_receipt(&receipt);
+        let boards = ChangedBoards::for_receipt(&receipt);
         let expired = self
             .expiries
             .expired_boards(&boards, then, &self.retention, &self.keys);

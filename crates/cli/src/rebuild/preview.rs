@@ -44,7 +44,7 @@ impl PreviewedBoard {
             Some(_) | None => (BoardKind::Members, name),
         };
         if let Some(event) = name.strip_prefix("event:") {
-            let board = Key::Board(BoardId::of_event(event));
+            let board = Key::Board(BoardId::for_event(event));
             return match board.is_valid() {
                 true => Ok(Self {
                     name: name.to_owned(),
@@ -103,14 +103,16 @@ impl Standings {
     /// Returns rank and points in steps by member.
     fn ranked(&mut self, index: usize, board: &PreviewedBoard, layout: Layout) -> Ranked {
         let mut members = self.0.remove(&index).unwrap_or_default();
-        members.sort_unstable_by(|(one, score, shard), (other, other_score, other_shard)| {
-            let of_shards = match board.kind.is_plain() {
-                false => shard.cmp(other_shard),
-                true => std::cmp::Ordering::Equal,
-            };
-            let by_score = other_score.cmp(score).then(of_shards);
-            by_score.then_with(|| other.cmp(one))
-        });
+        members.sort_unstable_by(
+            |(member, score, shard), (other, other_score, other_shard)| {
+                let by_shard = match board.kind.is_plain() {
+                    false => shard.cmp(other_shard),
+                    true => std::cmp::Ordering::Equal,
+                };
+                let by_score = other_score.cmp(score).then(by_shard);
+                by_score.then_with(|| other.cmp(member))
+            },
+        );
         let ranks = (1..).zip(members);
         let ranked = ranks.map(|(rank, (member, score, _))| {
             let points = board.kind.points(Score(score), layout).steps;
@@ -257,13 +259,13 @@ impl BoardPreview {
             number(&points.after)
         );
         if !self.moves.is_empty() {
-            let rows = self.moves.iter().map(|one| {
+            let rows = self.moves.iter().map(|moved| {
                 [
-                    rank(one.rank.before),
-                    rank(one.rank.after),
-                    number(&one.points.before),
-                    number(&one.points.after),
-                    printable(&one.id),
+                    rank(moved.rank.before),
+                    rank(moved.rank.after),
+                    number(&moved.points.before),
+                    number(&moved.points.after),
+                    printable(&moved.id),
                 ]
             });
             let header = ["rank", "→", "points", "→", "id"];

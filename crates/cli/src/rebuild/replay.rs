@@ -114,8 +114,8 @@ impl Replay {
         }
         planner.begin_events(applied);
         let rules = session.rules.clone();
-        let of_run = rules.map(|rules| (u64::MAX, rules));
-        planner.recounts.0.extend(of_run);
+        let current = rules.map(|rules| (u64::MAX, rules));
+        planner.recounts.0.extend(current);
         Ok(replay)
     }
 

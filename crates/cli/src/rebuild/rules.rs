@@ -180,13 +180,13 @@ mod tests {
     fn rules_are_found_in_each_form() {
         let table = "[[like]]\npoints = 5\n[[like]]\nfrom = 2026-11-20\npoints = 7\n";
         let configuration = table.replace("[like]", "[vars.RULES.like]");
-        let of_environment = table.replace("[like]", "[env.production.vars.RULES.like]");
+        let environment_table = table.replace("[like]", "[env.production.vars.RULES.like]");
         let json = json!({"like": [{"points": 5}, {"from": "2026-11-20", "points": 7}]});
         let text = json!({"vars": {"RULES": json.to_string()}}).to_string();
         for (text, environment) in [
             (table, None),
             (&configuration, None),
-            (&of_environment, Some("production")),
+            (&environment_table, Some("production")),
             (&json.to_string(), None),
             (&text, None),
         ] {

@@ -81,16 +81,16 @@ impl TestApp {
         }
         for start in [0, MANY / 2] {
             let numbers = start..start + MANY / 2;
-            let of_many_users = numbers.clone().map(|number| {
+            let by_many_users = numbers.clone().map(|number| {
                 let action = if number % 2 == 0 { "like" } else { "visit" };
                 json!({"user": format!("u{number}"), "action": action, "target": "/m"})
             });
-            self.send(of_many_users.collect()).await;
+            self.send(by_many_users.collect()).await;
             for action in ["visit", "bookmark"] {
-                let of_one_user = numbers.clone().map(|number| {
+                let by_one_user = numbers.clone().map(|number| {
                     json!({"user": "many", "action": action, "target": format!("/{number}")})
                 });
-                self.send(of_one_user.collect()).await;
+                self.send(by_one_user.collect()).await;
             }
         }
         self.moderate().await;

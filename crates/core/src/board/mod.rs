@@ -106,7 +106,7 @@ impl BoardKind {
 
     /// Returns the kind of the board with a name, see [`BoardId::name`].
     #[must_use]
-    pub fn of_board_name(name: &str) -> Self {
+    pub fn from_board_name(name: &str) -> Self {
         let mut kinds = [Self::Content, Self::Authors, Self::Event].into_iter();
         let found = kinds.find(|kind| name.starts_with(kind.prefix()));
         found.unwrap_or(Self::Members)
@@ -114,7 +114,7 @@ impl BoardKind {
 
     /// Returns the kind that a part of a path names: members unless it names another.
     #[must_use]
-    pub fn of_path(part: &str) -> Self {
+    pub fn from_path(part: &str) -> Self {
         match part {
             "content" => Self::Content,
             "authors" => Self::Authors,
@@ -165,7 +165,7 @@ impl BoardId {
         if kind == BoardKind::Event {
             let event = query.check("/event", id::checked(period));
             query.finish()?;
-            return Ok(Self::of_event(event.unwrap_or_default()));
+            return Ok(Self::for_event(event.unwrap_or_default()));
         }
         let (date, group) = (query.date(today), query.group());
         let names = Period::ALL.map(Period::name).join(", ");
@@ -208,11 +208,11 @@ impl BoardId {
 
     /// Returns the board of an event.
     #[must_use]
-    pub fn of_event(event: String) -> Self {
+    pub fn for_event(event: String) -> Self {
         Self {
             kind: BoardKind::Event,
             period: Period::All,
-            date: Date::of_local_millis(0),
+            date: Date::from_local_millis(0),
             group: Some(event),
         }
     }

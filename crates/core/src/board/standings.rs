@@ -105,7 +105,7 @@ impl StandingsRequest {
             add(BoardKind::Members, &config.periods, Some(group));
         }
         add(BoardKind::Authors, &config.content_periods, None);
-        boards.extend(events.into_iter().map(BoardId::of_event));
+        boards.extend(events.into_iter().map(BoardId::for_event));
         let current = boards.len();
         if movement {
             let members = boards.iter().filter(|board| !board.kind.is_plain());
@@ -123,7 +123,7 @@ impl StandingsRequest {
 
     /// Returns a request for the standings of a user on the boards of all users.
     #[must_use]
-    pub fn of_all_users(user: &str, config: &Config, today: Date) -> Self {
+    pub fn for_all_users(user: &str, config: &Config, today: Date) -> Self {
         let board = |period: &Period| BoardId {
             kind: BoardKind::Members,
             period: *period,

@@ -107,7 +107,7 @@ impl<'a> UserView<'a> {
 
     /// Returns a user as the response to a request for their profile.
     #[must_use]
-    pub fn of_profile(id: &'a str, profile: &'a Profile, hidden: bool) -> Self {
+    pub fn from_profile(id: &'a str, profile: &'a Profile, hidden: bool) -> Self {
         Self {
             public_activity: profile.public_activity.then_some(true),
             ..Self::new(id, Some(profile)).with_hidden(hidden)

@@ -49,7 +49,7 @@ impl Date {
 
     /// Returns the day of a local time, given in milliseconds since 1970-01-01T00:00.
     #[must_use]
-    pub fn of_local_millis(millis: i64) -> Self {
+    pub fn from_local_millis(millis: i64) -> Self {
         Self(i32::try_from(millis.div_euclid(Self::MILLIS)).unwrap_or(i32::MAX))
     }
 

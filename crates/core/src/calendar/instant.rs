@@ -44,7 +44,7 @@ impl Instant {
 impl fmt::Display for Instant {
     /// Formats the instant as RFC 3339 in UTC; the fraction is omitted if it is zero.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let date = Date::of_local_millis(self.0);
+        let date = Date::from_local_millis(self.0);
         let millis = self.0.rem_euclid(Date::MILLIS);
         let (seconds, millis) = (millis / 1000, millis % 1000);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

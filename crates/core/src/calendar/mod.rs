@@ -80,7 +80,7 @@ impl Calendar {
         if let Some(date) = self.cached_date(at) {
             return date;
         }
-        let mut date = Date::of_local_millis(at.0 + self.zone.offset(at));
+        let mut date = Date::from_local_millis(at.0 + self.zone.offset(at));
         while self.start_of(date.next()) <= at {
             date = date.next();
         }

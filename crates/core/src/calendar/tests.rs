@@ -50,7 +50,7 @@ fn civil(date: Date) -> civil::Date {
 
 fn date() -> impl Strategy<Value = Date> {
     // 1990-01-01 to 2089-12-31
-    (7305i64..43_829).prop_map(|days| Date::of_local_millis(days * Date::MILLIS))
+    (7305i64..43_829).prop_map(|days| Date::from_local_millis(days * Date::MILLIS))
 }
 
 fn zone_name() -> impl Strategy<Value = &'static str> {

@@ -95,7 +95,7 @@ struct Place {
 impl CardFormat {
     /// Returns the format with this name in the path.
     #[must_use]
-    pub fn of_path(name: &str) -> Self {
+    pub fn from_path(name: &str) -> Self {
         match name {
             "card.svg" => Self::Card,
             "badge.svg" => Self::Badge,
@@ -160,7 +160,7 @@ impl CardRequest {
         let (user, look) = (query.user(user), Look::parse(&mut query));
         query.finish()?;
         Ok(Self {
-            standings: StandingsRequest::of_all_users(&user, config, today),
+            standings: StandingsRequest::for_all_users(&user, config, today),
             days: HistoryRequest::recent(&user, config, today),
             format,
             look,

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn only_exact_origin_is_allowed() {
         let origins = parse(json!("https://example.com")).unwrap();
-        let others = [
+        let refused = [
             "http://example.com",
             "https://example.com:8443",
             "https://example.com/",
@@ -180,7 +180,7 @@ mod tests {
             "null",
             "",
         ];
-        for origin in others {
+        for origin in refused {
             assert!(!origins.allow(origin), "{origin}");
         }
     }
@@ -199,7 +199,7 @@ mod tests {
                 );
             }
         }
-        let others = [
+        let refused = [
             "https://localhost",
             "http://localhost:",
             "http://localhost:*",
@@ -209,7 +209,7 @@ mod tests {
             "http://127.0.0.1:+1",
             "http://127.0.0.11",
         ];
-        for origin in others {
+        for origin in refused {
             assert!(!origins.allow(origin), "{origin}");
         }
     }

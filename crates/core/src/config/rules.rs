@@ -198,7 +198,7 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
         on: false,
         received: 0,
     };
-    let others = Rule {
+    let received = Rule {
         own: false,
         received: 2 * unit,
         ..standing(2, 100)
@@ -220,9 +220,9 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
     };
     [
         ("visit", visit),
-        ("like", others),
-        ("bookmark", others),
-        ("follow", others),
+        ("like", received),
+        ("bookmark", received),
+        ("follow", received),
         ("comment", comment),
         ("publish", publish),
     ]

@@ -89,11 +89,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn members_round_trip_in_order(one in "#{0,3}[a#]{1,3}", other in "[#a]{1,4}") {
-            let (first, second) = (member(&one), member(&other));
-            prop_assert_eq!(id_of_member(&first), &one);
+        fn members_round_trip_in_order(a in "#{0,3}[a#]{1,3}", b in "[#a]{1,4}") {
+            let (first, second) = (member(&a), member(&b));
+            prop_assert_eq!(id_of_member(&first), &a);
             prop_assert_ne!(&first, "#");
-            prop_assert_eq!(first.cmp(&second), one.cmp(&other));
+            prop_assert_eq!(first.cmp(&second), a.cmp(&b));
         }
 
         /// The registration of `users.lua`: number, instant, authorship, author and JSON.

@@ -107,7 +107,7 @@ impl DigestRequest {
             movers: members.map_or_else(Vec::new, |(page, slice)| movers(page, slice, config)),
             content: rows_of(BoardKind::Content),
             authors: rows_of(BoardKind::Authors),
-            numbers: sums.map(|sums| SumsView::of_days(sums, (&days.0, &days.1), decimals)),
+            numbers: sums.map(|sums| SumsView::from_days(sums, (&days.0, &days.1), decimals)),
         };
         serde_json::to_string(&view).unwrap_or_default()
     }

@@ -59,14 +59,14 @@ fn flags(line: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the shebang line without the flag, or an empty line if nothing else follows `#!lua`.
 fn line_without_flag(line: &str) -> String {
-    let others: Vec<&str> = flags(line)
+    let accepted: Vec<&str> = flags(line)
         .filter(|flag| *flag != FLAG && !flag.is_empty())
         .collect();
-    let list = format!("flags={}", others.join(","));
+    let list = format!("flags={}", accepted.join(","));
     let words: Vec<&str> = line
         .split_ascii_whitespace()
         .filter(|word| !word.starts_with("flags="))
-        .chain((!others.is_empty()).then_some(list.as_str()))
+        .chain((!accepted.is_empty()).then_some(list.as_str()))
         .collect();
     // `#!lua` alone is the default, and Redis 6 does not support shebang lines.
     if words.len() < 2 {

@@ -1,6 +1,6 @@
 //! `friends.lua`: a user and those whom they follow.
 
-use super::others::{Collector, Others};
+use super::related::{Collector, RelatedBoards};
 use super::{StoredBoard, decode, read};
 use crate::deployment::Deployment;
 use crate::keys::Keys;
@@ -20,20 +20,20 @@ pub async fn read_friends(
     deployment: &Deployment,
     board: &BoardId,
     user: &str,
-    others: &Others<'_>,
+    related: &RelatedBoards<'_>,
 ) -> Result<(Vec<String>, StoredBoard), Error> {
     let config = &deployment.config;
-    let call = friends_call(config, board, user, others);
+    let call = friends_call(config, board, user, related);
     let reply = deployment.run_script(call).await?;
     let users = reply.at(6)?.list()?.iter();
     let users = users.map(|user| user.text().map(str::to_owned));
     let users = users.collect::<Result<Vec<String>, StoreError>>()?;
     let query = BoardQuery::Users(&users);
     if config.shards > 1 {
-        let stored = read(deployment, board, &query, others).await?;
+        let stored = read(deployment, board, &query, related).await?;
         return Ok((users, stored));
     }
-    let mut collector = Collector::new(others, config.layout);
+    let mut collector = Collector::new(related, config.layout);
     collector.add(0, &reply, &query)?;
     let mut stored = decode(reply, board.kind, &query)?;
     collector.finish(&mut stored);
@@ -42,19 +42,24 @@ pub async fn read_friends(
 
 /// Returns the call that reads whom a user follows, with one shard with their rows.
 #[must_use]
-pub fn friends_call(config: &Config, board: &BoardId, user: &str, others: &Others<'_>) -> Command {
-    let keys = Keys::of_user(config, user);
+pub fn friends_call(
+    config: &Config,
+    board: &BoardId,
+    user: &str,
+    related: &RelatedBoards<'_>,
+) -> Command {
+    let keys = Keys::for_user(config, user);
     let mut all = vec![keys.users()];
     let has_board = config.shards == 1;
     if has_board {
         all.push(keys.board_named(&board.name()));
-        others.add_keys(&keys, &mut all);
+        related.add_keys(&keys, &mut all);
     }
     all.push(keys.active_records(user));
     let call = Command::script(&FRIENDS, &all).arg(user);
     match has_board {
         // Nothing is read of the last key as of a board.
-        true => others
+        true => related
             .add_arguments(config, &BoardQuery::Users(&[]), call)
             .arg(""),
         false => call,

@@ -25,7 +25,7 @@ pub async fn read_hot(deployment: &Deployment, request: &HotRequest) -> Result<V
         rows.extend(take_rows(reply, 1)?);
     }
     // Members sort as ids do.
-    rows.sort_by(|one, other| (other.score, &other.user).cmp(&(one.score, &one.user)));
+    rows.sort_by(|a, b| (b.score, &b.user).cmp(&(a.score, &a.user)));
     rows.truncate(request.limit as usize);
     let mut rows = ranked(rows, 0, BoardKind::Content);
     if config.shards > 1 {
@@ -38,7 +38,7 @@ pub async fn read_hot(deployment: &Deployment, request: &HotRequest) -> Result<V
 /// Returns the call that reads the first targets of a shard.
 #[must_use]
 pub fn hot_call(config: &Config, request: &HotRequest, shard: u32) -> Command {
-    let keys = Keys::of_shard(config, shard);
+    let keys = Keys::for_shard(config, shard);
     let mut all = vec![keys.users(), keys.register()];
     all.extend(request.boards().map(|name| keys.board_named(&name)));
     Command::script(&HOT, &all).number(request.limit)

@@ -6,9 +6,9 @@
 mod friends;
 mod groups;
 mod hot;
-mod others;
 mod page;
 mod ranks;
+mod related;
 mod rows;
 mod shards;
 mod standings;
@@ -18,8 +18,8 @@ mod winners;
 pub use friends::{friends_call, read_friends};
 pub use groups::{LARGEST_GROUPS_REQUESTS, largest_group_boards};
 pub use hot::{hot_call, read_hot};
-pub use others::{Others, PreviousRanks, UserRank};
 pub use ranks::{Ranked, rank_among_all};
+pub use related::{PreviousRanks, RelatedBoards, UserRank};
 pub use standings::{read_card, read_standings, standings_call};
 pub use tops::{read_tops, tops_requests};
 pub use winners::{read_winners, winners_call};
@@ -33,7 +33,7 @@ use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row}
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
-use others::Collector;
+use related::Collector;
 use rows::{ShardRow, content, take_rows};
 
 /// The answer of the store to a [`BoardQuery`].
@@ -59,16 +59,16 @@ pub async fn read(
     deployment: &Deployment,
     board: &BoardId,
     query: &BoardQuery<'_>,
-    others: &Others<'_>,
+    related: &RelatedBoards<'_>,
 ) -> Result<StoredBoard, Error> {
     if deployment.config.shards > 1 {
-        let mut stored = shards::read(deployment, board, query, others).await?;
+        let mut stored = shards::read(deployment, board, query, related).await?;
         complete_authors(deployment, stored.slice.contents().collect()).await?;
         return Ok(stored);
     }
-    let call = call(&deployment.config, board, query, others, 0);
+    let call = call(&deployment.config, board, query, related, 0);
     let reply = deployment.run_script(call).await?;
-    let mut collector = Collector::new(others, deployment.config.layout);
+    let mut collector = Collector::new(related, deployment.config.layout);
     collector.add(0, &reply, query)?;
     let mut stored = decode(reply, board.kind, query)?;
     collector.finish(&mut stored);
@@ -81,10 +81,10 @@ pub fn call(
     config: &Config,
     board: &BoardId,
     query: &BoardQuery<'_>,
-    others: &Others<'_>,
+    related: &RelatedBoards<'_>,
     shard: u32,
 ) -> Command {
-    let on_board = |script| board_call(config, board, others, shard, script);
+    let on_board = |script| board_call(config, board, related, shard, script);
     let call = match *query {
         BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
         BoardQuery::Standing { user, neighbors } => {
@@ -93,23 +93,23 @@ pub fn call(
         }
         BoardQuery::Users(users) => on_board(&COMPARE).args(users),
     };
-    others.add_arguments(config, query, call)
+    related.add_arguments(config, query, call)
 }
 
 /// Returns the call of a script that reads the board of a shard, without its own arguments.
 fn board_call(
     config: &Config,
     board: &BoardId,
-    others: &Others<'_>,
+    related: &RelatedBoards<'_>,
     shard: u32,
     script: &'static Script,
 ) -> Command {
-    let keys = Keys::of_shard(config, shard);
+    let keys = Keys::for_shard(config, shard);
     let mut all = vec![keys.users(), keys.board_named(&board.name())];
     if board.kind == BoardKind::Content {
         all.push(keys.register());
     }
-    others.add_keys(&keys, &mut all);
+    related.add_keys(&keys, &mut all);
     Command::script(script, &all)
 }
 

@@ -113,7 +113,7 @@ mod tests {
         (offset, limit): (usize, usize),
     ) -> Result<(), TestCaseError> {
         for board in &mut boards {
-            board.sort_by(|one, other| other.cmp(one));
+            board.sort_by(|a, b| b.cmp(a));
         }
         let mut all = Vec::new();
         for (shard, board) in boards.iter().enumerate() {

@@ -42,8 +42,8 @@ pub async fn rank_among_all(
         .await?;
     for (shard, reply) in shards.iter().zip(&replies) {
         let counts = reply.at(1)?;
-        let others = ranks.iter_mut().filter(|ranked| ranked.shard != *shard);
-        for (index, ranked) in others.enumerate() {
+        let other_shards = ranks.iter_mut().filter(|ranked| ranked.shard != *shard);
+        for (index, ranked) in other_shards.enumerate() {
             let above: Result<u64, StoreError> = counts.at(index)?.unsigned();
             ranked.rank += above?;
         }

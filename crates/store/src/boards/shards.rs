@@ -4,9 +4,9 @@
 //! boards by member. Each shard counts its users that rank above a score, so every rank is exact. Each
 //! request sees one instant on each shard; a second request may see a later one.
 
-use super::others::{Collector, Others};
 use super::page::{ScoreRange, page_parts};
 use super::ranks::{Ranked, least_above};
+use super::related::{Collector, RelatedBoards};
 use super::rows::{merge, take_rows};
 use super::{StoredBoard, board_call, call, decode, ranked};
 use crate::deployment::Deployment;
@@ -37,13 +37,13 @@ pub async fn read(
     deployment: &Deployment,
     board: &BoardId,
     query: &BoardQuery<'_>,
-    others: &Others<'_>,
+    related: &RelatedBoards<'_>,
 ) -> Result<StoredBoard, Error> {
     let mut reader = Reader {
         deployment,
         board,
-        others,
-        collector: Collector::new(others, deployment.config.layout),
+        related,
+        collector: Collector::new(related, deployment.config.layout),
     };
     let mut stored = match *query {
         BoardQuery::Page { offset, limit } => reader.page(offset, limit).await?,
@@ -83,7 +83,7 @@ fn is_near_top(shards: u32, end: u32) -> bool {
 struct Reader<'a> {
     deployment: &'a Deployment,
     board: &'a BoardId,
-    others: &'a Others<'a>,
+    related: &'a RelatedBoards<'a>,
     collector: Collector<'a>,
 }
 
@@ -100,7 +100,7 @@ impl Reader<'_> {
 
     fn call(&self, query: &BoardQuery<'_>, shard: u32) -> Command {
         let config = &self.deployment.config;
-        call(config, self.board, query, self.others, shard)
+        call(config, self.board, query, self.related, shard)
     }
 
     fn collect<'a>(
@@ -144,7 +144,7 @@ impl Reader<'_> {
             let first = middle.saturating_sub(spread);
             let count = middle.saturating_add(spread).saturating_add(limit) - first;
             let scores = |shard| {
-                let (config, none) = (&self.deployment.config, Others::default());
+                let (config, none) = (&self.deployment.config, RelatedBoards::default());
                 let scores = board_call(config, self.board, &none, shard, &SCORES);
                 let scores = scores.number(first).number(count);
                 scores.number(self.board.kind.is_plain())
@@ -193,23 +193,23 @@ impl Reader<'_> {
         let own_rows = take_rows(own, 5)?;
         let missing = || StoreError::Unavailable("a standing without its row".to_owned());
         let score = own_rows.get(index).ok_or_else(missing)?.score;
-        let others = (0..self.shards()).filter(|shard| *shard != own_shard);
+        let other_shards = (0..self.shards()).filter(|shard| *shard != own_shard);
         let kind = self.board.kind;
-        let around = others.map(|shard| {
+        let around = other_shards.map(|shard| {
             let config = &self.deployment.config;
-            let call = board_call(config, self.board, self.others, shard, &AROUND);
+            let call = board_call(config, self.board, self.related, shard, &AROUND);
             let (bound, member) = match kind.is_plain() {
                 true => (format!("({score}"), kind.member(user)),
                 false => (least_above(shard, own_shard, score), String::new()),
             };
             let call = call.arg(&bound).number(neighbors).arg(&member);
-            self.others.add_arguments(config, &own_query, call)
+            self.related.add_arguments(config, &own_query, call)
         });
         let replies = self.deployment.run_scripts(around.collect()).await?;
         let neighbors = neighbors as usize;
         let mut shards = Vec::new();
-        let others = (0..self.shards()).filter(|shard| *shard != own_shard);
-        for (shard, reply) in others.zip(replies) {
+        let other_shards = (0..self.shards()).filter(|shard| *shard != own_shard);
+        for (shard, reply) in other_shards.zip(replies) {
             self.collector.add_around(shard, &reply, &own_query)?;
             let above = reply.at(2)?.unsigned()?;
             rank += above;

@@ -101,8 +101,8 @@ impl Found {
         for (index, board) in request.boards.iter().enumerate() {
             let mut total = 0;
             for reply in &replies {
-                let of_shard = reply.at(2)?.at(index)?.at(0)?;
-                total += of_shard.optional_unsigned()?.unwrap_or(0);
+                let shard_total = reply.at(2)?.at(index)?.at(0)?;
+                total += shard_total.optional_unsigned()?.unwrap_or(0);
             }
             standings.push(BoardStanding::new(board.kind, total));
         }
@@ -159,7 +159,7 @@ fn first_call(
             .number(0);
     }
     if request.compared > 0 {
-        keys.push(Keys::of_shard(config, shard).active_records(&request.user));
+        keys.push(Keys::for_shard(config, shard).active_records(&request.user));
     }
     keys.extend_from_slice(histories);
     Command::script(&STANDINGS, &keys)
@@ -170,7 +170,7 @@ fn first_call(
 
 /// Returns the keys of the users and of the boards of a shard.
 fn keys_of(config: &Config, boards: &[BoardId], shard: u32) -> Vec<String> {
-    let keys = Keys::of_shard(config, shard);
+    let keys = Keys::for_shard(config, shard);
     let boards = boards.iter().map(|board| keys.board_named(&board.name()));
     [keys.users()].into_iter().chain(boards).collect()
 }
@@ -186,18 +186,18 @@ async fn add_other_shards(
     let config = &deployment.config;
     let friends = config.indexes_by_shard(follows);
     let friends_on = |shard: u32| {
-        let of_shard = friends.iter().filter(move |(of, _)| *of == shard);
-        let indexes = of_shard.flat_map(|(_, indexes)| indexes);
+        let friends = friends.iter().filter(move |(home, _)| *home == shard);
+        let indexes = friends.flat_map(|(_, indexes)| indexes);
         indexes.filter_map(|index| follows.get(*index))
     };
     let has_rank = standings.iter().any(|standing| standing.own.is_some());
-    let others = (0..config.shards).filter(|shard| *shard != own_shard);
-    let others = others.filter(|shard| has_rank || friends_on(*shard).next().is_some());
-    let others: Vec<u32> = others.collect();
-    if others.is_empty() {
+    let shards = (0..config.shards).filter(|shard| *shard != own_shard);
+    let shards = shards.filter(|shard| has_rank || friends_on(*shard).next().is_some());
+    let shards: Vec<u32> = shards.collect();
+    if shards.is_empty() {
         return Ok(());
     }
-    let calls = others.iter().map(|shard| {
+    let calls = shards.iter().map(|shard| {
         let shard = *shard;
         let call = Command::script(&NEXT_ABOVE, &keys_of(config, &request.boards, shard));
         let mut call = call.arg(&request.compared.to_string());
@@ -214,7 +214,7 @@ async fn add_other_shards(
         call.args(friends_on(shard))
     });
     let replies = deployment.run_scripts(calls.collect()).await?;
-    for (shard, reply) in others.into_iter().zip(&replies) {
+    for (shard, reply) in shards.into_iter().zip(&replies) {
         for (standing, reply) in standings.iter_mut().zip(reply.at(1)?.list()?) {
             standing.add_other(shard, reply)?;
         }

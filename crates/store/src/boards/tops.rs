@@ -1,7 +1,7 @@
 //! Reads the first rows of many boards, for snapshots and feeds.
 
 use super::rows::{ShardRow, merge, take_rows};
-use super::{Others, call, ranked};
+use super::{RelatedBoards, call, ranked};
 use crate::deployment::Deployment;
 use crate::profiles::{read_visible, to_json};
 use crate::redis::Command;
@@ -122,10 +122,10 @@ pub async fn read_tops(
 
 /// Reads the profiles of the authors of targets, who may be on other shards, and removes authors whom boards hide.
 async fn complete_authors(deployment: &Deployment, tops: &mut [StoredTop]) -> Result<(), Error> {
-    let of_content = tops
+    let content_tops = tops
         .iter_mut()
         .filter(|top| top.board.kind == BoardKind::Content);
-    let mut rows: Vec<&mut ShardRow> = of_content.flat_map(|top| &mut top.rows).collect();
+    let mut rows: Vec<&mut ShardRow> = content_tops.flat_map(|top| &mut top.rows).collect();
     rows.retain(|row| row.target().is_some_and(|(_, author)| !author.is_empty()));
     let authors: Vec<String> = rows
         .iter()
@@ -213,7 +213,13 @@ impl Part {
             limit: portions.page.min(portions.rows - offset),
         };
         let board = boards.get(self.board)?;
-        Some(call(config, board, &query, &Others::default(), self.shard))
+        Some(call(
+            config,
+            board,
+            &query,
+            &RelatedBoards::default(),
+            self.shard,
+        ))
     }
 }
 
@@ -310,7 +316,7 @@ mod tests {
             };
             let shards: Vec<Vec<u64>> = scores_by_shard.iter().map(descending).collect();
             let mut all: Vec<u64> = shards.concat();
-            all.sort_by(|one, other| other.cmp(one));
+            all.sort_by(|a, b| b.cmp(a));
             all.truncate(members);
             let whole = shards.iter().map(|rows| part(rows, rows.len())).collect();
             prop_assert_eq!(&scores(whole, members), &all);

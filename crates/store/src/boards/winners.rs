@@ -56,7 +56,7 @@ pub async fn read_winners(
 /// Returns the call that reads the past boards of a shard.
 #[must_use]
 pub fn winners_call(config: &Config, request: &WinnersRequest, shard: u32) -> Command {
-    let keys = Keys::of_shard(config, shard);
+    let keys = Keys::for_shard(config, shard);
     let (period, group) = (request.before.period, request.before.group.as_deref());
     let first_days = request.first_days().into_iter();
     let boards = first_days.map(|day| keys.board(period, day, group));

@@ -81,7 +81,7 @@ pub async fn adjust(
     actor: Option<&Actor>,
     now: Instant,
 ) -> Result<Counted, Error> {
-    let plan = Plan::of_adjustment(deployment, now, adjustment, actor);
+    let plan = Plan::for_adjustment(deployment, now, adjustment, actor);
     apply_one(deployment, plan, Vec::new(), None, true).await
 }
 

@@ -57,7 +57,7 @@ impl<'a> Plan<'a> {
 
     /// Returns the plan of one adjustment.
     #[must_use]
-    pub fn of_adjustment(
+    pub fn for_adjustment(
         deployment: &'a Deployment,
         now: Instant,
         adjustment: Adjustment,
@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
             None => (now, TimestampSource::Now),
         };
         let boards = match adjustment.event {
-            Some(event) => BoardSet::of_event(deployment.calendar.date_at(at), event),
+            Some(event) => BoardSet::for_event(deployment.calendar.date_at(at), event),
             None => plan.boards(at, adjustment.groups),
         };
         let operation = Operation {
@@ -199,7 +199,7 @@ impl<'a> Plan<'a> {
     #[must_use]
     pub fn header(&self, standings: bool, definitions: Definitions) -> CallHeader {
         CallHeader {
-            keys: Keys::of_shard(self.config, self.shard),
+            keys: Keys::for_shard(self.config, self.shard),
             fingerprint: fingerprint(self.config),
             now: self.now,
             effective: self.now,

@@ -71,16 +71,16 @@ impl BoardSet {
 
     /// Returns the board of an event, for an adjustment on a day.
     #[must_use]
-    pub fn of_event(date: Date, event: String) -> Self {
+    pub fn for_event(date: Date, event: String) -> Self {
         Self {
             event: Some(event),
-            ..Self::of_content(date, Vec::new())
+            ..Self::for_content(date, Vec::new())
         }
     }
 
     /// Returns the boards of content and of authors alone.
     #[must_use]
-    pub fn of_content(date: Date, content: Vec<Period>) -> Self {
+    pub fn for_content(date: Date, content: Vec<Period>) -> Self {
         Self {
             date,
             periods: Vec::new(),
@@ -217,7 +217,7 @@ impl ActiveRecord {
         let (rest, at) = head.split_at_checked(head.len().checked_sub(13)?)?;
         let (amounts, code) = rest.split_at_checked(rest.len().checked_sub(2)?)?;
         let (at, code): (i64, i32) = (at.parse().ok()?, code.parse().ok()?);
-        let date = Date::of_local_millis(at).plus(code % 3 - 1);
+        let date = Date::from_local_millis(at).plus(code % 3 - 1);
         let bits = Period::ALL.into_iter().enumerate();
         let periods = bits.filter(|(bit, _)| ((code / 3) >> bit) & 1 == 1);
         let periods = periods.map(|(_, period)| period.letter()).collect();
@@ -328,7 +328,7 @@ mod tests {
                 }
             );
         }
-        let event = BoardSet::of_event(Date::numbered(20_777).unwrap(), "hackathon".to_owned());
+        let event = BoardSet::for_event(Date::numbered(20_777).unwrap(), "hackathon".to_owned());
         assert_eq!(event.where_words(), "20777 e,hackathon");
     }
 }

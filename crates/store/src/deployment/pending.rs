@@ -58,8 +58,8 @@ impl Work {
                 .zip(rest)
                 .filter(|(_, key)| self.shard.board_name_of(key).is_some());
             let end = boards.map(|(index, _)| index).nth(boards_of_step);
-            let (part, others) = rest.split_at(end.unwrap_or(rest.len()));
-            rest = others;
+            let (part, left) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = left;
             // The steps through the audit log need no keys.
             let is_last = step == STEPS || rest.is_empty() && !reads_log;
             let names = if is_last { STEPS * STEP } else { 0 };
@@ -378,7 +378,7 @@ async fn finish_erasure(
 
 /// Returns the keys of the shard of a script call, whose first key is the hash of users.
 fn shard_of(keys: &[String]) -> Option<Keys> {
-    Keys::of_users(keys.first()?)
+    Keys::from_users_key(keys.first()?)
 }
 
 fn unfinished_erasure() -> Error {

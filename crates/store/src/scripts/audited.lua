@@ -18,9 +18,9 @@ local function read_log(log)
 end
 
 -- Returns whether an entry is newer than another one.
-local function is_newer(one, other)
-  local millis, sequence = string.match(one[1], '^(%d+)%-(%d+)$')
-  local other_millis, other_sequence = string.match(other[1], '^(%d+)%-(%d+)$')
+local function is_newer(a, b)
+  local millis, sequence = string.match(a[1], '^(%d+)%-(%d+)$')
+  local other_millis, other_sequence = string.match(b[1], '^(%d+)%-(%d+)$')
   if millis == other_millis then
     return tonumber(sequence) > tonumber(other_sequence)
   end

@@ -1,7 +1,7 @@
 -- Reads scores and ranks of several users on a board, in the order of the arguments.
 --
--- KEYS    1 users (hash)   2 board (sorted set)   3.. other boards (sorted set): others.lua
--- ARGV    1.. string: users, 1 to 100; then for other boards: others.lua
+-- KEYS    1 users (hash)   2 board (sorted set)   3.. other boards (sorted set): related.lua
+-- ARGV    1.. string: users, 1 to 100; then for other boards: related.lua
 -- Returns { fingerprint or nil, total, scores (packed) or nil, ranks (from 0) or nil, profiles (JSON or nil),
 --         others }
 --         total          visible users, or nil if the board does not exist
@@ -12,4 +12,4 @@
 
 local users = { unpack(ARGV, 1, #ARGV - #KEYS + 2) }
 local fingerprint, total, scores, ranks, profiles = compare(KEYS[2], users)
-return { fingerprint, total, scores, ranks, profiles, read_others(users) }
+return { fingerprint, total, scores, ranks, profiles, read_related(users) }

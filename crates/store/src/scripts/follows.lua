@@ -28,11 +28,11 @@ local function read_follows(records, user)
       end
     end
   until cursor == '0' or #followed >= MAX_READ or steps >= MAX_STEPS
-  table.sort(followed, function(one, other)
+  table.sort(followed, function(a, b)
     if instants[one] ~= instants[other] then
       return instants[one] > instants[other]
     end
-    return is_greater(other, one)
+    return is_greater(b, a)
   end)
   return { unpack(followed, 1, math.min(#followed, MAX_FOLLOWS)) }
 end

@@ -1,10 +1,10 @@
 -- Reads whom a user follows, and with a board the scores and ranks of the user and of these.
 --
 -- KEYS    1 users (hash)
---         2 board (sorted set), 3.. other boards, see others.lua: if all users are on this shard
+--         2 board (sorted set), 3.. other boards, see related.lua: if all users are on this shard
 --         last: active records of the user (hash)
--- ARGV    1 string: user   2.. with a board: for each key after it as in others.lua, '' for the last key
--- Returns { fingerprint or nil, total, scores, ranks, profiles, others, users }
+-- ARGV    1 string: user   2.. with a board: for each key after it as in related.lua, '' for the last key
+-- Returns { fingerprint or nil, total, scores, ranks, profiles, related, users }
 --         users  the user, and then those followed, see follows.lua. The columns before, nil without a board,
 --                belong to them; see compare.lua
 -- State   read only.
@@ -15,6 +15,6 @@ if #KEYS == 2 then
   return { redis.call('HGET', KEYS[1], FINGERPRINT), false, false, false, false, false, users }
 end
 local fingerprint, total, scores, ranks, profiles = compare(KEYS[2], users)
-local others = read_others(users)
-others[#others] = nil
-return { fingerprint, total, scores, ranks, profiles, others, users }
+local related = read_related(users)
+related[#related] = nil
+return { fingerprint, total, scores, ranks, profiles, related, users }

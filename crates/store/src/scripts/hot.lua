@@ -15,11 +15,11 @@ local PAGE, PAGES = 200, 5
 local limit = tonumber(ARGV[1])
 local hot, is_known = {}, {}
 
-local function is_above(one, other)
-  if one.score ~= other.score then
-    return one.score > other.score
+local function is_above(a, b)
+  if a.score ~= b.score then
+    return a.score > b.score
   end
-  return is_greater(one.member, other.member)
+  return is_greater(a.member, b.member)
 end
 
 -- Adds new targets, with the sum of their scores.

@@ -59,9 +59,9 @@ end
 local function read_scores(users)
   scores, counter = {}, tonumber(redis.call('ZSCORE', shadow, COUNTER) or 0)
   for first = 1, #users, CHUNK do
-    local some = { unpack(users, first, math.min(#users, first + CHUNK - 1)) }
-    for i, score in ipairs(redis.call('ZMSCORE', shadow, unpack(some))) do
-      scores[some[i]] = tonumber(score or 0)
+    local chunk = { unpack(users, first, math.min(#users, first + CHUNK - 1)) }
+    for i, score in ipairs(redis.call('ZMSCORE', shadow, unpack(chunk))) do
+      scores[chunk[i]] = tonumber(score or 0)
     end
   end
 end

@@ -53,9 +53,9 @@ impl Event {
         points: u64,
     ) -> Option<u64> {
         let is_before = |instant: i64| at.is_before(InstantRange::exact(instant));
-        let of_group =
+        let is_in_group =
             self.groups.is_empty() || groups.iter().any(|group| self.groups.contains(group));
-        if action == "adjust" || !of_group || is_before(self.from) || !is_before(self.to) {
+        if action == "adjust" || !is_in_group || is_before(self.from) || !is_before(self.to) {
             return None;
         }
         match &self.actions {

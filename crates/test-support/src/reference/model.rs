@@ -636,8 +636,11 @@ impl Model {
             }
         }
         followed.sort_unstable();
-        let others = followed.into_iter().filter(|(_, target)| *target != user);
-        others.map(|(_, target)| target.clone()).take(100).collect()
+        let followed = followed.into_iter().filter(|(_, target)| *target != user);
+        followed
+            .map(|(_, target)| target.clone())
+            .take(100)
+            .collect()
     }
 
     /// Returns when the record of an activity last changed, also by an undo.

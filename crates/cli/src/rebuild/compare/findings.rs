@@ -72,7 +72,7 @@ impl Kind {
 
     /// Returns the kind of a field's value, for a key of this kind.
     #[must_use]
-    pub fn of_field(self, span: i32, field: &str) -> Self {
+    pub fn for_field(self, span: i32, field: &str) -> Self {
         match (self, HistoryField::parse(span, field)) {
             (Self::History, Some(HistoryField::DailyRecord(_))) => Self::DailyRecord,
             (Self::History, Some(HistoryField::UndoRecord(_))) => Self::UndoRecord,
@@ -125,9 +125,9 @@ impl Difference {
 
     /// Returns whether the value is of a target, and of no user.
     fn is_of_target(&self) -> bool {
-        let of_board = |board: BoardId| board.kind == BoardKind::Content;
+        let is_content = |board: BoardId| board.kind == BoardKind::Content;
         match Key::parse(&self.key) {
-            Some(Key::Board(board)) => of_board(board),
+            Some(Key::Board(board)) => is_content(board),
             Some(Key::Register) => true,
             Some(_) | None => self.field.starts_with("!\t"),
         }
@@ -413,7 +413,7 @@ mod tests {
         findings.accept_excess_of(&["a".to_owned()]);
         let excess = findings.excess.iter();
         let left: Vec<_> = excess
-            .map(|one| (one.key.as_str(), one.participant()))
+            .map(|difference| (difference.key.as_str(), difference.participant()))
             .collect();
         assert_eq!(left, [("1ba:all", "b"), ("1bTa:all", "a")]);
     }

@@ -80,7 +80,7 @@ impl ComparedKey {
         stored: Option<String>,
         expected: Option<String>,
     ) -> Difference {
-        let kind = self.kind.of_field(self.span, &field);
+        let kind = self.kind.for_field(self.span, &field);
         Difference {
             kind,
             key: self.name.clone(),
@@ -183,7 +183,7 @@ fn decode_scores(key: &ComparedKey, values: Pairs) -> Result<Scores, Failure> {
 
 fn decode_fields(key: &ComparedKey, values: Pairs) -> Fields {
     let decoded = |(field, value): (String, String)| {
-        let value = comparable(key.kind.of_field(key.span, &field), &field, value)?;
+        let value = comparable(key.kind.for_field(key.span, &field), &field, value)?;
         Some((field, value))
     };
     values.into_iter().filter_map(decoded).collect()

@@ -202,7 +202,7 @@ fn is_about_any(difference: &Difference, changed: &HashSet<String>) -> bool {
     }
     difference
         .participants()
-        .any(|one| changed.contains(one) || changed.contains(&sha1_hex(one)))
+        .any(|user| changed.contains(user) || changed.contains(&sha1_hex(user)))
 }
 
 async fn compare_again(shard: &Shard, provisional: &Provisional) -> Result<Provisional, Failure> {

@@ -48,7 +48,7 @@ impl Plan {
         let calendar_values = add(&calendar_boards(config, date));
         let period_values = add(&group_boards(groups, date));
         let events = events.split(' ').skip(1).map(str::to_owned);
-        add(&events.map(BoardId::of_event).collect::<Vec<_>>());
+        add(&events.map(BoardId::for_event).collect::<Vec<_>>());
         Self {
             values,
             calendar_values,
@@ -174,12 +174,12 @@ mod tests {
         let groups = parse_groups("eu all\nT:x day\nnone\nx century\n");
         let date = Date::parse("2026-11-20").unwrap();
         let plan = Plan::new(&config(members), date, &groups, "1795132800000 a b");
-        let of_value = |boards: &Vec<BoardId>| {
+        let board_names = |boards: &Vec<BoardId>| {
             let names: Vec<String> = boards.iter().map(BoardId::name).collect();
             names.join(" ")
         };
         (
-            plan.values.iter().map(of_value).collect(),
+            plan.values.iter().map(board_names).collect(),
             plan.calendar_values,
         )
     }
@@ -222,7 +222,7 @@ mod tests {
             assert_eq!(plan.values_of(&[&board]).next(), value, "{board:?}");
         }
         for (event, value) in [("eu", Some(5)), ("us", None)] {
-            let board = BoardId::of_event(event.to_owned());
+            let board = BoardId::for_event(event.to_owned());
             assert_eq!(plan.values_of(&[&board]).next(), value, "{event}");
         }
     }

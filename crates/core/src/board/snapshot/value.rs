@@ -136,7 +136,7 @@ pub fn answer(
         rest = after;
         for (board, wanted) in boards.iter_mut().zip(names) {
             if wanted == name {
-                let kind = BoardKind::of_board_name(name);
+                let kind = BoardKind::from_board_name(name);
                 *board = StoredBoard { kind, total, rows }.answer(query);
             }
         }

@@ -7,8 +7,8 @@
 -- Returns { total, ranks (from 0) or nil, scores (packed) or 0 } of users for each of these boards, empty lists for
 -- what is not read. The total is nil for a board that does not exist, and if ranks are not read. Hidden users
 -- and those not on the board have no rank, and 0; users whose ranks the caller knows have no rank either.
-local function read_others(users)
-  local others = {}
+local function read_related(users)
+  local related = {}
   for i = 3, #KEYS do
     local what = ARGV[#ARGV - #KEYS + i]
     local total, ranks, scores = false, {}, {}
@@ -25,7 +25,7 @@ local function read_others(users)
         scores[n] = math.max(tonumber(score or 0), 0)
       end
     end
-    others[i - 2] = { total, ranks, scores }
+    related[i - 2] = { total, ranks, scores }
   end
-  return others
+  return related
 end

@@ -15,7 +15,7 @@ pub type UserRank = (String, Option<u64>);
 
 /// The additions of other boards to a read of a board. By default there are none.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Others<'a> {
+pub struct RelatedBoards<'a> {
     /// The board of the period before, to read the ranks of users there.
     pub previous: Option<&'a BoardId>,
     /// Users whose ranks there need not be read if they are on the board. The users that a standing or a
@@ -38,7 +38,7 @@ pub struct PreviousRanks {
     pub complete: bool,
 }
 
-impl Others<'_> {
+impl RelatedBoards<'_> {
     /// Adds the keys of the other boards.
     pub fn add_keys(&self, keys: &Keys, all: &mut Vec<String>) {
         all.extend(self.previous.map(|board| keys.board_named(&board.name())));
@@ -80,7 +80,7 @@ fn may_be_known(query: &BoardQuery<'_>, user: &str) -> bool {
 
 /// Collects what the shards reply about other boards.
 pub struct Collector<'a> {
-    others: &'a Others<'a>,
+    related: &'a RelatedBoards<'a>,
     layout: Layout,
     /// The totals of the shards on the board of the period before.
     totals: Vec<Option<u64>>,
@@ -93,9 +93,9 @@ pub struct Collector<'a> {
 impl<'a> Collector<'a> {
     /// Returns a collector without replies.
     #[must_use]
-    pub fn new(others: &'a Others<'a>, layout: Layout) -> Self {
+    pub fn new(related: &'a RelatedBoards<'a>, layout: Layout) -> Self {
         Self {
-            others,
+            related,
             layout,
             totals: Vec::new(),
             ranks: Vec::new(),
@@ -114,10 +114,10 @@ impl<'a> Collector<'a> {
         reply: &Reply,
         query: &BoardQuery<'_>,
     ) -> Result<(), StoreError> {
-        if self.others.is_none() {
+        if self.related.is_none() {
             return Ok(());
         }
-        let (users, others) = match *query {
+        let (users, related) = match *query {
             BoardQuery::Page { .. } => (users(reply, 2)?, reply.at(6)?),
             BoardQuery::Standing { user, .. } => match reply.at(3)?.some() {
                 None => (vec![user], reply.at(4)?),
@@ -125,8 +125,8 @@ impl<'a> Collector<'a> {
             },
             BoardQuery::Users(users) => (users.iter().map(String::as_str).collect(), reply.at(5)?),
         };
-        self.totals.push(others.at(0)?.at(0)?.optional_unsigned()?);
-        self.add_users(shard, &users, others, query)
+        self.totals.push(related.at(0)?.at(0)?.optional_unsigned()?);
+        self.add_users(shard, &users, related, query)
     }
 
     /// Adds the reply of `around.lua` on a shard to the query of a standing.
@@ -140,7 +140,7 @@ impl<'a> Collector<'a> {
         reply: &Reply,
         query: &BoardQuery<'_>,
     ) -> Result<(), StoreError> {
-        match self.others.is_none() {
+        match self.related.is_none() {
             true => Ok(()),
             false => self.add_users(shard, &users(reply, 3)?, reply.at(7)?, query),
         }
@@ -150,23 +150,23 @@ impl<'a> Collector<'a> {
         &mut self,
         shard: u32,
         users: &[&str],
-        others: &Reply,
+        related: &Reply,
         query: &BoardQuery<'_>,
     ) -> Result<(), StoreError> {
-        if self.others.all_time {
-            let all_time = others.list()?.last().unwrap_or(&Reply::Nil);
+        if self.related.all_time {
+            let all_time = related.list()?.last().unwrap_or(&Reply::Nil);
             for (user, score) in users.iter().zip(all_time.at(2)?.list()?) {
                 let points = self.layout.points(Score(score.unsigned()?));
                 self.all_time.push(((*user).to_owned(), points));
             }
         }
-        if self.others.previous.is_none() {
+        if self.related.previous.is_none() {
             return Ok(());
         }
-        let previous = others.at(0)?;
+        let previous = related.at(0)?;
         let (ranks, scores) = (previous.at(1)?, previous.at(2)?);
         for (index, user) in users.iter().enumerate() {
-            let mut known = self.others.known.iter();
+            let mut known = self.related.known.iter();
             if may_be_known(query, user) && known.any(|(known, _)| known == user) {
                 continue;
             }
@@ -204,7 +204,7 @@ impl<'a> Collector<'a> {
         let found = self.ranks.iter_mut().flat_map(|(_, ranked)| ranked);
         let slots: Vec<&mut Ranked> = ranks.iter_mut().chain(found).collect();
         let mut all: Vec<Ranked> = slots.iter().map(|ranked| **ranked).collect();
-        let boards = [board].into_iter().chain(self.others.previous);
+        let boards = [board].into_iter().chain(self.related.previous);
         let names: Vec<String> = boards.map(BoardId::name).collect();
         rank_among_all(deployment, &mut all, &names).await?;
         for (slot, ranked) in slots.into_iter().zip(all) {
@@ -216,7 +216,7 @@ impl<'a> Collector<'a> {
     /// Adds what was read to a board.
     pub fn finish(self, stored: &mut StoredBoard) {
         stored.slice.all_time = self.all_time;
-        if self.others.previous.is_none() {
+        if self.related.previous.is_none() {
             return;
         }
         let rank =
