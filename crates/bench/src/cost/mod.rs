@@ -30,8 +30,12 @@ const END: &str = "<!-- end: make cost -->";
 /// Operations that the months of live boards count too.
 const WATCHED_MINUTE: &str = "watched board, a minute unchanged";
 const WATCHED_LIKE: &str = "like on a watched board";
-/// The items and users of the array.
-const ARRAY: (usize, usize) = (500, 100);
+/// The items of an array.
+const ITEMS: usize = 500;
+/// The users of an array: every one has several items, or one.
+const ARRAY_USERS: [usize; 2] = [100, 500];
+/// Likes in a second, which reach the receivers together.
+const LIKES: u32 = 50;
 
 /// The commands of one operation.
 #[derive(Debug, Serialize)]
@@ -161,17 +165,18 @@ impl Meter {
         self.count("like after an undo", &like("a")).await?;
         self.count("first activity of a user", &activity("new", "like", "a"))
             .await?;
-        let (items, users) = ARRAY;
-        let item = |number: usize| {
-            activity(
-                &format!("u{}", number % users),
-                "like",
-                &format!("post-{number}"),
-            )
-        };
-        let name = format!("item of an array of {items} by {users} users");
-        self.count_items(&name, &(0..items).map(item).collect(), items)
-            .await?;
+        for users in ARRAY_USERS {
+            let array = |action: &str| {
+                let user = |number: usize| format!("u{}", number % users);
+                let item = |number| activity(&user(number), action, &format!("post-{number}"));
+                (0..ITEMS).map(item).collect()
+            };
+            // Creates the keys of the users.
+            self.post(&array("comment")).await?;
+            let name = format!("item of an array of {ITEMS} by {users} users");
+            let action = if users == ITEMS { "bookmark" } else { "like" };
+            self.count_items(&name, &array(action), ITEMS).await?;
+        }
         self.count_read("top 30", "/v1/ranking/day?limit=30")
             .await?;
         let path = "/v1/ranking/day/users/42?around=2";
@@ -179,7 +184,7 @@ impl Meter {
             .await?;
         // As many friends as are compared.
         let follow = |friend: usize| activity("42", "follow", &format!("u{friend}"));
-        self.post(&(0..users).map(follow).collect()).await?;
+        self.post(&(0..100).map(follow).collect()).await?;
         let standings = "/v1/users/42/standings";
         let with_friends = &format!("{standings}?friends=true");
         let friends = "/v1/ranking/day/users?followed_by=42";
@@ -263,12 +268,30 @@ impl Meter {
         let undone = undo(like(&user, &liked));
         self.count(&format!("undo of a like, {name}"), &undone)
             .await?;
+        self.count_likes(&format!("like among {LIKES} in a second, {name}"), &liked)
+            .await?;
         let own = like(&author, &liked);
         self.count(&format!("like of one's own target, {name}"), &own)
             .await?;
         let top = "/v1/content/week?limit=30";
         self.count_read(&format!("top 30 of content, {name}"), top)
             .await
+    }
+
+    /// Counts the commands of a like among several of one target, by users who have been active before.
+    async fn count_likes(&mut self, operation: &str, target: &str) -> Result<(), String> {
+        let like = |number, target| activity(&format!("liker-{number}"), "like", target);
+        self.post(&(0..LIKES).map(|number| like(number, "before")).collect())
+            .await?;
+        tokio::time::sleep(self.settling).await;
+        self.reset()?;
+        let mut interval = tokio::time::interval(Duration::from_secs(1) / LIKES);
+        for number in 0..LIKES {
+            interval.tick().await;
+            self.post(&like(number, target)).await?;
+        }
+        tokio::time::sleep(self.settling).await;
+        self.add(operation, LIKES as usize)
     }
 
     /// Counts the commands for a board that someone watches: while it does not change, and for a like
