@@ -1,4 +1,4 @@
-//! `others.lua`: what other boards know of the users of a read.
+//! `related.lua`: what other boards know of the users of a read.
 
 use super::StoredBoard;
 use super::ranks::{Ranked, rank_among_all};

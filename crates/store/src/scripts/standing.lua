@@ -1,8 +1,8 @@
 -- Reads the standing of a user on a board, and the users around them.
 --
 -- KEYS    1 users (hash)   2 board (sorted set)   3 register (hash), for a board of content: rows.lua
---         or 3.. other boards (sorted set): others.lua
--- ARGV    1 string: user   2 integer: neighbours to read on each side, 1 or more   3.. for other boards: others.lua
+--         or 3.. other boards (sorted set): related.lua
+-- ARGV    1 string: user   2 integer: neighbours to read on each side, 1 or more   3.. for other boards: related.lua
 -- Returns { fingerprint or nil, total, profile or nil, rank, first rank of the page, users,
 --         scores (packed), profiles (JSON or nil), authors, others }
 --         total  visible users, or nil if the board does not exist
@@ -24,10 +24,10 @@ if not rank or rank > (total or -1) then
     return { fingerprint, total, registration, false, authors[1] }
   end
   local values = redis.call('HMGET', KEYS[1], FINGERPRINT, user, FLAGS .. user)
-  return { values[1], total, not is_hidden(values[3]) and values[2], false, read_others({ user }) }
+  return { values[1], total, not is_hidden(values[3]) and values[2], false, read_related({ user }) }
 end
 
 local first = math.max(rank - ARGV[2], 0)
 local last = math.min(rank + ARGV[2], total - 1)
 local fingerprint, users, scores, profiles, authors = read_rows(board, first, last, register)
-return { fingerprint, total, false, rank, first, users, scores, profiles, authors, not authors and read_others(users) }
+return { fingerprint, total, false, rank, first, users, scores, profiles, authors, not authors and read_related(users) }
