@@ -36,6 +36,31 @@ mod tests {
     /// Bytes of the counting script: every activity runs it.
     const MAX_COUNT_BYTES: usize = 14 * 1024;
 
+    /// Operations of Lua 5.1, see `lopcodes.h`.
+    const GET_GLOBAL: usize = 5;
+    const SET_GLOBAL: usize = 7;
+    /// The globals that scripts may use. Any other is a misspelled name.
+    const GLOBALS: [&str; 18] = [
+        "ARGV",
+        "KEYS",
+        "cjson",
+        "error",
+        "ipairs",
+        "math",
+        "next",
+        "pairs",
+        "pcall",
+        "redis",
+        "select",
+        "setmetatable",
+        "string",
+        "table",
+        "tonumber",
+        "tostring",
+        "type",
+        "unpack",
+    ];
+
     /// Reads functions as Lua 5.1 dumps them on 64-bit machines, see `ldump.c`.
     struct Dump<'a>(&'a [u8]);
 
@@ -52,29 +77,34 @@ mod tests {
             digits.fold(0, |number, byte| number << 8 | usize::from(*byte))
         }
 
-        fn text(&mut self) {
+        /// Reads a text, which ends with a zero.
+        fn text(&mut self) -> String {
             let length = self.number(8);
-            self.take(length);
+            let text = String::from_utf8_lossy(self.take(length));
+            text.trim_end_matches('\0').to_owned()
         }
 
-        /// Reads a function. Appends its first line and its slots, and those of the functions in it.
-        fn function(&mut self, functions: &mut Vec<(usize, u8)>) {
+        /// Reads a function. Appends its first line, its slots and the globals it uses, and those of the functions in it.
+        fn function(&mut self, functions: &mut Vec<(usize, u8, Vec<String>)>) {
             self.text();
             let line = self.number(4);
             let [_, _, _, _, _, _, _, slots] = self.take(8) else {
                 panic!("8 bytes");
             };
-            functions.push((line, *slots));
             let instructions = self.number(4);
-            self.take(4 * instructions);
-            for _ in 0..self.number(4) {
-                match self.number(1) {
-                    0 => {}
-                    1 => drop(self.take(1)),
-                    3 => drop(self.take(8)),
-                    _ => self.text(),
-                }
-            }
+            let instructions: Vec<usize> = (0..instructions).map(|_| self.number(4)).collect();
+            let constants = (0..self.number(4)).map(|_| match self.number(1) {
+                0 => String::new(),
+                1 => format!("{:?}", self.take(1)),
+                3 => format!("{:?}", self.take(8)),
+                _ => self.text(),
+            });
+            let constants: Vec<String> = constants.collect();
+            let is_global = |code: &&usize| [GET_GLOBAL, SET_GLOBAL].contains(&(**code & 0x3f));
+            let globals = instructions.iter().filter(is_global);
+            // `Bx`, the last 18 bits, is the number of the constant.
+            let globals = globals.map(|code| constants[code >> 14].clone()).collect();
+            functions.push((line, *slots, globals));
             for _ in 0..self.number(4) {
                 self.function(functions);
             }
@@ -97,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_fit_into_gopher_lua() {
+    fn functions_fit_into_gopher_lua_and_use_known_globals() {
         let lua = mlua::Lua::new();
         for (name, script) in ALL {
             let chunk = lua.load(script.text()).into_function();
@@ -108,8 +138,14 @@ mod tests {
             let mut reader = Dump(dump.get(12..).unwrap());
             reader.function(&mut functions);
             assert!(reader.0.is_empty(), "{name}");
-            for (line, slots) in functions {
+            for (line, slots, globals) in functions {
                 assert!(slots <= MAX_SLOTS, "{name}, line {line}: {slots} registers");
+                for global in globals {
+                    assert!(
+                        GLOBALS.contains(&global.as_str()),
+                        "{name}, line {line}: {global}"
+                    );
+                }
             }
         }
     }

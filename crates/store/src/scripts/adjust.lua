@@ -53,7 +53,7 @@ local function add_to_log(action, points)
     set(subjects, 's' .. subject, user)
     set(hash(1), FLAGS .. user, (letters or '') .. ',' .. subject)
   end
-  appended[#appended + 1] = { log, '*', 'at', call.instant, 'subject', subject, 'action', action, 'points',
+  added[#added + 1] = { log, '*', 'at', call.instant, 'subject', subject, 'action', action, 'points',
     digits(points), unpack(item.logged) }
 end
 

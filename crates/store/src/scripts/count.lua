@@ -131,7 +131,7 @@ end
 
 -- Forgets what was read and changed, and names the fields that the items read: one command for each key reads them.
 local function want(first, last)
-  entries, appended, written, has_counted, writers = { unpack({}, 1, 16) }, {}, {}, false, {}
+  entries, added, written, has_counted, writers = { unpack({}, 1, 16) }, {}, {}, false, {}
   for i = first, last do
     local item = items[i]
     local place = places[item.place]

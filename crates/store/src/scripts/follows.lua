@@ -29,8 +29,8 @@ local function read_follows(records, user)
     end
   until cursor == '0' or #followed >= MAX_READ or steps >= MAX_STEPS
   table.sort(followed, function(a, b)
-    if instants[one] ~= instants[other] then
-      return instants[one] > instants[other]
+    if instants[a] ~= instants[b] then
+      return instants[a] > instants[b]
     end
     return is_greater(b, a)
   end)

@@ -29,12 +29,10 @@ elseif match(definitions or '', '^%d*') ~= (call.definitions or '') then
   return { ARGV[1], 'definitions', definitions or '' }
 end
 
--- The names of boards in their keys, which begin as that of the index.
-local name_start = #KEYS[4] + 1
 -- Scores of hidden users are stored negated.
 local sign = is_hidden(flags) and -1 or 1
--- What was read and changed, new entries of the stream, what was written, and whether an activity was added.
-local entries, appended, written, has_counted = {}, {}, {}, false
+-- What was read and changed, new entries of the stream, what was written, and whether an activity has counted.
+local entries, added, written, has_counted = {}, {}, {}, false
 
 -- Returns a hash, and names a field that its first access reads.
 local function hash(number, field)
@@ -82,11 +80,12 @@ local function board_at(number)
   local board = entries[number]
   if not board then
     local key = KEYS[number]
-    local former = run('ZMSCORE', key, '#', user)
+    -- Keys of boards and histories begin as that of the index.
+    local name, former = sub(key, #KEYS[4] + 1), run('ZMSCORE', key, '#', user)
     board = {
-      key = key, former = former, counter = former[1], score = former[2],
+      key = key, name = name, former = former, counter = former[1], score = former[2],
       points = floor(sign * (former[2] or 0) / ORDERS),
-      is_closed = not former[1] and run('SISMEMBER', KEYS[5], sub(key, name_start)) == 1,
+      is_closed = not former[1] and run('SISMEMBER', KEYS[5], name) == 1,
     }
     entries[number] = board
   end
@@ -116,10 +115,9 @@ end
 local function add_all(boards, count)
   local changes, closed, are_equal = {}, {}, true
   for i, board in ipairs(boards) do
-    local change = max(board.amount, -board.points)
-    if board.is_closed or change == 0 then
-      change = 0
-    else
+    -- The sum with 0 is never -0.
+    local change = board.is_closed and 0 or max(board.amount, -board.points) + 0
+    if change ~= 0 then
       local counter = tonumber(board.counter or 0)
       board.points, board.score = board.points + change, nil
       board.counter, board.is_changed = next_counter(counter), true
@@ -129,7 +127,7 @@ local function add_all(boards, count)
     end
     if i <= count then
       changes[i] = change
-      are_equal = are_equal and changes[i] == changes[1]
+      are_equal = are_equal and change == changes[1]
       closed[#closed + 1] = board.is_closed and i or nil
     end
   end
@@ -237,7 +235,7 @@ local function append(did, item, place, received, applied, skipped, ...)
       local n = #fields
       fields[n + 1], fields[n + 2] = 'received', sub(received, 2)
     end
-    appended[#appended + 1] = fields
+    added[#added + 1] = fields
   end
 end
 
@@ -246,9 +244,11 @@ local function write_hash(entry, after, before)
   local changed, deleted = {}, {}
   for field in pairs(entry.former) do
     local value, n = after[field], #changed
-    if value and value ~= before[field] then
+    if value == before[field] then
+      -- Unchanged.
+    elseif value then
       changed[n + 1], changed[n + 2] = field, value
-    elseif value ~= before[field] then
+    else
       deleted[#deleted + 1] = field
     end
   end
@@ -297,11 +297,11 @@ local function write_all()
           run('EXPIRE', entry.key, lifetime)
           expiry = digits(second + lifetime + 86400)
         end
-        names[n + 1], names[n + 2] = expiry, match(entry.key, '^h:(%-?%d+):', #KEYS[4]) or sub(entry.key, name_start)
+        names[n + 1], names[n + 2] = expiry, entry.name or match(entry.key, '%-?%d+', #KEYS[4])
       end
     end
   end
-  for _, fields in ipairs(appended) do
+  for _, fields in ipairs(added) do
     written[#written + 1] = { key = fields[1], id = run('XADD', unpack(fields)) }
   end
   if records.former['\t'] ~= nil then
