@@ -23,13 +23,13 @@ pub use write::{
 };
 
 use activity_rank_core::config::Config;
-use activity_rank_store::fingerprint::fingerprint;
+use activity_rank_store::fingerprint::settings_id;
 
 /// Returns the id of a deployment in the databases. Data under another prefix, or with other settings
 /// that scores depend on, belongs to another deployment.
 #[must_use]
 pub fn deployment_id(config: &Config) -> String {
-    format!("{} {}", config.prefix, fingerprint(config))
+    format!("{} {}", config.prefix, settings_id(config))
 }
 
 /// Returns the id of a shard; each shard is archived separately. Ids sort in the order of shards.

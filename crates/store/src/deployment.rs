@@ -21,6 +21,8 @@ pub const MAX_CALLS: usize = 4;
 pub struct Deployment {
     /// The settings.
     pub config: Config,
+    /// The schema fingerprint of the settings.
+    pub(crate) fingerprint: String,
     /// The days of the deployment's time zone.
     pub calendar: Calendar,
     /// The client of the store.
@@ -62,6 +64,7 @@ impl Deployment {
         // With one shard, every script checks and writes the fingerprint itself.
         let fingerprints_match = AtomicBool::new(config.shards == 1);
         Self {
+            fingerprint: fingerprint::fingerprint(&config),
             config,
             calendar,
             store,
@@ -166,7 +169,7 @@ impl Deployment {
         let calls = Pipeline::new(calls);
         let replies = self.store.run(&calls).await?;
         for reply in &replies {
-            fingerprint::check(&self.config, reply.at(0)?)?;
+            self.check(reply.at(0)?)?;
         }
         let is_pending = |reply: &Reply| reply.at(0).is_ok_and(fingerprint::has_pending_changes);
         if !replies.iter().any(is_pending) {
@@ -193,8 +196,17 @@ impl Deployment {
             .chain(commands)
             .collect();
         let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
-        fingerprint::check(&self.config, &replies.next().unwrap_or(Reply::Nil))?;
+        self.check(&replies.next().unwrap_or(Reply::Nil))?;
         Ok(replies.collect())
+    }
+
+    /// Compares the stored fingerprint of a shard, or nil, with that of the settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if they differ, [`Error::StoreUnavailable`] during a rebuild.
+    pub fn check(&self, stored: &Reply) -> Result<(), Error> {
+        fingerprint::check(&self.config, &self.fingerprint, stored)
     }
 
     /// Checks the stored fingerprint of a shard for commands that also run while a rebuild locks it.
@@ -205,7 +217,7 @@ impl Deployment {
     pub fn check_even_locked(&self, stored: &Reply) -> Result<(), Error> {
         match stored {
             Reply::Text(text) if fingerprint::is_write_locked(&self.config, text) => Ok(()),
-            stored => fingerprint::check(&self.config, stored),
+            stored => self.check(stored),
         }
     }
 
@@ -280,8 +292,7 @@ impl Deployment {
         if self.check_fingerprints().await? {
             return Ok(());
         }
-        let fingerprint = fingerprint::fingerprint(&self.config);
-        let claims = self.on_fingerprints("HSETNX", &[&fingerprint]);
+        let claims = self.on_fingerprints("HSETNX", &[&self.fingerprint]);
         self.store.run(&claims).await?;
         // Another deployment may have written its own first.
         self.check_fingerprints().await.map(|_| ())
@@ -295,7 +306,7 @@ impl Deployment {
         }
         let mut all = true;
         for stored in self.store.run(&self.on_fingerprints("HGET", &[])).await? {
-            fingerprint::check(&self.config, &stored)?;
+            self.check(&stored)?;
             all = all && stored != Reply::Nil;
         }
         self.fingerprints_match.store(all, Ordering::Relaxed);

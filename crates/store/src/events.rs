@@ -92,7 +92,7 @@ pub(crate) async fn read_definitions_and(
     let mut replies = deployment.store.run(&Pipeline::new(commands)).await?;
     let reply = replies.pop().unwrap_or(Reply::Nil);
     let users = replies.pop().unwrap_or(Reply::Nil);
-    fingerprint::check(&deployment.config, users.at(0)?)?;
+    deployment.check(users.at(0)?)?;
     let definitions = users.at(1)?.optional_text()?.unwrap_or_default();
     Ok((Definitions::new(definitions), reply))
 }

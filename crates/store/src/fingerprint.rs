@@ -25,10 +25,17 @@ pub fn fingerprint(config: &Config) -> String {
     with_settings(format!("v4 generation={GENERATION}"), config)
 }
 
+/// Returns the settings that scores depend on, as the databases name a deployment: their rows outlive a version of the
+/// keys.
+#[must_use]
+pub fn settings_id(config: &Config) -> String {
+    with_settings(FORMER_VERSION.to_owned(), config)
+}
+
 /// Returns whether a stored fingerprint is that of the former version with the same settings.
 #[must_use]
 pub fn is_former(config: &Config, stored: &str) -> bool {
-    settings_of(stored) == with_settings(FORMER_VERSION.to_owned(), config)
+    settings_of(stored) == settings_id(config)
 }
 
 fn with_settings(mut text: String, config: &Config) -> String {
@@ -66,14 +73,14 @@ pub fn is_write_locked(config: &Config, stored: &str) -> bool {
     ours.is_some_and(|ours| ours.is_empty() || ours == fingerprint(config))
 }
 
-/// Compares a stored fingerprint, or nil, with the deployment's own.
+/// Compares a stored fingerprint, or nil, with the `own` one of a configuration.
 ///
 /// # Errors
 ///
 /// [`Error::Misconfigured`] if they differ, [`Error::StoreUnavailable`] during a rebuild.
-pub fn check(config: &Config, stored: &Reply) -> Result<(), Error> {
+pub fn check(config: &Config, own: &str, stored: &Reply) -> Result<(), Error> {
     match stored.optional_text()? {
-        Some(stored) if settings_of(stored) != fingerprint(config) => Err(mismatch(config, stored)),
+        Some(stored) if settings_of(stored) != own => Err(mismatch(config, stored)),
         Some(_) | None => Ok(()),
     }
 }
@@ -188,4 +195,24 @@ fn settings(config: &Config) -> [(&'static str, &'static str, String); 4] {
         ("TIMEZONE", "timezone", config.timezone.clone()),
         ("ORDER_BITS", "order_bits", layout.order_bits.to_string()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use activity_rank_core::calendar::Utc;
+    use activity_rank_core::config::Vars;
+
+    /// The databases have rows with the id of every version.
+    #[test]
+    fn fingerprint_changes_with_generation_and_id_stays() {
+        let variables = serde_json::json!({"UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token", "SHARDS": 3});
+        let variables = variables.as_object().unwrap().clone();
+        let config = Config::parse(&Vars::new(variables), Utc::named).unwrap();
+        let settings = "shards=3 decimals=0 timezone=UTC";
+        assert_eq!(fingerprint(&config), format!("v4 generation=1 {settings}"));
+        assert_eq!(settings_id(&config), format!("v3 {settings}"));
+        assert!(is_former(&config, &format!("v3 {settings}\nh 7 42")));
+        assert!(!is_former(&config, &fingerprint(&config)));
+    }
 }

@@ -71,7 +71,7 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
     }
     for _ in 0..config.shards {
         let stored = next()?;
-        fingerprint::check(config, &stored)?;
+        deployment.check(&stored)?;
         health.is_empty |= stored.some().is_none();
         next()?;
         for period in &config.periods {

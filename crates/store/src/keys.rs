@@ -80,7 +80,8 @@ pub const GENERATION: u32 = 1;
 #[derive(Clone, Debug)]
 pub struct Keys {
     tag: String,
-    generation: u32,
+    /// The tag and the generation.
+    beginning: String,
 }
 
 impl Keys {
@@ -114,9 +115,13 @@ impl Keys {
     /// Returns the keys of a shard under a prefix.
     #[must_use]
     pub fn new(prefix: &str, shard: u32) -> Self {
+        Self::with_tag(format!("{{{prefix}:{shard}}}"))
+    }
+
+    fn with_tag(tag: String) -> Self {
         Self {
-            tag: format!("{{{prefix}:{shard}}}"),
-            generation: GENERATION,
+            beginning: format!("{tag}{GENERATION}"),
+            tag,
         }
     }
 
@@ -176,10 +181,7 @@ impl Keys {
     /// Returns the keys that a rebuild writes: in the same slot, used by nothing else.
     #[must_use]
     pub fn shadow(&self) -> Self {
-        Self {
-            tag: self.key("~"),
-            generation: self.generation,
-        }
+        Self::with_tag(self.key("~"))
     }
 
     /// Returns the key of a rebuild's progress.
@@ -215,7 +217,7 @@ impl Keys {
     /// Returns the key of the index of boards and history spans.
     #[must_use]
     pub fn index(&self) -> String {
-        self.generation_key("i")
+        self.generation_key("i", "")
     }
 
     /// Returns the key of the audit log.
@@ -239,13 +241,13 @@ impl Keys {
     /// Returns the key of the register of targets.
     #[must_use]
     pub fn register(&self) -> String {
-        self.generation_key("t")
+        self.generation_key("t", "")
     }
 
     /// Returns the key of the targets of an author.
     #[must_use]
     pub fn targets_of(&self, author: &str) -> String {
-        self.generation_key(&format!("u:{author}"))
+        self.generation_key("u:", author)
     }
 
     /// Returns the keys that an erasure needs of an author: the list of their targets, and with one shard the register.
@@ -308,10 +310,7 @@ impl Keys {
     /// Returns the keys of the shard with this hash of users; `None` for any other key.
     #[must_use]
     pub fn from_users_key(key: &str) -> Option<Self> {
-        Some(Self {
-            tag: key.strip_suffix('p')?.to_owned(),
-            generation: GENERATION,
-        })
+        Some(Self::with_tag(key.strip_suffix('p')?.to_owned()))
     }
 
     /// Returns the key of the set of archived boards.
@@ -348,13 +347,13 @@ impl Keys {
     /// Returns the key of the board with a name, see [`board_name`].
     #[must_use]
     pub fn board_named(&self, name: &str) -> String {
-        self.generation_key(&format!("b{name}"))
+        self.generation_key("b", name)
     }
 
     /// Returns the name in the key of a board; `None` for any other key.
     #[must_use]
     pub fn board_name_of<'a>(&self, key: &'a str) -> Option<&'a str> {
-        key.strip_prefix(self.generation_key("b").as_str())
+        key.strip_prefix(self.beginning.as_str())?.strip_prefix('b')
     }
 
     /// Returns the number of the span that contains a day.
@@ -366,7 +365,7 @@ impl Keys {
     /// Returns the key of a user's history in a span.
     #[must_use]
     pub fn history(&self, span: impl Display, user: &str) -> String {
-        self.generation_key(&format!("h:{span}:{user}"))
+        self.generation_key("h:", &format!("{span}:{user}"))
     }
 
     /// Parses a history field into its day and action.
@@ -419,7 +418,7 @@ impl Keys {
     /// Returns the key of a user's active records.
     #[must_use]
     pub fn active_records(&self, user: &str) -> String {
-        self.generation_key(&format!("m:{user}"))
+        self.generation_key("m:", user)
     }
 
     /// Returns the spans of the undo records that matter at an instant; the first one is written.
@@ -449,12 +448,12 @@ impl Keys {
     }
 
     fn key(&self, rest: &str) -> String {
-        format!("{}{rest}", self.tag)
+        [&self.tag, rest].concat()
     }
 
     /// Returns a key of data that a rebuild replaces.
-    fn generation_key(&self, rest: &str) -> String {
-        format!("{}{}{rest}", self.tag, self.generation)
+    fn generation_key(&self, letters: &str, rest: &str) -> String {
+        [&self.beginning, letters, rest].concat()
     }
 }
 

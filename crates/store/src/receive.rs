@@ -687,7 +687,7 @@ mod tests {
         let boards = ["bTw:2026-W47", "bTa:all", "bAw:2026-W47", "bAa:all"];
         assert_eq!(
             keys[FIRST_KEYS..],
-            boards.map(|name| format!("{{ar:0}}{name}"))
+            boards.map(|name| format!("{{ar:0}}1{name}"))
         );
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["last"], "6-0");

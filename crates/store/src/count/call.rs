@@ -99,7 +99,7 @@ struct Request<'a> {
     ranked: [usize; 2],
     undone: Vec<usize>,
     places: Vec<Place>,
-    items: Vec<Item>,
+    items: Vec<Item<'a>>,
 }
 
 /// The boards and the history of a day.
@@ -117,11 +117,11 @@ struct Place {
 }
 
 #[derive(Default, Serialize)]
-struct Item {
+struct Item<'a> {
     field: String,
-    mark: String,
-    action: String,
-    name: String,
+    mark: &'a str,
+    action: &'a str,
+    name: &'a str,
     at: i64,
     place: usize,
     points: i64,
@@ -188,7 +188,7 @@ impl CallHeader {
     /// Returns the call of a user's operations: at least one, and one alone if it is an adjustment.
     #[must_use]
     pub fn encode(&self, user: &UserOperations) -> UserCall {
-        let sets: Vec<BoardSet> = user.operations.iter().map(found_boards).collect();
+        let sets: Vec<&BoardSet> = user.operations.iter().map(found_boards).collect();
         let mut builder = Builder::new(self, &sets);
         // Before the other boards, so that their numbers are consecutive.
         let ranked = user.operations.first().filter(|_| self.standings);
@@ -254,11 +254,9 @@ impl CallHeader {
 }
 
 /// Returns the boards of an operation: those of the record that an undo found.
-fn found_boards(operation: &Operation) -> BoardSet {
+fn found_boards(operation: &Operation) -> &BoardSet {
     let found = operation.found.as_ref();
-    found
-        .map_or(&operation.boards, |found| &found.record.boards)
-        .clone()
+    found.map_or(&operation.boards, |found| &found.record.boards)
 }
 
 /// The numbered keys of a call while they are collected.
@@ -272,11 +270,11 @@ struct Builder<'a> {
     boards: Vec<(String, u64)>,
     /// The numbers of the keys of boards: an array may have thousands.
     numbers: BTreeMap<String, usize>,
-    places: Vec<(BoardSet, Place)>,
+    places: Vec<(&'a BoardSet, Place)>,
 }
 
 impl<'a> Builder<'a> {
-    fn new(header: &'a CallHeader, sets: &[BoardSet]) -> Self {
+    fn new(header: &'a CallHeader, sets: &[&BoardSet]) -> Self {
         let mut histories = Keys::undo_spans(header.effective);
         let undone = (1..=histories.len()).map(|index| FIRST_KEYS + index);
         let undone = undone.collect();
@@ -362,8 +360,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the number of a place.
-    fn place(&mut self, set: &BoardSet) -> usize {
-        let is_known = |(known, _): &(BoardSet, Place)| {
+    fn place(&mut self, set: &'a BoardSet) -> usize {
+        let is_known = |(known, _): &(&BoardSet, Place)| {
             (known.date, &known.periods, &known.groups, &known.event)
                 == (set.date, &set.periods, &set.groups, &set.event)
         };
@@ -395,17 +393,17 @@ impl<'a> Builder<'a> {
             kinds,
             groups,
         };
-        self.places.push((set.clone(), place));
+        self.places.push((set, place));
         self.places.len()
     }
 
-    fn item(&mut self, operation: &Operation, set: &BoardSet) -> Item {
+    fn item(&mut self, operation: &'a Operation, set: &'a BoardSet) -> Item<'a> {
         let rule = &operation.rule;
         let item = Item {
             field: Keys::record_field(&operation.record),
-            mark: operation.record.clone(),
-            action: Keys::action_code(&rule.action).to_owned(),
-            name: rule.action.clone(),
+            mark: &operation.record,
+            action: Keys::action_code(&rule.action),
+            name: &rule.action,
             at: operation.at.0,
             place: self.place(set),
             points: rule.points,
@@ -424,7 +422,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds what an activity needs.
-    fn activity(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
+    fn activity(
+        &mut self,
+        operation: &'a Operation,
+        set: &'a BoardSet,
+        item: Item<'a>,
+    ) -> Item<'a> {
         let rule = &operation.rule;
         let mut item = Item {
             cap: rule.daily_cap,
@@ -445,7 +448,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds what others receive for an activity.
-    fn receiver(&mut self, operation: &Operation, set: &BoardSet, item: &mut Item) {
+    fn receiver(&mut self, operation: &Operation, set: &BoardSet, item: &mut Item<'_>) {
         let rule = &operation.rule;
         let letters: String = set.content.iter().map(|period| period.letter()).collect();
         let gives = match rule.received {
@@ -512,7 +515,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds what the undo of an activity needs: the guess that the record is of this place, if no event is open.
-    fn undo(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
+    fn undo(&mut self, operation: &'a Operation, set: &'a BoardSet, item: Item<'a>) -> Item<'a> {
         let mut item = Item { undo: true, ..item };
         let Some(found) = &operation.found else {
             if !self.has_open_event() {
@@ -531,7 +534,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds what an adjustment or its undo needs.
-    fn adjustment(&mut self, operation: &Operation, set: &BoardSet, item: Item) -> Item {
+    fn adjustment(
+        &mut self,
+        operation: &'a Operation,
+        set: &'a BoardSet,
+        item: Item<'a>,
+    ) -> Item<'a> {
         let id = operation.record.get(ADJUST.len() + 1..).unwrap_or_default();
         let day = set.date.to_string();
         let (kind, name) = match &set.event {
@@ -568,8 +576,8 @@ impl<'a> Builder<'a> {
             self.period_board(set, *period, None);
         }
         let (at, rule) = (first.at, &first.rule);
-        let events = match found_boards(first).event {
-            Some(event) => vec![event],
+        let events = match &found_boards(first).event {
+            Some(event) => vec![event.clone()],
             None if rule.action == ADJUST => Vec::new(),
             None => {
                 let events = self.events((at, &rule.action), &set.groups, rule.points);

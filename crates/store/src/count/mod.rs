@@ -390,7 +390,10 @@ fn encode(
     standings: bool,
 ) -> Vec<UserCall> {
     let headers = plans.iter();
-    let headers = headers.map(|plan| plan.header(standings, deployment.definitions(plan.shard)));
+    let headers = headers.map(|plan| {
+        let definitions = deployment.definitions(plan.shard);
+        plan.header(&deployment.fingerprint, standings, definitions)
+    });
     let headers: Vec<CallHeader> = headers.collect();
     let calls = pending.iter().filter_map(|(plan, user)| {
         let users = &plans.get(*plan)?.users;

@@ -6,7 +6,6 @@ use super::operation::{
 };
 use super::record::BoardSet;
 use crate::deployment::Deployment;
-use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use activity_rank_core::activity::Activity;
 use activity_rank_core::actor::Actor;
@@ -197,10 +196,15 @@ impl<'a> Plan<'a> {
 
     /// Returns what the calls of the plan share, with or without the standings of the first operation's user.
     #[must_use]
-    pub fn header(&self, standings: bool, definitions: Definitions) -> CallHeader {
+    pub fn header(
+        &self,
+        fingerprint: &str,
+        standings: bool,
+        definitions: Definitions,
+    ) -> CallHeader {
         CallHeader {
             keys: Keys::for_shard(self.config, self.shard),
-            fingerprint: fingerprint(self.config),
+            fingerprint: fingerprint.to_owned(),
             now: self.now,
             effective: self.now,
             lifetimes: Lifetimes::new(&self.config.keep),

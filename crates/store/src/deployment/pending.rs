@@ -200,7 +200,7 @@ pub async fn advance(deployment: &Deployment, requests: u32) -> Result<bool, Err
     let stored = deployment.store.run(&reads).await?;
     let mut works = Vec::new();
     for (shard, stored) in shards.into_iter().zip(&stored) {
-        fingerprint::check(&deployment.config, stored)?;
+        deployment.check(stored)?;
         works.push(Work::new(
             shard,
             Vec::new(),
@@ -335,8 +335,8 @@ pub(crate) async fn repeat_settled(
         let mut again = Vec::new();
         for (mut call, end) in repeated.into_iter().zip(ends) {
             if let Some([settled, reply]) = results.get(end - 2..end) {
-                fingerprint::check(&deployment.config, settled.at(0)?)?;
-                fingerprint::check(&deployment.config, reply.at(0)?)?;
+                deployment.check(settled.at(0)?)?;
+                deployment.check(reply.at(0)?)?;
                 if !call.accepts(settled, reply)? {
                     again.push(call);
                 } else if let Some(slot) = replies.get_mut(call.index) {

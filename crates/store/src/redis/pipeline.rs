@@ -230,13 +230,45 @@ fn write_all<'a>(commands: impl Iterator<Item = (&'a Command, ScriptForm)>) -> S
     body
 }
 
+/// Appends a JSON string. Counting spends much of its time here, and `serde_json` would write a copy first.
 fn push_json(body: &mut String, text: &str) {
-    let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    if text.bytes().all(plain) {
-        body.push('"');
-        body.push_str(text);
-        body.push('"');
-    } else {
-        body.push_str(&serde_json::to_string(text).unwrap_or_default());
+    body.reserve(text.len() + 2);
+    body.push('"');
+    let mut start = 0;
+    for (index, byte) in text.bytes().enumerate() {
+        if byte >= b' ' && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        body.push_str(text.get(start..index).unwrap_or_default());
+        match byte {
+            b'"' => body.push_str("\\\""),
+            b'\\' => body.push_str("\\\\"),
+            control => body.push_str(&format!("\\u{control:04x}")),
+        }
+        start = index + 1;
+    }
+    body.push_str(text.get(start..).unwrap_or_default());
+    body.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn argument_is_a_json_string() {
+        for text in [
+            "",
+            "{ar:0}1ba:all",
+            "\"a\\b\"",
+            "{\"field\":\"Lé\"}",
+            "\u{1f}\u{0}\t\n\r",
+            "李\u{2028}",
+        ] {
+            let mut body = String::new();
+            push_json(&mut body, text);
+            let parsed: String = serde_json::from_str(&body).unwrap();
+            assert_eq!(parsed, text, "{body}");
+        }
     }
 }
