@@ -172,7 +172,9 @@ async fn activity_counts_once_under_random_faults() {
     wait_for_store(&run).await;
 
     let model = compare::model(&load.operations);
-    let comparison = Comparison::run(&model, &mut run.service.store(), &run.service.api()).await;
+    let damaged = run.metrics.counts().damaged;
+    let (mut store, api) = (run.service.store(), run.service.api());
+    let comparison = Comparison::run(&model, damaged, &mut store, &api).await;
     let report = Report {
         seed,
         duration,

@@ -1,6 +1,6 @@
 //! Metrics of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -36,6 +36,9 @@ pub struct Counts {
     pub reads: BTreeMap<(&'static str, &'static str), u64>,
     /// Delays of wake-ups of this process itself.
     pub lags: Vec<Duration>,
+    /// Users whose boards may be wrong until a rebuild, as the log says: the store has refused a write in the middle of a
+    /// script, and to restore the values before.
+    pub damaged: BTreeSet<String>,
     /// Responses and log lines that must not occur.
     pub unexpected: Vec<String>,
 }
@@ -76,6 +79,10 @@ impl Metrics {
 
     pub fn record_lag(&self, lag: Duration) {
         lock(&self.0).lags.push(lag);
+    }
+
+    pub fn record_damaged(&self, user: &str) {
+        lock(&self.0).damaged.insert(user.to_owned());
     }
 
     pub fn record_unexpected(&self, text: String) {

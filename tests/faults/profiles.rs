@@ -20,6 +20,8 @@ struct Version {
     sent: u64,
     /// The last write that was acknowledged.
     written: u64,
+    /// The last write of the user before.
+    sent_before: u64,
 }
 
 impl Version {
@@ -62,6 +64,7 @@ async fn write(run: &Run, shared: &Mutex<Version>) {
                 let user = version.user + 1;
                 *lock(shared) = Version {
                     user,
+                    sent_before: version.sent,
                     ..Version::default()
                 };
                 continue;
@@ -130,11 +133,11 @@ async fn read_remotely(run: &Run, shared: &Mutex<Version>) {
 impl Version {
     /// Returns the last write of the user of an earlier version that may have been sent.
     fn max_sent(self, earlier: Self) -> u64 {
-        if self.user == earlier.user {
-            self.sent
-        } else {
-            // The write after which the user was given up is unknown.
-            earlier.sent + 1
+        match self.user - earlier.user {
+            0 => self.sent,
+            1 => self.sent_before,
+            // The read was slower than all writes of another user.
+            _ => u64::MAX,
         }
     }
 }

@@ -160,6 +160,7 @@ impl Report {
                 "boards": comparison.boards, "entries": comparison.entries,
                 "points": comparison.points, "history_days": comparison.days,
                 "records": comparison.records, "differences": comparison.differences.len(),
+                "damaged_users": comparison.damaged.len(),
             },
             "unexpected": counts.unexpected.len(),
         })
@@ -259,13 +260,14 @@ impl fmt::Display for Report {
         }
         writeln!(
             f,
-            "compared   {} boards with {} entries and {} points, {} days of histories, {} records: {} differences",
+            "compared   {} boards with {} entries and {} points, {} days of histories, {} records: {} differences; without {} users whose boards may be wrong after refused writes, as the log says",
             comparison.boards,
             comparison.entries,
             comparison.points,
             comparison.days,
             comparison.records,
-            comparison.differences.len()
+            comparison.differences.len(),
+            comparison.damaged.len()
         )?;
         for line in comparison
             .differences

@@ -164,6 +164,11 @@ fn read_log_line(run: &Run, line: &str) {
             run.tracker.acknowledged(isolate, message);
         }
     }
+    for named in line.split("boards of the user ").skip(1) {
+        if let Some((user, _)) = named.split_once(" may be wrong until a rebuild") {
+            run.metrics.record_damaged(user);
+        }
+    }
     let is_dropped = line.starts_with("DEAD ") || line.contains("\"cause\":\"dropped");
     if is_dropped || line.contains("panicked at") {
         run.metrics.record_unexpected(line.to_owned());

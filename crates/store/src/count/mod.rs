@@ -357,14 +357,19 @@ async fn apply(
         deployment.claim().await?;
         let replies = deployment.run_scripts(commands.collect()).await?;
         let mut replies = replies.into_iter().skip(preceding);
-        let mut unanswered = Vec::new();
+        let (mut unanswered, mut failures) = (Vec::new(), Vec::new());
         for (place, call) in pending.into_iter().zip(calls) {
             let reply = replies.next().unwrap_or(Reply::Nil);
             let plan = plans.get_mut(place.0).ok_or_else(unexpected_count)?;
             let applied = applied.get_mut(place.0).ok_or_else(unexpected_count)?;
-            if !accept(deployment, plan, place.1, call, &reply, applied)? {
-                unanswered.push(place);
+            match accept(deployment, plan, place.1, call, &reply, applied) {
+                Ok(true) => {}
+                Ok(false) => unanswered.push(place),
+                Err(error) => failures.push(error),
             }
+        }
+        if !failures.is_empty() {
+            return Err(joined(failures));
         }
         pending = unanswered;
         // `also` has written a profile.
@@ -380,6 +385,19 @@ async fn apply(
     }
     let cause = "a deduplication record changed between every two calls";
     Err(Error::StoreUnavailable(cause.to_owned()))
+}
+
+/// Returns one error for those of several users: the log names every user whose boards may be wrong.
+fn joined(failures: Vec<Error>) -> Error {
+    let mut causes = Vec::new();
+    for failure in failures {
+        match failure {
+            Error::StoreUnavailable(cause) if !causes.contains(&cause) => causes.push(cause),
+            Error::StoreUnavailable(_) => {}
+            other => return other,
+        }
+    }
+    Error::StoreUnavailable(causes.join("; "))
 }
 
 /// Returns the calls of some users.
