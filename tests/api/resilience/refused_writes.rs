@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use test_support::{Answer, Fault, Forwarder, Refusal, Value, json, peer, until};
 
-use crate::app::MiniflareApp;
+use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::noon;
@@ -409,4 +409,28 @@ async fn retry_creates_refused_profile() {
             assert!((1..=most).contains(&profiles), "{refusal:?}: {profiles}");
         }
     }
+}
+
+/// The store also refuses to restore the values before.
+#[tokio::test]
+async fn log_names_all_users_with_wrong_boards() {
+    let forwarder = Forwarder::to(&test_support::gateway().url());
+    let app = TestApp::with(|worker| worker.store(&forwarder.url()));
+    let users = [peer("ada"), peer("bea")];
+    for user in &users {
+        app.count(user, "like", "before").await;
+    }
+    forwarder.fail(|_| Some(Fault::RefuseWrites(Refusal::From(3))));
+    let array = users.each_ref().map(|user| like(user, "p"));
+    app.send_activity(json!(array)).await.assert_status(503);
+    until("the log line", async || {
+        let log = app.log();
+        let named = |user| format!("boards of the user {user} may be wrong until a rebuild");
+        let is_named = |user| log.contains(&named(user));
+        users.iter().all(is_named).then_some(())
+    })
+    .await;
+    forwarder.heal();
+    let outcomes = outcomes(&app.send_activity(json!(array)).await.body);
+    assert_eq!(outcomes, ["duplicate", "duplicate"]);
 }
