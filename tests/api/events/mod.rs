@@ -32,9 +32,10 @@ impl Event {
         Self::between(id, 20_000, 40_000)
     }
 
-    /// Returns an event from some milliseconds to others after the next full second.
+    /// Returns an event from some milliseconds to others after a full second that is at least one second ahead: a busy
+    /// machine defines the event before it begins.
     pub fn between(id: &'static str, from: i64, to: i64) -> Self {
-        let now = Timestamp::now().as_second() * 1000 + 1000;
+        let now = Timestamp::now().as_second() * 1000 + 2000;
         let at = |after: i64| Timestamp::from_millisecond(now + after).expect("an instant");
         Self {
             id,
