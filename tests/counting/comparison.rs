@@ -612,21 +612,28 @@ impl Comparison {
         Ok(())
     }
 
-    /// Waits if midnight, a later rule or a boundary of an event is near, because it would be unknown on which side the
-    /// Worker's clock reading is.
+    /// Waits if midnight, a later rule, a boundary of an event or an undo that was dated ahead is near, because it would be
+    /// unknown on which side the Worker's clock reading is.
     async fn avoid_boundaries(&self) {
         let calendar = &self.model.calendar;
         let later: Vec<i64> = later_rules(&self.model).collect();
         let events = self.model.events.values();
         let boundaries: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
+        let undone = self.model.undone.values();
+        let undone: Vec<i64> = undone
+            .filter(|at| at.first == at.last)
+            .map(|at| at.first)
+            .collect();
         until("an instant far from boundaries", async || {
             let now = now();
             let near = now - 500..now + 5_000;
             let near_event = now - 100..now + 2_000;
+            let near_undo = now - 30..now + 100;
             let is_near = later.iter().any(|from| near.contains(from))
                 || boundaries
                     .iter()
-                    .any(|instant| near_event.contains(instant));
+                    .any(|instant| near_event.contains(instant))
+                || undone.iter().any(|instant| near_undo.contains(instant));
             let is_new_day = calendar.date(near.start) != calendar.date(near.end);
             (!is_new_day && !is_near).then_some(())
         })
