@@ -17,12 +17,18 @@ use activity_rank_core::score::Layout;
 const REBUILDING: &str = "rebuilding";
 
 /// Begins the fingerprint of data whose keys had no generation. A rebuild converts it.
-const FORMER_VERSION: &str = "v3";
+pub const FORMER_VERSION: &str = "v3";
+
+/// Returns the beginning of a fingerprint: the version of the keys and the generation of the data.
+#[must_use]
+pub fn version() -> String {
+    format!("v4 generation={GENERATION}")
+}
 
 /// Returns the fingerprint of a deployment's settings, which names the generation of the data.
 #[must_use]
 pub fn fingerprint(config: &Config) -> String {
-    with_settings(format!("v4 generation={GENERATION}"), config)
+    with_settings(version(), config)
 }
 
 /// Returns the settings that scores depend on, as the databases name a deployment: their rows outlive a version of the

@@ -362,13 +362,13 @@ pub fn encode(record: &Record) -> (&'static str, Vec<String>) {
             ..
         } => {
             let kind = Subject::kind(of);
-            let board = Key::Board(BoardId {
+            let board = BoardId {
                 kind,
                 period,
                 id,
                 group,
-            });
-            ("ZADD", pair(index_score(until), board.board_name()))
+            };
+            ("ZADD", pair(index_score(until), board.name()))
         }
         Record::IndexSpan { span, until, .. } => {
             ("ZADD", pair(index_score(until), span.to_string()))

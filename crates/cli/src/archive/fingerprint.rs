@@ -3,8 +3,7 @@
 use std::fmt;
 
 use activity_rank_core::score::Layout;
-use activity_rank_store::fingerprint::pending_changes;
-use activity_rank_store::keys::GENERATION;
+use activity_rank_store::fingerprint::{FORMER_VERSION, pending_changes, version};
 
 use crate::count::count;
 use crate::failure::Failure;
@@ -36,15 +35,10 @@ pub fn reject_pending_changes(stored: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the generation as a fingerprint names it.
-fn generation() -> String {
-    format!("generation={GENERATION}")
-}
-
 /// Returns the fingerprint that the version before would have stored: its keys had no generation.
 #[must_use]
 pub fn former(fingerprint: &str) -> String {
-    fingerprint.replacen(&format!("v4 {}", generation()), "v3", 1)
+    fingerprint.replacen(&version(), FORMER_VERSION, 1)
 }
 
 /// A parsed schema fingerprint.
@@ -62,7 +56,7 @@ impl Fingerprint {
     /// Parses a stored fingerprint. Returns `None` for one written by another version.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let rest = text.strip_prefix("v4 ")?.strip_prefix(&generation())?;
+        let rest = text.strip_prefix(&version())?;
         let (shards, rest) = rest.strip_prefix(" shards=")?.split_once(" decimals=")?;
         let (decimals, rest) = rest.split_once(" timezone=")?;
         let (timezone, order_bits) = match rest.split_once(" order_bits=") {
@@ -94,8 +88,8 @@ impl fmt::Display for Fingerprint {
         let decimals = layout.decimals;
         write!(
             f,
-            "v4 {} shards={shards} decimals={decimals} timezone={timezone}",
-            generation()
+            "{} shards={shards} decimals={decimals} timezone={timezone}",
+            version()
         )?;
         if layout.order_bits != Layout::DEFAULT.order_bits {
             write!(f, " order_bits={}", layout.order_bits)?;

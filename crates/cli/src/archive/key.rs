@@ -36,6 +36,20 @@ impl BoardId {
             group: Some(event.to_owned()),
         }
     }
+
+    /// Returns the name, as the index and the set of archived boards contain it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if let (BoardKind::Event, Some(event)) = (self.kind, &self.group) {
+            return event_board_name(event);
+        }
+        let letter = Period::parse(&self.period).map_or('?', Period::letter);
+        let name = format!("{}{letter}:{}", self.kind.prefix(), self.id);
+        match &self.group {
+            Some(group) => format!("{name}:{group}"),
+            None => name,
+        }
+    }
 }
 
 /// A key without its tag.
@@ -135,14 +149,6 @@ impl Key {
         Self::parse(&format!("{GENERATION}b{name}"))
     }
 
-    /// Returns the name of a board, empty for any other key.
-    #[must_use]
-    pub fn board_name(&self) -> String {
-        let name = self.to_string();
-        let name = Keys::strip_generation(&name).and_then(|name| name.strip_prefix('b'));
-        name.unwrap_or_default().to_owned()
-    }
-
     /// Returns whether the formatted key parses to the same key. Parts read from a file may contain
     /// characters that would make it another key.
     #[must_use]
@@ -161,22 +167,7 @@ impl fmt::Display for Key {
             Self::OptOuts => f.write_str("n"),
             Self::AuditDetails => f.write_str("w"),
             Self::Tombstones => f.write_str("e"),
-            Self::Board(BoardId {
-                kind,
-                period,
-                id,
-                group,
-            }) => {
-                if let (BoardKind::Event, Some(event)) = (kind, group) {
-                    return write!(f, "{GENERATION}b{}", event_board_name(event));
-                }
-                let letter = Period::parse(period).map_or('?', Period::letter);
-                write!(f, "{GENERATION}b{}{letter}:{id}", kind.prefix())?;
-                match group {
-                    Some(group) => write!(f, ":{group}"),
-                    None => Ok(()),
-                }
-            }
+            Self::Board(board) => write!(f, "{GENERATION}b{}", board.name()),
             Self::History(span, user) => write!(f, "{GENERATION}h:{span}:{user}"),
             Self::ActiveRecords(user) => write!(f, "{GENERATION}m:{user}"),
             Self::Register => write!(f, "{GENERATION}t"),
