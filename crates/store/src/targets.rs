@@ -309,23 +309,13 @@ pub(crate) async fn find_erased_authors(
         .filter_map(|target| target.author.map(|author| (target, author)))
         .collect();
     let authors: Vec<&str> = earlier.iter().map(|(_, author)| *author).collect();
-    let shards = deployment.config.indexes_by_shard(&authors);
-    if shards.is_empty() {
-        return Ok(());
-    }
-    let call = |(shard, indexes): &(u32, Vec<usize>)| {
-        let keys = deployment.keys(*shard);
-        let users = indexes.iter().filter_map(|index| authors.get(*index));
-        Command::script(&ERASED, &[keys.users(), keys.tombstones()]).args(users)
+    let read = |keys: &Keys, users: &[&str]| {
+        vec![Command::script(&ERASED, &[keys.tombstones()]).args(users)]
     };
-    let replies = deployment
-        .run_scripts(shards.iter().map(call).collect())
-        .await?;
-    for ((_, indexes), reply) in shards.iter().zip(&replies) {
-        for (index, erased) in indexes.iter().zip(reply.at(1)?.list()?) {
-            if let (Some((target, _)), Some(erased)) = (earlier.get_mut(*index), erased.some()) {
-                target.is_author_erased = target.at.0 <= erased.integer()?;
-            }
+    let erased = deployment.read_values(&authors, &read).await?;
+    for ((target, _), values) in earlier.iter_mut().zip(&erased) {
+        if let Some(erased) = values.first().and_then(Reply::some) {
+            target.is_author_erased = target.at.0 <= erased.integer()?;
         }
     }
     Ok(())
