@@ -248,12 +248,14 @@ impl Comparison {
     }
 
     /// Returns the indexes of items in the order in which they are applied: one call for each user, in the order of the
-    /// users' first items; then again the calls that an undo needs a second time.
+    /// users' first items that the Worker does not refuse; then again the calls that an undo needs a second time.
     fn call_order(&self, items: &[Item], now: InstantRange) -> Vec<usize> {
         let mut first_items: BTreeMap<&str, usize> = BTreeMap::new();
         let mut repeated = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
-            if let Item::Activity(activity) = item {
+            if let Item::Activity(activity) = item
+                && self.model.find_rule(activity, now).is_ok()
+            {
                 let user = activity.user.as_str();
                 first_items.entry(user).or_insert(index);
                 if self.model.needs_second_call(activity, now) {
@@ -265,7 +267,8 @@ impl Comparison {
         order.sort_by_key(|index| match &items[*index] {
             Item::Activity(activity) => {
                 let user = activity.user.as_str();
-                (repeated.contains(user), first_items[user])
+                let first = first_items.get(user).copied();
+                (repeated.contains(user), first.unwrap_or_default())
             }
             Item::Invalid(..) => (false, 0),
         });

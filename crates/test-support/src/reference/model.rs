@@ -221,17 +221,30 @@ impl Model {
 
     /// Applies one activity.
     pub fn apply(&mut self, activity: &Activity, now: InstantRange) -> Outcome {
-        let at = activity.at.map_or(now, InstantRange::exact);
-        let Some(rule) = self.rule(&activity.action, at).cloned() else {
-            return Outcome::Refused("unknown-action");
+        let rule = match self.find_rule(activity, now) {
+            Ok(rule) => rule.clone(),
+            Err(refusal) => return Outcome::Refused(refusal),
         };
-        match (activity.undo, rule.undo) {
-            (false, _) if activity.on.is_some() && !rule.on => Outcome::Refused("invalid-request"),
-            (true, false) => Outcome::Refused("not-undoable"),
+        match activity.undo {
             _ if self.frozen.contains(&activity.user) => Outcome::Refused("forbidden"),
             _ if self.is_erased(activity) => Outcome::Stale,
-            (true, true) => self.undo(activity, now),
-            (false, _) => self.count(activity, &rule, now),
+            true => self.undo(activity, now),
+            false => self.count(activity, &rule, now),
+        }
+    }
+
+    /// Returns the rule of an activity.
+    ///
+    /// # Errors
+    ///
+    /// Why the Worker refuses the activity before it calls the store.
+    pub fn find_rule(&self, activity: &Activity, now: InstantRange) -> Result<&Rule, &'static str> {
+        let at = activity.at.map_or(now, InstantRange::exact);
+        let rule = self.rule(&activity.action, at).ok_or("unknown-action")?;
+        match activity.undo {
+            false if activity.on.is_some() && !rule.on => Err("invalid-request"),
+            true if !rule.undo => Err("not-undoable"),
+            _ => Ok(rule),
         }
     }
 
@@ -240,12 +253,8 @@ impl Model {
     #[must_use]
     pub fn needs_second_call(&self, activity: &Activity, now: InstantRange) -> bool {
         let at = activity.at.map_or(now, InstantRange::exact);
-        let is_sent = self
-            .rule(&activity.action, at)
-            .is_some_and(|rule| rule.undo);
         let record = self.active.get(&activity.dedup_key());
         activity.undo
-            && is_sent
             && record.is_some_and(|record| {
                 let mut events = self.events.values();
                 record.date != self.calendar.date(at.first)
