@@ -12,6 +12,9 @@ fn names(round: usize) -> [String; 5] {
     ["post", "author", "one", "two", "three"].map(|name| format!("{name}-{round}"))
 }
 
+/// The points that the undo takes back.
+const UNDONE: u64 = 2;
+
 /// Sends activities after which a target has 5 points, and its author, who has a profile, 7.
 async fn act(app: &TestApp, round: usize) {
     let [post, author, one, two, three] = &names(round);
@@ -29,8 +32,8 @@ async fn act(app: &TestApp, round: usize) {
     app.send_activity(array).await.assert_status(200);
 }
 
-/// Asserts the points of each round on the boards of all time, and that nothing waits. Of some rounds points may be
-/// missing.
+/// Asserts the points of each round on the boards of all time, and that nothing waits. In some rounds any of what others
+/// receive may be missing, also what the undo takes back.
 async fn assert_points(app: &TestApp, store: &mut Store, rounds: usize, lossy: &[usize]) {
     for (path, index, points) in [("/v1/content/all", 0, 5), ("/v1/authors/all", 1, 7)] {
         let found = rows(app, &format!("{path}?limit=100")).await;
@@ -39,7 +42,7 @@ async fn assert_points(app: &TestApp, store: &mut Store, rounds: usize, lossy: &
             let name = &names(round)[index];
             let row = found.iter().find(|(id, _)| id == name);
             let score = row.map_or(0, |(_, score)| *score);
-            let is_expected = score == points || lossy.contains(&round) && score < points;
+            let is_expected = score == points || lossy.contains(&round) && score <= points + UNDONE;
             assert!(is_expected, "{path}, round {round}: {score}");
         }
     }
