@@ -13,7 +13,7 @@ fn names(round: usize) -> [String; 5] {
 }
 
 /// The points that the undo takes back.
-const UNDONE: u64 = 2;
+const UNDONE: i64 = 2;
 
 /// Sends activities after which a target has 5 points, and its author, who has a profile, 7.
 async fn act(app: &TestApp, round: usize) {
