@@ -109,7 +109,11 @@ impl App {
     ///
     /// [`Error::Misconfigured`].
     pub fn job_deployment(&self) -> Result<&Deployment, Error> {
-        let new = || deployment(&vars(&self.env), &self.env, JOB_TIMEOUT_MS);
+        let new = || {
+            let mut jobs = deployment(&vars(&self.env), &self.env, JOB_TIMEOUT_MS)?;
+            self.share_known(&mut jobs);
+            Ok(jobs)
+        };
         self.job_deployment
             .get_or_init(new)
             .as_ref()
@@ -131,13 +135,22 @@ impl App {
             Box::new(MeteredTransport::new(transport, Rc::clone(&budget)))
         };
         let database = |name| Some(Database::bound(&self.env, name)?.with_budget(&budget));
+        let mut deployment = deployment_over(config, metered)?;
+        self.share_known(&mut deployment);
         Ok(CronRun {
-            deployment: deployment_over(config, metered)?,
+            deployment,
             archive: database("ARCHIVE"),
             journal: database("JOURNAL"),
             budget,
             outcome: Cell::new(Outcome::Ok),
         })
+    }
+
+    /// Lets another deployment of the isolate know what requests have found in the store.
+    fn share_known(&self, other: &mut Deployment) {
+        if let Ok(deployment) = &self.deployment {
+            other.known = Rc::clone(&deployment.known);
+        }
     }
 }
 
@@ -260,6 +273,7 @@ fn deployment_over(
     let endpoint = Endpoint::new(url, token, config.store_timeout);
     let is_live = config.bound.live;
     let mut deployment = Deployment::new(config, zone, transport(endpoint), clock::millis);
+    deployment.wait = clock::wait;
     deployment.on_change = match is_live {
         true => live::wake,
         false => live::wake_without_objects,

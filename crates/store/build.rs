@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 30] = [
+const SCRIPTS: [(&str, &[&str]); 31] = [
     ("ABOVE", &["above"]),
     ("ADJUST", &["integers", "score", "user", "adjust"]),
     ("ARCHIVE_PAGE", &["order", "archive_page"]),
@@ -74,6 +74,7 @@ const SCRIPTS: [(&str, &[&str]); 30] = [
         "RECEIVE",
         &["integers", "score", "order", "set_field", "receive"],
     ),
+    ("RESUME", &["resume"]),
     ("SCORES", &["scores"]),
     (
         "SETTLE",
@@ -98,7 +99,7 @@ const SCRIPTS: [(&str, &[&str]); 30] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 13] = [
+const WRITING: [&str; 14] = [
     "ADJUST",
     "COUNT",
     "DEFINE",
@@ -109,6 +110,7 @@ const WRITING: [&str; 13] = [
     "PROFILES",
     "RECOUNT",
     "RECEIVE",
+    "RESUME",
     "SETTLE",
     "TARGETS",
     "WATCH",

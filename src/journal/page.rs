@@ -7,7 +7,7 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::object::Object;
 use activity_rank_core::query::Query;
-use activity_rank_store::fingerprint::fingerprint;
+use activity_rank_store::fingerprint::stamp;
 use activity_rank_store::keys::Keys;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -110,7 +110,7 @@ impl JournalRequest {
             undos: Keys::SPAN_SECONDS,
         };
         let keep = serde_json::to_string(&keep).unwrap_or_default();
-        let stamp = serde_json::to_string(&fingerprint(config)).unwrap_or_default();
+        let stamp = serde_json::to_string(&stamp(config)).unwrap_or_default();
         // A prefix has no character that JSON escapes.
         let (prefix, entries) = (&config.prefix, entries.join(","));
         format!(

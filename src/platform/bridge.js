@@ -199,3 +199,8 @@ export const startAllow = hostCall(
 )
 
 export const startVerify = hostCall(verify, (isValid) => [Number(isValid), ''])
+
+export const startWait = hostCall(
+  (/** @type {number} */ milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  () => [0, ''],
+)

@@ -43,6 +43,8 @@ extern "C" {
     fn start_allow(call: u32, binding: &str, key: &str, calls: u32);
     #[wasm_bindgen(js_name = "startVerify")]
     fn start_verify(call: u32, algorithm: &str, key: &str, signature: &str, signed: &str);
+    #[wasm_bindgen(js_name = "startWait")]
+    fn start_wait(call: u32, milliseconds: u32);
 }
 
 /// An operation of the platform on the path of a request.
@@ -88,6 +90,8 @@ pub enum HostCall<'a> {
         /// The signed text.
         signed: &'a str,
     },
+    /// Waits so many milliseconds.
+    Wait(u32),
 }
 
 /// The reply to a host call; see [`HostCall`] for the meaning of its parts.
@@ -193,6 +197,7 @@ impl HostCall<'_> {
                 signature,
                 signed,
             } => start_verify(number, algorithm, key, signature, signed),
+            Self::Wait(milliseconds) => start_wait(number, milliseconds),
         }
         Started(number)
     }

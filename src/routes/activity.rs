@@ -154,8 +154,8 @@ fn first_profile(context: RequestContext<'_>, caller: &Caller) -> Option<Command
         return None;
     };
     let profile = member.profile.as_ref()?;
-    let (config, now) = (&context.deployment.config, context.request.now);
-    Some(first_profile_call(config, &member.id, profile, now))
+    let (deployment, now) = (context.deployment, context.request.now);
+    Some(first_profile_call(deployment, &member.id, profile, now))
 }
 
 /// Sends activities to the queue after the store failed to count them.

@@ -15,7 +15,7 @@ use activity_rank_core::calendar::{Instant, Period};
 use activity_rank_core::config::{Config, Scope};
 use activity_rank_core::error::Error;
 use activity_rank_core::metrics::{MEDIA_TYPE, Metrics, Number};
-use activity_rank_store::fingerprint::fingerprint;
+use activity_rank_store::fingerprint::stamp;
 use activity_rank_store::redis::CircuitState;
 use activity_rank_store::status::{self, StoreStatus};
 
@@ -88,8 +88,7 @@ fn write_deployment(metrics: &mut Metrics, config: &Config, circuit: CircuitStat
     let help = "The version of the service.";
     metrics.info("build", help, &[("version", VERSION)]);
     let help = "The settings that the stored data depends on.";
-    let fingerprint = fingerprint(config);
-    metrics.info("schema", help, &[("fingerprint", &fingerprint)]);
+    metrics.info("schema", help, &[("fingerprint", &stamp(config))]);
     metrics.gauge("store_up", "Whether the store responded.", Some(up.into()));
     let help = "The state of the circuit breaker, in the isolate that responded.";
     metrics.describe("store_circuit", "gauge", help);

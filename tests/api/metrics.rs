@@ -92,7 +92,7 @@ fn store_metrics(entries: [u64; 5]) -> String {
 activity_rank_build_info{{version="{version}"}} 1
 # TYPE activity_rank_schema info
 # HELP activity_rank_schema The settings that the stored data depends on.
-activity_rank_schema_info{{fingerprint="v4 generation=1 shards={shards} decimals=0 timezone={zone}"}} 1
+activity_rank_schema_info{{fingerprint="v4 shards={shards} decimals=0 timezone={zone}"}} 1
 # TYPE activity_rank_store_up gauge
 # HELP activity_rank_store_up Whether the store responded.
 activity_rank_store_up 1

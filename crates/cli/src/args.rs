@@ -1,9 +1,9 @@
 //! Command-line arguments: commands, options and their help texts.
 
-mod archive;
 mod moderation;
 mod rebuild;
 mod recount;
+mod store;
 mod token;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -12,13 +12,13 @@ use reqwest::Url;
 
 use crate::key::Key;
 
-pub use archive::{ExportArgs, RestoreArgs, StoreArgs};
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, VerifyArgs};
 pub use recount::RecountArgs;
+pub use store::StoreArgs;
 pub use token::TokenArgs;
 
-/// Import activity into an activity-rank service, print its boards, and export or rebuild its data
+/// Import activity into an activity-rank service, print its boards, and rebuild its data
 #[derive(Debug, Parser)]
 #[command(name = "activity-rank", version, after_help = EXAMPLES)]
 pub struct Cli {
@@ -41,10 +41,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["top", "standing", "me", "friends", "why", "stats"],
     ),
     ("Moderation", &["moderate", "adjust", "erase"]),
-    (
-        "Data in the store",
-        &["export", "restore", "verify", "rebuild", "recount"],
-    ),
+    ("Data in the store", &["verify", "rebuild", "recount"]),
     ("Tools", &["token", "completions", "man", "help"]),
 ];
 
@@ -120,10 +117,6 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the man page
     Man,
-    /// Export all data of a deployment from the store to a file
-    Export(ExportArgs),
-    /// Restore an exported file to an empty prefix of a store
-    Restore(RestoreArgs),
     /// Rebuild the store from the journal
     Rebuild(RebuildArgs),
     /// Compare the store with the journal

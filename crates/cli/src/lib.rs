@@ -15,7 +15,6 @@
 //! - [`doctor`] checks a deployment.
 //! - [`manual`] prints completions and the man page.
 //! - [`token`] signs user tokens for development.
-//! - [`archive`] exports a deployment's data to a file and restores it.
 //! - [`rebuild`] rebuilds a deployment's data from its journal, or verifies it.
 //! - [`client`] sends requests to the service.
 //! - [`retry`] repeats requests that failed transiently.
@@ -47,7 +46,6 @@ pub mod doctor;
 pub mod manual;
 pub mod token;
 
-pub mod archive;
 pub mod rebuild;
 
 pub mod client;
@@ -90,8 +88,6 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Completions(args) => manual::completions(args),
         Command::Man => manual::man(),
         Command::Token(args) => token::run(args),
-        Command::Export(args) => archive::export::run(args).await,
-        Command::Restore(args) => archive::restore::run(args).await,
         Command::Rebuild(args) => rebuild::run::run(service, args).await,
         Command::Verify(args) => rebuild::verify::run(service, args).await,
         Command::Recount(args) => rebuild::recount::run(service, args).await,

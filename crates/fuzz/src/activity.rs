@@ -276,7 +276,12 @@ fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
     plan.add(activity, rule, &Registrations::default());
-    let header = plan.header("v4", true, Definitions::default());
+    let header = plan.header(
+        Keys::new("ar", 0, 1),
+        "v4".to_owned(),
+        true,
+        Definitions::default(),
+    );
     let calls = plan.users.iter().map(|user| header.encode(user).command());
     let arguments = checked_arguments(&config.prefix, &Pipeline::new(calls.collect()));
     let record = format!("{}:{}", activity.action, activity.target);

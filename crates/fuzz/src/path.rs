@@ -37,6 +37,8 @@ use super::{checked_arguments, is_id};
 /// 2026-11-20T08:00:00Z, a Friday
 const NOW: Instant = Instant(1_795_161_600_000);
 
+static KEYS: LazyLock<Keys> = LazyLock::new(|| Keys::new("ar", 0, 1));
+
 static CONFIG: LazyLock<Config> = LazyLock::new(|| {
     let vars = json!({"UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token",
         "PERIODS": "day,month,all"});
@@ -326,8 +328,7 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     let winners = WinnersRequest::parse(period, query, config, today);
     assert_documented_error(period, winners.as_ref().err());
     if let Ok(winners) = &winners {
-        let arguments =
-            checked_arguments("ar", &Pipeline::new(vec![winners_call(config, winners, 0)]));
+        let arguments = checked_arguments("ar", &Pipeline::new(vec![winners_call(&KEYS, winners)]));
         assert_eq!(arguments[0], ["3"]);
         let normal = winners.normal_form();
         assert!(
@@ -348,7 +349,13 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     if let Ok(comparison) = &comparison {
         check_board_id(comparison.board());
         if let Some(user) = &comparison.followed_by {
-            let call = friends_call(config, comparison.board(), user, &RelatedBoards::default());
+            let call = friends_call(
+                config,
+                &KEYS,
+                comparison.board(),
+                user,
+                &RelatedBoards::default(),
+            );
             let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
             assert!(is_id(user) && arguments[0] == [user.as_str()], "{query:?}");
             return;
@@ -366,7 +373,7 @@ fn board_command(request: &dyn BoardRequest) -> Command {
         known: &[],
         all_time: false,
     };
-    call(&CONFIG, request.board(), &request.query(), &related, 0)
+    call(&CONFIG, &KEYS, request.board(), &request.query(), &related)
 }
 
 fn assert_numbers_are_digits(query: &str) {
@@ -399,11 +406,11 @@ fn check_users(user: &str, query: &str) {
     if let Ok(history) = history {
         assert!(is_id(user), "{user:?}");
         // The profile, and the two spans of 31 days.
-        let commands = Pipeline::new(history::commands(&Keys::for_user(&CONFIG, user), &history));
+        let commands = Pipeline::new(history::commands(&KEYS, &history));
         assert_eq!(checked_arguments("ar", &commands).len(), 3);
     }
     if is_id(user) {
-        let call = erasure::call(&CONFIG, user, None, NOW);
+        let call = erasure::call(&CONFIG, &KEYS, "v4", user, None, NOW);
         let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
         assert_eq!(arguments[0][2], user);
     }
@@ -420,7 +427,7 @@ fn check_standings(user: &str, query: &str) {
             standings.boards.len() <= 10 * CONFIG.periods.len(),
             "{query:?}"
         );
-        let call = standings_call(&CONFIG, &standings, 0);
+        let call = standings_call(&CONFIG, &KEYS, &standings, 0);
         let arguments = checked_arguments("ar", &Pipeline::new(vec![call]));
         assert_eq!(arguments[0][0], user);
         let reversed =
@@ -451,7 +458,7 @@ fn check_audit_log(query: &str) {
     if let Ok(audit) = audit {
         let arguments = checked_arguments(
             "ar",
-            &Pipeline::new(vec![moderation::audit_call(&CONFIG, &audit, 0)]),
+            &Pipeline::new(vec![moderation::audit_call(&KEYS, &audit, 0)]),
         );
         let [from, limit] = arguments[0].as_slice() else {
             panic!("{arguments:?}");
@@ -489,7 +496,7 @@ fn check_stats(query: &str) {
         let (_, normal_query) = normal.split_once('?').expect("a query");
         assert_eq!(StatsRequest::parse(normal_query, today()), Ok(stats));
         let boards = stats.boards(&CONFIG);
-        let call = totals_call(&CONFIG, &boards, 0);
+        let call = totals_call(&KEYS, &boards);
         checked_arguments("ar", &Pipeline::new(vec![call]));
     }
 }

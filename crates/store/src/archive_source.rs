@@ -132,9 +132,8 @@ pub async fn read_definitions(
     deployment: &Deployment,
     shard: u32,
 ) -> Result<(Definitions, bool), Error> {
-    let keys = deployment.keys(shard);
-    let exists = Command::new("EXISTS").arg(&keys.archived());
-    let (definitions, exists) = read_definitions_and(deployment, &keys, exists).await?;
+    let exists = Command::new("EXISTS").arg(&deployment.keys(shard).archived());
+    let (definitions, exists) = read_definitions_and(deployment, shard, exists).await?;
     Ok((definitions, exists == Reply::Integer(1)))
 }
 
@@ -154,7 +153,7 @@ pub async fn record_archived(
     if !names.is_empty() {
         commands.push(Command::new("SADD").arg(&keys.archived()).args(names));
     }
-    let replies = deployment.run_commands(&keys, commands).await?;
+    let replies = deployment.run_commands(commands).await?;
     let last = replies.first().unwrap_or(&Reply::Nil).at(0)?;
     Ok(match last.some() {
         Some(entry) => entry.at(0)?.text()?.to_owned(),
@@ -191,7 +190,7 @@ pub async fn read_index(
     let range = Command::new(name).arg(&keys.index()).arg(from).arg(to);
     let range = range.arg("WITHSCORES").arg("LIMIT");
     let range = range.number(start).number(count);
-    let reply = deployment.run_command(&keys, range).await?;
+    let reply = deployment.run_command(range).await?;
     let mut entries = Vec::new();
     for entry in reply.list()?.chunks_exact(2) {
         if let [name, expiry] = entry {

@@ -1,9 +1,10 @@
 //! One deployment: its configuration and calendar, and how it calls the store.
 
+mod generation;
 pub mod pending;
 
-use crate::fingerprint;
-use crate::keys::Keys;
+use crate::fingerprint::{self, Stored};
+use crate::keys::{FIRST_GENERATION, Keys};
 use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
 use crate::stream::START;
 use activity_rank_core::calendar::{Calendar, Zone};
@@ -11,6 +12,9 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of calls of a script that needs more input after its first call. Two have always
@@ -21,20 +25,36 @@ pub const MAX_CALLS: usize = 4;
 pub struct Deployment {
     /// The settings.
     pub config: Config,
-    /// The schema fingerprint of the settings.
-    pub(crate) fingerprint: String,
     /// The days of the deployment's time zone.
     pub calendar: Calendar,
     /// The client of the store.
     pub store: Client,
     /// Is called after changes of boards; does nothing at first.
     pub on_change: fn(Changed<'_>),
+    /// Waits so many milliseconds; does not wait at first.
+    pub wait: fn(u32) -> Wait,
     /// Whether every shard is known to hold this deployment's fingerprint.
     fingerprints_match: AtomicBool,
-    /// The definitions of events of each shard, as the last call that counted found them.
-    definitions: RefCell<Vec<Definitions>>,
-    /// The last entry of each shard's stream that the receivers have applied, as far as it is known.
-    received: RefCell<Vec<String>>,
+    /// What is known of each shard. Deployments of one isolate share it.
+    pub known: Rc<Known>,
+}
+
+/// The end of a wait.
+pub type Wait = Pin<Box<dyn Future<Output = ()>>>;
+
+/// What the last calls have found on each shard.
+#[derive(Debug, Default)]
+pub struct Known(RefCell<BTreeMap<u32, KnownShard>>);
+
+#[derive(Clone, Debug)]
+struct KnownShard {
+    /// The generation of the data, and the fingerprint that names it.
+    generation: u32,
+    fingerprint: String,
+    /// The definitions of events.
+    definitions: Definitions,
+    /// The last entry of the stream that the receivers have applied.
+    received: String,
 }
 
 /// Boards that a deployment has changed.
@@ -64,26 +84,41 @@ impl Deployment {
         // With one shard, every script checks and writes the fingerprint itself.
         let fingerprints_match = AtomicBool::new(config.shards == 1);
         Self {
-            fingerprint: fingerprint::fingerprint(&config),
             config,
             calendar,
             store,
             on_change: |_| (),
+            wait: |_| Box::pin(async {}),
             fingerprints_match,
-            definitions: RefCell::default(),
-            received: RefCell::default(),
+            known: Rc::default(),
         }
+    }
+
+    /// Reads or changes what is known of a shard.
+    fn with_known<T>(&self, shard: u32, access: impl FnOnce(&mut KnownShard) -> T) -> T {
+        let mut known = self.known.0.borrow_mut();
+        access(known.entry(shard).or_insert_with(|| KnownShard {
+            generation: FIRST_GENERATION,
+            fingerprint: fingerprint::fingerprint(&self.config, FIRST_GENERATION),
+            definitions: Definitions::default(),
+            received: START.to_owned(),
+        }))
+    }
+
+    /// Returns the schema fingerprint of the data that the calls on a shard expect.
+    #[must_use]
+    pub fn fingerprint(&self, shard: u32) -> String {
+        self.with_known(shard, |known| known.fingerprint.clone())
     }
 
     /// Returns the known definitions of events of a shard.
     pub(crate) fn definitions(&self, shard: u32) -> Definitions {
-        let known = self.definitions.borrow();
-        known.get(shard as usize).cloned().unwrap_or_default()
+        self.with_known(shard, |known| known.definitions.clone())
     }
 
     /// Returns whether these are the known definitions of events of a shard; remembers them if not.
     pub(crate) fn knows_definitions(&self, shard: u32, text: &str) -> bool {
-        let is_known = self.definitions(shard).text() == text;
+        let is_known = self.with_known(shard, |known| known.definitions.text() == text);
         if !is_known {
             self.set_definitions(shard, text);
         }
@@ -92,40 +127,30 @@ impl Deployment {
 
     /// Remembers the definitions of events of a shard.
     pub(crate) fn set_definitions(&self, shard: u32, text: &str) {
-        let mut known = self.definitions.borrow_mut();
-        let shards = self.config.shards as usize;
-        known.resize(shards, Definitions::default());
-        if let Some(definitions) = known.get_mut(shard as usize) {
-            *definitions = Definitions::new(text);
-        }
+        self.with_known(shard, |known| known.definitions = Definitions::new(text));
     }
 
     /// Returns the last entry of a shard's stream that the receivers have applied, as far as it is known.
     pub(crate) fn received(&self, shard: u32) -> String {
-        let known = self.received.borrow();
-        let last = known.get(shard as usize).filter(|last| !last.is_empty());
-        last.map_or(START, String::as_str).to_owned()
+        self.with_known(shard, |known| known.received.clone())
     }
 
     /// Remembers the last entry of a shard's stream that the receivers have applied.
     pub(crate) fn set_received(&self, shard: u32, last: &str) {
-        let mut known = self.received.borrow_mut();
-        known.resize(self.config.shards as usize, String::new());
-        if let Some(position) = known.get_mut(shard as usize) {
-            last.clone_into(position);
-        }
+        self.with_known(shard, |known| last.clone_into(&mut known.received));
     }
 
     /// Returns the keys of a shard.
     #[must_use]
     pub fn keys(&self, shard: u32) -> Keys {
-        Keys::for_shard(&self.config, shard)
+        let generation = self.with_known(shard, |known| known.generation);
+        Keys::new(&self.config.prefix, shard, generation)
     }
 
     /// Returns the keys of the shard of a user.
     #[must_use]
     pub fn keys_of(&self, user: &str) -> Keys {
-        Keys::for_user(&self.config, user)
+        self.keys(self.config.shard_of(user))
     }
 
     /// Reports that the stream of a shard may have entries that others receive.
@@ -160,65 +185,87 @@ impl Deployment {
     ///
     /// While changes of visibility or erasures are pending, further requests complete them on the
     /// boards of the calls, and repeat the calls: no reply shows a user who is partly hidden or erased.
+    /// After a rebuild, the calls that expected data before it are repeated.
     ///
     /// # Errors
     ///
     /// As [`Self::run_script`].
     pub async fn run_scripts(&self, calls: Vec<Command>) -> Result<Vec<Reply>, Error> {
         self.check_fingerprints().await?;
-        let calls = Pipeline::new(calls);
-        let replies = self.store.run(&calls).await?;
-        for reply in &replies {
-            self.check(reply.at(0)?)?;
+        let mut calls = Pipeline::new(calls);
+        let mut replies = self.store.run(&calls).await?;
+        let (mut is_current, mut is_settled) = (true, true);
+        for (call, reply) in calls.commands().iter().zip(&replies) {
+            let stored = reply.at(0)?;
+            is_current = is_current && self.accepts(call, stored)?;
+            is_settled = is_settled && !fingerprint::has_pending_changes(stored);
         }
-        let is_pending = |reply: &Reply| reply.at(0).is_ok_and(fingerprint::has_pending_changes);
-        if !replies.iter().any(is_pending) {
+        // Boxed: the futures of all routes would contain these.
+        if !is_current {
+            Box::pin(self.repeat_refused(&mut calls, &mut replies)).await?;
+            let mut stored = replies.iter().filter_map(|reply| reply.at(0).ok());
+            is_settled = !stored.any(fingerprint::has_pending_changes);
+        }
+        if is_settled {
             return Ok(replies);
         }
-        // Boxed: the futures of all routes would contain this one.
         Box::pin(pending::repeat_settled(self, calls.commands(), replies)).await
     }
 
-    /// Runs commands that are no scripts, in one request together with a check of the shard's
-    /// fingerprint, and returns their replies.
+    /// Runs commands that are no scripts, in one request together with a check of the fingerprints of their shards, and
+    /// returns their replies.
     ///
     /// # Errors
     ///
     /// As [`Self::run_script`].
-    pub async fn run_commands(
-        &self,
-        keys: &Keys,
-        commands: Vec<Command>,
-    ) -> Result<Vec<Reply>, Error> {
+    pub async fn run_commands(&self, mut commands: Vec<Command>) -> Result<Vec<Reply>, Error> {
         self.check_fingerprints().await?;
-        let commands = [fingerprint::read(keys)]
-            .into_iter()
-            .chain(commands)
-            .collect();
-        let mut replies = self.store.run(&Pipeline::new(commands)).await?.into_iter();
-        self.check(&replies.next().unwrap_or(Reply::Nil))?;
-        Ok(replies.collect())
-    }
-
-    /// Compares the stored fingerprint of a shard, or nil, with that of the settings.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Misconfigured`] if they differ, [`Error::StoreUnavailable`] during a rebuild.
-    pub fn check(&self, stored: &Reply) -> Result<(), Error> {
-        fingerprint::check(&self.config, &self.fingerprint, stored)
-    }
-
-    /// Checks the stored fingerprint of a shard for commands that also run while a rebuild locks it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Misconfigured`] if the shard holds the data of another deployment.
-    pub fn check_even_locked(&self, stored: &Reply) -> Result<(), Error> {
-        match stored {
-            Reply::Text(text) if fingerprint::is_write_locked(&self.config, text) => Ok(()),
-            stored => self.check(stored),
+        loop {
+            let mut shards: Vec<u32> = commands
+                .iter()
+                .map(|command| self.shard_of(command))
+                .collect();
+            shards.sort_unstable();
+            shards.dedup();
+            let reads = shards
+                .iter()
+                .map(|shard| fingerprint::read(&self.keys(*shard)));
+            let sent = reads.chain(commands.iter().cloned()).collect();
+            let mut replies = self.store.run(&Pipeline::new(sent)).await?;
+            let values = replies.split_off(shards.len().min(replies.len()));
+            let mut is_current = true;
+            for command in &mut commands {
+                let shard = self.shard_of(command);
+                let index = shards.binary_search(&shard).unwrap_or_default();
+                if !self.accepts(command, replies.get(index).unwrap_or(&Reply::Nil))? {
+                    is_current = false;
+                    *command = self.on_present_data(command);
+                }
+            }
+            if is_current {
+                return Ok(values);
+            }
         }
+    }
+
+    /// Compares the stored fingerprint of a shard, or nil, with the settings. Returns the generation of the data, and
+    /// remembers it; `None` without data.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] if they differ.
+    pub fn check(&self, shard: u32, stored: &Reply) -> Result<Option<u32>, Error> {
+        let generation = fingerprint::check(&self.config, stored)?;
+        if let Some(new) = generation
+            && self.with_known(shard, |known| known.generation != new)
+        {
+            let fingerprint = fingerprint::fingerprint(&self.config, new);
+            self.with_known(shard, |known| {
+                (known.generation, known.fingerprint) = (new, fingerprint);
+            });
+            self.report_change();
+        }
+        Ok(generation)
     }
 
     /// Checks the stored fingerprint of a shard whose outbox is drained: a rebuild of data of the former version needs all
@@ -226,12 +273,22 @@ impl Deployment {
     ///
     /// # Errors
     ///
-    /// As [`Self::check_even_locked`].
-    pub fn check_drained(&self, stored: &Reply) -> Result<(), Error> {
+    /// As [`Self::check`].
+    pub fn check_drained(&self, shard: u32, stored: &Reply) -> Result<(), Error> {
         match stored {
-            Reply::Text(text) if fingerprint::is_former(&self.config, text) => Ok(()),
-            stored => self.check_even_locked(stored),
+            Reply::Text(text)
+                if Stored::parse(text).is_former(&fingerprint::stamp(&self.config)) =>
+            {
+                Ok(())
+            }
+            stored => self.check(shard, stored).map(|_| ()),
         }
+    }
+
+    /// Returns the shard of the first key of a command.
+    pub(crate) fn shard_of(&self, command: &Command) -> u32 {
+        let (_, number) = command.shard().rsplit_once(':').unwrap_or_default();
+        number.parse().unwrap_or_default()
     }
 
     /// Runs one command as [`Self::run_commands`] does.
@@ -239,9 +296,8 @@ impl Deployment {
     /// # Errors
     ///
     /// As [`Self::run_script`].
-    pub async fn run_command(&self, keys: &Keys, command: Command) -> Result<Reply, Error> {
-        let commands = vec![command];
-        let mut replies = self.run_commands(keys, commands).await?;
+    pub async fn run_command(&self, command: Command) -> Result<Reply, Error> {
+        let mut replies = self.run_commands(vec![command]).await?;
         Ok(replies.pop().unwrap_or(Reply::Nil))
     }
 
@@ -260,16 +316,16 @@ impl Deployment {
         let mut values = vec![Vec::new(); ids.len()];
         let (mut all, mut command_indexes) = (Vec::new(), Vec::new());
         let shards = self.config.indexes_by_shard(ids);
-        let Some((first, _)) = shards.first() else {
-            return Ok(values);
-        };
         for (shard, indexes) in &shards {
             let shard_ids = indexes.iter().filter_map(|index| ids.get(*index));
             let shard_ids: Vec<&str> = shard_ids.copied().collect();
             all.extend(commands(&self.keys(*shard), &shard_ids));
             command_indexes.resize(all.len(), indexes);
         }
-        let replies = self.run_commands(&self.keys(*first), all).await?;
+        if all.is_empty() {
+            return Ok(values);
+        }
+        let replies = self.run_commands(all).await?;
         for (indexes, reply) in command_indexes.into_iter().zip(replies) {
             let mut shard_values = reply.into_list()?.into_iter();
             let count = shard_values.len() / indexes.len();
@@ -292,30 +348,29 @@ impl Deployment {
         if self.check_fingerprints().await? {
             return Ok(());
         }
-        let claims = self.on_fingerprints("HSETNX", &[&self.fingerprint]);
-        self.store.run(&claims).await?;
+        let claim = |shard| {
+            let claim = fingerprint::command("HSETNX", &self.keys(shard));
+            claim.arg(&self.fingerprint(shard))
+        };
+        let claims = (0..self.config.shards).map(claim).collect();
+        self.store.run(&Pipeline::new(claims)).await?;
         // Another deployment may have written its own first.
         self.check_fingerprints().await.map(|_| ())
     }
 
     /// Makes sure that no shard was written with other settings: a user whose shard seems empty
-    /// would start again from zero. Returns whether every shard holds the fingerprint.
+    /// would start again from zero. Returns whether every shard holds a fingerprint.
     async fn check_fingerprints(&self) -> Result<bool, Error> {
         if self.fingerprints_match.load(Ordering::Relaxed) {
             return Ok(true);
         }
         let mut all = true;
-        for stored in self.store.run(&self.on_fingerprints("HGET", &[])).await? {
-            self.check(&stored)?;
-            all = all && stored != Reply::Nil;
+        let reads = (0..self.config.shards).map(|shard| fingerprint::read(&self.keys(shard)));
+        let replies = self.store.run(&Pipeline::new(reads.collect())).await?;
+        for (shard, stored) in (0..).zip(replies) {
+            all = self.check(shard, &stored)?.is_some() && all;
         }
         self.fingerprints_match.store(all, Ordering::Relaxed);
         Ok(all)
-    }
-
-    /// Returns a command on the fingerprint of each shard.
-    fn on_fingerprints(&self, name: &'static str, arguments: &[&str]) -> Pipeline {
-        let command = |shard| fingerprint::command(name, &self.keys(shard)).args(arguments);
-        Pipeline::new((0..self.config.shards).map(command).collect())
     }
 }

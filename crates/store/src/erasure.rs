@@ -2,7 +2,6 @@
 
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
-use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::ERASE;
@@ -23,7 +22,16 @@ pub async fn erase(
     actor: Option<&Actor>,
     now: Instant,
 ) -> Result<(), Error> {
-    let call = call(&deployment.config, user, actor, now);
+    let shard = deployment.config.shard_of(user);
+    let (config, keys) = (&deployment.config, deployment.keys(shard));
+    let call = call(
+        config,
+        &keys,
+        &deployment.fingerprint(shard),
+        user,
+        actor,
+        now,
+    );
     pending::begin(deployment, vec![call]).await?;
     if deployment.config.shards > 1 {
         deployment.report_receivers(deployment.config.shard_of(user));
@@ -33,13 +41,19 @@ pub async fn erase(
 
 /// Returns the call that begins an erasure.
 #[must_use]
-pub fn call(config: &Config, user: &str, actor: Option<&Actor>, now: Instant) -> Command {
-    let keys = Keys::for_user(config, user);
+pub fn call(
+    config: &Config,
+    keys: &Keys,
+    fingerprint: &str,
+    user: &str,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Command {
     let mut all = keys.moderation_keys();
     all.extend(keys.own_keys(user, now));
     all.extend(keys.author_keys(user, config));
     Command::script(&ERASE, &all)
-        .arg(&fingerprint(config))
+        .arg(fingerprint)
         .number(now.0)
         .arg(user)
         .arg(Actor::stored(actor))

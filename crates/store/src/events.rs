@@ -3,12 +3,11 @@
 //! The first shard holds the events, and every shard the definitions that its counting script reads.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::fingerprint::{self, fingerprint};
+use crate::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::DEFINE;
 use activity_rank_core::calendar::Instant;
-use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RUNNING};
 
@@ -20,7 +19,7 @@ use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RU
 pub async fn read(deployment: &Deployment, id: &str) -> Result<Option<Event>, Error> {
     let keys = deployment.keys(0);
     let command = Command::new("HGET").arg(&keys.events()).arg(id);
-    let reply = deployment.run_command(&keys, command).await?;
+    let reply = deployment.run_command(command).await?;
     let text = reply.optional_text()?;
     Ok(text.and_then(|text| Event::from_stored(id, text)))
 }
@@ -33,7 +32,7 @@ pub async fn read(deployment: &Deployment, id: &str) -> Result<Option<Event>, Er
 pub async fn read_all(deployment: &Deployment) -> Result<Vec<Event>, Error> {
     let keys = deployment.keys(0);
     let command = Command::new("HGETALL").arg(&keys.events());
-    let reply = deployment.run_command(&keys, command).await?;
+    let reply = deployment.run_command(command).await?;
     let mut events = Vec::new();
     for field in reply.list()?.chunks(2) {
         if let [id, text] = field {
@@ -52,7 +51,7 @@ pub async fn read_some(deployment: &Deployment, ids: &[&str]) -> Result<Vec<Even
     let keys = deployment.keys(0);
     let command = Command::new("HMGET").arg(&keys.events());
     let command = command.args(ids.iter().copied());
-    let reply = deployment.run_command(&keys, command).await?;
+    let reply = deployment.run_command(command).await?;
     let mut events = Vec::new();
     for (id, text) in ids.iter().zip(reply.list()?) {
         let text = text.optional_text()?;
@@ -78,21 +77,24 @@ pub fn known_open(deployment: &Deployment, user: &str, now: Instant) -> Vec<Stri
 pub async fn read_definitions(deployment: &Deployment) -> Result<Definitions, Error> {
     let keys = deployment.keys(0);
     let command = read_definitions_command(&keys);
-    let reply = deployment.run_command(&keys, command).await?;
+    let reply = deployment.run_command(command).await?;
     Ok(Definitions::new(reply.optional_text()?.unwrap_or_default()))
 }
 
-/// Reads the definitions of a shard, and the reply to another command on the shard.
+/// Reads the definitions of a shard, and the reply to another command on it.
 pub(crate) async fn read_definitions_and(
     deployment: &Deployment,
-    keys: &Keys,
+    shard: u32,
     command: Command,
 ) -> Result<(Definitions, Reply), Error> {
-    let commands = vec![fingerprint::read_with_definitions(keys), command];
+    let commands = vec![
+        fingerprint::read_with_definitions(&deployment.keys(shard)),
+        command,
+    ];
     let mut replies = deployment.store.run(&Pipeline::new(commands)).await?;
     let reply = replies.pop().unwrap_or(Reply::Nil);
     let users = replies.pop().unwrap_or(Reply::Nil);
-    deployment.check(users.at(0)?)?;
+    deployment.check(shard, users.at(0)?)?;
     let definitions = users.at(1)?.optional_text()?.unwrap_or_default();
     Ok((Definitions::new(definitions), reply))
 }
@@ -156,7 +158,7 @@ async fn read_change(
         Command::new("HGET").arg(&keys.events()).arg(id),
         Command::new("HLEN").arg(&keys.events()),
     ];
-    let replies = deployment.run_commands(&keys, commands).await?;
+    let replies = deployment.run_commands(commands).await?;
     let [known, stored, count] = replies.as_slice() else {
         return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
     };
@@ -189,7 +191,7 @@ async fn change(
     for _ in 0..MAX_CALLS {
         let Change { number, changed } = read_change(deployment, id, event, false, now).await?;
         let define = Define {
-            config,
+            deployment,
             id,
             event,
             changed: &changed,
@@ -234,7 +236,7 @@ fn check_limits(
 
 /// A change of an event.
 struct Define<'a> {
-    config: &'a Config,
+    deployment: &'a Deployment,
     id: &'a str,
     event: Option<&'a Event>,
     changed: &'a Definitions,
@@ -244,7 +246,7 @@ struct Define<'a> {
 impl Define<'_> {
     /// Returns the call for a shard whose definitions have this number.
     fn call(&self, shard: u32, number: &str) -> Command {
-        let keys = Keys::for_shard(self.config, shard);
+        let keys = self.deployment.keys(shard);
         let mut all = vec![
             keys.users(),
             keys.outbox(),
@@ -256,9 +258,9 @@ impl Define<'_> {
         }
         let json = self.event.map(Event::stored).unwrap_or_default();
         let arguments = [
-            fingerprint(self.config),
+            self.deployment.fingerprint(shard),
             self.now.0.to_string(),
-            self.config.bound.journal_flag().to_owned(),
+            self.deployment.config.bound.journal_flag().to_owned(),
             number.to_owned(),
             self.changed.text().to_owned(),
             self.id.to_owned(),

@@ -3,45 +3,114 @@
 //! Each shard holds the fingerprint of the settings it was first written with. A deployment with
 //! other settings must not read or write it.
 //!
+//! The fingerprint begins with the version of the keys and the generation of the data, which a rebuild changes. While the
+//! end of a rebuild pauses the writers of a shard, `paused` and an id precede it.
+//!
 //! While a change of visibility or an erasure takes several steps, the stored value has a line for it
 //! after the settings; `pending.lua` describes the lines.
 
-use crate::keys::{GENERATION, Keys};
+use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Layout;
 
-/// Precedes the stored fingerprint while a rebuild locks the shard for writes.
-const REBUILDING: &str = "rebuilding";
-
 /// Begins the fingerprint of data whose keys had no generation. A rebuild converts it.
-pub const FORMER_VERSION: &str = "v3";
+const FORMER_VERSION: &str = "v3";
 
-/// Returns the beginning of a fingerprint: the version of the keys and the generation of the data.
+/// Begins the fingerprint of this version.
+const VERSION: &str = "v4";
+
+/// Precedes the generation of the data, the second word.
+const GENERATION: &str = "generation=";
+
+/// Precedes the stored fingerprint of a shard whose writers wait, with an id.
+const PAUSED: &str = "paused";
+
+/// Returns the fingerprint of a deployment's settings and a generation of its data.
 #[must_use]
-pub fn version() -> String {
-    format!("v4 generation={GENERATION}")
+pub fn fingerprint(config: &Config, generation: u32) -> String {
+    with_generation(&stamp(config), generation)
 }
 
-/// Returns the fingerprint of a deployment's settings, which names the generation of the data.
+/// Returns the fingerprint of a generation for one without.
 #[must_use]
-pub fn fingerprint(config: &Config) -> String {
-    with_settings(version(), config)
+pub fn with_generation(stamp: &str, generation: u32) -> String {
+    let (version, settings) = stamp.split_once(' ').unwrap_or((stamp, ""));
+    format!("{version} {GENERATION}{generation} {settings}")
 }
 
-/// Returns the settings that scores depend on, as the databases name a deployment: their rows outlive a version of the
-/// keys.
+/// Returns the fingerprint without a generation: what tools compare.
+#[must_use]
+pub fn stamp(config: &Config) -> String {
+    with_settings(VERSION.to_owned(), config)
+}
+
+/// Returns the settings that scores depend on, as the databases name a deployment: their rows outlive versions and
+/// generations of the keys.
 #[must_use]
 pub fn settings_id(config: &Config) -> String {
     with_settings(FORMER_VERSION.to_owned(), config)
 }
 
-/// Returns whether a stored fingerprint is that of the former version with the same settings.
+/// The parts of a stored fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored<'a> {
+    /// Whether writers wait for the end of a rebuild.
+    pub is_paused: bool,
+    /// The generation of the data; `None` for data of another version.
+    pub generation: Option<u32>,
+    version: &'a str,
+    settings: &'a str,
+    /// All without the pause.
+    pub unpaused: &'a str,
+}
+
+impl<'a> Stored<'a> {
+    /// Parses a stored fingerprint. Its lines of pending changes are left out.
+    #[must_use]
+    pub fn parse(stored: &'a str) -> Self {
+        let unpaused = stored
+            .strip_prefix(PAUSED)
+            .and_then(|rest| rest.trim_start().split_once(' '))
+            .map(|(_, rest)| rest);
+        let (is_paused, unpaused) = (unpaused.is_some(), unpaused.unwrap_or(stored));
+        let line = unpaused.lines().next().unwrap_or_default();
+        let (version, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let (number, settings) = match version {
+            VERSION => rest.split_once(' ').unwrap_or((rest, "")),
+            _ => ("", rest),
+        };
+        let number = number.strip_prefix(GENERATION);
+        Self {
+            is_paused,
+            generation: number.and_then(|number| number.parse().ok()),
+            version,
+            settings,
+            unpaused,
+        }
+    }
+
+    /// Returns whether it is that of the version before, with the settings of this fingerprint without generation.
+    #[must_use]
+    pub fn is_former(&self, stamp: &str) -> bool {
+        self.version == FORMER_VERSION && self.has_settings(stamp)
+    }
+
+    /// Returns whether it has the settings of this fingerprint without generation.
+    #[must_use]
+    pub fn has_settings(&self, stamp: &str) -> bool {
+        stamp
+            .split_once(' ')
+            .is_some_and(|(_, settings)| settings == self.settings)
+    }
+}
+
+/// Returns a fingerprint with a pause before it.
 #[must_use]
-pub fn is_former(config: &Config, stored: &str) -> bool {
-    settings_of(stored) == settings_id(config)
+pub fn paused(id: &str, fingerprint: &str) -> String {
+    format!("{PAUSED} {id} {fingerprint}")
 }
 
 fn with_settings(mut text: String, config: &Config) -> String {
@@ -71,31 +140,21 @@ pub fn command(name: &'static str, keys: &Keys) -> Command {
     Command::new(name).arg(&keys.users()).arg(Keys::FINGERPRINT)
 }
 
-/// Returns whether a stored fingerprint says that a rebuild of this deployment is running: until it
-/// ends, no writes are allowed and data may be missing.
-#[must_use]
-pub fn is_write_locked(config: &Config, stored: &str) -> bool {
-    let ours = stored.strip_prefix(REBUILDING).map(str::trim_start);
-    ours.is_some_and(|ours| ours.is_empty() || ours == fingerprint(config))
-}
-
-/// Compares a stored fingerprint, or nil, with the `own` one of a configuration.
+/// Compares a stored fingerprint, or nil, with the settings of a deployment. Returns the generation of the data; `None`
+/// if there is no data.
 ///
 /// # Errors
 ///
-/// [`Error::Misconfigured`] if they differ, [`Error::StoreUnavailable`] during a rebuild.
-pub fn check(config: &Config, own: &str, stored: &Reply) -> Result<(), Error> {
-    match stored.optional_text()? {
-        Some(stored) if settings_of(stored) != own => Err(mismatch(config, stored)),
-        Some(_) | None => Ok(()),
+/// [`Error::Misconfigured`] for other settings or data of another version.
+pub fn check(config: &Config, stored: &Reply) -> Result<Option<u32>, Error> {
+    let Some(text) = stored.optional_text()? else {
+        return Ok(None);
+    };
+    let stored = Stored::parse(text);
+    match stored.generation {
+        Some(generation) if stored.has_settings(&stamp(config)) => Ok(Some(generation)),
+        Some(_) | None => Err(mismatch(config, &stored)),
     }
-}
-
-/// Returns a stored fingerprint without the lines of pending changes.
-fn settings_of(stored: &str) -> &str {
-    stored
-        .split_once('\n')
-        .map_or(stored, |(settings, _)| settings)
 }
 
 /// Returns whether a stored fingerprint has the line of a pending change.
@@ -152,13 +211,10 @@ pub fn pending_changes(stored: &str) -> impl Iterator<Item = PendingChange<'_>> 
     })
 }
 
-fn mismatch(config: &Config, stored: &str) -> Error {
-    if is_write_locked(config, stored) {
-        return Error::StoreUnavailable("the data is being rebuilt".to_owned());
-    }
-    let (prefix, stored) = (&config.prefix, settings_of(stored));
+fn mismatch(config: &Config, stored: &Stored<'_>) -> Error {
+    let prefix = &config.prefix;
     let named = |name: &str| {
-        let mut settings = stored.split(' ');
+        let mut settings = stored.settings.split(' ');
         let value = settings.find_map(|setting| setting.strip_prefix(name)?.strip_prefix('='));
         value.map(str::to_owned)
     };
@@ -175,13 +231,14 @@ fn mismatch(config: &Config, stored: &str) -> Error {
         );
         return Error::Misconfigured(variable, remedy);
     }
-    let remedy = match is_former(config, stored) {
+    let remedy = match stored.is_former(&stamp(config)) {
         true => format!(
             "the data under {prefix} was written by an earlier version; run `activity-rank rebuild`, which replaces it \
              from the journal, or choose another PREFIX"
         ),
         false => format!(
-            "the data under {prefix} was written by another version ({stored}); choose another PREFIX"
+            "the data under {prefix} was written by another version ({}); choose another PREFIX",
+            stored.unpaused.lines().next().unwrap_or_default()
         ),
     };
     Error::Misconfigured("PREFIX", remedy)
@@ -209,16 +266,50 @@ mod tests {
     use activity_rank_core::calendar::Utc;
     use activity_rank_core::config::Vars;
 
+    fn config() -> Config {
+        let variables = serde_json::json!({"UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token", "SHARDS": 3});
+        let variables = variables.as_object().unwrap().clone();
+        Config::parse(&Vars::new(variables), Utc::named).unwrap()
+    }
+
     /// The databases have rows with the id of every version.
     #[test]
     fn fingerprint_changes_with_generation_and_id_stays() {
-        let variables = serde_json::json!({"UPSTASH_REDIS_REST_URL": "https://store", "UPSTASH_REDIS_REST_TOKEN": "token", "SHARDS": 3});
-        let variables = variables.as_object().unwrap().clone();
-        let config = Config::parse(&Vars::new(variables), Utc::named).unwrap();
-        let settings = "shards=3 decimals=0 timezone=UTC";
-        assert_eq!(fingerprint(&config), format!("v4 generation=1 {settings}"));
+        let (config, settings) = (config(), "shards=3 decimals=0 timezone=UTC");
+        assert_eq!(
+            fingerprint(&config, 12),
+            format!("v4 generation=12 {settings}")
+        );
         assert_eq!(settings_id(&config), format!("v3 {settings}"));
-        assert!(is_former(&config, &format!("v3 {settings}\nh 7 42")));
-        assert!(!is_former(&config, &fingerprint(&config)));
+    }
+
+    #[test]
+    fn stored_fingerprint_is_checked_without_pause_and_changes() {
+        let (config, settings) = (config(), "shards=3 decimals=0 timezone=UTC");
+        let current = fingerprint(&config, 7);
+        let generation = |stored: &str| check(&config, &Reply::Text(stored.to_owned())).ok();
+        for stored in [
+            current.clone(),
+            paused("7f3a", &current),
+            format!("{current}\nh 7 42"),
+        ] {
+            assert_eq!(generation(&stored), Some(Some(7)), "{stored}");
+            let parsed = Stored::parse(&stored);
+            assert_eq!(parsed.is_paused, stored.starts_with("paused"));
+            assert!(stored.ends_with(parsed.unpaused) && !parsed.is_former(&stamp(&config)));
+        }
+        assert_eq!(check(&config, &Reply::Nil).ok(), Some(None));
+        let former = format!("v3 {settings}");
+        assert!(Stored::parse(&format!("{former}\nh 7 42")).is_former(&stamp(&config)));
+        for other in [
+            &former,
+            "",
+            "v5 x",
+            "v4 generation=x",
+            "v4 generation=7 shards=4",
+        ] {
+            assert_eq!(generation(other), None, "{other}");
+        }
+        assert!(!Stored::parse("v3 shards=4").is_former(&stamp(&config)));
     }
 }

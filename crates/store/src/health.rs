@@ -69,9 +69,9 @@ pub async fn check(deployment: &Deployment, today: Date) -> Result<StoreHealth, 
         let policy = lines.find_map(|line| line.strip_prefix("maxmemory_policy:"));
         health.eviction_policy = policy.map(|policy| policy.trim().to_owned());
     }
-    for _ in 0..config.shards {
+    for shard in 0..config.shards {
         let stored = next()?;
-        deployment.check(&stored)?;
+        deployment.check(shard, &stored)?;
         health.is_empty |= stored.some().is_none();
         next()?;
         for period in &config.periods {

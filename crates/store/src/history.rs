@@ -15,9 +15,7 @@ use std::ops::RangeInclusive;
 /// As [`Deployment::run_script`].
 pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<History, Error> {
     let keys = deployment.keys_of(&request.user);
-    let replies = deployment
-        .run_commands(&keys, commands(&keys, request))
-        .await?;
+    let replies = deployment.run_commands(commands(&keys, request)).await?;
     let (profile, histories) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
     let (profile, flags) = decode_pair(profile.list()?)?;
     Ok(History {

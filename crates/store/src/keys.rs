@@ -19,7 +19,7 @@
 //! | `{ar:0}1bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
 //! | `{ar:0}1bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
 //! | `{ar:0}1bE::`, a tab and `hackathon` | sorted set | board of an event that is counted again, until it takes the place of the other | an hour after its last step |
-//! | `{ar:0}g:hackathon` | hash | progress of that recount | an hour after its last step |
+//! | `{ar:0}1g:hackathon` | hash | progress of that recount | an hour after its last step |
 //! | `{ar:0}1h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}1m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
@@ -37,12 +37,12 @@
 //! record. Other actions are written out: `wave:post-7`.
 //!
 //! The `1` is the *generation* of what a rebuild replaces: boards, records, histories, register, author lists and
-//! index. The fingerprint names it.
+//! index. The fingerprint names the one that counts.
 //!
-//! A rebuild writes all of this under the tag `{ar:0}~` and then moves it into place. Meanwhile
-//! `{ar:0}r` holds its progress, kept for a day where other shards are not finished. The shadow also
-//! holds `q`, SHA-1 of each user → user, and `r`, the users of whom the journal lists an activity
-//! twice.
+//! A rebuild writes the next generation, `{ar:0}2ba:all`, and also what it needs of everything else under that
+//! number: `{ar:0}2p`. Then the fingerprint names the next generation, and the rest is deleted. `{ar:0}r` holds the
+//! progress, for a day where other shards are not finished. Of its own a rebuild has `{ar:0}2q`, SHA-1 of each user →
+//! user, and `{ar:0}2r`, the users of whom the journal lists an activity twice.
 //!
 //! [`Keys::kind`] is the list of them for tools, such as an export.
 //!
@@ -73,14 +73,15 @@ pub enum KeyKind {
     Work,
 }
 
-/// The generation of all data: the number in the keys of what a rebuild replaces.
-pub const GENERATION: u32 = 1;
+/// The first generation of data: the number in the keys of what a rebuild replaces.
+pub const FIRST_GENERATION: u32 = 1;
 
 /// The keys of one shard.
 #[derive(Clone, Debug)]
 pub struct Keys {
+    /// The hash tag; while a rebuild writes a generation, with its number.
     tag: String,
-    /// The tag and the generation.
+    /// The hash tag and the generation.
     beginning: String,
 }
 
@@ -112,29 +113,24 @@ impl Keys {
     /// that differ by a minute.)
     pub const SPAN_SECONDS: u64 = 62 * DAY_SECONDS;
 
-    /// Returns the keys of a shard under a prefix.
+    /// Returns the keys of a generation of a shard under a prefix.
     #[must_use]
-    pub fn new(prefix: &str, shard: u32) -> Self {
-        Self::with_tag(format!("{{{prefix}:{shard}}}"))
-    }
-
-    fn with_tag(tag: String) -> Self {
+    pub fn new(prefix: &str, shard: u32, generation: u32) -> Self {
+        let tag = format!("{{{prefix}:{shard}}}");
         Self {
-            beginning: format!("{tag}{GENERATION}"),
+            beginning: format!("{tag}{generation}"),
             tag,
         }
     }
 
-    /// Returns the keys of a shard of a deployment.
+    /// Returns the keys that a rebuild writes: in the same slot, all with the number of the generation.
     #[must_use]
-    pub fn for_shard(config: &Config, shard: u32) -> Self {
-        Self::new(&config.prefix, shard)
-    }
-
-    /// Returns the keys of the shard of a user.
-    #[must_use]
-    pub fn for_user(config: &Config, user: &str) -> Self {
-        Self::for_shard(config, config.shard_of(user))
+    pub fn building(prefix: &str, shard: u32, generation: u32) -> Self {
+        let Self { beginning, .. } = Self::new(prefix, shard, generation);
+        Self {
+            tag: beginning.clone(),
+            beginning,
+        }
     }
 
     /// Returns the hash tag, with which every key begins.
@@ -146,42 +142,50 @@ impl Keys {
     /// Returns the kind of a key by its name after the tag; `None` for a key that no part of this version writes.
     #[must_use]
     pub fn kind(name: &str) -> Option<KeyKind> {
-        match name {
-            "c" | "a" | "o" | "j" | "r" => return Some(KeyKind::Work),
-            "p" | "l" | "n" | "w" | "v" | "e" => return Some(KeyKind::Data),
-            // A shadow has these keys, and two of its own.
-            "~q" | "~r" => return Some(KeyKind::Work),
-            _ => {}
-        }
-        if let Some(name) = name.strip_prefix('~') {
-            return Self::kind(name).map(|_| KeyKind::Work);
-        }
-        let in_generation = Self::strip_generation(name);
-        let is_known = match in_generation.unwrap_or(name).split_once(':') {
-            None => matches!(in_generation.unwrap_or(name), "i" | "t"),
-            Some(("g", _)) => in_generation.is_none(),
-            Some((letters, _)) => matches!(letters, "u" | "h" | "m") || letters.starts_with('b'),
+        let (generation, rest) = Self::split_generation(name);
+        let kind = match (rest.split_once(':'), generation) {
+            // A rebuild writes the same keys with its generation, and two of its own.
+            (None, Some(_)) => match rest {
+                "i" | "t" => KeyKind::Data,
+                "q" | "r" | "c" | "a" | "p" | "l" | "n" | "w" | "v" | "e" => KeyKind::Work,
+                _ => return None,
+            },
+            (None, None) => match rest {
+                "c" | "a" | "o" | "j" | "r" => KeyKind::Work,
+                "p" | "l" | "n" | "w" | "v" | "e" => KeyKind::Data,
+                // The version before had no generations.
+                "i" | "t" => KeyKind::Work,
+                _ => return None,
+            },
+            (Some(("g", _)), _) => KeyKind::Work,
+            (Some((letters, _)), generation)
+                if matches!(letters, "u" | "h" | "m") || letters.starts_with('b') =>
+            {
+                // The board of an event that is counted again is not data yet.
+                match generation.is_some() && !rest.starts_with("bE::\t") {
+                    true => KeyKind::Data,
+                    false => KeyKind::Work,
+                }
+            }
+            (Some(_), _) => return None,
         };
-        // The board of an event that is counted again.
-        let is_data = in_generation.is_some_and(|name| !name.starts_with("bE::\t"));
-        let kind = if is_data {
-            KeyKind::Data
-        } else {
-            KeyKind::Work
-        };
-        is_known.then_some(kind)
+        Some(kind)
     }
 
-    /// Returns the name of a key without its tag after the generation; `None` for a key that has none, or another one.
+    /// Returns whether a key with this name, without tag and generation, belongs to a generation of the data.
     #[must_use]
-    pub fn strip_generation(name: &str) -> Option<&str> {
-        name.strip_prefix(&GENERATION.to_string())
+    pub fn has_generation(name: &str) -> bool {
+        name.contains(':') || ["i", "t"].contains(&name)
     }
 
-    /// Returns the keys that a rebuild writes: in the same slot, used by nothing else.
+    /// Splits the name of a key after its tag into generation and rest. No other key begins with a digit.
     #[must_use]
-    pub fn shadow(&self) -> Self {
-        Self::with_tag(self.key("~"))
+    pub fn split_generation(name: &str) -> (Option<u32>, &str) {
+        let rest = name.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let generation = name
+            .strip_suffix(rest)
+            .and_then(|number| number.parse().ok());
+        (generation, rest)
     }
 
     /// Returns the key of a rebuild's progress.
@@ -190,13 +194,13 @@ impl Keys {
         self.key("r")
     }
 
-    /// Returns a shadow's key of the users whose data it contains.
+    /// Returns the key of the users whose data a rebuild has written.
     #[must_use]
     pub fn user_hashes(&self) -> String {
         self.key("q")
     }
 
-    /// Returns a shadow's key of the users of whom the journal lists an activity twice.
+    /// Returns the key of the users of whom the journal lists an activity twice.
     #[must_use]
     pub fn recounted_users(&self) -> String {
         self.key("r")
@@ -307,12 +311,6 @@ impl Keys {
         ]
     }
 
-    /// Returns the keys of the shard with this hash of users; `None` for any other key.
-    #[must_use]
-    pub fn from_users_key(key: &str) -> Option<Self> {
-        Some(Self::with_tag(key.strip_suffix('p')?.to_owned()))
-    }
-
     /// Returns the key of the set of archived boards.
     #[must_use]
     pub fn archived(&self) -> String {
@@ -341,7 +339,7 @@ impl Keys {
     /// Returns the key of the progress of a recount of an event.
     #[must_use]
     pub fn recount(&self, event: &str) -> String {
-        self.key(&format!("g:{event}"))
+        self.generation_key("g:", event)
     }
 
     /// Returns the key of the board with a name, see [`board_name`].
@@ -528,7 +526,7 @@ mod tests {
 
     #[test]
     fn board_name_round_trips() {
-        let (keys, date) = (Keys::new("ar", 0), Date::new(2026, 1, 1).unwrap());
+        let (keys, date) = (Keys::new("ar", 0, 1), Date::new(2026, 1, 1).unwrap());
         for period in [Period::Day, Period::Week, Period::Month, Period::Year] {
             for group in [None, Some("eu:1")] {
                 let key = keys.board(period, date, group);
@@ -540,10 +538,10 @@ mod tests {
             }
         }
         assert_eq!(keys.board_name_of(&keys.active_records("b")), None);
-        let shadow = keys.shadow();
-        assert_eq!(shadow.outbox(), "{ar:0}~o");
-        assert_eq!(keys.board_name_of(&shadow.board_named("a:all")), None);
-        assert_eq!(shadow.board_name_of("{ar:0}~1ba:all"), Some("a:all"));
+        let next = Keys::building("ar", 0, 2);
+        assert_eq!(next.users(), "{ar:0}2p");
+        assert_eq!(keys.board_name_of(&next.board_named("a:all")), None);
+        assert_eq!(next.board_name_of("{ar:0}2ba:all"), Some("a:all"));
         for other in [
             "a:all",
             "d:2026-02-30",

@@ -2,7 +2,7 @@
 
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
-use crate::fingerprint::{Participant, fingerprint};
+use crate::fingerprint::Participant;
 use crate::keys::Keys;
 use crate::outbox::OutboxEntry;
 use crate::profiles::{decode_flags, decode_profile};
@@ -10,7 +10,6 @@ use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::{Date, Instant};
-use activity_rank_core::config::Config;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
@@ -43,10 +42,10 @@ fn moderate_call(
     actor: Option<&Actor>,
     now: Instant,
 ) -> Command {
-    let keys = deployment.keys_of(&state.user);
+    let shard = deployment.config.shard_of(&state.user);
     let flag = |set: bool| if set { "1" } else { "0" };
-    Command::script(&MODERATE, &keys.moderation_keys())
-        .arg(&fingerprint(&deployment.config))
+    Command::script(&MODERATE, &deployment.keys(shard).moderation_keys())
+        .arg(&deployment.fingerprint(shard))
         .number(now.0)
         .arg(&state.user)
         .arg(flag(state.hidden))
@@ -66,8 +65,8 @@ pub async fn read_audit_log(
     deployment: &Deployment,
     request: &AuditRequest,
 ) -> Result<Vec<AuditEntry>, Error> {
-    let config = &deployment.config;
-    let calls = (0..config.shards).map(|shard| audit_call(config, request, shard));
+    let shards = 0..deployment.config.shards;
+    let calls = shards.map(|shard| audit_call(&deployment.keys(shard), request, shard));
     let replies = deployment.run_scripts(calls.collect()).await?;
     let mut entries = Vec::new();
     for (shard, reply) in (0..).zip(&replies) {
@@ -115,7 +114,7 @@ pub async fn check_opt_outs(
         flags.arg(&Keys::flags_field(user)),
         entries.number(now.0 - Date::MILLIS),
     ];
-    let replies = deployment.run_commands(&keys, commands).await?;
+    let replies = deployment.run_commands(commands).await?;
     let [flags, entries] = replies.as_slice() else {
         return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
     };
@@ -143,8 +142,7 @@ pub async fn check_opt_outs(
 
 /// Returns the call that reads a page of a shard's audit log.
 #[must_use]
-pub fn audit_call(config: &Config, request: &AuditRequest, shard: u32) -> Command {
-    let keys = Keys::for_shard(config, shard);
+pub fn audit_call(keys: &Keys, request: &AuditRequest, shard: u32) -> Command {
     let all = [
         keys.users(),
         keys.audit_log(),

@@ -80,7 +80,7 @@ pub async fn lengths(
     for shard in shards {
         let mut next = || replies.next().unwrap_or_default();
         if check {
-            deployment.check_drained(&next())?;
+            deployment.check_drained(shard, &next())?;
         }
         lengths.push((shard, next().unsigned()?));
     }
@@ -176,6 +176,6 @@ async fn run(
     }
     commands.extend(last);
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    deployment.check_drained(replies.first().unwrap_or(&Reply::Nil).at(0)?)?;
+    deployment.check_drained(shard, replies.first().unwrap_or(&Reply::Nil).at(0)?)?;
     Ok(replies)
 }

@@ -28,9 +28,7 @@ pub async fn read(
     let keys = deployment.keys_of(&request.user);
     let profile = Command::new("HGET").arg(&keys.users()).arg(&request.user);
     let records = Command::new("HGETALL").arg(&keys.active_records(&request.user));
-    let replies = deployment
-        .run_commands(&keys, vec![profile, records])
-        .await?;
+    let replies = deployment.run_commands(vec![profile, records]).await?;
     let profile = decode_profile(replies.first().unwrap_or(&Reply::Nil))?;
     let records = replies.get(1).unwrap_or(&Reply::Nil).list()?;
     let limit = request.limit as usize;

@@ -2,14 +2,12 @@
 
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
-use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{FIRST_PROFILE, PROFILES};
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{ALL_TIME, Content};
 use activity_rank_core::calendar::Instant;
-use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Flags;
 use activity_rank_core::profile::{NamedProfile, Profile};
@@ -205,9 +203,8 @@ pub async fn write(
     for (shard, indexes) in &shards {
         for indexes in indexes.chunks(CALL_PROFILES) {
             let named = indexes.iter().filter_map(|index| profiles.get(*index));
-            let keys = deployment.keys(*shard);
             let named = named.map(|named| (named, opt_out(&named.id)));
-            calls.push(write_call(config, &keys, named, actor, now));
+            calls.push(write_call(deployment, *shard, named, actor, now));
             call_indexes.push(indexes);
         }
     }
@@ -230,16 +227,16 @@ pub async fn write(
 }
 
 fn write_call<'a>(
-    config: &Config,
-    keys: &Keys,
+    deployment: &Deployment,
+    shard: u32,
     profiles: impl Iterator<Item = (&'a NamedProfile, Option<bool>)>,
     actor: Option<&Actor>,
     now: Instant,
 ) -> Command {
-    let mut call = Command::script(&PROFILES, &keys.moderation_keys())
-        .arg(&fingerprint(config))
+    let mut call = Command::script(&PROFILES, &deployment.keys(shard).moderation_keys())
+        .arg(&deployment.fingerprint(shard))
         .number(now.0)
-        .arg(config.bound.journal_flag())
+        .arg(deployment.config.bound.journal_flag())
         .arg(if actor == Some(&Actor::User) {
             "1"
         } else {
@@ -263,12 +260,18 @@ fn write_call<'a>(
 
 /// Returns the call that gives a user this profile unless they have one already.
 #[must_use]
-pub fn first_profile_call(config: &Config, user: &str, profile: &Profile, now: Instant) -> Command {
-    let keys = Keys::for_user(config, user);
+pub fn first_profile_call(
+    deployment: &Deployment,
+    user: &str,
+    profile: &Profile,
+    now: Instant,
+) -> Command {
+    let shard = deployment.config.shard_of(user);
+    let keys = deployment.keys(shard);
     Command::script(&FIRST_PROFILE, &[keys.users(), keys.outbox()])
-        .arg(&fingerprint(config))
+        .arg(&deployment.fingerprint(shard))
         .number(now.0)
-        .arg(config.bound.journal_flag())
+        .arg(deployment.config.bound.journal_flag())
         .arg(user)
         .arg(&to_json(profile))
 }

@@ -172,13 +172,14 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
     let mut replies = replies.into_iter();
-    let mut all = Vec::new();
+    let (mut all, mut shards) = (Vec::new(), 0..);
     while let (Some(users), Some(fields), Some(info)) =
         (replies.next(), replies.next(), replies.next())
     {
         let (users, fields) = (users?, fields?);
         let fingerprint = users.at(0)?;
-        deployment.check_even_locked(fingerprint)?;
+        let shard = shards.next().unwrap_or_default();
+        deployment.check(shard, fingerprint)?;
         let field = |index| {
             let text = fields.at(index)?.optional_text()?;
             Ok::<_, StoreError>(text.unwrap_or_default())
@@ -245,7 +246,7 @@ pub async fn record_pass(
     } else {
         set
     };
-    deployment.run_command(&keys, set).await.map(|_| ())
+    deployment.run_command(set).await.map(|_| ())
 }
 
 /// Reads the definitions of events and the state of the snapshots; empty if there is none.
@@ -256,7 +257,7 @@ pub async fn record_pass(
 pub async fn read_snapshots(deployment: &Deployment) -> Result<(Definitions, String), Error> {
     let keys = deployment.keys(0);
     let get = Command::new("HGET").arg(&keys.progress()).arg(SNAPSHOTS);
-    let (definitions, state) = read_definitions_and(deployment, &keys, get).await?;
+    let (definitions, state) = read_definitions_and(deployment, 0, get).await?;
     Ok((definitions, state.into_text()?.unwrap_or_default()))
 }
 

@@ -10,7 +10,6 @@
 //! an entry in the stream belongs to an activity that has counted.
 
 use crate::deployment::{Changed, Deployment};
-use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::RECEIVE;
@@ -307,7 +306,7 @@ async fn read(
         let [stored, entries] = replies else {
             continue;
         };
-        deployment.check_even_locked(stored.at(0)?)?;
+        deployment.check(*shard, stored.at(0)?)?;
         let position = stored.at(1)?.optional_text()?.unwrap_or(START);
         let known = deployment.received(*shard);
         let decoded = entries.list()?.iter().map(OutboxEntry::decode);
@@ -456,10 +455,10 @@ async fn run(
         return Ok(refused);
     }
     deployment.claim().await?;
-    let settings = fingerprint(&deployment.config);
-    let commands = calls.iter().map(|(_, _, call)| {
+    let commands = calls.iter().map(|(_, shard, call)| {
         let (keys, json) = call.encode();
-        Command::script(&RECEIVE, &keys).arg(&settings).arg(&json)
+        let command = Command::script(&RECEIVE, &keys).arg(&deployment.fingerprint(*shard));
+        command.arg(&json)
     });
     let replies = deployment.run_scripts(commands.collect()).await?;
     for ((source, shard, _), reply) in calls.iter().zip(&replies) {
@@ -677,7 +676,7 @@ mod tests {
     #[test]
     fn items_of_a_call_share_boards() {
         let keep = [31, 91, 366, 731, 0];
-        let mut call = Call::new(Keys::new("ar", 0), 3, Instant(8), keep, true);
+        let mut call = Call::new(Keys::new("ar", 0, 1), 3, Instant(8), keep, true);
         for (id, mark) in [("5-0", "like:a"), ("6-0", "like:b")] {
             let fields = activity("count", mark, "2wa;3.17;1");
             let change = Change::decode(&entry(&fields), false).unwrap();

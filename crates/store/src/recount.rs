@@ -2,7 +2,6 @@
 
 use crate::deployment::Deployment;
 use crate::events::{self, Change};
-use crate::keys::Keys;
 use crate::outbox::OutboxEntry;
 use crate::redis::{Command, Reply};
 use crate::scripts::RECOUNT;
@@ -80,7 +79,7 @@ impl Recount<'_> {
         };
         let read = Command::new("XRANGE").arg(&keys.outbox()).arg(&first);
         let read = read.arg(until).args(["COUNT", "1000"]);
-        let reply = self.deployment.run_command(&keys, read).await?;
+        let reply = self.deployment.run_command(read).await?;
         let entries = reply.list()?.iter().map(OutboxEntry::decode);
         Ok(entries.collect::<Result<_, _>>()?)
     }
@@ -145,7 +144,7 @@ impl Recount<'_> {
     }
 
     async fn run(&self, step: &str, arguments: Vec<String>) -> Result<Reply, Error> {
-        let keys = Keys::for_shard(&self.deployment.config, self.shard);
+        let keys = self.deployment.keys(self.shard);
         let mut all = vec![
             keys.users(),
             keys.outbox(),
@@ -159,7 +158,7 @@ impl Recount<'_> {
             all.push(keys.events());
         }
         let header = [
-            crate::fingerprint::fingerprint(&self.deployment.config),
+            self.deployment.fingerprint(self.shard),
             self.now.0.to_string(),
             step.to_owned(),
             self.event.id.clone(),

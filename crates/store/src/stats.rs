@@ -5,7 +5,6 @@ use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::TOTALS;
 use activity_rank_core::calendar::{Date, Period};
-use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
 /// Reads the number of visible users on each board, by shard; `None` for a board that the shard does
@@ -18,8 +17,8 @@ pub async fn read_totals(
     deployment: &Deployment,
     boards: &[(Period, Date)],
 ) -> Result<Vec<Vec<Option<u64>>>, Error> {
-    let config = &deployment.config;
-    let calls = (0..config.shards).map(|shard| totals_call(config, boards, shard));
+    let shards = 0..deployment.config.shards;
+    let calls = shards.map(|shard| totals_call(&deployment.keys(shard), boards));
     let replies = deployment.run_scripts(calls.collect()).await?;
     let mut totals = Vec::new();
     for reply in replies {
@@ -34,8 +33,7 @@ pub async fn read_totals(
 
 /// Returns the call that reads the totals of a shard.
 #[must_use]
-pub fn totals_call(config: &Config, boards: &[(Period, Date)], shard: u32) -> Command {
-    let keys = Keys::for_shard(config, shard);
+pub fn totals_call(keys: &Keys, boards: &[(Period, Date)]) -> Command {
     let boards = boards.iter();
     let boards = boards.map(|(period, date)| keys.board(*period, *date, None));
     let all: Vec<String> = [keys.users()].into_iter().chain(boards).collect();

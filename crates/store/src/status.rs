@@ -114,9 +114,9 @@ pub async fn read(
         shard_deliveries,
         ..StoreStatus::default()
     };
-    for _ in 0..config.shards {
+    for shard in 0..config.shards {
         let stored = next()?;
-        deployment.check_even_locked(&stored)?;
+        deployment.check(shard, &stored)?;
         let pending = stored.optional_text()?.unwrap_or_default();
         // A line for each follows the settings.
         status.pending_changes += pending.lines().skip(1).count() as u64;

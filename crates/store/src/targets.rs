@@ -2,7 +2,6 @@
 
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
-use crate::fingerprint::fingerprint;
 use crate::keys::Keys;
 use crate::profiles::{complete_authors, decode_flags};
 use crate::receive::receive;
@@ -167,7 +166,7 @@ pub async fn moderate(
         all.extend(author.map(|author| keys.targets_of(&author)));
     }
     let call = Command::script(&MODERATE_TARGET, &all)
-        .arg(&fingerprint(&deployment.config))
+        .arg(&deployment.fingerprint(deployment.config.shard_of(id)))
         .number(now.0)
         .arg(&member)
         .arg(verb)
@@ -416,7 +415,7 @@ fn register_call<'a>(
     }
     let several = (config.shards > 1).then(|| shard.to_string());
     Command::script(&TARGETS, &all)
-        .arg(&fingerprint(config))
+        .arg(&deployment.fingerprint(shard))
         .number(now.0)
         .arg(config.bound.journal_flag())
         .arg(&several.unwrap_or_default())

@@ -56,7 +56,10 @@ pub use repository::{npm, root, target};
 pub use reqwest::Method;
 pub use rest_client::{RestClient, RestResponse};
 pub use serde_json::{Value, json};
-pub use sharding::{key, key_of, key_on, owner, peer, peers, rest, shard_among, shard_of, shards};
+pub use sharding::{
+    has_generation, key, key_in, key_of, key_on, owner, peer, peers, rest, shard_among, shard_of,
+    shards,
+};
 pub use shared::{gateway, redis, scan, unique_prefix};
 pub use store_proxy::StoreProxy;
 pub use stream::{Event, Stream};

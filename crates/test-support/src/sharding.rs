@@ -70,26 +70,34 @@ pub fn key_of(prefix: &str, user: &str, rest: &str) -> String {
 /// Returns the full key on a shard.
 #[must_use]
 pub fn key_on(prefix: &str, shard: u32, rest: &str) -> String {
-    format!("{{{prefix}:{shard}}}{}{rest}", generation(rest))
+    key_in(1, prefix, shard, rest)
 }
 
-/// The generation of the data, in the keys of boards, histories, active records, the register, author lists and the
-/// index; empty for all others. In tests the part of a key after its hash tag has none.
+/// Returns the full key on a shard whose data has a generation.
 #[must_use]
-pub fn generation(rest: &str) -> &'static str {
-    match rest.starts_with(['b', 'h', 'm', 't', 'u', 'i']) {
-        true => "1",
-        false => "",
+pub fn key_in(generation: u32, prefix: &str, shard: u32, rest: &str) -> String {
+    match has_generation(rest) {
+        true => format!("{{{prefix}:{shard}}}{generation}{rest}"),
+        false => format!("{{{prefix}:{shard}}}{rest}"),
     }
+}
+
+/// Returns whether a key has the generation of the data after its hash tag: boards, histories, active records, the
+/// register, author lists, the index and recounts of events. In tests the part of a key after its hash tag has none; it is
+/// 1 until a rebuild.
+#[must_use]
+pub fn has_generation(rest: &str) -> bool {
+    rest.starts_with(['b', 'g', 'h', 'm', 't', 'u', 'i'])
 }
 
 /// Returns the part of a key after its hash tag and generation.
 #[must_use]
 pub fn rest(key: &str) -> &str {
     let rest = key.split_once('}').map_or(key, |(_, rest)| rest);
-    match rest.strip_prefix('1') {
-        Some(name) if generation(name) == "1" => name,
-        Some(_) | None => rest,
+    let name = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    match has_generation(name) {
+        true => name,
+        false => rest,
     }
 }
 

@@ -1,109 +1,163 @@
-//! Requests during a rebuild, which write-locks the store: callers see a store outage.
+//! Requests during and after a rebuild, which gives the data another generation.
 
-use test_support::{Answer, Method, json, peer, shards, until};
+use test_support::{Value, json, peer, shards};
 
-use super::{like, start_with};
+use super::{JournalApp, like, start_with};
 use crate::app::TestApp;
-use crate::bodies::{moderation, undo};
-use crate::client::JSON;
-use crate::misconfigured::REQUESTS;
+use crate::bodies::moderation;
+use crate::client::Client;
 use crate::problem::assert_problem;
 use crate::store::{FINGERPRINT, Store};
 
-/// Writes a schema fingerprint to every shard.
-fn set_fingerprint(store: &mut Store, fingerprint: &str) {
+/// Returns the stored fingerprint of a shard.
+fn fingerprint(store: &mut Store, shard: u32) -> String {
+    let key = store.key_on(shard, "p");
+    store.run("HGET", &[&key, FINGERPRINT])
+}
+
+/// Changes the stored fingerprint of every shard.
+fn change_fingerprints(store: &mut Store, change: impl Fn(&str) -> String) {
     for shard in 0..shards() {
+        let changed = change(&fingerprint(store, shard));
         let key = store.key_on(shard, "p");
-        store.run::<()>("HSET", &[&key, FINGERPRINT, fingerprint]);
+        store.run::<()>("HSET", &[&key, FINGERPRINT, &changed]);
     }
 }
 
-/// Write-locks every shard. Returns the fingerprint that [`set_fingerprint`] restores.
-fn lock(store: &mut Store) -> String {
-    let key = store.key("p");
-    let fingerprint: String = store.run("HGET", &[&key, FINGERPRINT]);
-    set_fingerprint(store, &format!("rebuilding {fingerprint}"));
-    fingerprint
+/// Gives the data of every shard another generation, as a rebuild does.
+fn replace_generation(store: &mut Store, from: u32, to: u32) {
+    for key in store.full_keys() {
+        let renamed = key.replacen(&format!("}}{from}"), &format!("}}{to}"), 1);
+        if renamed != key {
+            store.run::<()>("RENAME", &[&key, &renamed]);
+        }
+    }
+    let named = |number: u32| format!("generation={number} ");
+    change_fingerprints(store, |stored| stored.replace(&named(from), &named(to)));
 }
 
 fn path(route: &str) -> String {
     format!("/v1/users/{}{route}", peer("a"))
 }
 
-#[track_caller]
-fn assert_unavailable(response: &Answer) {
-    assert_problem(response, "store-unavailable");
-    assert!(response.header("retry-after").is_some());
+/// Returns responses that depend on all kinds of keys.
+async fn read_all(app: &Client) -> Vec<Value> {
+    let mut responses = Vec::new();
+    for path in [
+        "/v1/ranking/all?movement=true",
+        "/v1/ranking/week?offset=1",
+        "/v1/content/all",
+        "/v1/authors/all",
+        "/v1/targets/post-7",
+        "/v1/moderation",
+        &path(""),
+        &path("/standings"),
+        &path("/activity"),
+        &path("/moderation"),
+    ] {
+        let response = app.get(path).await;
+        responses.push(response.assert_status(200).body.clone());
+    }
+    responses
 }
 
-/// The journal stays readable. Queued activity is counted after the rebuild.
+/// Isolates that knew the former generation read and write the present one, each in the request that finds it.
 #[tokio::test]
-async fn rebuild_queues_activity_and_serves_stale_boards() {
-    let mut app = start_with(|worker| worker.archive().queued(100).var("BOARD_MAX_AGE", "1"));
-    app.send(like("a", "1")).await;
-    app.miniflare.tick().await;
-    app.send(like("a", "2")).await;
-    let fingerprint = lock(&mut app.store);
-    let before = app.store.snapshot();
-
-    let queued = json!({"outcome": "queued", "points": 0});
-    let response = app.send_activity(like("a", "3")).await;
-    response.assert(202, queued.clone());
-    let array = json!([undo(like("a", "1"))]);
-    app.assert_activity(array, json!({"results": [queued]}))
+async fn requests_follow_the_generation() {
+    let mut app = start_with(|worker| {
+        let worker = worker
+            .var("CONTENT_PERIODS", "all")
+            .var("BOARD_MAX_AGE", "0");
+        worker.json("LEVELS", json!({"New": 0}))
+    });
+    let target = json!({"author": peer("b")});
+    app.client
+        .put("/v1/targets/post-7", &target)
+        .await
+        .assert_status(200);
+    for (user, target) in [("a", "post-7"), ("b", "post-8"), ("a", "post-9")] {
+        app.send(like(user, target)).await;
+    }
+    app.client
+        .put(&path(""), &json!({"name": "Ada"}))
+        .await
+        .assert_status(200);
+    app.minute().await;
+    let before = read_all(&app.client).await;
+    replace_generation(&mut app.store, 1, 2);
+    assert_eq!(read_all(&app.client).await, before);
+    let mut generation = 2..;
+    let mut next = |app: &mut JournalApp| {
+        let from = generation.next().unwrap_or_default();
+        replace_generation(&mut app.store, from, from + 1);
+    };
+    next(&mut app);
+    app.outcome(like("a", "post-3"), "counted").await;
+    next(&mut app);
+    app.outcome(like("a", "post-3"), "duplicate").await;
+    next(&mut app);
+    let hide = moderation(true, false);
+    app.client
+        .put(&path("/moderation"), &hide)
+        .await
+        .assert_status(200);
+    next(&mut app);
+    let named = json!({"name": "Ada", "hidden": true});
+    app.client.put(&path(""), &named).await.assert_status(200);
+    next(&mut app);
+    app.delete("/v1/targets/post-7").await.assert_status(204);
+    next(&mut app);
+    app.delete(&path("")).await.assert_status(204);
+    let standing = app
+        .get(&format!("/v1/ranking/all/users/{}", peer("a")))
         .await;
-    let state = moderation(true, false);
-    assert_unavailable(&app.client.put(&path("/moderation"), &state).await);
-    assert_unavailable(&app.client.put(&path(""), &json!({"name": "Ada"})).await);
-    assert_unavailable(&app.delete(&path("")).await);
-    assert_unavailable(&app.get(&path("")).await);
-    assert_eq!(app.read("/v1/ranking/all").await["stale"], true);
-    let health = app.get("/healthz").await;
-    assert_eq!(
-        health.assert_status(503).body["status"],
-        "store-unavailable"
-    );
-    assert!(app.store.snapshot() == before);
-
-    assert_eq!(app.entries_after(0).await.len(), 2);
-    assert_eq!(app.outbox(), [""; 0]);
-    // The rebuild of an empty store locks it without a fingerprint.
-    set_fingerprint(&mut app.store, "rebuilding ");
-    assert_eq!(app.entries_after(0).await.len(), 2);
-    assert_unavailable(&app.get(&path("")).await);
-
-    set_fingerprint(&mut app.store, &fingerprint);
-    let mut operations = until("the queued activity", async || {
-        let entries = app.entries_after(0).await;
-        let operations = entries.iter().filter_map(|entry| entry["did"].as_str());
-        let operations: Vec<String> = operations.map(str::to_owned).collect();
-        (operations.len() == 4).then_some(operations)
-    })
-    .await;
-    operations[2..].sort_unstable();
-    assert_eq!(operations, ["count", "count", "count", "undo"]);
+    assert_eq!(standing.assert_status(200).body["score"], 0);
+    let mut own = app.store.keys();
+    own.retain(|key| key.ends_with(&format!(":{}", peer("a"))));
+    assert_eq!(own, [""; 0]);
 }
 
-/// A lock with the fingerprint of other settings is reported as a schema mismatch.
+/// The rebuild that paused the writers has been killed.
 #[tokio::test]
-async fn rebuild_without_queue_returns_503() {
+async fn writers_end_a_pause() {
+    let mut app = start_with(|worker| worker.var("BOARD_MAX_AGE", "0"));
+    app.send(like("a", "1")).await;
+    let stored = fingerprint(&mut app.store, 0);
+    let pause = |stored: &str| format!("paused 7f3a {stored}");
+
+    change_fingerprints(&mut app.store, pause);
+    let board = app.read("/v1/ranking/all").await;
+    assert_eq!(
+        (&board["total"], &board["stale"]),
+        (&json!(1), &Value::Null)
+    );
+    assert_eq!(app.entries_after(0).await.len(), 1);
+    assert_eq!(fingerprint(&mut app.store, 0), pause(&stored));
+    app.outcome(like("a", "2"), "counted").await;
+    let home = test_support::shard_of(&peer("a"));
+    assert_eq!(fingerprint(&mut app.store, home), stored);
+
+    change_fingerprints(&mut app.store, |stored| {
+        pause(stored.trim_start_matches("paused 7f3a "))
+    });
+    let state = moderation(true, false);
+    app.client
+        .put(&path("/moderation"), &state)
+        .await
+        .assert_status(200);
+    change_fingerprints(&mut app.store, |stored| {
+        pause(stored.trim_start_matches("paused 7f3a "))
+    });
+    app.delete(&path("")).await.assert_status(204);
+    assert_eq!(fingerprint(&mut app.store, home), stored);
+}
+
+#[tokio::test]
+async fn paused_data_of_other_settings_is_refused() {
     let app = TestApp::start();
     app.count(&peer("a"), "like", "1").await;
-    let mut store = app.store();
-    let fingerprint = lock(&mut store);
-    let before = store.snapshot();
-    for (method, path, body) in REQUESTS {
-        if path.starts_with("/v1") && method != Method::HEAD {
-            assert_unavailable(&app.send(method, path, body, JSON).await);
-        }
-    }
-    assert!(store.snapshot() == before);
-    set_fingerprint(&mut store, &fingerprint);
-    app.count(&peer("a"), "like", "2").await;
-
-    set_fingerprint(
-        &mut store,
-        "rebuilding v4 generation=1 shards=1 decimals=2 timezone=UTC",
-    );
+    change_fingerprints(&mut app.store(), |_| {
+        "paused 7f3a v4 generation=1 shards=1 decimals=2 timezone=UTC".to_owned()
+    });
     assert_problem(&app.get(&path("")).await, "misconfigured");
 }

@@ -23,7 +23,7 @@ async fn journal_is_paginated_to_its_end() {
                 "boards": {"day": 2 * day, "week": 91 * day, "month": 366 * day, "year": 731 * day, "all": null},
                 "histories": 62 * day, "marks": 6 * day, "undos": 62 * day,
             },
-            "stamp": format!("v4 generation=1 shards={} decimals=0 timezone={}", shards(), noon_zone()),
+            "stamp": format!("v4 shards={} decimals=0 timezone={}", shards(), noon_zone()),
             "entries": [],
             "next": null,
         }),

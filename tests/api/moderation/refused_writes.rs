@@ -55,7 +55,7 @@ impl App {
         let key = |rest: &str| self.store.key_on(0, rest);
         let (index, board, users) = (key("i"), key("ba:all"), key("p"));
         let records = key("m:b");
-        let settings = activity_rank_store::fingerprint::fingerprint(&self.deployment.config);
+        let settings = activity_rank_store::fingerprint::fingerprint(&self.deployment.config, 1);
         let run = |store: &mut Store, command: &str, arguments: &[&str]| {
             store.run::<redis::Value>(command, arguments);
         };

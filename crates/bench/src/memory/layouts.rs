@@ -59,7 +59,7 @@ pub fn write_ours(
 ) -> Result<u64> {
     let mut connection = redis.connection();
     let header = CallHeader {
-        keys: Keys::new("ar", 0),
+        keys: Keys::new("ar", 0, 1),
         fingerprint: "memory".to_owned(),
         now: Instant(now),
         effective: Instant(now),

@@ -1,15 +1,26 @@
 -- Starts the rebuild of a shard, or takes over an unfinished one.
 --
--- KEYS    1 rebuild state (hash)
--- ARGV    1 string: id of this run, the new owner   2 string: schema fingerprint of the deployment
---         3 string: purpose: '', 'preview', or the rules of a recount as JSON
--- Returns { phase, entry, fingerprint and purpose that the rebuild was started for }, all strings
--- State   the former owner's next script finds another owner and does nothing. No expiry.
--- Example EVAL text 1 {ar:0}r 7f3a 'v4 ...' ''
+-- KEYS    1 rebuild state (hash)   2 users (hash, with the schema fingerprint)
+-- ARGV    1 string: id of this run, the new owner
+--         2 string: purpose: '', 'preview', or the rules of a recount as JSON
+--         3 integer: generation of the data, 0 for that of the version before   4 string: its fingerprint
+-- Returns { phase, entry and purpose that the rebuild was started for, generation of the data, generation that the rebuild
+--         writes, 1 if it has started now }, all strings but the last
+-- State   the former owner's next script finds another owner and does nothing. No expiry. Without a fingerprint, ARGV[4] is
+--         stored: no writer can begin another generation meanwhile, nor one of other settings.
+-- Example EVAL text 2 {ar:0}r {ar:0}p 7f3a '' 1 'v4 generation=1 shards=1 ...'
 
-redis.call('HSETNX', KEYS[1], 'phase', 'replay')
-redis.call('HSETNX', KEYS[1], 'entry', '0')
-redis.call('HSETNX', KEYS[1], 'stamp', ARGV[2])
-redis.call('HSETNX', KEYS[1], 'rules', ARGV[3])
+-- Field of the hash of users.
+local FINGERPRINT = '\t'
+
+local is_new = redis.call('HEXISTS', KEYS[1], 'phase') == 0 and 1 or 0
+if is_new == 1 then
+  local claimed, written = redis.call('HSETNX', KEYS[2], FINGERPRINT, ARGV[4]), string.format('%.0f', ARGV[3] + 1)
+  -- In one command: the store may refuse the next one.
+  redis.call('HSET', KEYS[1], 'phase', 'replay', 'entry', '0', 'rules', ARGV[2], 'from', ARGV[3], 'generation', written,
+    'claimed', claimed)
+end
 redis.call('HSET', KEYS[1], 'owner', ARGV[1])
-return redis.call('HMGET', KEYS[1], 'phase', 'entry', 'stamp', 'rules')
+local state = redis.call('HMGET', KEYS[1], 'phase', 'entry', 'rules', 'from', 'generation')
+state[6] = is_new
+return state

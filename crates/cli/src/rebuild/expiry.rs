@@ -159,7 +159,7 @@ mod tests {
         let Change::Activity(activity) = entry(1, fields).unwrap().change else {
             panic!("not an activity");
         };
-        let keys = Keys::new("ar", 0).shadow();
+        let keys = Keys::building("ar", 0, 2);
         tracker.expired_before(&activity, NOW + day * DAY, &default_retention(), &keys)
     }
 
@@ -170,7 +170,7 @@ mod tests {
         assert!(expired(&mut tracker, 0, groups.clone()).is_empty());
         assert!(expired(&mut tracker, 30, groups).is_empty());
         let late = expired(&mut tracker, 31, json!({"kinds": "da"}));
-        assert_eq!(late, ["{ar:0}~1bd:2026-11-20"]);
+        assert_eq!(late, ["{ar:0}2bd:2026-11-20"]);
         // A board that is written again gets a new lifetime.
         assert!(expired(&mut tracker, 61, json!({"kinds": "da"})).is_empty());
         let late = expired(
@@ -178,7 +178,7 @@ mod tests {
             62,
             json!({"kinds": "da", "groups": "eu", "did": "undo"}),
         );
-        assert_eq!(late, ["{ar:0}~1bd:2026-11-20", "{ar:0}~1bd:2026-11-20:eu"]);
+        assert_eq!(late, ["{ar:0}2bd:2026-11-20", "{ar:0}2bd:2026-11-20:eu"]);
         // An undo and a skipped board write nothing.
         assert!(expired(&mut tracker, 200, json!({"kinds": "d", "skipped": "1"})).is_empty());
         assert!(expired(&mut tracker, 300, json!({"kinds": "d"})).is_empty());
@@ -199,13 +199,13 @@ mod tests {
             let Change::Receive(receipt) = self::entry(1, entry).unwrap().change else {
                 panic!("not a receipt");
             };
-            let keys = Keys::new("ar", 0).shadow();
+            let keys = Keys::building("ar", 0, 2);
             let boards = ChangedBoards::for_receipt(&receipt);
             let now = NOW + day * DAY;
             let expired = tracker.expired_boards(&boards, now, &default_retention(), &keys);
             (expired, boards.archived())
         };
-        let both = ["{ar:0}~1bTd:2026-11-20", "{ar:0}~1bAd:2026-11-20"].map(str::to_owned);
+        let both = ["{ar:0}2bTd:2026-11-20", "{ar:0}2bAd:2026-11-20"].map(str::to_owned);
         assert_eq!(expired(0, json!({"points": "-2"})), (vec![], vec![]));
         assert_eq!(expired(32, json!({})), (vec![], vec![]));
         let (late, archived) = expired(63, json!({"skipped": "3"}));
@@ -223,7 +223,7 @@ mod tests {
         assert!(expired(&mut tracker, 399, like()).is_empty());
         let undo = json!({"kinds": "a", "did": "undo"});
         assert!(expired(&mut tracker, 799, undo.clone()).is_empty());
-        assert_eq!(expired(&mut tracker, 800, undo), ["{ar:0}~1m:42"]);
+        assert_eq!(expired(&mut tracker, 800, undo), ["{ar:0}2m:42"]);
         assert!(expired(&mut tracker, 2000, like()).is_empty());
     }
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::retention::Retention;
 use super::rules::RecountRules;
-use crate::archive::fingerprint::Fingerprint;
+use super::settings::Settings;
 use crate::args::ServiceArgs;
 use crate::client::Client;
 use crate::failure::Failure;
@@ -37,8 +37,8 @@ pub struct Journal {
 pub struct Page {
     /// Key prefix of the service.
     pub prefix: String,
-    /// Schema fingerprint of the service's settings.
-    pub fingerprint: Fingerprint,
+    /// The settings of the service.
+    pub settings: Settings,
     /// Lifetimes of stored data.
     pub retention: Retention,
     /// The entries in order.
@@ -96,7 +96,7 @@ impl Journal {
         };
         let page: JsonPage =
             serde_json::from_slice(&response).map_err(|error| invalid(error.to_string()))?;
-        let fingerprint = Fingerprint::parse(&page.stamp).ok_or_else(|| {
+        let settings = Settings::parse(&page.stamp).ok_or_else(|| {
             let stored = printable(&page.stamp);
             invalid(format!(
                 "its data was written by another version ({stored})"
@@ -104,7 +104,7 @@ impl Journal {
         })?;
         let mut entries = Vec::new();
         for entry in page.entries {
-            let entry = entry.decode(fingerprint.shards).map_err(invalid)?;
+            let entry = entry.decode(settings.shards).map_err(invalid)?;
             if let Some(requested) = shard.filter(|shard| entry.shard != *shard) {
                 let Entry { number, shard, .. } = entry;
                 return Err(invalid(format!(
@@ -115,7 +115,7 @@ impl Journal {
         }
         Ok(Page {
             prefix: page.prefix,
-            fingerprint,
+            settings,
             retention: page.keep,
             entries,
             next: page.next,

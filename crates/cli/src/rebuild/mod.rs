@@ -5,25 +5,28 @@
 //!
 //! ```text
 //! session   check fingerprints, take ownership of every shard
-//! replay    journal ─▶ plan (calls of the service's scripts) ─▶ shadow keys {ar:0}~…
-//! compare   shadow with live data; `verify` stops here and drops the shadow
-//! lock      writes are rejected or queued; the rest of the journal is replayed and compared
-//! swap      delete keys without a shadow, rename shadows, unlock writes
+//! replay    journal ─▶ plan (calls of the service's scripts) ─▶ next generation {ar:0}2…
+//! compare   next generation with the present one; `verify` stops here and drops it
+//! swap      the fingerprint names the next generation, if the journal has had everything; else it is read again, after
+//!           three attempts while the writers wait
+//! delete    the former generation, in steps
 //! ```
 //!
 //! - [`run`], [`verify`], [`recount`]: the commands. [`session`]: what they have in common.
 //! - [`rules`]: the rules of recounts. [`preview`]: who would move.
-//! - [`state`]: a shard, its shadow and its phase.
+//! - [`state`]: a shard, its generations and its phase.
+//! - [`settings`], [`store`], [`key`]: settings, access and keys of the data.
 //! - [`journal`]: reads the journal of the service.
 //! - [`plan`]: turns entries into script calls. [`retention`], [`expiry`]: lifetimes of the data, and
 //!   keys that expired between two entries.
-//! - [`replay`]: applies the calls to the shadow, each entry exactly once.
-//! - [`compare`]: finds differences between shadow and live data.
-//! - [`swap`]: replaces the live data by the shadow.
+//! - [`replay`]: applies the calls, each entry exactly once.
+//! - [`compare`]: finds differences between both generations.
+//! - [`swap`]: lets the next generation count.
 
 pub mod compare;
 pub mod expiry;
 pub mod journal;
+pub mod key;
 pub mod plan;
 pub mod preview;
 pub mod recount;
@@ -32,6 +35,8 @@ pub mod retention;
 pub mod rules;
 pub mod run;
 pub mod session;
+pub mod settings;
 pub mod state;
+pub mod store;
 pub mod swap;
 pub mod verify;

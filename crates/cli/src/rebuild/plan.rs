@@ -26,7 +26,7 @@ use super::expiry::{ChangedBoards, ExpiryTracker};
 use super::journal::{Activity, Change, Entry, Receipt, Registration};
 use super::retention::Retention;
 use super::rules::Recounts;
-use crate::archive::store::sha1_hex;
+use super::store::sha1_hex;
 
 /// Entries in one call: it blocks Redis for some milliseconds.
 const MAX_ENTRIES: u64 = 200;
@@ -915,13 +915,13 @@ mod tests {
 
     const NOW: i64 = 1_795_132_800_000;
     /// Stores the hash of user 42.
-    const NEW_USER: &str = "HSET 92cfceb39d57d914ed8b14d0e37643de0797ae56 42 {ar:0}~q";
-    const CLEAR_ARCHIVED: &str = "UNLINK {ar:0}~a";
+    const NEW_USER: &str = "HSET 92cfceb39d57d914ed8b14d0e37643de0797ae56 42 {ar:0}2q";
+    const CLEAR_ARCHIVED: &str = "UNLINK {ar:0}2a";
 
     /// Returns each step as "entries to entry script", or the words of a preparing command.
     fn steps(entries: &[Value]) -> Vec<String> {
         let context = CallContext {
-            keys: Keys::new("ar", 0).shadow(),
+            keys: Keys::building("ar", 0, 2),
             fingerprint: "v1".to_owned(),
             retention: default_retention(),
             now: NOW,
@@ -968,7 +968,7 @@ mod tests {
         let steps = steps(&[at(0), at(24 * 31), at(24 * 31)]);
         assert_eq!(
             steps[3..],
-            ["UNLINK {ar:0}~1bd:2026-11-20", "2 to 3 count"],
+            ["UNLINK {ar:0}2bd:2026-11-20", "2 to 3 count"],
             "{steps:?}"
         );
     }
@@ -980,9 +980,9 @@ mod tests {
             steps(&[skipped.clone(), skipped, at(0)]),
             [
                 CLEAR_ARCHIVED,
-                "UNLINK {ar:0}~1bd:2026-11-20",
-                "UNLINK {ar:0}~1bd:2026-11-20:eu",
-                "SADD d:2026-11-20 d:2026-11-20:eu {ar:0}~a",
+                "UNLINK {ar:0}2bd:2026-11-20",
+                "UNLINK {ar:0}2bd:2026-11-20:eu",
+                "SADD d:2026-11-20 d:2026-11-20:eu {ar:0}2a",
                 NEW_USER,
                 "2 to 2 count",
                 CLEAR_ARCHIVED,
@@ -1009,7 +1009,7 @@ mod tests {
                 "1 to 2 count",
                 "1 to 3 count",
                 "1 to 4 count",
-                "HSET 902ba3cda1883801594b6e1b452790cc53948fda 7 {ar:0}~q",
+                "HSET 902ba3cda1883801594b6e1b452790cc53948fda 7 {ar:0}2q",
                 "1 to 5 moderate",
             ]
         );
@@ -1028,7 +1028,7 @@ mod tests {
         let written = |number: u64, counter: u64| {
             [
                 format!("HSET post-7 {number};5;1;42;{{}} # {counter} {{ar:0}}~1t"),
-                "ZADD 5 post-7 {ar:0}~1u:42".to_owned(),
+                "ZADD 5 post-7 {ar:0}2u:42".to_owned(),
             ]
         };
         let [first, second] = [written(7, 7), written(8, 9)];
@@ -1042,7 +1042,7 @@ mod tests {
                 CLEAR_ARCHIVED,
                 &second[0],
                 &second[1],
-                "ZREM post-7 {ar:0}~1u:42",
+                "ZREM post-7 {ar:0}2u:42",
                 "receive",
                 "4 to 5 count",
             ]

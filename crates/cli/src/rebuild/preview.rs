@@ -10,8 +10,8 @@ use activity_rank_core::score::{Layout, Points, Score};
 use serde::Serialize;
 
 use super::compare::keys::read_board;
+use super::key::BoardId;
 use super::state::Shard;
-use crate::archive::key::{BoardId, Key};
 use crate::board::format_table;
 use crate::count::count;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub const LIMITS: &str = "What caps and cooldowns refused at the time is not in 
 pub struct PreviewedBoard {
     /// The name, as given.
     name: String,
-    /// The key without its tag.
+    /// The key without its tag and generation.
     key: String,
     kind: BoardKind,
 }
@@ -44,24 +44,21 @@ impl PreviewedBoard {
             Some(_) | None => (BoardKind::Members, name),
         };
         if let Some(event) = name.strip_prefix("event:") {
-            let board = Key::Board(BoardId::for_event(event));
-            return match board.is_valid() {
-                true => Ok(Self {
-                    name: name.to_owned(),
-                    key: board.to_string(),
-                    kind: BoardKind::Event,
-                }),
-                false => Err(not_a_board(name)),
-            };
+            let board = BoardId::event_name(event).ok_or_else(|| not_a_board(name))?;
+            return Ok(Self {
+                name: name.to_owned(),
+                key: format!("b{board}"),
+                kind: BoardKind::Event,
+            });
         }
         let letter = Period::All.letter();
         let group = rest.strip_prefix("all");
         let all_time = group.map(|group| format!("{letter}:all{group}"));
-        let rest = all_time.as_deref().unwrap_or(rest);
-        match Key::board_named(&format!("{}{rest}", kind.prefix())) {
-            Some(key) => Ok(Self {
+        let board = format!("{}{}", kind.prefix(), all_time.as_deref().unwrap_or(rest));
+        match BoardId::parse(&board) {
+            Some(_) => Ok(Self {
                 name: name.to_owned(),
-                key: key.to_string(),
+                key: format!("b{board}"),
                 kind,
             }),
             None => Err(not_a_board(name)),
@@ -82,16 +79,16 @@ fn not_a_board(name: &str) -> Failure {
 pub struct Standings(BTreeMap<usize, Vec<(String, u64, u32)>>);
 
 impl Standings {
-    /// Adds what the shadow of a shard has.
+    /// Adds what has been replayed of a shard.
     ///
     /// # Errors
     ///
     /// [`Failure`] if the store does not respond, or a board has an invalid score.
     pub async fn add(&mut self, shard: &Shard, boards: &[PreviewedBoard]) -> Result<(), Failure> {
         for (index, board) in boards.iter().enumerate() {
-            let [_, shadow] = shard.key_pair(&board.key);
+            let [_, written] = shard.key_pair(&board.key);
             let members = self.0.entry(index).or_default();
-            for (member, score) in read_board(shard, &board.key, &shadow).await? {
+            for (member, score) in read_board(shard, &board.key, &written).await? {
                 if let Some(score) = u64::try_from(score).ok().filter(|score| *score > 0) {
                     members.push((member, score, shard.store.shard));
                 }
@@ -287,13 +284,13 @@ mod tests {
     #[test]
     fn names_of_boards_are_keys() {
         for (name, key) in [
-            ("all", "1ba:all"),
-            ("all:eu", "1ba:all:eu"),
-            ("w:2026-W47", "1bw:2026-W47"),
-            ("d:2026-11-20:a:b", "1bd:2026-11-20:a:b"),
-            ("content:all", "1bTa:all"),
-            ("event:hackathon", "1bE::hackathon"),
-            ("authors:m:2026-11", "1bAm:2026-11"),
+            ("all", "ba:all"),
+            ("all:eu", "ba:all:eu"),
+            ("w:2026-W47", "bw:2026-W47"),
+            ("d:2026-11-20:a:b", "bd:2026-11-20:a:b"),
+            ("content:all", "bTa:all"),
+            ("event:hackathon", "bE::hackathon"),
+            ("authors:m:2026-11", "bAm:2026-11"),
         ] {
             let board = PreviewedBoard::parse(name).map(|board| board.key);
             assert_eq!(board.ok().as_deref(), Some(key), "{name}");

@@ -1,7 +1,7 @@
 //! `activity-rank recount`: a rebuild whose activities count by other rules.
 //!
-//! The data is compared with the journal first, because a rebuild would lose what the journal lacks. Then a second shadow
-//! is replayed with the rules. The swap writes them to the journal: see [`super::rules`].
+//! The data is compared with the journal first, because a rebuild would lose what the journal lacks. Then the journal is
+//! replayed again with the rules. The swap writes them to the journal: see [`super::rules`].
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
@@ -15,8 +15,8 @@ use super::replay::{Replay, format_throughput};
 use super::rules::RecountRules;
 use super::run::{RunOptions, print_data_loss, run_session};
 use super::session::Session;
+use super::settings::Settings;
 use super::state::Purpose;
-use crate::archive::fingerprint::Fingerprint;
 use crate::args::{RecountArgs, ServiceArgs};
 use crate::failure::{DIFFERENT, Failure};
 use crate::screen::Screen;
@@ -28,25 +28,25 @@ use crate::screen::Screen;
 /// [`Failure`] if service or store do not respond, the data belongs to another deployment, or the file has no valid
 /// rules.
 pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, Failure> {
-    let read = |fingerprint: &Fingerprint| {
-        RecountRules::read(&args.rules, args.environment.as_deref(), fingerprint)
+    let read = |settings: &Settings| {
+        RecountRules::read(&args.rules, args.environment.as_deref(), settings)
     };
     if args.dry_run {
         return interruptible(preview(service, args, read)).await;
     }
     confirm(args)?;
     let start = Instant::now();
-    let purpose = |fingerprint: &Fingerprint| read(fingerprint).map(Purpose::Recount);
+    let purpose = |settings: &Settings| read(settings).map(Purpose::Recount);
     let mut rules = None;
-    let open = Session::open(service, &args.store, args.fresh, |fingerprint| {
-        let purpose = purpose(fingerprint)?;
+    let open = Session::open(service, &args.store, args.fresh, |settings| {
+        let purpose = purpose(settings)?;
         rules = purpose.rules().cloned();
         Ok(purpose)
     });
     let mut session = open.await?;
     if let (Purpose::Rebuild, Some(rules)) = (&session.purpose, rules) {
-        session.check_unlocked()?;
-        let (comparison, _) = interruptible(compare(&session, None)).await?;
+        session.check_unswapped()?;
+        let (comparison, _) = interruptible(compare(&mut session, &[])).await?;
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
         }
@@ -56,12 +56,12 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         discard: false,
         json: args.json,
     };
-    run_session(&session, options, start).await
+    run_session(&mut session, options, start).await
 }
 
 /// Ends a run that would lose data.
 async fn reject(session: &mut Session) -> Result<ExitCode, Failure> {
-    session.drop_shadows().await?;
+    session.drop_written().await?;
     Screen::print_error(
         "nothing was changed: the store has values that the journal lacks; run rebuild first",
     );
@@ -106,28 +106,24 @@ type Recorded = (Standings, Vec<u64>);
 
 /// Replays the journal as it is and compares the live data with it.
 async fn compare(
-    session: &Session,
-    boards: Option<&[PreviewedBoard]>,
+    session: &mut Session,
+    boards: &[PreviewedBoard],
 ) -> Result<(Comparison, Recorded), Failure> {
-    let (mut comparison, mut standings, mut last) =
-        (Comparison::default(), Standings::default(), Vec::new());
+    let mut comparison = Comparison::default();
+    let compared = session.compare(&mut comparison, &mut 0).await;
+    let last = session.end(compared).await?;
+    let mut standings = Standings::default();
     for owned in &session.shards {
-        let mut replay = Replay::resume(session, owned).await?;
-        let compared = comparison.compare_live(&owned.shard, &mut replay).await;
-        session.end(compared).await?;
-        standings
-            .add(&owned.shard, boards.unwrap_or_default())
-            .await?;
-        last.push(replay.state().entry);
+        standings.add(&owned.shard, boards).await?;
     }
     Ok((comparison, (standings, last)))
 }
 
-/// Prints who would move. Both shadows end with the same entry of the journal.
+/// Prints who would move. Both replays end with the same entry of the journal.
 async fn preview(
     service: &ServiceArgs,
     args: &RecountArgs,
-    read: impl Fn(&Fingerprint) -> Result<RecountRules, Failure>,
+    read: impl Fn(&Settings) -> Result<RecountRules, Failure>,
 ) -> Result<ExitCode, Failure> {
     let all_time = ["all".to_owned()];
     let names = match args.boards.as_slice() {
@@ -138,13 +134,13 @@ async fn preview(
     let boards: Vec<PreviewedBoard> = boards.collect::<Result<_, _>>()?;
     let start = Instant::now();
     let mut rules = RecountRules::default();
-    let open = Session::open(service, &args.store, args.fresh, |fingerprint| {
-        rules = read(fingerprint)?;
+    let open = Session::open(service, &args.store, args.fresh, |settings| {
+        rules = read(settings)?;
         Ok(Purpose::Preview)
     });
     let mut session = open.await?;
-    session.check_unlocked()?;
-    let (comparison, (before, last)) = compare(&session, Some(&boards)).await?;
+    session.check_unswapped()?;
+    let (comparison, (before, last)) = compare(&mut session, &boards).await?;
     if print_data_loss(&session, &comparison)? {
         return reject(&mut session).await;
     }
@@ -158,7 +154,7 @@ async fn preview(
         after.add(&owned.shard, &boards).await?;
         entries += replay.entries();
     }
-    session.drop_shadows().await?;
+    session.drop_written().await?;
     session.finish_progress();
     let layout = session.shards.first().map(|owned| owned.shard.layout);
     let mut preview = Preview::new(

@@ -1,4 +1,4 @@
-//! Replays the journal of a shard on its shadow: plans each page and applies it in batches.
+//! Replays the journal of a shard into the next generation: plans each page and applies it in batches.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
@@ -16,9 +16,10 @@ use tokio::time::Instant;
 
 use super::journal::{Change, Entry, Journal, Page};
 use super::plan::{AllBoardsScript, CallContext, Planner, Step};
-use super::session::{OwnedShard, Session};
-use super::state::{Shard, State, lost_ownership, settings_changed};
-use crate::archive::store::script;
+use super::session::Session;
+use super::settings::Settings;
+use super::state::{OwnedShard, Shard, State, lost_ownership, settings_changed};
+use super::store::script;
 use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -31,7 +32,7 @@ const REQUEST_ENTRIES: u64 = 200;
 /// Largest number of consecutive requests of a step for more data: a step that changes boards makes one
 /// for every [`NAMES`](super::plan::NAMES) names of the index.
 const MAX_DATA_REQUESTS: u32 = 100_000;
-/// Replays before writes are locked: each one leaves fewer new entries.
+/// Replays before a comparison or a swap: each one leaves fewer new entries.
 const LIVE_REPLAYS: u32 = 3;
 
 /// `replay.lua` with the service's scripts as functions.
@@ -61,7 +62,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
 pub struct Replay {
     journal: Journal,
     applier: Applier,
-    fingerprint: String,
+    settings: Settings,
     start: Instant,
     /// The number of the last entry to apply.
     pub last: u64,
@@ -78,11 +79,11 @@ impl Replay {
         let (shard, state) = (&owned.shard, owned.state.clone());
         let applied = state.entry;
         let store = &shard.store;
-        let shadow = shard.shadow.clone();
+        let shadow = shard.written.clone();
         let planner = Planner::new(shadow, session.retention, store.shard, store.shards);
         let mut replay = Self {
             journal: session.journal.clone(),
-            fingerprint: state.fingerprint.clone(),
+            settings: session.settings.clone(),
             applier: Applier {
                 planner,
                 state,
@@ -94,7 +95,7 @@ impl Replay {
         };
         let (planner, mut next) = (&mut replay.applier.planner, Some(0));
         while let Some(after) = next {
-            let page = read_page(&replay.journal, shard, &replay.fingerprint, after).await?;
+            let page = read_page(&replay.journal, shard, &replay.settings, after).await?;
             for entry in page.entries {
                 if entry.number <= applied {
                     planner.skip(&entry);
@@ -119,15 +120,10 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Returns the state.
-    pub fn state(&mut self) -> &mut State {
-        &mut self.applier.state
-    }
-
-    /// Returns the state and ends the replay.
+    /// Returns the number of the last entry that is applied.
     #[must_use]
-    pub fn into_state(self) -> State {
-        self.applier.state
+    pub fn position(&self) -> u64 {
+        self.applier.state.entry
     }
 
     /// Returns the number of entries that this run has applied.
@@ -169,7 +165,7 @@ impl Replay {
                 return Ok(std::mem::take(&mut self.applier.changed));
             };
             // The next page is read while this one is applied.
-            let next_page = read_page(&self.journal, shard, &self.fingerprint, next);
+            let next_page = read_page(&self.journal, shard, &self.settings, next);
             let (next_page, applied) = tokio::join!(next_page, self.applier.apply(shard, entries));
             applied?;
             page = next_page?;
@@ -178,7 +174,7 @@ impl Replay {
     }
 
     async fn page(&self, shard: &Shard, after: u64) -> Result<Page, Failure> {
-        read_page(&self.journal, shard, &self.fingerprint, after).await
+        read_page(&self.journal, shard, &self.settings, after).await
     }
 
     fn show_progress(&self, shard: &Shard, until: Option<i64>) {
@@ -197,7 +193,7 @@ impl Replay {
 async fn read_page(
     journal: &Journal,
     shard: &Shard,
-    fingerprint: &str,
+    settings: &Settings,
     after: u64,
 ) -> Result<Page, Failure> {
     let store = &shard.store;
@@ -205,13 +201,12 @@ async fn read_page(
         store.progress.retrying(&error.to_string(), wait);
     };
     let page = journal.page(Some(store.shard), after, notify).await?;
-    let now = page.fingerprint.to_string();
-    if now == fingerprint && page.prefix == store.prefix {
+    if page.settings == *settings && page.prefix == store.prefix {
         return Ok(page);
     }
     Err(settings_changed(
-        &format!("{} {fingerprint}", store.prefix),
-        &format!("{} {now}", page.prefix),
+        &format!("{} {}", store.prefix, settings.stamp),
+        &format!("{} {}", page.prefix, page.settings.stamp),
     ))
 }
 
@@ -255,8 +250,8 @@ impl Applier {
     /// Applies the entries after the current position.
     async fn apply(&mut self, shard: &Shard, entries: Vec<Entry>) -> Result<(), Failure> {
         let context = CallContext {
-            keys: shard.shadow.clone(),
-            fingerprint: self.state.fingerprint.clone(),
+            keys: shard.written.clone(),
+            fingerprint: shard.fingerprint.clone(),
             retention: self.planner.retention,
             now: shard.store.now().await?,
             shard: shard.store.shard,
@@ -314,7 +309,7 @@ impl Applier {
         hash: String,
         actor: String,
     ) -> Result<(), Failure> {
-        let users = shard.shadow.user_hashes();
+        let users = shard.written.user_hashes();
         let command = Command::new("HGET").args([&users, &hash]);
         let user: Option<String> = shard.store.run(command).await?;
         match user {
@@ -324,7 +319,7 @@ impl Applier {
             }
             None => {
                 let tombstone = vec![hash, then.to_string()];
-                let step = Step::command("HSET", shard.shadow.tombstones(), tombstone);
+                let step = Step::command("HSET", shard.written.tombstones(), tombstone);
                 self.planner.complete_with(entry, vec![step]);
             }
         }
@@ -375,7 +370,7 @@ impl Applier {
         context: &CallContext,
         steps: &VecDeque<Step>,
     ) -> Result<ReplayReply, Failure> {
-        let mut keys = vec![shard.keys.rebuild(), shard.shadow.recounted_users()];
+        let mut keys = vec![shard.keys.rebuild(), shard.written.recounted_users()];
         let mut args = vec![self.state.owner.clone(), self.state.entry.to_string()];
         let (mut bytes, mut entries) = (0, 0);
         for step in steps {
@@ -427,7 +422,7 @@ async fn listing_author(shard: &Shard, member: &str) -> Result<Option<String>, F
     if shard.store.shards > 1 {
         return Ok(None);
     }
-    let register = shard.shadow.register();
+    let register = shard.written.register();
     let command = Command::new("HGET").args([register.as_str(), member]);
     let registration: Option<String> = shard.store.run(command).await?;
     let stored = registration.and_then(|text| StoredTarget::parse(&text));

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::archive::fingerprint::Fingerprint;
+use super::settings::Settings;
 use crate::failure::Failure;
 
 const RULES: &str = "RULES";
@@ -56,13 +56,13 @@ impl RecountRules {
     pub fn read(
         file: &str,
         environment: Option<&str>,
-        fingerprint: &Fingerprint,
+        settings: &Settings,
     ) -> Result<Self, Failure> {
         let text = fs::read_to_string(file).map_err(|cause| Failure::File {
             name: file.to_owned(),
             cause,
         })?;
-        let rules = find_rules(&text, environment).and_then(|rules| parse(rules, fingerprint));
+        let rules = find_rules(&text, environment).and_then(|rules| parse(rules, settings));
         rules.map_err(|error| Failure::Usage(format!("{file}: {error}")))
     }
 
@@ -131,12 +131,12 @@ fn to_json(value: toml::Value) -> Value {
     }
 }
 
-fn parse(rules: Value, fingerprint: &Fingerprint) -> Result<RecountRules, String> {
-    let zone = TimeZone::get(&fingerprint.timezone).map_err(|error| error.to_string())?;
-    let calendar = Calendar::new(&fingerprint.timezone, Box::new(JiffZone(zone)));
+fn parse(rules: Value, settings: &Settings) -> Result<RecountRules, String> {
+    let zone = TimeZone::get(&settings.timezone).map_err(|error| error.to_string())?;
+    let calendar = Calendar::new(&settings.timezone, Box::new(JiffZone(zone)));
     let vars = Vars::new(Map::from_iter([(RULES.to_owned(), rules)]));
     let start_of = |date| Ok(calendar.start_of(date));
-    match Rules::parse(&vars, fingerprint.layout, &start_of) {
+    match Rules::parse(&vars, settings.layout, &start_of) {
         Ok(rules) => Ok(RecountRules::from(&rules)),
         Err(Error::Misconfigured(_, remedy)) => Err(remedy),
         Err(error) => Err(format!("{error:?}")),
@@ -159,8 +159,9 @@ mod tests {
     use activity_rank_core::score::Layout;
     use serde_json::json;
 
-    fn fingerprint() -> Fingerprint {
-        Fingerprint {
+    fn settings() -> Settings {
+        Settings {
+            stamp: String::new(),
             shards: 1,
             layout: Layout::DEFAULT,
             timezone: "Europe/Berlin".to_owned(),
@@ -168,7 +169,7 @@ mod tests {
     }
 
     fn read(text: &str, environment: Option<&str>) -> Result<RecountRules, String> {
-        parse(find_rules(text, environment)?, &fingerprint())
+        parse(find_rules(text, environment)?, &settings())
     }
 
     fn points(rules: &RecountRules, action: &str, at: &str) -> Option<i64> {

@@ -1,13 +1,13 @@
-//! A run of `rebuild` or `verify`: it owns all shards of a deployment.
+//! A run of `rebuild`, `verify` or `recount`: it owns all shards of a deployment.
 
+use super::compare::Comparison;
 use super::journal::{Journal, Page};
+use super::replay::Replay;
 use super::retention::Retention;
 use super::rules::RecountRules;
-use super::state::{
-    Phase, Purpose, Shard, State, check_live_fingerprint, check_started_fingerprint, delete_state,
-};
-use crate::archive::fingerprint::{Fingerprint, MAX_SHARDS};
-use crate::archive::store::Store;
+use super::settings::Settings;
+use super::state::{OwnedShard, Phase, Purpose, live_generation, read_state};
+use super::store::Store;
 use crate::args::{ServiceArgs, StoreArgs};
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -20,28 +20,19 @@ pub struct Session {
     pub journal: Journal,
     /// Lifetimes of stored data.
     pub retention: Retention,
-    /// Whether the journal has any entry. Then every shard has a fingerprint.
-    pub has_entries: bool,
+    /// The settings of the deployment.
+    pub settings: Settings,
     /// The shards in order.
     pub shards: Vec<OwnedShard>,
-    /// The purpose of the shadows.
+    /// What the run writes.
     pub purpose: Purpose,
     /// The rules by which the journal is counted again.
     pub rules: Option<RecountRules>,
-    fingerprint: String,
     store: Store,
 }
 
-/// A shard and the state of its rebuild.
-pub struct OwnedShard {
-    /// The shard.
-    pub shard: Shard,
-    /// The state at the start of this run.
-    pub state: State,
-}
-
 impl Session {
-    /// Takes ownership of all shards. `fresh` drops the shadow of an earlier run. Changes nothing if
+    /// Takes ownership of all shards. `fresh` drops what an earlier run has written. Changes nothing if
     /// any shard belongs to another deployment.
     ///
     /// `purpose` returns the purpose for the settings of the service. A recount that no earlier run has started begins
@@ -54,98 +45,83 @@ impl Session {
         service: &ServiceArgs,
         args: &StoreArgs,
         fresh: bool,
-        purpose: impl FnOnce(&Fingerprint) -> Result<Purpose, Failure>,
+        purpose: impl FnOnce(&Settings) -> Result<Purpose, Failure>,
     ) -> Result<Self, Failure> {
         let store = Store::new(args, Progress::new(None))?;
         let journal = Journal::new(service, args.retries)?;
         let first = first_page(&store, &journal).await?;
-        let (shards, layout) = (first.fingerprint.shards, first.fingerprint.layout);
-        let mut purpose = purpose(&first.fingerprint)?;
-        let fingerprint = first.fingerprint.to_string();
+        let settings = first.settings;
+        let mut purpose = purpose(&settings)?;
         let now = store.now().await?;
-        let shard = |index| Shard::new(store.with_shard(index, shards), layout, now);
+        let shards = settings.shards;
+        let on_shard = |index| store.with_shard(index, shards);
         for index in 0..shards {
-            check_live_fingerprint(&shard(index), &fingerprint).await?;
+            live_generation(&on_shard(index), &settings).await?;
         }
-        if fresh {
-            // The earlier run may have been started with more shards.
-            drop_all((0..MAX_SHARDS).map(shard), &fingerprint).await?;
-        }
-        let (mut is_started, mut phases) = (false, Vec::new());
+        let mut started = Vec::new();
         for index in 0..shards {
-            let shard = shard(index);
-            check_started_fingerprint(&shard, &fingerprint).await?;
-            let mut stored = State::stored_purpose(&shard).await?;
-            if stored == Some(Purpose::Preview.stored()) {
-                let mut state = State::acquire(&shard, &fingerprint, &purpose).await?;
-                state.drop_shadow(&shard).await?;
-                stored = None;
+            let (phase, stored, is_partial) = read_state(&on_shard(index)).await?;
+            let is_replay = phase == Some(Phase::Replay);
+            let is_preview = stored == Some(Purpose::Preview.stored());
+            let is_unfinished = phase.is_some() && phase != Some(Phase::Swapped);
+            if phase == Some(Phase::Drop)
+                || is_replay && (is_partial || is_preview)
+                || fresh && is_unfinished
+            {
+                let owned = OwnedShard::acquire(on_shard(index), &settings, &purpose, now);
+                let mut owned = owned.await?;
+                if owned.state.phase != Phase::Begun {
+                    owned.drop_written().await?;
+                }
+                started.push(None);
+            } else {
+                started.push(phase.zip(stored));
             }
-            phases.push(State::stored_phase(&shard).await?);
-            is_started |= stored == Some(purpose.stored());
         }
-        if !is_started && matches!(purpose, Purpose::Recount(_)) {
+        let is_own = |(_, stored): &(Phase, String)| *stored == purpose.stored();
+        if matches!(purpose, Purpose::Recount(_)) && !started.iter().flatten().any(is_own) {
             purpose = Purpose::Rebuild;
         }
-        // All shards have a state before the first one is swapped: an earlier run has completed if some have none.
-        let is_complete = |phase: &Option<Phase>| matches!(phase, None | Some(Phase::Done));
-        let is_complete = phases.contains(&Some(Phase::Done)) && phases.iter().all(is_complete);
         let mut owned = Vec::new();
-        for (shard, phase) in (0..shards).map(shard).zip(phases) {
-            if is_complete && phase.is_none() {
-                let state = State::done(&fingerprint, &purpose);
-                owned.push(OwnedShard { shard, state });
-                continue;
-            }
-            let is_replay = matches!(phase, Some(Phase::Replay | Phase::Locked));
-            if phase == Some(Phase::Drop) || is_replay && State::is_partial(&shard).await? {
-                let mut state = State::acquire(&shard, &fingerprint, &purpose).await?;
-                state.drop_shadow(&shard).await?;
-            }
-            let state = State::acquire(&shard, &fingerprint, &purpose).await?;
-            owned.push(OwnedShard { shard, state });
+        for index in 0..shards {
+            owned.push(OwnedShard::acquire(on_shard(index), &settings, &purpose, now).await?);
         }
         Ok(Self {
             journal,
             retention: first.retention,
-            has_entries: !first.entries.is_empty(),
+            settings,
             shards: owned,
             rules: purpose.rules().cloned(),
             purpose,
-            fingerprint,
             store,
         })
     }
 
-    /// Checks that no shard has an unfinished run with another purpose, but for a swap, which any run completes.
+    /// Checks that no shard has an unfinished run with another purpose, but for one whose new generation counts.
     ///
     /// # Errors
     ///
     /// [`Failure::Usage`] if one has.
     pub fn check_purpose(&self) -> Result<(), Failure> {
         let purpose = self.purpose.stored();
-        let is_other = |state: &State| {
-            state.purpose != purpose && !matches!(state.phase, Phase::Delete | Phase::Rename)
-        };
-        let other = self.shards.iter().find(|owned| is_other(&owned.state));
-        let Some(OwnedShard { state, .. }) = other else {
-            return Ok(());
-        };
-        let run = match state.purpose.as_str() {
-            "" => "a rebuild is unfinished: run rebuild first",
-            _ => "a recount is unfinished: run it again with the same rules",
+        let mut states = self.shards.iter().map(|owned| &owned.state);
+        let other = states.find(|state| state.purpose != purpose && state.phase == Phase::Replay);
+        let run = match other.map(|state| state.purpose.as_str()) {
+            None => return Ok(()),
+            Some("") => "a rebuild is unfinished: run rebuild first",
+            Some(_) => "a recount is unfinished: run it again with the same rules",
         };
         Err(Failure::Usage(format!(
             "{run}, or use --fresh to start over"
         )))
     }
 
-    /// Checks that no earlier run has locked a shard or swapped one.
+    /// Checks that no earlier run has swapped a shard.
     ///
     /// # Errors
     ///
     /// [`Failure::Usage`] if one has.
-    pub fn check_unlocked(&self) -> Result<(), Failure> {
+    pub fn check_unswapped(&self) -> Result<(), Failure> {
         self.check_purpose()?;
         let mut shards = self.shards.iter();
         match shards.all(|owned| owned.state.phase == Phase::Replay) {
@@ -156,60 +132,75 @@ impl Session {
         }
     }
 
-    /// Deletes the shadows of all shards.
+    /// Deletes what the run has written on all shards.
     ///
     /// # Errors
     ///
-    /// As [`State::drop_shadow`].
-    pub async fn drop_shadows(&mut self) -> Result<(), Failure> {
-        for OwnedShard { shard, state } in &mut self.shards {
-            state.drop_shadow(shard).await?;
+    /// As [`OwnedShard::drop_written`].
+    pub async fn drop_written(&mut self) -> Result<(), Failure> {
+        for owned in &mut self.shards {
+            owned.drop_written().await?;
         }
         Ok(())
     }
 
-    /// Deletes the shadows of a run that refuses the data, unless a shard is locked or rebuilt.
+    /// Deletes what a run has written that refuses the data, unless a shard is swapped.
     ///
     /// # Errors
     ///
-    /// As [`State::drop_shadow`].
-    pub async fn refuse(&self) -> Result<(), Failure> {
+    /// As [`OwnedShard::drop_written`].
+    pub async fn refuse(&mut self) -> Result<(), Failure> {
         for OwnedShard { shard, .. } in &self.shards {
-            if State::stored_phase(shard).await? != Some(Phase::Replay) {
+            if read_state(&shard.store).await?.0 != Some(Phase::Replay) {
                 return Ok(());
             }
         }
-        for OwnedShard { shard, state } in &self.shards {
-            let mut state = State {
-                phase: Phase::Replay,
-                ..state.clone()
-            };
-            state.drop_shadow(shard).await?;
-        }
-        Ok(())
+        self.drop_written().await
     }
 
-    /// Returns the result of a comparison. Deletes the shadows if the store has data that no run can compare.
+    /// Replays the journal of all shards and compares the live data with it. Adds the number of entries. Returns the
+    /// number of the last one on each shard.
     ///
     /// # Errors
     ///
-    /// The failure of the comparison, or as [`State::drop_shadow`].
-    pub async fn end<T>(&self, compared: Result<T, Failure>) -> Result<T, Failure> {
+    /// [`Failure`] if service or store do not respond, or the store has data that no run can compare.
+    pub async fn compare(
+        &self,
+        comparison: &mut Comparison,
+        entries: &mut u64,
+    ) -> Result<Vec<u64>, Failure> {
+        let mut last = Vec::new();
+        for owned in &self.shards {
+            let mut replay = Replay::resume(self, owned).await?;
+            comparison.compare_live(&owned.shard, &mut replay).await?;
+            *entries += replay.entries();
+            last.push(replay.position());
+        }
+        Ok(last)
+    }
+
+    /// Returns the result of a comparison. Deletes what the run has written if the store has data that no run can compare.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the comparison, or as [`OwnedShard::drop_written`].
+    pub async fn end<T>(&mut self, compared: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(Failure::Data(_)) = compared {
             self.refuse().await?;
         }
         compared
     }
 
-    /// Deletes the shadows of all shards and begins new ones.
+    /// Deletes what the run has written on all shards and begins anew.
     ///
     /// # Errors
     ///
-    /// As [`State::drop_shadow`].
+    /// As [`OwnedShard::acquire`].
     pub async fn restart(&mut self, purpose: Purpose) -> Result<(), Failure> {
-        self.drop_shadows().await?;
-        for OwnedShard { shard, state } in &mut self.shards {
-            *state = State::acquire(shard, &self.fingerprint, &purpose).await?;
+        self.drop_written().await?;
+        for owned in &mut self.shards {
+            let (store, started_at) = (owned.shard.store.clone(), owned.shard.started_at);
+            *owned = OwnedShard::acquire(store, &self.settings, &purpose, started_at).await?;
         }
         self.rules = purpose.rules().cloned();
         self.purpose = purpose;
@@ -219,18 +210,6 @@ impl Session {
     /// Removes the progress bar.
     pub fn finish_progress(&self) {
         self.store.progress.finish();
-    }
-
-    /// Deletes the state of all shards after a complete rebuild.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Store`] if the store does not respond.
-    pub async fn delete_states(&self) -> Result<(), Failure> {
-        for OwnedShard { shard, .. } in &self.shards {
-            delete_state(shard).await?;
-        }
-        Ok(())
     }
 }
 
@@ -246,27 +225,4 @@ async fn first_page(store: &Store, journal: &Journal) -> Result<Page, Failure> {
         printable(&page.prefix),
         store.prefix
     )))
-}
-
-/// Drops the shadows of all shards, unless any shard is being swapped.
-async fn drop_all(shards: impl Iterator<Item = Shard>, fingerprint: &str) -> Result<(), Failure> {
-    let mut started = Vec::new();
-    for shard in shards {
-        match State::stored_phase(&shard).await? {
-            None => {}
-            Some(Phase::Replay | Phase::Locked | Phase::Done | Phase::Drop) => started.push(shard),
-            Some(Phase::Delete | Phase::Rename) => {
-                return Err(Failure::Usage(
-                    "a rebuild has started to replace the data and must be completed: run it \
-                     without --fresh"
-                        .to_owned(),
-                ));
-            }
-        }
-    }
-    for shard in started {
-        let mut state = State::acquire(&shard, fingerprint, &Purpose::Rebuild).await?;
-        state.drop_shadow(&shard).await?;
-    }
-    Ok(())
 }

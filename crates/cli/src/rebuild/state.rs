@@ -1,30 +1,46 @@
-//! A shard, its shadow, and the stored state of its rebuild.
+//! A shard, the generation that a rebuild writes, and the stored state of the rebuild.
 
 use std::hash::{BuildHasher, RandomState};
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use activity_rank_core::score::Layout;
-use activity_rank_store::keys::Keys;
+use activity_rank_store::fingerprint::{Stored, pending_changes, with_generation};
+use activity_rank_store::keys::{FIRST_GENERATION, Keys};
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
 
+use serde_json::Value;
+
 use super::rules::RecountRules;
-use crate::archive::fingerprint::{REBUILDING, former, reject_pending_changes};
-use crate::archive::store::{Cursor, Store, script};
+use super::settings::Settings;
+use super::store::{Cursor, Store, script};
+use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
 
+static DROP: LazyLock<Script> = LazyLock::new(|| script(include_str!("drop.lua")));
 static BEGIN: LazyLock<Script> = LazyLock::new(|| script(include_str!("begin.lua")));
-static TRANSITION: LazyLock<Script> = LazyLock::new(|| script(include_str!("transition.lua")));
 
-/// A shard of the deployment and its shadow.
+/// How long the state of a complete shard stays while other shards are not complete.
+const DONE_SECONDS: i64 = 86_400;
+/// Keys in one request that deletes them.
+const DELETED_KEYS: usize = 500;
+
+/// A shard of the deployment.
 pub struct Shard {
     /// The store, on this shard.
     pub store: Store,
-    /// The live keys.
+    /// The keys of the generation that counts.
     pub keys: Keys,
-    /// The shadow keys.
-    pub shadow: Keys,
+    /// The keys that the rebuild writes.
+    pub written: Keys,
+    /// The generation that counts; 0 for data of the version before.
+    pub from: u32,
+    /// The generation that the rebuild writes.
+    pub generation: u32,
+    /// The fingerprint of what the rebuild writes.
+    pub fingerprint: String,
     /// How its boards store points.
     pub layout: Layout,
     /// Time of Redis' clock at the start of this run, in Unix ms.
@@ -32,24 +48,26 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Returns the shard that `store` is on.
-    #[must_use]
-    pub fn new(store: Store, layout: Layout, started_at: i64) -> Self {
-        let keys = Keys::new(&store.prefix, store.shard);
-        Self {
-            shadow: keys.shadow(),
-            store,
-            keys,
-            layout,
-            started_at,
-        }
-    }
-
-    /// Returns the live key and the shadow key of a name without tag.
+    /// Returns the key of a name without tag and generation, and the same key as the rebuild writes it.
     #[must_use]
     pub fn key_pair(&self, name: &str) -> [String; 2] {
-        let tag = &self.store.tag;
-        [format!("{tag}{name}"), format!("{tag}~{name}")]
+        let (tag, from, generation) = (&self.store.tag, self.from, self.generation);
+        let live = match Keys::has_generation(name) {
+            true => format!("{tag}{from}{name}"),
+            false => format!("{tag}{name}"),
+        };
+        [live, format!("{tag}{generation}{name}")]
+    }
+
+    /// Returns the name without generation of a key of the data, or of one that the rebuild writes.
+    #[must_use]
+    pub fn base_name<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let (generation, base) = Keys::split_generation(name);
+        match generation {
+            Some(generation) if [self.from, self.generation].contains(&generation) => Some(base),
+            None if !Keys::has_generation(base) => Some(base),
+            Some(_) | None => None,
+        }
     }
 
     /// Shows a progress message.
@@ -61,46 +79,36 @@ impl Shard {
 /// The phase of a shard's rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The journal is being replayed; the service writes to the live data.
+    /// The journal is being replayed; the service writes to the data that counts.
     Replay,
-    /// Writes are locked; the rest of the journal is being replayed.
-    Locked,
-    /// Keys without a shadow are being deleted.
-    Delete,
-    /// Shadows are being renamed to live keys.
-    Rename,
+    /// The new generation counts, but the store has refused the rest of the swap. It is stored as a replay.
+    Begun,
+    /// The new generation counts; the former one is being deleted.
+    Swapped,
     /// The shard is complete; other shards may not be.
     Done,
-    /// The shadow is being dropped.
+    /// What the rebuild has written is being deleted.
     Drop,
 }
 
 impl Phase {
-    const ALL: [Self; 6] = [
-        Self::Replay,
-        Self::Locked,
-        Self::Delete,
-        Self::Rename,
-        Self::Done,
-        Self::Drop,
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Replay, "replay"),
+        (Self::Swapped, "swapped"),
+        (Self::Done, "done"),
+        (Self::Drop, "drop"),
     ];
 
-    /// Returns the stored name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Replay => "replay",
-            Self::Locked => "held",
-            Self::Delete => "delete",
-            Self::Rename => "rename",
-            Self::Done => "done",
-            Self::Drop => "drop",
-        }
+    fn name(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(phase, _)| *phase == self)
+            .map_or("", |(_, name)| name)
     }
 
     fn parse(name: &str) -> Result<Self, Failure> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|phase| phase.name() == name).ok_or_else(|| {
+        let mut all = Self::ALL.iter();
+        let known = all.find(|(_, known)| *known == name);
+        known.map(|(phase, _)| *phase).ok_or_else(|| {
             Failure::Store(format!(
                 "unknown rebuild phase '{}': another version started this rebuild",
                 printable(name)
@@ -116,15 +124,13 @@ pub struct State {
     pub owner: String,
     /// Current phase.
     pub phase: Phase,
-    /// Number of the last journal entry applied to the shadow.
+    /// Number of the last journal entry that is applied.
     pub entry: u64,
-    /// Schema fingerprint that the rebuild was started for.
-    pub fingerprint: String,
     /// The purpose of the rebuild, as [`Purpose::stored`] returns it.
     pub purpose: String,
 }
 
-/// The purpose of the shadow of a run. It is stored: no run continues the shadow of another purpose.
+/// The purpose of a run. It is stored: no run continues what was written for another purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A rebuild, or a comparison with the live data.
@@ -156,209 +162,206 @@ impl Purpose {
     }
 }
 
-impl State {
-    /// Returns the stored phase, or `None` if there is no rebuild.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Store`] if the store does not respond.
-    pub async fn stored_phase(shard: &Shard) -> Result<Option<Phase>, Failure> {
-        let phase: Option<String> = stored_field(shard, "phase").await?;
-        phase.map(|phase| Phase::parse(&phase)).transpose()
-    }
+/// A shard and the state of its rebuild.
+pub struct OwnedShard {
+    /// The shard.
+    pub shard: Shard,
+    /// The state at the start of this run.
+    pub state: State,
+}
 
-    /// Returns whether the shadow may have a part of a step: the store has refused the rest.
+impl OwnedShard {
+    /// Takes ownership of an unfinished rebuild of a shard, or starts one. `started_at` is the time of Redis' clock.
     ///
     /// # Errors
     ///
-    /// [`Failure::Store`] if the store does not respond.
-    pub async fn is_partial(shard: &Shard) -> Result<bool, Failure> {
-        let partial: Option<String> = stored_field(shard, "partial").await?;
-        Ok(partial.is_some())
-    }
-
-    /// Returns the stored purpose, or `None` if there is no rebuild.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Store`] if the store does not respond.
-    pub async fn stored_purpose(shard: &Shard) -> Result<Option<String>, Failure> {
-        stored_field(shard, "rules").await
-    }
-
-    /// Takes ownership of an unfinished rebuild, or starts one.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Store`] if the store does not respond.
+    /// [`Failure`] if the store does not respond, or has data of other settings.
     pub async fn acquire(
-        shard: &Shard,
-        fingerprint: &str,
+        store: Store,
+        settings: &Settings,
         purpose: &Purpose,
+        started_at: i64,
     ) -> Result<Self, Failure> {
-        let owner = format!("{:016x}", RandomState::new().hash_one(shard.started_at));
-        let keys = [shard.keys.rebuild()];
-        let command = Command::script(&BEGIN, &keys).args([&owner, fingerprint, &purpose.stored()]);
-        let (phase, entry, fingerprint, purpose): (String, String, String, String) =
-            shard.store.run(command).await?;
-        let invalid = || Failure::Store(format!("invalid rebuild state: entry '{entry}'"));
-        Ok(Self {
-            owner,
-            phase: Phase::parse(&phase)?,
-            entry: entry.parse().map_err(|_| invalid())?,
-            fingerprint,
-            purpose,
-        })
-    }
-
-    /// Returns the state of a shard whose stored one a completed run has deleted.
-    #[must_use]
-    pub fn done(fingerprint: &str, purpose: &Purpose) -> Self {
-        Self {
-            owner: String::new(),
-            phase: Phase::Done,
-            entry: 0,
-            fingerprint: fingerprint.to_owned(),
-            purpose: purpose.stored(),
+        let live = live_generation(&store, settings).await?;
+        let owner = format!("{:016x}", RandomState::new().hash_one(started_at));
+        let keys = Keys::new(&store.prefix, store.shard, live);
+        let command = Command::script(&BEGIN, &[keys.rebuild(), keys.users()])
+            .args([&owner, &purpose.stored()])
+            .number(live)
+            .arg(&with_generation(
+                &settings.stamp,
+                live.max(FIRST_GENERATION),
+            ));
+        let reply: Vec<Value> = store.run(command).await?;
+        let mut texts = reply
+            .iter()
+            .map(|text| text.as_str().unwrap_or_default().to_owned());
+        let mut next = || texts.next().unwrap_or_default();
+        let [phase, entry, purpose, from, generation] = std::array::from_fn(|_| next());
+        let is_new = reply.last() == Some(&Value::from(1));
+        let generation = number(&generation)?;
+        let from = number(&from)?;
+        let owned = Self {
+            shard: Shard {
+                keys: Keys::new(&store.prefix, store.shard, from),
+                written: Keys::building(&store.prefix, store.shard, generation),
+                from,
+                generation,
+                fingerprint: with_generation(&settings.stamp, generation),
+                layout: settings.layout,
+                started_at,
+                store,
+            },
+            state: State {
+                owner,
+                phase: match Phase::parse(&phase)? {
+                    Phase::Replay if live == generation => Phase::Begun,
+                    phase => phase,
+                },
+                entry: number(&entry)?,
+                purpose,
+            },
+        };
+        if is_new {
+            // A run whose state is lost may have left keys.
+            owned.delete_written(true).await?;
         }
+        Ok(owned)
     }
 
-    /// Moves to another phase. `keeps_audit_log` is stored on the way to [`Phase::Delete`].
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] if another run owns the rebuild, or the live fingerprint is another.
-    pub async fn transition(
-        &mut self,
-        shard: &Shard,
-        to: Phase,
-        keeps_audit_log: bool,
-    ) -> Result<(), Failure> {
-        let keys = &shard.keys;
-        let keys = [
-            keys.rebuild(),
-            keys.users(),
-            keys.index(),
-            shard.shadow.users(),
-            keys.outbox(),
-            keys.archived(),
-        ];
-        let now = shard.store.now().await?;
-        let command = Command::script(&TRANSITION, &keys)
-            .args([&self.owner, self.phase.name(), to.name()])
-            .number(u8::from(keeps_audit_log))
-            .arg(&now.to_string())
-            .arg(&former(&self.fingerprint));
-        let (phase, stored): (Option<String>, Option<String>) = shard.store.run(command).await?;
-        match phase {
-            Some(phase) if phase == to.name() => {
-                self.phase = to;
-                Ok(())
-            }
-            Some(_) => {
-                let stored = stored.unwrap_or_default();
-                reject_pending_changes(&stored)?;
-                Err(other_deployment(&stored))
-            }
-            None => Err(lost_ownership()),
-        }
-    }
-
-    /// Unlocks writes unless the swap has started. Returns whether it has.
+    /// Deletes what the rebuild has written, and its state. Nothing of it counts yet.
     ///
     /// # Errors
     ///
     /// [`Failure::Store`] if the store does not respond.
-    pub async fn unlock(mut self, shard: &Shard) -> Result<bool, Failure> {
-        // The interrupted run may have locked writes after this state was read.
-        self.phase = Phase::Locked;
-        let _ = self.transition(shard, Phase::Replay, false).await;
-        let phase = Self::stored_phase(shard).await?;
-        Ok(matches!(phase, Some(Phase::Delete | Phase::Rename)))
+    pub async fn drop_written(&mut self) -> Result<(), Failure> {
+        let keys = [self.shard.keys.rebuild(), self.shard.keys.users()];
+        let command = Command::script(&DROP, &keys).arg(&self.state.owner);
+        let dropped: i64 = self.shard.store.run(command).await?;
+        if dropped != 1 {
+            return Err(lost_ownership());
+        }
+        self.delete_written(true).await?;
+        self.delete_state().await
     }
 
-    /// Returns whether the swap keeps the live audit log.
+    /// Deletes the generation that has been replaced, after the swap.
     ///
     /// # Errors
     ///
     /// [`Failure::Store`] if the store does not respond.
-    pub async fn keeps_audit_log(&self, shard: &Shard) -> Result<bool, Failure> {
-        let stored: Option<String> = stored_field(shard, "audit").await?;
-        Ok(stored.as_deref() == Some("1"))
+    pub async fn delete_former(&mut self) -> Result<(), Failure> {
+        self.delete_written(false).await?;
+        let state = self.shard.keys.rebuild();
+        let done = Command::new("HSET").args([&state, "phase", Phase::Done.name()]);
+        let _: u64 = self.shard.store.run(done).await?;
+        let expire = Command::new("EXPIRE").arg(&state).number(DONE_SECONDS);
+        let _: u64 = self.shard.store.run(expire).await?;
+        self.state.phase = Phase::Done;
+        Ok(())
     }
 
-    /// Deletes the shadow and the state of the rebuild.
+    /// Deletes the state of the rebuild.
     ///
     /// # Errors
     ///
-    /// [`Failure`] if the store does not respond, or another run owns the rebuild.
-    pub async fn drop_shadow(&mut self, shard: &Shard) -> Result<(), Failure> {
-        if self.phase != Phase::Drop {
-            self.transition(shard, Phase::Drop, false).await?;
-        }
-        let mut cursor = Cursor::start();
-        while let Some(names) = shard.store.scan(&mut cursor).await? {
-            let shadows = names.iter().filter(|name| name.starts_with('~'));
-            let shadows: Vec<String> = shadows
-                .map(|name| format!("{}{name}", shard.store.tag))
-                .collect();
-            if !shadows.is_empty() {
-                let command = Command::new("UNLINK").args(shadows);
-                let _: u64 = shard.store.run(command).await?;
+    /// [`Failure::Store`] if the store does not respond.
+    pub async fn delete_state(&self) -> Result<(), Failure> {
+        let unlink = Command::new("UNLINK").arg(&self.shard.keys.rebuild());
+        let _: u64 = self.shard.store.run(unlink).await?;
+        Ok(())
+    }
+
+    /// Deletes the generation that the rebuild writes; or, after the swap, the former one and what was the rebuild's own.
+    async fn delete_written(&self, with_data: bool) -> Result<(), Failure> {
+        let Shard {
+            store,
+            from,
+            generation: written,
+            ..
+        } = &self.shard;
+        let is_deleted = |name: &String| {
+            let (generation, base) = Keys::split_generation(name);
+            let is_data = Keys::has_generation(base);
+            match generation {
+                Some(generation) if generation == *written => with_data || !is_data,
+                Some(generation) => !with_data && generation == *from,
+                None => !with_data && *from == 0 && is_data,
+            }
+        };
+        let (mut cursor, mut deleted) = (Cursor::start(), 0);
+        while let Some(names) = store.scan(&mut cursor).await? {
+            let names: Vec<String> = names.into_iter().filter(is_deleted).collect();
+            for names in names.chunks(DELETED_KEYS) {
+                let keys = names.iter().map(|name| format!("{}{name}", store.tag));
+                let _: u64 = store.run(Command::new("UNLINK").args(keys)).await?;
+                deleted += names.len() as u64;
+                let keys = || format!("deleted {}", count(deleted, "former key"));
+                self.shard.show_progress(keys);
             }
         }
-        delete_state(shard).await
+        Ok(())
     }
 }
 
-async fn stored_field(shard: &Shard, field: &str) -> Result<Option<String>, Failure> {
-    let key = shard.keys.rebuild();
-    let command = Command::new("HGET").args([&key, field]);
-    shard.store.run(command).await
+fn number<T: FromStr>(text: &str) -> Result<T, Failure> {
+    let invalid = |_| Failure::Store(format!("invalid rebuild state: '{}'", printable(text)));
+    text.parse().map_err(invalid)
 }
 
-/// Deletes the state of the rebuild.
+/// Reads the state of a rebuild; `None` for each field if there is none: phase, purpose, and whether the data may have a
+/// part of a step of which the store has refused the rest.
 ///
 /// # Errors
 ///
 /// [`Failure::Store`] if the store does not respond.
-pub async fn delete_state(shard: &Shard) -> Result<(), Failure> {
-    let key = shard.keys.rebuild();
-    let _: u64 = shard.store.run(Command::new("UNLINK").arg(&key)).await?;
-    Ok(())
+pub async fn read_state(store: &Store) -> Result<(Option<Phase>, Option<String>, bool), Failure> {
+    let key = Keys::new(&store.prefix, store.shard, FIRST_GENERATION).rebuild();
+    let command = Command::new("HMGET").args([&key, "phase", "rules", "partial"]);
+    let (phase, purpose, partial): (Option<String>, Option<String>, Option<String>) =
+        store.run(command).await?;
+    let phase = phase.map(|phase| Phase::parse(&phase)).transpose()?;
+    Ok((phase, purpose, partial.is_some()))
 }
 
-/// Checks that the live fingerprint, if any, is that of the journal.
+/// Returns the generation of a shard's data, the first one if it has none; 0 for data of the version before.
 ///
 /// # Errors
 ///
-/// [`Failure::Usage`] for data of another deployment or version.
-pub async fn check_live_fingerprint(shard: &Shard, expected: &str) -> Result<(), Failure> {
-    let stored = shard.store.fingerprint().await?;
-    let settings = stored.as_deref().unwrap_or_default().lines().next();
-    if settings == Some(former(expected).as_str()) {
+/// [`Failure::Usage`] for data of another deployment or version, or while changes of visibility are pending.
+pub async fn live_generation(store: &Store, settings: &Settings) -> Result<u32, Failure> {
+    let Some(text) = store.fingerprint().await? else {
+        return Ok(FIRST_GENERATION);
+    };
+    let stored = Stored::parse(&text);
+    if stored.is_former(&settings.stamp) {
         // The journal has also the changes that are pending, which nothing completes any more.
+        return Ok(0);
+    }
+    match stored.generation {
+        Some(generation) if stored.has_settings(&settings.stamp) => {
+            reject_pending_changes(&text)?;
+            Ok(generation)
+        }
+        Some(_) | None => Err(other_deployment(&text)),
+    }
+}
+
+/// Checks that no change of visibility and no erasure is pending: boards then have hidden and visible
+/// scores of the same user.
+///
+/// # Errors
+///
+/// [`Failure::Usage`] if one is.
+pub fn reject_pending_changes(stored: &str) -> Result<(), Failure> {
+    let changes = pending_changes(stored).count();
+    if changes == 0 {
         return Ok(());
     }
-    reject_pending_changes(stored.as_deref().unwrap_or_default())?;
-    match stored {
-        Some(stored) if stored != expected && stored != format!("{REBUILDING}{expected}") => {
-            Err(other_deployment(&stored))
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// Checks that an unfinished rebuild, if any, was started with the same settings.
-///
-/// # Errors
-///
-/// [`Failure::Usage`] if the settings differ.
-pub async fn check_started_fingerprint(shard: &Shard, expected: &str) -> Result<(), Failure> {
-    match stored_field(shard, "stamp").await? {
-        Some(started) if started != expected => Err(settings_changed(&started, expected)),
-        Some(_) | None => Ok(()),
-    }
+    let changes = count(changes.try_into().unwrap_or(u64::MAX), "change");
+    Err(Failure::Usage(format!(
+        "{changes} of visibility or erasures are pending: cron completes them; try again in a minute"
+    )))
 }
 
 /// Returns the failure for settings of the service that changed during a rebuild.
@@ -371,7 +374,9 @@ pub fn settings_changed(before: &str, now: &str) -> Failure {
     ))
 }
 
-fn other_deployment(stored: &str) -> Failure {
+/// Returns the failure for data of other settings.
+#[must_use]
+pub fn other_deployment(stored: &str) -> Failure {
     Failure::Usage(format!(
         "the data under this prefix does not belong to the service's journal ({})",
         printable(stored)

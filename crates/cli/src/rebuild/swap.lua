@@ -1,72 +1,114 @@
--- Deletes keys without a shadow, or renames shadows to their keys.
+-- Lets the generation that a rebuild has written count, if the journal has had everything; else says up to where it is
+-- to be read, and may pause the writers meanwhile.
 --
--- KEYS    1 rebuild state (hash)   2 index   3.. pairs of a key and its shadow
--- ARGV    1 string: id of this run   2 string: phase, 'delete' or 'rename'   3 integer: now, Unix s
---         4 integer: a longer TTL in ms marks a shadow as expired
---         5.. for each pair: 'board', 'tombstones', 'register' or ''
--- Returns 1, or 0 if another run owns the rebuild or the phase is another: then nothing is changed
--- State   idempotent. A key that exists keeps its expiry; a new one gets that of its shadow. Boards are
---         added to the index.
--- Example EVAL text 4 {ar:0}r {ar:0}1i {ar:0}1ba:all {ar:0}~1ba:all 7f3a rename 1795132800 3600000000000 board
+-- KEYS    1 rebuild state (hash)   2 users (hash)   3 stream of changes   4 progress of jobs (hash)
+--         5 pending changes (hash)   6 archived boards (set)   7 and 8 register of the present and of the new generation
+--         9 to 11 audit log, opt-outs, and subjects and reasons   12 to 14 the same as the rebuild has written them
+-- ARGV    1 string: id of this run   2 string: stored fingerprint   3 string: the same with the new generation
+--         4 string: id of the last entry of the stream that the rebuild has read; '' if none has been read
+--         5 string: fingerprint to store with a pause, '' to pause nobody   6 integer: now, Unix ms
+--         7 string: letters: 'l' to replace the audit log by that of the rebuild, 'f' for data of the version before
+--         8.. for each restored flag: field, value as compared, and value to store, as in restore.lua
+-- Returns 'swapped', also if it was before; 'lost' if another run owns the rebuild; { fingerprint } if another one is
+--         stored; or the id of the last entry of the stream: then nothing was changed but the fingerprint with a pause
+-- State   The rules of a recount become an entry of the stream. The jobs have completed nothing on the new generation. If the
+--         store refuses a write after the new generation counts, the next call does the rest.
+-- Example EVAL text 14 {ar:0}r {ar:0}p {ar:0}o {ar:0}j {ar:0}c {ar:0}a {ar:0}1t {ar:0}2t {ar:0}l {ar:0}n {ar:0}w {ar:0}2l
+--         {ar:0}2n {ar:0}2w 7f3a 'v4 generation=1 ...' 'v4 generation=2 ...' 1795132800000-0 '' 1795132800000 ''
 
-local owner, phase = unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase'))
-if owner ~= ARGV[1] or phase ~= ARGV[2] then
-  return 0
+-- Field of the hash of users.
+local FINGERPRINT = '\t'
+-- Flags that are restored in the command of the swap.
+local CHUNK = 500
+
+local owner, phase, rules, letters = unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'rules', 'letters'))
+if owner ~= ARGV[1] then
+  return 'lost'
+elseif phase ~= 'replay' then
+  return 'swapped'
 end
-local now, expired_ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
+local stored = redis.call('HGET', KEYS[2], FINGERPRINT)
 
--- Tombstones are merged: a user erased according to either source stays erased.
-local function merge(key, shadow)
-  local tombstones = redis.call('HGETALL', shadow)
-  for i = 1, #tombstones, 2 do
-    local stored = tonumber(redis.call('HGET', key, tombstones[i]) or -math.huge)
-    if tonumber(tombstones[i + 1]) > stored then
-      redis.call('HSET', key, tombstones[i], tombstones[i + 1])
+-- Returns the value of a restored flag, false to delete it, or nil if it has changed or is restored already.
+local function value_to_store(i)
+  local seen, new = cjson.decode(ARGV[i + 1])[1], cjson.decode(ARGV[i + 2])[1]
+  if (redis.call('HGET', KEYS[2], ARGV[i]) or nil) == seen then
+    return new or false
+  end
+end
+
+-- Lets the new generation count, by one command that also restores flags. Returns what the caller gets instead.
+local function replace()
+  if stored ~= ARGV[2] and stored ~= ARGV[5] then
+    return { stored }
+  end
+  -- The stream may have been drained.
+  local last, info = '0-0', redis.pcall('XINFO', 'STREAM', KEYS[3])
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      last = info[i + 1]
     end
   end
-  redis.call('UNLINK', shadow)
+  if last ~= ARGV[4] then
+    if ARGV[5] ~= '' then
+      redis.call('HSET', KEYS[2], FINGERPRINT, ARGV[5])
+    end
+    return last
+  end
+  local fields = { FINGERPRINT, ARGV[3] }
+  for i = 8, math.min(#ARGV, 8 + 3 * CHUNK), 3 do
+    local new = value_to_store(i)
+    if new then
+      fields[#fields + 1], fields[#fields + 2] = ARGV[i], new
+    end
+  end
+  letters = ARGV[7]
+  redis.call('HSET', KEYS[1], 'letters', letters)
+  local id = rules ~= '' and redis.call('XADD', KEYS[3], '*', 'did', 'rules', 'now', ARGV[6], 'rules', rules)
+  local reply = redis.pcall('HSET', KEYS[2], unpack(fields))
+  if type(reply) == 'table' then
+    if id then
+      redis.call('XDEL', KEYS[3], id)
+    end
+    error(reply.err, 0)
+  end
 end
 
+-- An attempt whose later writes the store has refused may have done it.
+local refused = stored ~= ARGV[3] and replace()
+if refused then
+  return refused
+end
+
+for i = 8, #ARGV, 3 do
+  local new = value_to_store(i)
+  if new then
+    redis.call('HSET', KEYS[2], ARGV[i], new)
+  elseif new == false then
+    redis.call('HDEL', KEYS[2], ARGV[i])
+  end
+end
 -- A number of a registration is never used again: the journal may lack the last ones.
-local function keep_counter(key, shadow)
-  local stored, expected = redis.call('HGET', key, '#') or 0, redis.call('HGET', shadow, '#') or 0
-  if tonumber(stored) > tonumber(expected) then
-    redis.call('HSET', shadow, '#', stored)
+local given = tonumber(redis.call('HGET', KEYS[7], '#') or 0)
+if given > tonumber(redis.call('HGET', KEYS[8], '#') or 0) then
+  redis.call('HSET', KEYS[8], '#', string.format('%.0f', given))
+end
+for i = 9, 11 do
+  if string.find(letters, 'l') and redis.call('EXISTS', KEYS[i + 3]) == 1 then
+    redis.call('RENAME', KEYS[i + 3], KEYS[i])
   end
 end
-
-local function register(board, ttl)
-  local expiry = ttl < 0 and 'inf' or string.format('%.0f', now + math.ceil(ttl / 1000) + 86400)
-  redis.call('ZADD', KEYS[2], expiry, string.sub(board, #KEYS[2] + 1))
+-- The version before stored keys of archived boards, and its pending changes are in the journal.
+if string.find(letters, 'f') then
+  redis.call('UNLINK', KEYS[5])
 end
-
-local function rename(key, shadow, kind)
-  local ttl, stored_ttl = redis.call('PTTL', shadow), redis.call('PTTL', key)
-  if ttl == -2 then
-    return
-  elseif kind == 'tombstones' then
-    return merge(key, shadow)
-  elseif ttl > expired_ttl and stored_ttl == -2 then
-    return redis.call('UNLINK', shadow)
-  elseif stored_ttl > 0 then
-    redis.call('PEXPIRE', shadow, stored_ttl)
-    ttl = stored_ttl
-  end
-  -- First: an interrupted swap continues with the shadows that are left.
-  if kind == 'board' then
-    register(key, ttl)
-  elseif kind == 'register' then
-    keep_counter(key, shadow)
-  end
-  redis.call('RENAME', shadow, key)
-end
-
-for i = 3, #KEYS, 2 do
-  local key, shadow = KEYS[i], KEYS[i + 1]
-  if phase == 'rename' then
-    rename(key, shadow, ARGV[4 + (i - 1) / 2])
-  elseif redis.call('EXISTS', shadow) == 0 then
-    redis.call('UNLINK', key)
+for _, key in ipairs(redis.call('SMEMBERS', KEYS[6])) do
+  local name = string.match(key, '^{[^}]*}b(.+)$')
+  if name then
+    redis.call('SADD', KEYS[6], name)
+    redis.call('SREM', KEYS[6], key)
   end
 end
-return 1
+redis.call('UNLINK', KEYS[4])
+redis.call('HSET', KEYS[1], 'phase', 'swapped')
+return 'swapped'

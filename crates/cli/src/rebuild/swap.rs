@@ -1,164 +1,356 @@
-//! Replaces the live data of a shard by its shadow, while writes are locked.
+//! Lets what a rebuild has written count in the place of the present generation.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+use std::time::Duration;
 
+use activity_rank_store::fingerprint::{Stored, paused};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
+use serde::Deserialize;
+use tokio::time::Instant;
 
+use super::compare::audit;
+use super::replay::Replay;
 use super::retention::EXPIRED_TTL;
-use super::state::{Phase, Shard, State, lost_ownership};
-use crate::archive::key::Key;
-use crate::archive::store::{Cursor, Pairs, script};
+use super::state::{OwnedShard, Shard, lost_ownership, other_deployment, reject_pending_changes};
+use super::store::{Cursor, Pairs, script};
 use crate::failure::Failure;
 
+static SWEEP: LazyLock<Script> = LazyLock::new(|| script(include_str!("sweep.lua")));
+static RESTORE: LazyLock<Script> = LazyLock::new(|| script(include_str!("restore.lua")));
 static SWAP: LazyLock<Script> = LazyLock::new(|| script(include_str!("swap.lua")));
-static FINISH: LazyLock<Script> = LazyLock::new(|| script(include_str!("finish.lua")));
 
-/// Pairs of keys in one request.
-const REQUEST_PAIRS: usize = 200;
+/// Keys in one request.
+const REQUEST_KEYS: usize = 500;
 /// Fields in one page of a hash.
 const PAGE: u32 = 1000;
 /// Largest time in seconds that the index keeps a span of histories: longer than any history lives.
 const SPAN_SECONDS: i64 = 63 * 86_400;
+/// Attempts while the service writes. Then the writers of the shard wait: for 500 ms at most, and the next attempt follows.
+const ATTEMPTS_BEFORE_PAUSE: u32 = 3;
+/// Attempts in all.
+const MAX_ATTEMPTS: u32 = 30;
 
-/// Deletes live keys without a shadow, then renames shadows to live keys and unlocks writes. Continues
-/// an interrupted swap. `has_entries` is whether the journal has entries on any shard.
+/// A field of a hash: its name, its value as compared, and that of the rebuild.
+type Restored = (String, Option<String>, Option<String>);
+
+/// The reply of `swap.lua`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SwapReply {
+    /// `swapped`, `lost`, or the id of the last entry of the stream.
+    Text(String),
+    /// The stored fingerprint.
+    Fingerprint([String; 1]),
+}
+
+/// Swaps a shard whose journal has been replayed, and deletes the former generation. Returns how long writers may have
+/// waited.
+///
+/// # Errors
+///
+/// [`Failure`] if service or store do not respond, another run owns the rebuild, or the service writes faster than the
+/// journal can be replayed.
+pub async fn swap(owned: &mut OwnedShard, replay: &mut Replay) -> Result<Duration, Failure> {
+    let shard = &owned.shard;
+    let owner = &owned.state.owner;
+    sweep(shard, owner).await?;
+    let call = SwapCall::new(shard, owner).await?;
+    for key in [Keys::events, Keys::tombstones] {
+        restore_hash(shard, owner, key).await?;
+    }
+    let mut read = String::new();
+    let (mut paused_at, mut longest) = (None::<Instant>, Duration::ZERO);
+    for attempt in 0..MAX_ATTEMPTS {
+        let stored = shard.store.fingerprint().await?.unwrap_or_default();
+        let unpaused = Stored::parse(&stored).unpaused;
+        if shard.from > 0 {
+            reject_pending_changes(unpaused)?;
+        }
+        let pause = match attempt >= ATTEMPTS_BEFORE_PAUSE {
+            true => paused(owner, unpaused),
+            false => String::new(),
+        };
+        let reply = call
+            .run([unpaused, &shard.fingerprint, &read, &pause])
+            .await?;
+        if let Some(paused_at) = paused_at.take() {
+            longest = longest.max(paused_at.elapsed());
+        }
+        match reply {
+            SwapReply::Text(reply) if reply == "swapped" => {
+                owned.delete_former().await?;
+                return Ok(longest);
+            }
+            SwapReply::Text(reply) if reply == "lost" => return Err(lost_ownership()),
+            SwapReply::Text(last) => {
+                read = last;
+                paused_at = (!pause.is_empty()).then(Instant::now);
+                replay.catch_up(shard).await?;
+            }
+            // A change of visibility has begun, or another version writes.
+            SwapReply::Fingerprint([stored]) => {
+                reject_pending_changes(&stored)?;
+                if Stored::parse(&stored).generation != Some(shard.from) {
+                    return Err(other_deployment(&stored));
+                }
+            }
+        }
+    }
+    Err(Failure::Store(
+        "the service writes faster than its journal can be read: run it again to continue"
+            .to_owned(),
+    ))
+}
+
+/// Does the rest of a swap that the store has refused, and deletes the former generation.
 ///
 /// # Errors
 ///
 /// [`Failure::Store`] if the store does not respond, or another run owns the rebuild.
-pub async fn swap(shard: &Shard, state: &mut State, has_entries: bool) -> Result<(), Failure> {
-    let keeps_audit_log = state.keeps_audit_log(shard).await?;
-    if state.phase == Phase::Delete {
-        if keeps_audit_log {
-            keep_subject_numbers(shard).await?;
-        }
-        swap_keys(shard, state, |name| {
-            // The hash of users holds the fingerprint, so it is renamed and never deleted.
-            let stays =
-                name.starts_with('~') || name == "p" || is_not_swapped(name, keeps_audit_log);
-            (!stays).then(|| name.to_owned())
+pub async fn complete(owned: &mut OwnedShard) -> Result<(), Failure> {
+    let call = SwapCall::new(&owned.shard, &owned.state.owner).await?;
+    let stored = owned.shard.store.fingerprint().await?.unwrap_or_default();
+    match call.run([&stored, &stored, "", ""]).await? {
+        SwapReply::Text(reply) if reply == "swapped" => owned.delete_former().await,
+        SwapReply::Text(_) | SwapReply::Fingerprint(_) => Err(lost_ownership()),
+    }
+}
+
+/// What all attempts of a swap have in common.
+struct SwapCall<'a> {
+    shard: &'a Shard,
+    owner: &'a str,
+    /// What else the swap does, as letters.
+    letters: String,
+    /// The flags to restore: scores of hidden users are stored otherwise.
+    flags: Vec<Restored>,
+}
+
+impl<'a> SwapCall<'a> {
+    /// Compares audit log and users, and restores profiles.
+    async fn new(shard: &'a Shard, owner: &'a str) -> Result<Self, Failure> {
+        let replaces_log = !audit::is_complete(shard).await?;
+        let mut letters = String::new();
+        letters.extend(replaces_log.then_some('l'));
+        letters.extend((shard.from == 0).then_some('f'));
+        Ok(Self {
+            flags: restore_users(shard, owner, replaces_log).await?,
+            shard,
+            owner,
+            letters,
         })
-        .await?;
-        state.transition(shard, Phase::Rename, false).await?;
     }
-    swap_keys(shard, state, |name| {
-        let name = name.strip_prefix('~')?;
-        let stays = is_not_swapped(name, keeps_audit_log) && name != "e"
-            || ["c", "q"].contains(&name)
-            || Key::parse(name) == Some(Key::Index);
-        (!stays).then(|| name.to_owned())
-    })
-    .await?;
-    finish(shard, state, has_entries).await
-}
 
-/// Returns whether a live key is not replaced: outbox, archived boards, tombstones, the state of the rebuild, and perhaps
-/// the audit log.
-fn is_not_swapped(name: &str, keeps_audit_log: bool) -> bool {
-    ["o", "a", "e", "r"].contains(&name) || keeps_audit_log && ["l", "n", "w"].contains(&name)
-}
-
-/// Runs the script of the current phase for every key that `select` returns a name for.
-async fn swap_keys(
-    shard: &Shard,
-    state: &State,
-    select: impl Fn(&str) -> Option<String>,
-) -> Result<(), Failure> {
-    let mut cursor = Cursor::start();
-    let mut swapped = 0;
-    while let Some(names) = shard.store.scan(&mut cursor).await? {
-        let names: Vec<String> = names.iter().filter_map(|name| select(name)).collect();
-        for names in names.chunks(REQUEST_PAIRS) {
-            swap_batch(shard, state, names).await?;
-            swapped += names.len();
-            shard.show_progress(|| format!("{}: {swapped} keys", state.phase.name()));
-        }
-    }
-    Ok(())
-}
-
-async fn swap_batch(shard: &Shard, state: &State, names: &[String]) -> Result<(), Failure> {
-    let mut keys = vec![shard.keys.rebuild(), shard.keys.index()];
-    // Milliseconds, with a margin of 10 % for the time since the replay.
-    let expired_ttl = (EXPIRED_TTL * 900).to_string();
-    let now = (shard.store.now().await? / 1000).to_string();
-    let phase = state.phase.name().to_owned();
-    let mut args = vec![state.owner.clone(), phase, now, expired_ttl];
-    for name in names {
-        keys.extend(shard.key_pair(name));
-        let kind = match Key::parse(name) {
-            Some(Key::Board(_)) => "board",
-            Some(Key::Tombstones) => "tombstones",
-            Some(Key::Register) => "register",
-            _ => "",
-        };
-        args.push(kind.to_owned());
-    }
-    let command = Command::script(&SWAP, &keys).args(&args);
-    let swapped: i64 = shard.store.run(command).await?;
-    if swapped == 1 {
-        Ok(())
-    } else {
-        Err(lost_ownership())
+    /// Runs the script with two fingerprints, the id of an entry, and a fingerprint with a pause.
+    async fn run(&self, arguments: [&str; 4]) -> Result<SwapReply, Failure> {
+        let store = &self.shard.store;
+        let command = swap_command(self.shard).arg(self.owner).args(arguments);
+        let command = command.number(store.now().await?).arg(&self.letters);
+        let flags = self::arguments(&self.flags)?;
+        store.run(command.args(flags)).await
     }
 }
 
-/// Adds spans to the index, deletes the rest of the shadow and unlocks writes.
-async fn finish(shard: &Shard, state: &State, has_entries: bool) -> Result<(), Failure> {
-    let (live, shadow) = (&shard.keys, &shard.shadow);
+fn swap_command(shard: &Shard) -> Command {
+    let (live, written) = (&shard.keys, &shard.written);
+    let register = match shard.from {
+        0 => format!("{}t", shard.store.tag),
+        _ => live.register(),
+    };
     let keys = [
         live.rebuild(),
         live.users(),
-        live.index(),
-        shadow.index(),
-        shadow.archived(),
-        shadow.user_hashes(),
-        shadow.pending_changes(),
-        shadow.recounted_users(),
-        shadow.audit_log(),
-        shadow.opt_outs(),
-        shadow.audit_subjects(),
-        // The jobs have completed nothing on the new data.
+        live.outbox(),
         live.progress(),
+        live.pending_changes(),
+        live.archived(),
+        register,
+        written.register(),
+        live.audit_log(),
+        live.opt_outs(),
+        live.audit_subjects(),
+        written.audit_log(),
+        written.opt_outs(),
+        written.audit_subjects(),
     ];
-    let latest = shard.store.now().await? / 1000 + SPAN_SECONDS;
-    let command = Command::script(&FINISH, &keys)
-        .arg(&state.owner)
-        .number(latest)
-        .number(u8::from(has_entries));
-    let finished: i64 = shard.store.run(command).await?;
-    // A retry after a lost response finds the shard already done.
-    if finished == 1 || State::stored_phase(shard).await? == Some(Phase::Done) {
-        Ok(())
-    } else {
-        Err(lost_ownership())
+    Command::script(&SWAP, &keys)
+}
+
+/// Deletes the keys that have expired by now, and completes the index.
+async fn sweep(shard: &Shard, owner: &str) -> Result<(), Failure> {
+    let (rebuild, index) = (shard.keys.rebuild(), shard.written.index());
+    // Milliseconds, with a margin of 10 % for the time since the replay.
+    let expired_ttl = (EXPIRED_TTL * 900).to_string();
+    let now = shard.store.now().await? / 1000;
+    let latest = now + SPAN_SECONDS;
+    let (mut cursor, mut swept) = (Cursor::start(), 0);
+    loop {
+        let names = shard.store.scan(&mut cursor).await?;
+        let is_last = names.is_none();
+        let is_written = |name: &String| {
+            let (generation, base) = Keys::split_generation(name);
+            generation == Some(shard.generation) && base.contains(':')
+        };
+        let names: Vec<String> = names.unwrap_or_default();
+        let names: Vec<String> = names.into_iter().filter(is_written).collect();
+        let mut parts: Vec<&[String]> = names.chunks(REQUEST_KEYS).collect();
+        if is_last {
+            parts.push(&[]);
+        }
+        for part in parts {
+            let names = part.iter().map(|name| format!("{}{name}", shard.store.tag));
+            let keys: Vec<String> = [rebuild.clone(), index.clone()]
+                .into_iter()
+                .chain(names)
+                .collect();
+            let command = Command::script(&SWEEP, &keys).args([owner, &expired_ttl]);
+            let command = command.number(latest).number(now);
+            check_owner(shard.store.run(command).await?)?;
+            swept += part.len();
+            shard.show_progress(|| format!("completed {swept} keys"));
+        }
+        if is_last {
+            return Ok(());
+        }
     }
 }
 
-/// Gives users of the shadow the subject numbers of the live audit log, which is kept.
-async fn keep_subject_numbers(shard: &Shard) -> Result<(), Failure> {
-    let (details, users) = (shard.keys.audit_subjects(), shard.shadow.users());
-    let mut numbers = HashMap::new();
-    for (field, user) in read_hash(shard, &details).await? {
-        if let Some(number) = field.strip_prefix('s')
-            && field != "subjects"
+/// Restores the profiles that the store lacks or has in another form. Returns the flags to restore with the swap: scores
+/// of hidden users are stored otherwise.
+async fn restore_users(
+    shard: &Shard,
+    owner: &str,
+    replaces_log: bool,
+) -> Result<Vec<Restored>, Failure> {
+    let (live, written) = (shard.keys.users(), shard.written.users());
+    let mut flags = Vec::new();
+    for (from, other, is_written) in [(&written, &live, true), (&live, &written, false)] {
+        let mut cursor = Cursor::start();
+        while let Some(page) = shard
+            .store
+            .scan_members("HSCAN", from, PAGE, &mut cursor)
+            .await?
         {
-            numbers.entry(user).or_insert(number.parse::<u64>().ok());
+            let mut profiles = Vec::new();
+            let names: Vec<&str> = page.iter().map(|(field, _)| field.as_str()).collect();
+            let others = shard.store.hash_fields(other, &names).await?;
+            for (field, value) in &page {
+                let known = others.iter().find(|(name, _)| name == field);
+                let known = known.map(|(_, value)| value.clone());
+                // A field of both has been compared in the first pass.
+                if field.starts_with(Keys::FINGERPRINT) && field != Keys::DEFINITIONS
+                    || !is_written && known.is_some()
+                {
+                    continue;
+                }
+                let (seen, new) = match is_written {
+                    true => (known, Some(value.clone())),
+                    false => (Some(value.clone()), None),
+                };
+                match field.starts_with(Keys::FLAGS) {
+                    true => {
+                        let new = with_number(&seen, new, replaces_log);
+                        if seen != new {
+                            flags.push((field.clone(), seen, new));
+                        }
+                    }
+                    false if seen != new => profiles.push((field.clone(), seen, new)),
+                    false => {}
+                }
+            }
+            restore(shard, owner, &live, &profiles).await?;
         }
     }
-    for (field, value) in read_hash(shard, &users).await? {
-        let user = field.strip_prefix(Keys::FLAGS).unwrap_or_default();
-        let letters = value.split(',').next().unwrap_or_default();
-        if let Some(Some(number)) = numbers.get(user) {
-            let value = format!("{letters},{number}");
-            let command = Command::new("HSET").args([&users, &field, &value]);
-            let _: i64 = shard.store.run(command).await?;
+    Ok(flags)
+}
+
+/// Returns restored flags: letters, then the number of the user in the audit log, which is that of the log that stays.
+fn with_number(seen: &Option<String>, new: Option<String>, replaces_log: bool) -> Option<String> {
+    if replaces_log {
+        return new;
+    }
+    let parts = |text: &Option<String>| {
+        let text = text.clone().unwrap_or_default();
+        let (letters, number) = text.split_once(',').unwrap_or((&text, ""));
+        (letters.to_owned(), number.to_owned())
+    };
+    let ((letters, _), (_, number)) = (parts(&new), parts(seen));
+    match (letters.is_empty(), number.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(letters),
+        (_, false) => Some(format!("{letters},{number}")),
+    }
+}
+
+/// Restores the fields of a hash that the store lacks or has in another form; none is deleted but that of an event.
+async fn restore_hash(
+    shard: &Shard,
+    owner: &str,
+    key: impl Fn(&Keys) -> String,
+) -> Result<(), Failure> {
+    let (live, written) = (key(&shard.keys), key(&shard.written));
+    let is_event = live == shard.keys.events();
+    let [stored, expected] = [
+        read_hash(shard, &live).await?,
+        read_hash(shard, &written).await?,
+    ];
+    let find = |fields: &Pairs, name: &str| {
+        let mut fields = fields.iter();
+        fields
+            .find(|(field, _)| field == name)
+            .map(|(_, value)| value.clone())
+    };
+    let mut restored = Vec::new();
+    for (field, value) in &expected {
+        let seen = find(&stored, field);
+        // A user erased according to either source stays erased.
+        let is_newer = || {
+            let number = |text: &str| text.parse::<i64>().unwrap_or(i64::MIN);
+            seen.as_ref()
+                .is_none_or(|seen| number(seen) < number(value))
+        };
+        if is_event && seen.as_ref() != Some(value) || !is_event && is_newer() {
+            restored.push((field.clone(), seen.clone(), Some(value.clone())));
         }
+    }
+    for (field, value) in stored.iter().filter(|_| is_event) {
+        if find(&expected, field).is_none() {
+            restored.push((field.clone(), Some(value.clone()), None));
+        }
+    }
+    restore(shard, owner, &live, &restored).await
+}
+
+/// Restores fields of a hash that have not changed since they were compared.
+async fn restore(
+    shard: &Shard,
+    owner: &str,
+    key: &str,
+    fields: &[Restored],
+) -> Result<(), Failure> {
+    for fields in fields.chunks(REQUEST_KEYS) {
+        let keys = [shard.keys.rebuild(), key.to_owned()];
+        let command = Command::script(&RESTORE, &keys).arg(owner);
+        let restored = shard.store.run(command.args(arguments(fields)?)).await?;
+        check_owner(restored)?;
     }
     Ok(())
+}
+
+/// Returns fields as the scripts have them as arguments.
+fn arguments(fields: &[Restored]) -> Result<Vec<String>, Failure> {
+    let mut arguments = Vec::new();
+    for (field, seen, new) in fields {
+        arguments.push(field.clone());
+        for value in [seen, new] {
+            let values: Vec<&String> = value.iter().collect();
+            let json = serde_json::to_string(&values);
+            arguments.push(json.map_err(|error| Failure::Data(error.to_string()))?);
+        }
+    }
+    Ok(arguments)
 }
 
 async fn read_hash(shard: &Shard, key: &str) -> Result<Pairs, Failure> {
@@ -171,4 +363,11 @@ async fn read_hash(shard: &Shard, key: &str) -> Result<Pairs, Failure> {
         fields.extend(page);
     }
     Ok(fields)
+}
+
+fn check_owner(is_owner: i64) -> Result<(), Failure> {
+    match is_owner {
+        1 => Ok(()),
+        _ => Err(lost_ownership()),
+    }
 }

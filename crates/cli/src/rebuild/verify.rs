@@ -6,10 +6,10 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::compare::{Comparison, Totals};
-use super::replay::{Replay, format_throughput};
+use super::replay::format_throughput;
 use super::session::Session;
+use super::settings::Settings;
 use super::state::Purpose;
-use crate::archive::fingerprint::Fingerprint;
 use crate::args::{ServiceArgs, VerifyArgs};
 use crate::failure::{DIFFERENT, Failure};
 use crate::screen::Screen;
@@ -30,19 +30,15 @@ struct Document {
 ///
 /// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
 pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, Failure> {
-    let purpose = |_: &Fingerprint| Ok(Purpose::Rebuild);
+    let purpose = |_: &Settings| Ok(Purpose::Rebuild);
     let mut session = Session::open(service, &args.store, args.fresh, purpose).await?;
-    session.check_unlocked()?;
+    session.check_unswapped()?;
     let start = Instant::now();
     let (mut comparison, mut entries) = (Comparison::default(), 0);
-    for owned in &session.shards {
-        let mut replay = Replay::resume(&session, owned).await?;
-        let compared = comparison.compare_live(&owned.shard, &mut replay).await;
-        session.end(compared).await?;
-        entries += replay.entries();
-    }
-    // Shadows are dropped at the end, so that an interrupted run resumes with all of them.
-    session.drop_shadows().await?;
+    let compared = session.compare(&mut comparison, &mut entries).await;
+    session.end(compared).await?;
+    // At the end, so that an interrupted run resumes with all shards.
+    session.drop_written().await?;
     session.finish_progress();
     Screen::print(&match args.json {
         true => serde_json::to_string(&Document {

@@ -267,7 +267,7 @@ async fn content_of_two_shards_is_rebuilt() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn archived_board_of_content_is_not_rebuilt() -> TestResult {
     let app = start(1);
-    let key = |name: &str| test_support::key_on(&app.endpoint.prefix, 0, name);
+    let key = |name: &str| app.key_on(0, name);
     app.register("post-7", json!({"author": "9"})).await;
     let like = |user: &str| with(activity(user, "like", "post-7"), json!({"at": noon(9)}));
     app.outcome(like("42"), "counted").await;

@@ -4,7 +4,7 @@ use test_support::{Value, json, rest};
 
 use crate::TestResult;
 use crate::app::noon;
-use crate::cli::{assert_verified, rebuild, run};
+use crate::cli::{assert_verified, rebuild};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 use crate::recount::{RulesFile, dated_rules};
@@ -44,11 +44,6 @@ async fn tools_run_after_the_preview_of_a_recount() -> TestResult {
     let is_preview = |key: &str| ["g:past", "bE::\tpast"].contains(&rest(key));
     let keys = app.data()?.into_keys();
     assert_eq!(keys.filter(|key| is_preview(key)).count(), 2);
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("export.jsonl");
-    let exported = run(&app, &["export", "--output", &file.to_string_lossy()])?;
-    assert_eq!(exported.code, Some(0), "{exported:?}");
-    assert!(!std::fs::read_to_string(&file)?.contains("\\tpast"));
     assert_verified(&app)?;
     rebuild(&app, &[])?;
     assert_verified(&app)?;

@@ -4,10 +4,10 @@ use std::ops::Deref;
 
 use redis::{Connection, RedisResult};
 use test_support::reference::waiting;
-use test_support::{Api, Method, WorkerBuilder, gateway, redis, until};
+use test_support::{Api, Method, WorkerBuilder, gateway, key_in, owner, redis, shard_of, until};
 
 use crate::app::{Endpoint, TestApp, builder};
-use crate::stored::{StoredData, read_data, redis_command};
+use crate::stored::{StoredData, generation, read_data, redis_command};
 
 /// A running service with a journal.
 pub struct JournalApp {
@@ -90,13 +90,20 @@ impl JournalApp {
         read_data(&mut self.redis(), &self.endpoint.prefix)
     }
 
-    /// Returns a full key, on the shard of the user it names, else of user 42.
+    /// Returns a full key of the present data, on the shard of the user it names, else of user 42.
     pub fn key(&self, name: &str) -> String {
-        test_support::key(&self.endpoint.prefix, name)
+        self.key_of(owner(name).unwrap_or("42"), name)
     }
 
-    /// Returns a full key on the shard of a user.
+    /// Returns a full key of the present data on the shard of a user.
     pub fn key_of(&self, user: &str, name: &str) -> String {
-        test_support::key_of(&self.endpoint.prefix, user, name)
+        self.key_on(shard_of(user), name)
+    }
+
+    /// Returns a full key of the present data on a shard.
+    pub fn key_on(&self, shard: u32, name: &str) -> String {
+        let prefix = &self.endpoint.prefix;
+        let generation = generation(&mut self.redis(), prefix, &shard.to_string());
+        key_in(generation.unwrap_or(1), prefix, shard, name)
     }
 }

@@ -5,7 +5,6 @@
     reason = "a missing member of a JSON value reads as null"
 )]
 
-#[path = "../archive/app.rs"]
 mod app;
 mod cli;
 mod concurrent_writes;
@@ -24,12 +23,12 @@ mod recount;
 mod refusals;
 mod refused_writes;
 mod rejections;
-#[path = "../archive/responses.rs"]
+
 mod responses;
 #[path = "../run/mod.rs"]
 mod run;
 mod shards;
-#[path = "../archive/stored.rs"]
+
 mod stored;
 mod verify;
 

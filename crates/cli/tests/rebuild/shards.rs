@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, rest, shard_among, until};
+use test_support::{Forwarder, Value, WorkerBuilder, json, shard_among, until};
 
 use crate::TestResult;
 use crate::app::builder;
 use crate::cli::{assert_verified, command, command_at, finish, rebuild, run, verify};
+use crate::interruption::kill_before_swap;
 use crate::journal_app::JournalApp;
 use crate::random::Random;
-use crate::stored::{StoredData, redis_command};
+use crate::stored::{StoredData, is_of_rebuild, redis_command};
 
 const SHARDS: u32 = 3;
 
@@ -33,7 +33,7 @@ fn like(user: &str, target: &str) -> Value {
 
 /// Returns the full name of a key on a shard.
 fn key(app: &JournalApp, shard: u32, name: &str) -> String {
-    test_support::key_on(&app.endpoint.prefix, shard, name)
+    app.key_on(shard, name)
 }
 
 /// Gives a user of a shard one point more on the all-time board.
@@ -52,10 +52,10 @@ fn phases(app: &JournalApp) -> redis::RedisResult<Vec<Option<String>>> {
     (0..SHARDS).map(phase).collect()
 }
 
-/// Returns the data without shadows and rebuild states.
+/// Returns the data without what a rebuild has written.
 fn live(data: StoredData) -> StoredData {
-    let is_live = |key: &String| !rest(key).starts_with('~') && rest(key) != "r";
-    data.into_iter().filter(|(key, _)| is_live(key)).collect()
+    let live = data.into_iter();
+    live.filter(|(key, _)| !is_of_rebuild(key)).collect()
 }
 
 /// Sends likes of one user per shard until `done`. Returns the number of likes by user.
@@ -69,11 +69,7 @@ async fn write_until(app: &JournalApp, done: &AtomicBool) -> BTreeMap<String, u6
             let user = user(shard);
             let response = app.send(json!([like(&user, &number.to_string())])).await;
             let outcome = response.body["results"][0]["outcome"].clone();
-            assert!(
-                outcome == "counted" || outcome == "queued",
-                "{}",
-                response.text
-            );
+            assert_eq!(outcome, "counted", "{}", response.text);
             *likes.entry(user).or_default() += 1;
         }
     }
@@ -85,42 +81,19 @@ async fn score(app: &JournalApp, user: &str) -> Option<u64> {
     response.body["score"].as_u64()
 }
 
-/// Kills a rebuild while the second shard is locked. Returns the forwarder between it and the store.
-async fn kill_while_second_shard_is_locked(
-    app: &JournalApp,
-) -> Result<Forwarder, Box<dyn std::error::Error>> {
-    let forwarder = Forwarder::to(&app.store());
-    let (send, reached) = channel();
-    let (state, mut locked) = (key(app, 1, "r"), false);
-    forwarder.fail(move |request| {
-        let text = String::from_utf8_lossy(&request.body);
-        if locked {
-            // The receiver is gone after the run is killed.
-            let _ = send.send(());
-            return Some(Fault::HangBefore);
-        }
-        locked = text.contains(&state) && text.contains("\"held\"");
-        None
-    });
-    let mut first = command_at(app, &forwarder.url(), &["rebuild"]).spawn()?;
-    until("a lock of the second shard", async || {
-        reached.try_recv().ok()
-    })
-    .await;
-    first.kill()?;
-    first.wait()?;
+/// Kills a rebuild before the swap of the second shard.
+async fn kill_at_second_shard(app: &JournalApp, forwarder: &Forwarder) -> TestResult {
+    kill_before_swap(app, forwarder, 1).await?;
     let phases = phases(app)?;
     let phases: Vec<_> = phases.iter().map(Option::as_deref).collect();
-    assert_eq!(phases, [Some("done"), Some("held"), Some("replay")]);
-    forwarder.heal();
+    assert_eq!(phases, [Some("done"), Some("replay"), Some("replay")]);
     forwarder.reset();
-    Ok(forwarder)
+    Ok(())
 }
 
-/// While one shard is locked, its activity is queued and that of the others is counted. The resumed
-/// run does not touch the completed shard.
+/// Activity counts on all shards, of one generation or the other. The resumed run does not touch the completed shard.
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_rebuild_resumes_at_locked_shard() -> TestResult {
+async fn killed_rebuild_resumes_at_second_shard() -> TestResult {
     let app = Arc::new(start(|worker| worker.queued(100)));
     Random::new(4).send_activities(&app.api, 1000).await;
     app.send(json!([like("early", "bird")])).await;
@@ -131,11 +104,12 @@ async fn killed_rebuild_resumes_at_locked_shard() -> TestResult {
         async move { write_until(&app, &done).await }
     });
 
-    let forwarder = kill_while_second_shard_is_locked(&app).await?;
-    for (shard, outcome) in [(0, "counted"), (1, "queued"), (2, "counted")] {
+    let forwarder = Forwarder::to(&app.store());
+    kill_at_second_shard(&app, &forwarder).await?;
+    for shard in 0..SHARDS {
         let like = like(&user(shard), "meanwhile");
         let response = app.send(json!([like])).await;
-        assert_eq!(response.body["results"][0]["outcome"], outcome, "{shard}");
+        assert_eq!(response.body["results"][0]["outcome"], "counted", "{shard}");
     }
     let ttl: i64 = redis_command(&mut app.redis(), &["TTL", &key(&app, 0, "r")])?;
     assert!((1..=86_400).contains(&ttl), "{ttl}");
@@ -148,10 +122,10 @@ async fn killed_rebuild_resumes_at_locked_shard() -> TestResult {
         stdout.ends_with("\n1 shard rebuilt before the interruption\n"),
         "{stdout}"
     );
-    let shadow = key(&app, 0, "~");
+    let tag = format!("{{{}:0}}", app.endpoint.prefix);
     let touched = forwarder.requests().into_iter().filter(|request| {
         let text = String::from_utf8_lossy(&request.body).into_owned();
-        text.contains(&shadow)
+        text.contains(&format!("{tag}2")) || text.contains(&format!("{tag}3"))
     });
     assert_eq!(touched.count(), 0, "the first shard was rebuilt again");
 
@@ -171,15 +145,15 @@ async fn killed_rebuild_resumes_at_locked_shard() -> TestResult {
     Ok(())
 }
 
-/// The last of three shards has data that the journal lacks. It stays unchanged and unlocked, while
-/// the others are rebuilt.
+/// The last of three shards has data that the journal lacks. It stays unchanged, after
+/// another one was rebuilt.
 #[tokio::test(flavor = "multi_thread")]
 async fn shard_with_data_to_lose_is_not_rebuilt() -> TestResult {
     let app = start(|worker| worker);
     for shard in 0..SHARDS {
         app.send(json!([like(&user(shard), "p")])).await;
     }
-    kill_while_second_shard_is_locked(&app).await?;
+    kill_at_second_shard(&app, &Forwarder::to(&app.store())).await?;
     add_point(&app, 2)?;
     let last_shard = |data: StoredData| {
         let data = live(data).into_iter();
@@ -189,7 +163,7 @@ async fn shard_with_data_to_lose_is_not_rebuilt() -> TestResult {
     let before = last_shard(app.data()?);
     let rejected = run(&app, &["rebuild"])?;
     assert_eq!(rejected.code, Some(1), "{rejected:?}");
-    let error = "2 of 3 shards are rebuilt, and nothing else was changed: 1 value would be lost";
+    let error = "1 of 3 shards are rebuilt, and nothing else was changed: 1 value would be lost";
     assert!(rejected.stderr.contains(error), "{rejected:?}");
     assert_eq!(last_shard(app.data()?), before);
     for shard in 0..SHARDS {
@@ -296,7 +270,6 @@ async fn journal_entry_on_wrong_shard_is_rejected() -> TestResult {
 }
 
 /// A service with two shards cannot rebuild data of three, and cannot resume a rebuild with three.
-/// `--fresh` drops the shadows of all three shards.
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_number_of_shards_is_rejected() -> TestResult {
     let app = start(|worker| worker);
@@ -321,35 +294,24 @@ async fn changed_number_of_shards_is_rejected() -> TestResult {
 
     app.lose_data().await?;
     let forwarder = Forwarder::to(&app.store());
-    let (send, reached) = channel();
-    forwarder.fail(move |request| {
-        let locks = String::from_utf8_lossy(&request.body).contains("\"held\"");
-        locks.then(|| send.send(())).map(|_| Fault::HangBefore)
-    });
-    let mut first = command_at(&app, &forwarder.url(), &["rebuild"]).spawn()?;
-    until("the lock request", async || reached.try_recv().ok()).await;
-    first.kill()?;
-    first.wait()?;
+    kill_before_swap(&app, &forwarder, 0).await?;
     let before = app.data()?;
     assert!(
-        before.keys().any(|key| key.starts_with("2}~")),
+        before.keys().any(|key| key.starts_with("2}2")),
         "{before:?}"
     );
+    // The rebuild has claimed the shards.
     for name in ["verify", "rebuild"] {
-        let rejected = run_with_other(&[name])?;
-        assert_eq!(rejected.code, Some(2), "{rejected:?}");
-        assert!(
-            rejected
-                .stderr
-                .contains("since this rebuild was started (v4 generation=1 shards=3 ")
-                && rejected.stderr.contains("; now v4 generation=1 shards=2 ")
-                && rejected.stderr.contains("use --fresh to start over"),
-            "{rejected:?}"
-        );
+        let rejected = run_with_other(&[name, "--fresh"])?;
+        assert_eq!(rejected.code, Some(3), "{rejected:?}");
+        assert!(rejected.stderr.contains(&error), "{rejected:?}");
         assert_eq!(app.data()?, before);
     }
-    let fresh = run_with_other(&["verify", "--fresh"])?;
-    assert_eq!(fresh.code, Some(0), "{fresh:?}");
+    let fresh = run(&app, &["verify", "--fresh"])?;
+    assert_eq!(fresh.code, Some(1), "{fresh:?}");
+    assert!(app.data()?.is_empty());
+    let verified = run_with_other(&["verify"])?;
+    assert_eq!(verified.code, Some(0), "{verified:?}");
     assert!(app.data()?.is_empty());
     Ok(())
 }

@@ -15,8 +15,6 @@ const WRITES: [&str; 4] = ["DEL", "HSET", "SET", "UNLINK"];
 /// The writes that the store refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused {
-    /// The first request that is counted has this argument; all are counted if it is empty.
-    since: &'static str,
     /// The index of the request, counting only requests that run a script or write.
     pub call: usize,
     /// The writes of its script.
@@ -36,13 +34,7 @@ pub struct Refusals {
 
 impl Refusals {
     pub fn new() -> Self {
-        Self::since("")
-    }
-
-    /// Leaves out the requests before the first one with an argument.
-    pub fn since(since: &'static str) -> Self {
         let first = Refused {
-            since,
             call: 0,
             writes: Refusal::Only(1),
             and_later: false,
@@ -105,13 +97,8 @@ impl Refusals {
 pub fn refuse(forwarder: &Forwarder, refused: Refused) -> Arc<AtomicUsize> {
     let calls = Arc::new(AtomicUsize::new(0));
     let (counted, mut by_digest) = (Arc::clone(&calls), false);
-    let mut counts = refused.since.is_empty();
     forwarder.fail(move |request| {
         let name = name(request);
-        counts = counts || has_argument(request, refused.since);
-        if !counts {
-            return None;
-        }
         let is_script = ["EVAL", "EVALSHA"].contains(&name.as_str());
         if !is_script && !WRITES.contains(&name.as_str()) {
             return None;
@@ -137,11 +124,6 @@ pub fn refuse(forwarder: &Forwarder, refused: Refused) -> Arc<AtomicUsize> {
 fn name(request: &Recorded) -> String {
     let name = request.commands()[0][0].as_str().map(str::to_owned);
     name.unwrap_or_default()
-}
-
-fn has_argument(request: &Recorded, argument: &str) -> bool {
-    let commands = request.commands();
-    commands[0].iter().any(|found| found == argument)
 }
 
 /// Asserts that a command failed with the error of the store.

@@ -23,7 +23,7 @@ pub async fn read_friends(
     related: &RelatedBoards<'_>,
 ) -> Result<(Vec<String>, StoredBoard), Error> {
     let config = &deployment.config;
-    let call = friends_call(config, board, user, related);
+    let call = friends_call(config, &deployment.keys_of(user), board, user, related);
     let reply = deployment.run_script(call).await?;
     let users = reply.at(6)?.list()?.iter();
     let users = users.map(|user| user.text().map(str::to_owned));
@@ -44,16 +44,16 @@ pub async fn read_friends(
 #[must_use]
 pub fn friends_call(
     config: &Config,
+    keys: &Keys,
     board: &BoardId,
     user: &str,
     related: &RelatedBoards<'_>,
 ) -> Command {
-    let keys = Keys::for_user(config, user);
     let mut all = vec![keys.users()];
     let has_board = config.shards == 1;
     if has_board {
         all.push(keys.board_named(&board.name()));
-        related.add_keys(&keys, &mut all);
+        related.add_keys(keys, &mut all);
     }
     all.push(keys.active_records(user));
     let call = Command::script(&FRIENDS, &all).arg(user);

@@ -88,7 +88,7 @@ async fn read_groups(
     let range = Command::new("ZRANGEBYSCORE").arg(&keys.index());
     let range = range.arg(&earliest).arg(&latest);
     let range = range.arg("LIMIT").number(0).number(GROUPS);
-    let names = deployment.run_command(&keys, range).await?;
+    let names = deployment.run_command(range).await?;
     let start = format!("{}:", board_name(period, date, None));
     let mut groups = Vec::new();
     for name in names.list()? {
@@ -111,7 +111,7 @@ async fn sized(
             Command::new("ZCARD").arg(&keys.board_named(&name))
         });
         let commands = commands.collect();
-        replies.extend(deployment.run_commands(&keys, commands).await?);
+        replies.extend(deployment.run_commands(commands).await?);
     }
     let sizes = replies.iter().map(Reply::unsigned);
     let sizes = sizes.collect::<Result<Vec<_>, StoreError>>()?;

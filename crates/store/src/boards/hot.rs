@@ -8,7 +8,6 @@ use crate::profiles::complete_authors;
 use crate::redis::Command;
 use crate::scripts::HOT;
 use activity_rank_core::board::{BoardKind, HotRequest, Row};
-use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
 /// Reads the targets that receive most at present, best first and equal scores by id, descending, with the
@@ -19,7 +18,7 @@ use activity_rank_core::error::Error;
 /// As [`Deployment::run_script`].
 pub async fn read_hot(deployment: &Deployment, request: &HotRequest) -> Result<Vec<Row>, Error> {
     let config = &deployment.config;
-    let calls = (0..config.shards).map(|shard| hot_call(config, request, shard));
+    let calls = (0..config.shards).map(|shard| hot_call(&deployment.keys(shard), request));
     let mut rows = Vec::new();
     for reply in deployment.run_scripts(calls.collect()).await? {
         rows.extend(take_rows(reply, 1)?);
@@ -37,8 +36,7 @@ pub async fn read_hot(deployment: &Deployment, request: &HotRequest) -> Result<V
 
 /// Returns the call that reads the first targets of a shard.
 #[must_use]
-pub fn hot_call(config: &Config, request: &HotRequest, shard: u32) -> Command {
-    let keys = Keys::for_shard(config, shard);
+pub fn hot_call(keys: &Keys, request: &HotRequest) -> Command {
     let mut all = vec![keys.users(), keys.register()];
     all.extend(request.boards().map(|name| keys.board_named(&name)));
     Command::script(&HOT, &all).number(request.limit)

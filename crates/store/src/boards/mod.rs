@@ -66,7 +66,13 @@ pub async fn read(
         complete_authors(deployment, stored.slice.contents().collect()).await?;
         return Ok(stored);
     }
-    let call = call(&deployment.config, board, query, related, 0);
+    let call = call(
+        &deployment.config,
+        &deployment.keys(0),
+        board,
+        query,
+        related,
+    );
     let reply = deployment.run_script(call).await?;
     let mut collector = Collector::new(related, deployment.config.layout);
     collector.add(0, &reply, query)?;
@@ -79,12 +85,12 @@ pub async fn read(
 #[must_use]
 pub fn call(
     config: &Config,
+    keys: &Keys,
     board: &BoardId,
     query: &BoardQuery<'_>,
     related: &RelatedBoards<'_>,
-    shard: u32,
 ) -> Command {
-    let on_board = |script| board_call(config, board, related, shard, script);
+    let on_board = |script| board_call(keys, board, related, script);
     let call = match *query {
         BoardQuery::Page { offset, limit } => on_board(&TOP).number(offset).number(limit),
         BoardQuery::Standing { user, neighbors } => {
@@ -98,18 +104,16 @@ pub fn call(
 
 /// Returns the call of a script that reads the board of a shard, without its own arguments.
 fn board_call(
-    config: &Config,
+    keys: &Keys,
     board: &BoardId,
     related: &RelatedBoards<'_>,
-    shard: u32,
     script: &'static Script,
 ) -> Command {
-    let keys = Keys::for_shard(config, shard);
     let mut all = vec![keys.users(), keys.board_named(&board.name())];
     if board.kind == BoardKind::Content {
         all.push(keys.register());
     }
-    related.add_keys(&keys, &mut all);
+    related.add_keys(keys, &mut all);
     Command::script(script, &all)
 }
 

@@ -99,8 +99,8 @@ impl Reader<'_> {
     }
 
     fn call(&self, query: &BoardQuery<'_>, shard: u32) -> Command {
-        let config = &self.deployment.config;
-        call(config, self.board, query, self.related, shard)
+        let (config, keys) = (&self.deployment.config, self.deployment.keys(shard));
+        call(config, &keys, self.board, query, self.related)
     }
 
     fn collect<'a>(
@@ -144,8 +144,8 @@ impl Reader<'_> {
             let first = middle.saturating_sub(spread);
             let count = middle.saturating_add(spread).saturating_add(limit) - first;
             let scores = |shard| {
-                let (config, none) = (&self.deployment.config, RelatedBoards::default());
-                let scores = board_call(config, self.board, &none, shard, &SCORES);
+                let (keys, none) = (self.deployment.keys(shard), RelatedBoards::default());
+                let scores = board_call(&keys, self.board, &none, &SCORES);
                 let scores = scores.number(first).number(count);
                 scores.number(self.board.kind.is_plain())
             };
@@ -196,8 +196,8 @@ impl Reader<'_> {
         let other_shards = (0..self.shards()).filter(|shard| *shard != own_shard);
         let kind = self.board.kind;
         let around = other_shards.map(|shard| {
-            let config = &self.deployment.config;
-            let call = board_call(config, self.board, self.related, shard, &AROUND);
+            let (config, keys) = (&self.deployment.config, self.deployment.keys(shard));
+            let call = board_call(&keys, self.board, self.related, &AROUND);
             let (bound, member) = match kind.is_plain() {
                 true => (format!("({score}"), kind.member(user)),
                 false => (least_above(shard, own_shard, score), String::new()),

@@ -95,7 +95,8 @@ impl Found {
     ) -> Result<Self, Error> {
         let config = &deployment.config;
         let own_shard = config.shard_of(&request.user);
-        let calls = (0..config.shards).map(|shard| first_call(config, request, shard, histories));
+        let calls = (0..config.shards)
+            .map(|shard| first_call(config, &deployment.keys(shard), request, shard, histories));
         let mut replies = deployment.run_scripts(calls.collect()).await?;
         let mut standings = Vec::new();
         for (index, board) in request.boards.iter().enumerate() {
@@ -139,38 +140,43 @@ impl Found {
 
 /// Returns the call that reads the standings of the user on their shard, and the totals of another shard.
 #[must_use]
-pub fn standings_call(config: &Config, request: &StandingsRequest, shard: u32) -> Command {
-    first_call(config, request, shard, &[])
+pub fn standings_call(
+    config: &Config,
+    keys: &Keys,
+    request: &StandingsRequest,
+    shard: u32,
+) -> Command {
+    first_call(config, keys, request, shard, &[])
 }
 
 /// Returns the same call, which on the user's shard also reads histories of theirs.
 fn first_call(
     config: &Config,
+    keys: &Keys,
     request: &StandingsRequest,
     shard: u32,
     histories: &[String],
 ) -> Command {
     let is_own = shard == config.shard_of(&request.user);
-    let mut keys = keys_of(config, &request.boards, shard);
+    let mut all = keys_of(keys, &request.boards);
     if !is_own {
-        return Command::script(&STANDINGS, &keys)
+        return Command::script(&STANDINGS, &all)
             .arg("")
             .number(0)
             .number(0);
     }
     if request.compared > 0 {
-        keys.push(Keys::for_shard(config, shard).active_records(&request.user));
+        all.push(keys.active_records(&request.user));
     }
-    keys.extend_from_slice(histories);
-    Command::script(&STANDINGS, &keys)
+    all.extend_from_slice(histories);
+    Command::script(&STANDINGS, &all)
         .arg(&request.user)
         .arg(&request.compared.to_string())
         .arg(&histories.len().to_string())
 }
 
 /// Returns the keys of the users and of the boards of a shard.
-fn keys_of(config: &Config, boards: &[BoardId], shard: u32) -> Vec<String> {
-    let keys = Keys::for_shard(config, shard);
+fn keys_of(keys: &Keys, boards: &[BoardId]) -> Vec<String> {
     let boards = boards.iter().map(|board| keys.board_named(&board.name()));
     [keys.users()].into_iter().chain(boards).collect()
 }
@@ -199,7 +205,10 @@ async fn add_other_shards(
     }
     let calls = shards.iter().map(|shard| {
         let shard = *shard;
-        let call = Command::script(&NEXT_ABOVE, &keys_of(config, &request.boards, shard));
+        let call = Command::script(
+            &NEXT_ABOVE,
+            &keys_of(&deployment.keys(shard), &request.boards),
+        );
         let mut call = call.arg(&request.compared.to_string());
         for standing in standings.iter() {
             let (bound, member) = match standing.own {

@@ -91,7 +91,9 @@ pub async fn read_tops(
         let count = pages.len().min(portions.calls_per_request);
         let batch: Vec<_> = pages.drain(..count).collect();
         let calls = batch.iter().filter_map(|(part, offset)| {
-            parts.get(*part)?.call(config, boards, &portions, *offset)
+            parts
+                .get(*part)?
+                .call(deployment, boards, &portions, *offset)
         });
         let calls = calls.collect();
         let replies = deployment.run_scripts(calls).await?;
@@ -203,7 +205,7 @@ impl Part {
     /// Returns the call that reads the rows from an offset on.
     fn call(
         &self,
-        config: &Config,
+        deployment: &Deployment,
         boards: &[BoardId],
         portions: &Portions,
         offset: u32,
@@ -214,11 +216,11 @@ impl Part {
         };
         let board = boards.get(self.board)?;
         Some(call(
-            config,
+            &deployment.config,
+            &deployment.keys(self.shard),
             board,
             &query,
             &RelatedBoards::default(),
-            self.shard,
         ))
     }
 }

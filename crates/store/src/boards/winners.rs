@@ -7,7 +7,6 @@ use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::scripts::WINNERS as SCRIPT;
 use activity_rank_core::board::{BoardKind, BoardSlice, PastBoard, WINNERS, WinnersRequest};
-use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
 /// Reads the past boards that the store still holds, newest first.
@@ -19,8 +18,8 @@ pub async fn read_winners(
     deployment: &Deployment,
     request: &WinnersRequest,
 ) -> Result<Vec<PastBoard>, Error> {
-    let (config, kind) = (&deployment.config, BoardKind::Members);
-    let calls = (0..config.shards).map(|shard| winners_call(config, request, shard));
+    let (shards, kind) = (0..deployment.config.shards, BoardKind::Members);
+    let calls = shards.map(|shard| winners_call(&deployment.keys(shard), request));
     let replies = deployment.run_scripts(calls.collect()).await?;
     // Per shard: index of the board, total and columns, of the boards it has.
     let mut shards = Vec::new();
@@ -55,8 +54,7 @@ pub async fn read_winners(
 
 /// Returns the call that reads the past boards of a shard.
 #[must_use]
-pub fn winners_call(config: &Config, request: &WinnersRequest, shard: u32) -> Command {
-    let keys = Keys::for_shard(config, shard);
+pub fn winners_call(keys: &Keys, request: &WinnersRequest) -> Command {
     let (period, group) = (request.before.period, request.before.group.as_deref());
     let first_days = request.first_days().into_iter();
     let boards = first_days.map(|day| keys.board(period, day, group));

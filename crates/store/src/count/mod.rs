@@ -314,9 +314,8 @@ async fn without_known(
             commands.push(Command::new("ZSCORE").arg(&board).arg(user));
         }
     }
-    if let Some((first, _)) = users.first() {
-        let keys = deployment.keys_of(first);
-        let replies = deployment.run_commands(&keys, commands).await?;
+    if !users.is_empty() {
+        let replies = deployment.run_commands(commands).await?;
         let mut values = replies.chunks(3);
         let is_unknown = |values: &[Reply]| values.iter().all(|value| value.some().is_none());
         users.retain(|_| values.next().is_some_and(is_unknown));
@@ -410,7 +409,11 @@ fn encode(
     let headers = plans.iter();
     let headers = headers.map(|plan| {
         let definitions = deployment.definitions(plan.shard);
-        plan.header(&deployment.fingerprint, standings, definitions)
+        let (keys, fingerprint) = (
+            deployment.keys(plan.shard),
+            deployment.fingerprint(plan.shard),
+        );
+        plan.header(keys, fingerprint, standings, definitions)
     });
     let headers: Vec<CallHeader> = headers.collect();
     let calls = pending.iter().filter_map(|(plan, user)| {

@@ -198,13 +198,14 @@ impl<'a> Plan<'a> {
     #[must_use]
     pub fn header(
         &self,
-        fingerprint: &str,
+        keys: Keys,
+        fingerprint: String,
         standings: bool,
         definitions: Definitions,
     ) -> CallHeader {
         CallHeader {
-            keys: Keys::for_shard(self.config, self.shard),
-            fingerprint: fingerprint.to_owned(),
+            keys,
+            fingerprint,
             now: self.now,
             effective: self.now,
             lifetimes: Lifetimes::new(&self.config.keep),

@@ -7,7 +7,7 @@
 //! first, and then repeats its call.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::fingerprint::{self, Participant, fingerprint, pending_changes};
+use crate::fingerprint::{self, Participant, pending_changes};
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::SETTLE;
@@ -46,9 +46,8 @@ impl Work {
 
     /// Appends the steps of one request. Each takes its part of the keys; the last one replies with the
     /// keys for the next request.
-    fn add_steps(&self, config: &Config, calls: &mut Vec<Command>) {
-        let settings = &fingerprint(config);
-        let own = incomplete_keys(&self.shard, &self.stored, config);
+    fn add_steps(&self, deployment: &Deployment, calls: &mut Vec<Command>) {
+        let own = incomplete_keys(&self.shard, &self.stored, &deployment.config);
         let boards_of_step = step_size(&self.stored);
         let mut rest = self.next.as_slice();
         let reads_log = self.next == [self.shard.audit_log()];
@@ -64,7 +63,7 @@ impl Work {
             let is_last = step == STEPS || rest.is_empty() && !reads_log;
             let names = if is_last { STEPS * STEP } else { 0 };
             let keys = own.iter().chain(part);
-            calls.push(settle_call(settings, &self.shard, "step", names, keys));
+            calls.push(settle_call(deployment, &self.shard, "step", names, keys));
             if is_last {
                 return;
             }
@@ -95,7 +94,7 @@ fn stored_text(reply: &Reply, index: usize) -> Result<&str, StoreError> {
 }
 
 fn settle_call<'a>(
-    settings: &str,
+    deployment: &Deployment,
     shard: &Keys,
     mode: &str,
     names: u32,
@@ -103,10 +102,9 @@ fn settle_call<'a>(
 ) -> Command {
     let mut all = shard.moderation_keys();
     all.extend(keys.cloned());
-    Command::script(&SETTLE, &all)
-        .arg(settings)
-        .arg(mode)
-        .number(names)
+    let call = Command::script(&SETTLE, &all);
+    let fingerprint = deployment.fingerprint(deployment.shard_of(&call));
+    call.arg(&fingerprint).arg(mode).number(names)
 }
 
 /// Returns the keys that a script needs to complete erasures which have only begun.
@@ -133,7 +131,7 @@ async fn run_steps(
 ) -> Result<Vec<Reply>, Error> {
     let (mut sent, mut ends) = (Vec::new(), Vec::new());
     for work in works.iter() {
-        work.add_steps(&deployment.config, &mut sent);
+        work.add_steps(deployment, &mut sent);
         ends.push(sent.len());
     }
     let first = sent.len();
@@ -173,7 +171,8 @@ pub async fn begin(deployment: &Deployment, calls: Vec<Command>) -> Result<Vec<R
         for (call, begun) in pending {
             let reply = replies.next().unwrap_or(Reply::Nil);
             let next = next_keys(&reply)?;
-            if let (Some(shard), false) = (shard_of(&call.keys()), next.is_empty()) {
+            if !next.is_empty() {
+                let shard = deployment.keys(deployment.shard_of(call));
                 works.retain(|work| work.shard.tag() != shard.tag());
                 works.push(Work::new(shard, next, ""));
             }
@@ -194,15 +193,17 @@ pub async fn begin(deployment: &Deployment, calls: Vec<Command>) -> Result<Vec<R
 ///
 /// As [`Deployment::run_script`].
 pub async fn advance(deployment: &Deployment, requests: u32) -> Result<bool, Error> {
-    let shards = (0..deployment.config.shards).map(|shard| deployment.keys(shard));
-    let shards: Vec<Keys> = shards.collect();
-    let reads = Pipeline::new(shards.iter().map(fingerprint::read).collect());
-    let stored = deployment.store.run(&reads).await?;
+    let shards = 0..deployment.config.shards;
+    let reads = shards.map(|shard| fingerprint::read(&deployment.keys(shard)));
+    let stored = deployment
+        .store
+        .run(&Pipeline::new(reads.collect()))
+        .await?;
     let mut works = Vec::new();
-    for (shard, stored) in shards.into_iter().zip(&stored) {
-        deployment.check(stored)?;
+    for (shard, stored) in (0..).zip(&stored) {
+        deployment.check(shard, stored)?;
         works.push(Work::new(
-            shard,
+            deployment.keys(shard),
             Vec::new(),
             stored.optional_text()?.unwrap_or_default(),
         ));
@@ -231,14 +232,14 @@ struct Repeated {
 
 impl Repeated {
     /// Returns a call whose reply shows a pending change that concerns it.
-    fn new(index: usize, call: &Command, reply: &Reply, settings: &str) -> Option<Self> {
+    fn new(deployment: &Deployment, index: usize, call: &Command, reply: &Reply) -> Option<Self> {
         let stored = reply.at(0).ok()?.text().ok()?.to_owned();
-        let keys = call.keys();
+        let shard = deployment.shard_of(call);
         let repeated = Self {
             index,
-            shard: shard_of(&keys)?,
-            keys,
-            writes: call.with_first_argument(settings, &stored).is_some(),
+            shard: deployment.keys(shard),
+            keys: call.keys().map(str::to_owned).collect(),
+            writes: call.first_argument() == Some(&deployment.fingerprint(shard)),
             stored,
         };
         let concerned = repeated.writes || repeated.boards().next().is_some();
@@ -271,19 +272,20 @@ impl Repeated {
     }
 
     /// Appends the calls that complete the pending changes on the boards of this one, and this one.
-    fn add_calls(&self, config: &Config, call: &Command, calls: &mut Vec<Command>) {
-        let settings = &fingerprint(config);
-        let own = incomplete_keys(&self.shard, &self.stored, config);
+    fn add_calls(&self, deployment: &Deployment, call: &Command, calls: &mut Vec<Command>) {
+        let own = incomplete_keys(&self.shard, &self.stored, &deployment.config);
         let boards: Vec<&String> = self.boards().collect();
         let step = step_size(&self.stored);
         // Changes on no boards may be incomplete.
         for part in 0..boards.len().div_ceil(step).max(1) {
             let part = boards.iter().skip(part * step).take(step);
             let keys = own.iter().chain(part.copied());
-            calls.push(settle_call(settings, &self.shard, "boards", 0, keys));
+            calls.push(settle_call(deployment, &self.shard, "boards", 0, keys));
         }
-        let known = call.with_first_argument(settings, &self.stored);
-        calls.push(known.unwrap_or_else(|| call.clone()));
+        calls.push(match self.writes {
+            true => call.with_first_argument(&self.stored),
+            false => call.clone(),
+        });
     }
 
     /// Returns whether a reply shows no pending change, or those that were complete on these boards.
@@ -312,10 +314,9 @@ pub(crate) async fn repeat_settled(
     calls: &[Command],
     mut replies: Vec<Reply>,
 ) -> Result<Vec<Reply>, Error> {
-    let settings = fingerprint(&deployment.config);
     let mut repeated = Vec::new();
     for (index, (call, reply)) in calls.iter().zip(&replies).enumerate() {
-        repeated.extend(Repeated::new(index, call, reply, &settings));
+        repeated.extend(Repeated::new(deployment, index, call, reply));
     }
     for _ in 0..MAX_CALLS {
         if repeated.is_empty() {
@@ -325,9 +326,9 @@ pub(crate) async fn repeat_settled(
         for call in &mut repeated {
             if let Some(original) = calls.get(call.index) {
                 if call.counts_erased(original) {
-                    finish_erasure(deployment, call, original, &settings).await?;
+                    finish_erasure(deployment, call, original).await?;
                 }
-                call.add_calls(&deployment.config, original, &mut sent);
+                call.add_calls(deployment, original, &mut sent);
             }
             ends.push(sent.len());
         }
@@ -335,8 +336,10 @@ pub(crate) async fn repeat_settled(
         let mut again = Vec::new();
         for (mut call, end) in repeated.into_iter().zip(ends) {
             if let Some([settled, reply]) = results.get(end - 2..end) {
-                deployment.check(settled.at(0)?)?;
-                deployment.check(reply.at(0)?)?;
+                let shard = calls.get(call.index).map(|call| deployment.shard_of(call));
+                for reply in [settled, reply] {
+                    deployment.check(shard.unwrap_or_default(), reply.at(0)?)?;
+                }
                 if !call.accepts(settled, reply)? {
                     again.push(call);
                 } else if let Some(slot) = replies.get_mut(call.index) {
@@ -362,23 +365,19 @@ async fn finish_erasure(
     deployment: &Deployment,
     call: &mut Repeated,
     original: &Command,
-    settings: &str,
 ) -> Result<(), Error> {
     let mut works = vec![Work::new(call.shard.clone(), Vec::new(), &call.stored)];
     for _ in 0..MAX_CALLS {
         run_steps(deployment, &mut works, Vec::new()).await?;
-        let stored = works.first().map_or(settings, |work| &work.stored);
-        stored.clone_into(&mut call.stored);
+        call.stored = match works.first() {
+            Some(work) => work.stored.clone(),
+            None => deployment.fingerprint(deployment.shard_of(original)),
+        };
         if !call.counts_erased(original) {
             return Ok(());
         }
     }
     Err(unfinished_erasure())
-}
-
-/// Returns the keys of the shard of a script call, whose first key is the hash of users.
-fn shard_of(keys: &[String]) -> Option<Keys> {
-    Keys::from_users_key(keys.first()?)
 }
 
 fn unfinished_erasure() -> Error {

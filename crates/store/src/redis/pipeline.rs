@@ -55,37 +55,74 @@ impl Command {
         command
     }
 
-    /// Returns the keys of a script call; empty for any other command.
-    #[must_use]
-    pub fn keys(&self) -> Vec<String> {
-        let keys = self.arguments.get(1..self.after_keys).unwrap_or_default();
-        // Keys contain no character that JSON escapes.
-        let keys = keys.trim_matches('"').split("\",\"").skip(1);
-        keys.map(str::to_owned).collect()
+    /// Returns the JSON of the keys, and that of the arguments after them. Of a command, the first argument is the key.
+    fn split_keys(&self) -> (&str, &str) {
+        let end = match self.script {
+            Some(_) => self.after_keys,
+            None => {
+                let end = self.arguments.find("\",");
+                end.map_or(self.arguments.len(), |end| end + 1)
+            }
+        };
+        self.arguments.split_at(end)
     }
 
-    /// Returns the hash tag of the first key of a script call.
-    fn shard(&self) -> &str {
-        let keys = self.arguments.get(..self.after_keys).unwrap_or_default();
-        let tag = keys.split_once('{').map_or("", |(_, rest)| rest);
+    /// Returns the keys.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let (keys, _) = self.split_keys();
+        let count = usize::from(self.script.is_some());
+        // Keys contain no character that JSON escapes.
+        let keys = keys.get(1..).unwrap_or_default().trim_matches('"');
+        keys.split("\",\"").skip(count)
+    }
+
+    /// Returns the hash tag of the first key, without braces; empty without keys.
+    #[must_use]
+    pub fn shard(&self) -> &str {
+        let tag = self.keys().next().unwrap_or_default();
+        let tag = tag.strip_prefix('{').unwrap_or_default();
         tag.split_once('}').map_or("", |(tag, _)| tag)
     }
 
-    /// Returns the script call with another first argument; `None` unless the first argument is
-    /// `argument`.
+    /// Returns the first argument of a script call; `None` if JSON escapes it, or there is none.
     #[must_use]
-    pub fn with_first_argument(&self, argument: &str, other: &str) -> Option<Self> {
-        let (keys, arguments) = self.arguments.split_at_checked(self.after_keys)?;
-        let mut first = String::from(",");
-        push_json(&mut first, argument);
-        let rest = arguments.strip_prefix(&first)?;
-        let mut arguments = format!("{keys},");
-        push_json(&mut arguments, other);
-        arguments.push_str(rest);
-        Some(Self {
-            arguments,
+    pub fn first_argument(&self) -> Option<&str> {
+        let (_, arguments) = self.split_keys();
+        let first = arguments
+            .strip_prefix(",\"")
+            .filter(|_| self.script.is_some());
+        let (first, _) = first?.split_once('"')?;
+        (!first.contains('\\')).then_some(first)
+    }
+
+    /// Returns the command with another beginning of its keys.
+    #[must_use]
+    pub fn with_key_beginning(&self, beginning: &str, other: &str) -> Self {
+        let (keys, arguments) = self.split_keys();
+        // A quote begins a key: none contains one.
+        let keys = keys.replace(&format!("\"{beginning}"), &format!("\"{other}"));
+        Self {
+            after_keys: if self.script.is_some() { keys.len() } else { 0 },
+            arguments: keys + arguments,
             ..self.clone()
-        })
+        }
+    }
+
+    /// Returns the script call with another first argument, if it has one that JSON does not escape.
+    #[must_use]
+    pub fn with_first_argument(&self, other: &str) -> Self {
+        let (keys, arguments) = self.split_keys();
+        let Some(first) = self.first_argument() else {
+            return self.clone();
+        };
+        let mut changed = format!("{keys},");
+        push_json(&mut changed, other);
+        // The comma and the quotes.
+        changed.push_str(arguments.get(first.len() + 3..).unwrap_or_default());
+        Self {
+            arguments: changed,
+            ..self.clone()
+        }
     }
 
     /// Returns whether one of the arguments after the first is this text.
@@ -167,6 +204,11 @@ impl Pipeline {
     #[must_use]
     pub fn commands(&self) -> &[Command] {
         &self.0
+    }
+
+    /// Returns the commands, to change them.
+    pub fn commands_mut(&mut self) -> &mut [Command] {
+        &mut self.0
     }
 
     /// Returns the number of commands.

@@ -10,7 +10,7 @@ use redis::{Connection, FromRedisValue, cmd, pipe};
 
 use super::calendar::PERIODS;
 use crate::redis_server::RedisServer;
-use crate::sharding::{self, generation, key_on, rest, shards};
+use crate::sharding::{self, has_generation, key_on, rest, shards};
 use crate::shared::scan;
 
 /// The keys of one prefix. Its methods panic when a command fails.
@@ -51,7 +51,7 @@ impl Store {
 
     /// Returns the full keys of all shards with this beginning after the hash tag.
     pub fn full_keys(&mut self, beginning: &str) -> BTreeSet<String> {
-        let generation = generation(beginning);
+        let generation = if has_generation(beginning) { "1" } else { "" };
         let pattern = format!("{{{}:*}}{generation}{beginning}*", self.prefix);
         scan(&mut self.connection, &pattern).expect("SCAN")
     }

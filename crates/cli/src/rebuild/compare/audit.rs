@@ -6,9 +6,9 @@ use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 
 use super::findings::{Difference, Findings, Kind};
-use crate::archive::store::Pairs;
 use crate::failure::Failure;
 use crate::rebuild::state::Shard;
+use crate::rebuild::store::Pairs;
 
 const PAGE: u32 = 500;
 
@@ -24,7 +24,7 @@ type Entries = HashMap<String, u64>;
 pub async fn compare(shard: &Shard, findings: &mut Findings) -> Result<(), Failure> {
     let [live, shadow] = [
         read(shard, &shard.keys).await?,
-        read(shard, &shard.shadow).await?,
+        read(shard, &shard.written).await?,
     ];
     let mut add = |entry: &String, stored: Option<String>, expected: Option<String>| {
         findings.add(Difference {
@@ -59,12 +59,12 @@ pub async fn compare(shard: &Shard, findings: &mut Findings) -> Result<(), Failu
 /// As [`compare`].
 pub async fn is_complete(shard: &Shard) -> Result<bool, Failure> {
     let live = read(shard, &shard.keys).await?;
-    let shadow = read(shard, &shard.shadow).await?;
+    let shadow = read(shard, &shard.written).await?;
     let mut shadow = shadow.iter();
     if !shadow.all(|(entry, number)| live.get(entry) >= Some(number)) {
         return Ok(false);
     }
-    Ok(count_opt_outs(shard, &shard.keys).await? >= count_opt_outs(shard, &shard.shadow).await?)
+    Ok(count_opt_outs(shard, &shard.keys).await? >= count_opt_outs(shard, &shard.written).await?)
 }
 
 async fn count_opt_outs(shard: &Shard, keys: &Keys) -> Result<i64, Failure> {

@@ -7,9 +7,9 @@ use activity_rank_core::board::BoardKind;
 use activity_rank_core::content::member_of_stub;
 use activity_rank_store::keys::Keys;
 
-use crate::archive::key::{BoardId, HistoryField, Key, parse_date_bits};
 use crate::count::count;
 use crate::printable::printable;
+use crate::rebuild::key::{BoardId, HistoryField, Key, parse_date_bits};
 
 /// Differences that are printed.
 const MAX_PRINTED: usize = 20;
@@ -66,7 +66,7 @@ impl Kind {
             Key::Register => Some(Self::Target),
             Key::Targets(_) => Some(Self::ListedTarget),
             Key::Events => Some(Self::Event),
-            Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Deliveries => None,
+            Key::Other => None,
         }
     }
 
@@ -88,7 +88,7 @@ impl Kind {
 pub struct Difference {
     /// Kind of the value.
     pub kind: Kind,
-    /// The key without its tag.
+    /// The key without its tag and generation.
     pub key: String,
     /// The field or member; for the audit log the whole entry.
     pub field: String,
@@ -193,17 +193,7 @@ impl fmt::Display for Difference {
             Some(Key::Targets(user)) => write!(f, "of {user}, ")?,
             Some(Key::Users) if field == Keys::DEFINITIONS => field = "definitions",
             Some(Key::Users) => field = self.participant(),
-            Some(
-                Key::Index
-                | Key::AuditLog
-                | Key::OptOuts
-                | Key::AuditDetails
-                | Key::Tombstones
-                | Key::Register
-                | Key::Events
-                | Key::Deliveries,
-            )
-            | None => {}
+            Some(Key::Tombstones | Key::Register | Key::Events | Key::Other) | None => {}
         }
         let [field, stored, expected] = [
             field,
@@ -225,7 +215,7 @@ pub struct Findings {
     pub keys: u64,
     kinds: BTreeMap<Kind, u64>,
     printed: Vec<String>,
-    /// Differences that may be outdated, by key and field; `None` while writes are locked.
+    /// Differences that may be outdated, by key and field; `None` if none may be.
     pub provisional: Option<HashMap<(String, String), Difference>>,
     /// Differences by which a rebuild would lose data.
     pub excess: Vec<Difference>,

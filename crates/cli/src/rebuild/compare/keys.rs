@@ -8,14 +8,14 @@ use activity_rank_core::score::Layout;
 use super::board::{self, Scores};
 use super::fields::{self, comparable, is_excess};
 use super::findings::{Difference, Findings, Kind};
-use crate::archive::codec::decode_score;
-use crate::archive::key::{BoardId, Key};
-use crate::archive::record::COUNTER;
-use crate::archive::store::{Cursor, KeyContent, Pairs, unexpected_data};
 use crate::failure::Failure;
+use crate::rebuild::key::{BoardId, Key};
 use crate::rebuild::retention::EXPIRED_TTL;
 use crate::rebuild::state::Shard;
+use crate::rebuild::store::{Cursor, KeyContent, Pairs, unexpected_data};
 
+/// The order counter, a member of every board.
+const COUNTER: &str = "#";
 /// Pairs of keys in one request.
 const REQUEST_PAIRS: usize = 100;
 /// Values in one page.
@@ -24,7 +24,7 @@ const PAGE: u32 = 1000;
 /// A key with comparable values.
 #[derive(Clone, Debug)]
 pub struct ComparedKey {
-    /// The key without its tag.
+    /// The key without its tag and generation.
     pub name: String,
     /// Kind of its values.
     pub kind: Kind,
@@ -170,6 +170,16 @@ fn decode(key: &ComparedKey, values: Pairs) -> Result<Values, Failure> {
         }
         _ => Values::Hash(decode_fields(key, values)),
     })
+}
+
+fn decode_score(text: &str) -> Result<i64, String> {
+    let number: Option<f64> = text.parse().ok();
+    match number.filter(|number| number.fract() == 0.0 && number.abs() < (1_u64 << 53) as f64) {
+        Some(number) => Ok(number as i64),
+        None => Err(format!(
+            "has the score {text}, which is not an exact integer"
+        )),
+    }
 }
 
 /// Decodes scores without the order counter, which is not compared and may be a fraction.

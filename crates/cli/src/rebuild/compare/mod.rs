@@ -1,10 +1,10 @@
-//! Comparison of live data with the shadow, which has the data according to the journal.
+//! Comparison of the data that counts with the next generation, which has it according to the journal.
 //!
 //! While the service writes, the live data is ahead of the journal. So a difference is provisional
 //! until the next entries of the journal have been replayed: if they have no change of the users and targets
 //! that the difference is about, it is confirmed; else it is compared again.
 //!
-//! - [`keys`]: reads a key and its shadow. [`board`], [`fields`], [`audit`]: compare the values.
+//! - [`keys`]: reads a key of both generations. [`board`], [`fields`], [`audit`]: compare the values.
 //! - [`findings`]: the differences.
 
 pub mod audit;
@@ -16,16 +16,15 @@ pub mod keys;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use activity_rank_store::keys::{KeyKind, Keys};
+use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use serde::Serialize;
 
 use super::replay::Replay;
 use super::state::Shard;
-use crate::archive::key::Key;
-use crate::archive::store::{Cursor, sha1_hex, unexpected_data};
 use crate::count::count;
 use crate::failure::Failure;
+use crate::rebuild::store::{Cursor, sha1_hex, unexpected_data};
 use findings::{Difference, Findings, Kind};
 use keys::ComparedKey;
 
@@ -80,18 +79,8 @@ impl Comparison {
         self.add_repeated_users(shard).await
     }
 
-    /// Compares a shard whose writes are locked.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] if the store does not respond.
-    pub async fn compare_locked(&mut self, shard: &Shard) -> Result<(), Failure> {
-        compare_shard(shard, &mut self.findings).await?;
-        self.add_repeated_users(shard).await
-    }
-
     async fn add_repeated_users(&mut self, shard: &Shard) -> Result<(), Failure> {
-        let key = shard.shadow.recounted_users();
+        let key = shard.written.recounted_users();
         let users: Vec<String> = shard.store.run(Command::new("SMEMBERS").arg(&key)).await?;
         self.findings.accept_excess_of(&users);
         self.repeated_users.extend(users);
@@ -136,11 +125,14 @@ async fn compare_shard(shard: &Shard, findings: &mut Findings) -> Result<(), Fai
     let mut cursor = Cursor::start();
     while let Some(names) = shard.store.scan(&mut cursor).await? {
         let mut new = Vec::new();
-        for name in names {
-            let name = name.strip_prefix('~').unwrap_or(&name);
-            // SCAN returns a key and its shadow, and may return either twice.
-            match ComparedKey::parse(name) {
-                Some(key) if seen.insert(hasher.hash_one(name)) => new.push(key),
+        for name in &names {
+            // SCAN returns a key of both generations, and may return either twice.
+            let Some(base) = shard.base_name(name) else {
+                check_known(shard, name)?;
+                continue;
+            };
+            match ComparedKey::parse(base) {
+                Some(key) if seen.insert(hasher.hash_one(base)) => new.push(key),
                 Some(_) => {}
                 None => check_known(shard, name)?,
             }
@@ -153,12 +145,7 @@ async fn compare_shard(shard: &Shard, findings: &mut Findings) -> Result<(), Fai
 
 /// Checks that a key without comparable values is one of this version.
 fn check_known(shard: &Shard, name: &str) -> Result<(), Failure> {
-    let is_known = matches!(
-        Key::parse(name),
-        Some(Key::Index | Key::AuditLog | Key::OptOuts | Key::AuditDetails | Key::Deliveries)
-    ) || Keys::kind(name) == Some(KeyKind::Work)
-        || name == "q";
-    if is_known {
+    if Keys::kind(name).is_some() {
         return Ok(());
     }
     let name = format!("{}{name}", shard.store.tag);

@@ -1,9 +1,10 @@
-//! The store of a deployment: the commands that export, restore and rebuild need.
+//! The store of a deployment: the commands that a rebuild needs.
 
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use activity_rank_store::fingerprint;
-use activity_rank_store::keys::Keys;
+use activity_rank_store::keys::{FIRST_GENERATION, Keys};
 use activity_rank_store::redis::transport::{
     Endpoint, HttpResponse, PostFuture, ReqwestTransport, Transport,
 };
@@ -14,7 +15,6 @@ use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-use crate::archive::key::Key;
 use crate::args::StoreArgs;
 use crate::client::http_client;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ use crate::retry::backoff;
 /// Environment variable of the token.
 const TOKEN: &str = "UPSTASH_REDIS_REST_TOKEN";
 
-const READ: &str = include_str!("read.lua");
+static READ: LazyLock<Script> = LazyLock::new(|| script(include_str!("read.lua")));
 
 /// `COUNT` of SCAN for a deployment of one shard.
 const SCAN_COUNT: u32 = 1000;
@@ -97,13 +97,6 @@ pub fn script(text: &'static str) -> Script {
         sha,
         plain_sha: sha,
     }
-}
-
-/// Returns the call of a script by its text, for scripts that run few times or with long arguments.
-#[must_use]
-pub fn eval(text: &str, keys: &[String]) -> Command {
-    let command = Command::new("EVAL").arg(text);
-    command.arg(&keys.len().to_string()).args(keys)
 }
 
 /// Returns the SHA-1 of a text in lower-case hex.
@@ -180,7 +173,9 @@ impl Store {
             prefix: args.prefix.clone(),
             shard: 0,
             shards: 1,
-            tag: Keys::new(&args.prefix, 0).tag().to_owned(),
+            tag: Keys::new(&args.prefix, 0, FIRST_GENERATION)
+                .tag()
+                .to_owned(),
             progress,
         })
     }
@@ -191,7 +186,9 @@ impl Store {
         Self {
             shard,
             shards,
-            tag: Keys::new(&self.prefix, shard).tag().to_owned(),
+            tag: Keys::new(&self.prefix, shard, FIRST_GENERATION)
+                .tag()
+                .to_owned(),
             ..self.clone()
         }
     }
@@ -203,12 +200,6 @@ impl Store {
             shards => format!("shard {} ({} of {shards}): ", self.shard, self.shard + 1),
         };
         self.progress.advance(units, format!("{shard}{message}"));
-    }
-
-    /// Returns the full name of a key.
-    #[must_use]
-    pub fn key(&self, key: &Key) -> String {
-        format!("{}{key}", self.tag)
     }
 
     /// Runs a command or script and decodes its reply.
@@ -243,7 +234,7 @@ impl Store {
     ///
     /// As [`Store::run`].
     pub async fn read_keys(&self, names: &[String]) -> Result<Vec<KeyContent>, Failure> {
-        let command = eval(READ, names).args([MAX_MEMBERS, REPLY_MEMBERS]);
+        let command = Command::script(&READ, names).args([MAX_MEMBERS, REPLY_MEMBERS]);
         self.run(command).await
     }
 
@@ -253,13 +244,8 @@ impl Store {
     ///
     /// As [`Store::run`].
     pub async fn fingerprint(&self) -> Result<Option<String>, Failure> {
-        self.run(self.on_fingerprint("HGET")).await
-    }
-
-    /// Returns a command on the schema fingerprint, without its further arguments.
-    #[must_use]
-    pub fn on_fingerprint(&self, name: &'static str) -> Command {
-        fingerprint::command(name, &Keys::new(&self.prefix, self.shard))
+        let keys = Keys::new(&self.prefix, self.shard, FIRST_GENERATION);
+        self.run(fingerprint::read(&keys)).await
     }
 
     /// Returns the next page of the shard's keys without their tag, or `None` at the end. As with
@@ -269,36 +255,14 @@ impl Store {
     ///
     /// As [`Store::run`].
     pub async fn scan(&self, cursor: &mut Cursor) -> Result<Option<Vec<String>>, Failure> {
-        let page = self.scan_pattern(cursor, &format!("{}*", self.tag)).await?;
+        // SCAN visits the keys of all shards, so a page of one shard needs a larger COUNT. Prefixes contain no special
+        // character of a pattern.
+        let count = (SCAN_COUNT * self.shards).min(MAX_SCAN_COUNT);
+        let pattern = format!("{}*", self.tag);
+        let command = |from: &str| Command::new("SCAN").args([from, "MATCH", &pattern]);
+        let page = self.next_page(cursor, command, count).await?;
         let without_tag = |key: String| key.strip_prefix(&self.tag).map(str::to_owned);
         Ok(page.map(|keys| keys.into_iter().filter_map(without_tag).collect()))
-    }
-
-    /// Returns the next page of full key names on any shard of this prefix, or `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::run`].
-    pub async fn scan_prefix(&self, cursor: &mut Cursor) -> Result<Option<Vec<String>>, Failure> {
-        let tag = format!("{{{}:", self.prefix);
-        let page = self.scan_pattern(cursor, &format!("{tag}*}}*")).await?;
-        let has_prefix = |key: &String| {
-            let rest = key.strip_prefix(&tag).and_then(|key| key.split_once('}'));
-            rest.is_some_and(|(shard, _)| shard.bytes().all(|byte| byte.is_ascii_digit()))
-        };
-        Ok(page.map(|keys| keys.into_iter().filter(has_prefix).collect()))
-    }
-
-    /// Prefixes contain no special character of a pattern.
-    async fn scan_pattern(
-        &self,
-        cursor: &mut Cursor,
-        pattern: &str,
-    ) -> Result<Option<Vec<String>>, Failure> {
-        // SCAN visits the keys of all shards, so a page of one shard needs a larger COUNT.
-        let count = (SCAN_COUNT * self.shards).min(MAX_SCAN_COUNT);
-        let command = |from: &str| Command::new("SCAN").args([from, "MATCH", pattern]);
-        self.next_page(cursor, command, count).await
     }
 
     /// Returns the next page of a hash (HSCAN) or sorted set (ZSCAN), or `None` at the end.

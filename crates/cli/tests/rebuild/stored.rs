@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use redis::{Connection, FromRedisValue, RedisResult};
-use test_support::rest;
+use test_support::{has_generation, rest};
 
 /// The value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub enum StoredValue {
     Stream(Vec<(String, Vec<String>)>, String),
 }
 
-/// Values and expiries (Unix ms, -1 without) by key without prefix and generation: `3}m:42` on shard 3.
+/// Values and expiries (Unix ms, -1 without) by key without prefix and the present generation: `3}m:42` on shard 3. What a
+/// rebuild writes has its generation: `3}2m:42`.
 pub type StoredData = BTreeMap<String, (StoredValue, i64)>;
 
 /// Runs a Redis command.
@@ -33,6 +34,32 @@ pub fn redis_command<T: FromRedisValue>(
         words.arg(*word);
     });
     words.query(redis)
+}
+
+/// Returns the generation of a shard's data.
+pub fn generation(redis: &mut Connection, prefix: &str, shard: &str) -> RedisResult<u32> {
+    let users = format!("{{{prefix}:{shard}}}p");
+    let stored: Option<String> = redis_command(redis, &["HGET", &users, "\t"])?;
+    let stored = stored.unwrap_or_default();
+    let mut words = stored.split(' ');
+    let generation = words.find_map(|word| word.strip_prefix("generation="));
+    Ok(generation
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(1))
+}
+
+fn without_generation(fingerprint: &str) -> String {
+    let words = fingerprint.split(' ');
+    let words: Vec<&str> = words
+        .filter(|word| !word.starts_with("generation="))
+        .collect();
+    words.join(" ")
+}
+
+/// Returns whether a key of [`StoredData`] is written by a rebuild, or its state.
+pub fn is_of_rebuild(key: &str) -> bool {
+    let name = key.split_once('}').map_or("", |(_, name)| name);
+    name == "r" || name.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Reads all keys of a prefix.
@@ -50,6 +77,10 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
                 // The marker of a history records when expiries were set; a copy sets its own.
                 if rest(&key).starts_with("h:") {
                     fields.remove("\t");
+                }
+                // A rebuild changes the generation.
+                if let Some(fingerprint) = fields.get_mut("\t").filter(|_| rest(&key) == "p") {
+                    *fingerprint = without_generation(fingerprint);
                 }
                 StoredValue::Hash(fields)
             }
@@ -71,7 +102,14 @@ pub fn read_data(redis: &mut Connection, prefix: &str) -> RedisResult<StoredData
         let expiry = redis_command(redis, &["PEXPIRETIME", &key])?;
         let shard = key.strip_prefix(&tag).and_then(|key| key.split_once('}'));
         let shard = shard.map_or("", |(shard, _)| shard);
-        data.insert(format!("{shard}}}{}", rest(&key)), (value, expiry));
+        let generation = generation(redis, prefix, shard)?;
+        let name = key.split_once('}').map_or("", |(_, name)| name);
+        let present = name.strip_prefix(&generation.to_string());
+        let present = present.filter(|name| has_generation(name));
+        data.insert(
+            format!("{shard}}}{}", present.unwrap_or(name)),
+            (value, expiry),
+        );
     }
     Ok(data)
 }

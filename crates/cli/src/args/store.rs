@@ -1,0 +1,34 @@
+//! Arguments of the commands that access the store.
+
+use clap::Args;
+use reqwest::Url;
+
+/// Options of the commands that access the store directly. The token is an environment variable
+/// only, because process lists show options.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Store")]
+pub struct StoreArgs {
+    /// URL of the store; its token is read from UPSTASH_REDIS_REST_TOKEN
+    #[arg(long, value_name = "URL", env = "UPSTASH_REDIS_REST_URL", hide_env_values = true,
+          value_parser = super::service_url)]
+    pub store: Url,
+    /// Key prefix, as configured in the service
+    #[arg(long, env = "PREFIX", default_value = DEFAULT_PREFIX, value_parser = prefix)]
+    pub prefix: String,
+    /// Retries per request after no response, 429 or 5xx
+    #[arg(long, value_name = "TIMES", default_value_t = 8)]
+    pub retries: usize,
+}
+
+const DEFAULT_PREFIX: &str = "ar";
+
+/// Parses a prefix as the service does. Unset variables are often empty, so an empty one is the
+/// default.
+fn prefix(text: &str) -> Result<String, String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
+    match text {
+        "" => Ok(DEFAULT_PREFIX.to_owned()),
+        text if text.len() <= 64 && text.chars().all(allowed) => Ok(text.to_owned()),
+        _ => Err("must be 1 to 64 characters of A-Z a-z 0-9 _ . : -".to_owned()),
+    }
+}
