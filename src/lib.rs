@@ -10,7 +10,7 @@
 //! 3. [`routes`] finds the route and calls its handler: parse, call the store, render.
 //! 4. [`middleware`] authenticates callers, applies CORS and rate limits, and serves responses from
 //!    caches.
-//! 5. [`copies`] keeps the copies of boards outside of Redis in step when a user is hidden or
+//! 5. [`copies`] finds copies of boards outside of Redis, and [`hiding`] keeps them in step when a user is hidden or
 //!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
 //!    period before, and [`recount`] counts an event again.
 //! 6. [`jobs`] runs on a schedule or for the queue. [`webhooks`] are the messages that it sends.
@@ -21,6 +21,7 @@ pub mod archive;
 pub mod copies;
 mod entry;
 mod events;
+pub mod hiding;
 pub mod jobs;
 pub mod journal;
 pub mod log;

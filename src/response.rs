@@ -13,7 +13,7 @@ pub struct Response {
     /// The body; empty for none.
     pub body: String,
     /// The work of `response.js` besides sending it.
-    pub delivery: Delivery,
+    pub handling: Handling,
     /// What the request led to: the outcome of an activity, the slug of a problem, or `ok`.
     pub outcome: &'static str,
     /// Where the body comes from.
@@ -49,7 +49,7 @@ impl Source {
 
 /// The work of `response.js` besides sending a response.
 #[derive(Clone, Debug, Default)]
-pub enum Delivery {
+pub enum Handling {
     /// Nothing.
     #[default]
     Plain,
@@ -98,7 +98,7 @@ impl Response {
         Self {
             status: 200,
             body: body.into(),
-            delivery: Delivery::Plain,
+            handling: Handling::Plain,
             outcome: OK,
             source: Source::Uncached,
             headers: Vec::new(),
@@ -110,7 +110,7 @@ impl Response {
     #[must_use]
     pub fn stream(media_type: &str, stream: u32) -> Self {
         Self {
-            delivery: Delivery::Stream(stream),
+            handling: Handling::Stream(stream),
             ..Self::text(media_type, "").with("cache-control", "no-store")
         }
     }
@@ -121,7 +121,7 @@ impl Response {
         Self {
             status: 204,
             body: String::new(),
-            delivery: Delivery::Plain,
+            handling: Handling::Plain,
             outcome: OK,
             source: Source::Uncached,
             headers: Vec::new(),
@@ -190,7 +190,7 @@ impl Response {
     }
 
     /// Returns the text from which `response.js` makes the platform's response: a line with the
-    /// status, the pattern of the route, the outcome, the source and the delivery, the name and value of
+    /// status, the pattern of the route, the outcome, the source and the handling, the name and value of
     /// each header in a line each, an empty line, and the body.
     ///
     /// The platform itself leaves out the body of a response to `HEAD`, but reports its length.
@@ -202,9 +202,9 @@ impl Response {
             text.push(' ');
             text.push_str(word);
         }
-        match &self.delivery {
-            Delivery::Plain => (),
-            Delivery::Cache {
+        match &self.handling {
+            Handling::Plain => (),
+            Handling::Cache {
                 made,
                 until,
                 edge_url,
@@ -212,7 +212,7 @@ impl Response {
                 let edge_url = edge_url.as_deref().unwrap_or_default();
                 text += &format!(" cache {} {} {edge_url}", made.0, until.0);
             }
-            Delivery::Stream(number) => text += &format!(" stream {number}"),
+            Handling::Stream(number) => text += &format!(" stream {number}"),
         }
         for (name, value) in &self.headers {
             for line in [*name, value.as_str()] {

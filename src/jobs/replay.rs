@@ -12,7 +12,7 @@ use activity_rank_core::error::Error;
 use activity_rank_core::json::MAX_ITEMS;
 use activity_rank_store::count::count_all;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::progress::{self, Delivery};
+use activity_rank_store::progress::{self, QueueDelivery};
 use serde_json::json;
 
 /// One message, as the platform delivers it.
@@ -108,7 +108,7 @@ async fn record(
     let Some(oldest) = oldest.filter(|_| !dispositions.iter().all(is_retried)) else {
         return;
     };
-    let delivery = Delivery {
+    let delivery = QueueDelivery {
         oldest,
         delivered: now,
     };

@@ -1,11 +1,11 @@
 //! Responses about boards from caches, and from copies while the store is unavailable.
 
 use crate::app::RequestContext;
-use crate::copies;
+use crate::hiding;
 use crate::log;
 use crate::platform::edge_cache;
 use crate::request::Request;
-use crate::response::{Delivery, Response, Source};
+use crate::response::{Handling, Response, Source};
 use activity_rank_core::board::CachedResponse;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
@@ -73,7 +73,7 @@ pub async fn cached(
     // A request without a date means another board from midnight on.
     let tomorrow = context.today().next();
     let midnight = context.deployment.calendar.start_of(tomorrow);
-    response.delivery = Delivery::Cache {
+    response.handling = Handling::Cache {
         made,
         until: Instant(made.0 + lifetime).min(midnight),
         edge_url,
@@ -95,7 +95,7 @@ pub async fn last_copy(
     url: &str,
     copy: impl AsyncFnOnce(Instant) -> Result<Option<CachedResponse>, Error>,
 ) -> Result<Option<CachedResponse>, Error> {
-    let oldest = copies::oldest_allowed(context).await?;
+    let oldest = hiding::oldest_allowed(context).await?;
     let cached = edge_cache::find(url, oldest).await;
     let copy = copy(oldest).await?;
     Ok(cached.into_iter().chain(copy).max_by_key(|copy| copy.made))

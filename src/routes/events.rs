@@ -1,8 +1,8 @@
 //! `/v1/events/…`: the events; `ranking.rs` and `live.rs` serve their boards.
 
 use crate::app::RequestContext;
-use crate::copies;
 use crate::events;
+use crate::hiding;
 use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::cached;
 use crate::recount;
@@ -61,7 +61,7 @@ async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error
     caller.must_be_service(Scope::Admin)?;
     store::delete(context.deployment, &id, context.request.now).await?;
     events::forget(&id);
-    copies::delete_event(context, &id).await?;
+    hiding::delete_event(context, &id).await?;
     Ok(Response::no_content())
 }
 

@@ -177,9 +177,9 @@ fn write_jobs(metrics: &mut Metrics, found: &StoreStatus, config: &Config) {
         Some(found.pending_changes.into()),
     );
     gauge(
-        "shard_deliveries",
+        "waiting_receipts",
         "Entries of streams that targets and authors have not received yet, of the first few hundred of each shard.",
-        Some(found.shard_deliveries.into()),
+        Some(found.waiting_receipts.into()),
     );
     let queue = found.delivery.filter(|_| config.bound.queue);
     gauge(

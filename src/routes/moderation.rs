@@ -1,8 +1,8 @@
 //! `/v1/moderation`, and what moderators do to a user.
 
 use crate::app::RequestContext;
-use crate::copies;
 use crate::events::unknown;
+use crate::hiding;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
 use activity_rank_core::config::Scope;
@@ -36,12 +36,12 @@ async fn put_state(context: RequestContext<'_>, user: &str) -> Result<Response, 
     let state = ModerationState::parse(user, &body.json()?)?;
     caller.must_be_service(Scope::Admin)?;
     if state.hidden {
-        copies::before_hiding(context, &[user], None).await?;
+        hiding::before_hiding(context, &[user], None).await?;
     }
     let (actor, now) = (caller.actor(), context.request.now);
     let moderated = moderation::moderate(context.deployment, &state, actor.as_ref(), now);
     let (profile, flags) = moderated.await?;
-    copies::update_visibility(context, &[user]).await?;
+    hiding::update_visibility(context, &[user]).await?;
     let body = render_flags(&state.user, profile.as_ref(), flags);
     Ok(Response::json_text(body))
 }

@@ -4,6 +4,7 @@ use crate::app::RequestContext;
 use crate::archive;
 use crate::copies;
 use crate::events;
+use crate::hiding;
 use crate::middleware::authentication::authenticate_counted;
 use crate::middleware::response_cache::{Copying, cached, stale};
 use crate::movement;
@@ -187,7 +188,7 @@ impl<'a> BoardReader<'a> {
             Ok(slice) => Response::text("application/json", self.render(&slice)),
             Err(error) => {
                 let copy = async {
-                    let oldest = copies::oldest_allowed(self.context).await?;
+                    let oldest = hiding::oldest_allowed(self.context).await?;
                     self.copy(oldest).await
                 };
                 stale(self.context.request, error, copy).await?

@@ -2,6 +2,7 @@
 
 use crate::app::RequestContext;
 use crate::copies;
+use crate::hiding;
 use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::stale;
 use crate::movement;
@@ -73,7 +74,7 @@ async fn copy(
     context: RequestContext<'_>,
     request: &StandingsRequest,
 ) -> Result<Option<CachedResponse>, Error> {
-    let oldest = copies::oldest_allowed(context).await?;
+    let oldest = hiding::oldest_allowed(context).await?;
     let boards: Vec<&BoardId> = request.boards.iter().collect();
     let found = copies::find_snapshots(context, &boards, &request.query(), oldest).await?;
     let mut standings = Standings::default();

@@ -7,7 +7,7 @@ use crate::platform::clock;
 use crate::response::Response;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
-use activity_rank_store::progress::Delivery;
+use activity_rank_store::progress::QueueDelivery;
 use activity_rank_store::status::{self, OutboxStatus};
 
 /// The version of the service.
@@ -52,7 +52,7 @@ fn outbox(outbox: OutboxStatus) -> String {
     format!("{{\"entries\":{entries},\"oldest\":{oldest}}}")
 }
 
-fn delivery(Delivery { oldest, delivered }: Delivery) -> String {
+fn delivery(QueueDelivery { oldest, delivered }: QueueDelivery) -> String {
     format!("{{\"oldest\":\"{oldest}\",\"delivered\":\"{delivered}\"}}")
 }
 

@@ -3,7 +3,7 @@
 use super::array::Results;
 use super::users::may_see_hidden;
 use crate::app::RequestContext;
-use crate::copies;
+use crate::hiding;
 use crate::middleware::authentication::authenticate;
 use crate::response::Response;
 use activity_rank_core::config::Scope;
@@ -123,7 +123,7 @@ async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error
     let (actor, now) = (caller.actor(), context.request.now);
     let deletion = Moderation::Delete;
     targets::moderate(context.deployment, &id, deletion, actor.as_ref(), now).await?;
-    copies::delete_target(context, &id).await?;
+    hiding::delete_target(context, &id).await?;
     Ok(Response::no_content())
 }
 
@@ -170,11 +170,11 @@ async fn put_state(context: RequestContext<'_>, id: &str) -> Result<Response, Er
         false => Moderation::Show(&state.reason),
     };
     if state.hidden {
-        copies::before_hiding_target(context, id).await?;
+        hiding::before_hiding_target(context, id).await?;
     }
     let stored = targets::moderate(context.deployment, id, moderation, actor.as_ref(), now).await?;
     let stored = stored.ok_or_else(|| unregistered(id))?;
-    copies::update_target(context, id, state.hidden).await?;
+    hiding::update_target(context, id, state.hidden).await?;
     let view = TargetStateView::new(id, &stored.target, state.hidden);
     Ok(Response::json(&view))
 }

@@ -3,7 +3,7 @@
 use super::array::Results;
 use crate::app::RequestContext;
 use crate::archive;
-use crate::copies;
+use crate::hiding;
 use crate::middleware::authentication::{authenticate, authenticate_counted};
 use crate::response::Response;
 use activity_rank_core::actor::Actor;
@@ -101,12 +101,12 @@ async fn write_profiles(
             .first()
             .copied()
             .filter(|_| actor == Some(Actor::User));
-        copies::before_hiding(context, &hiding, member).await?;
+        hiding::before_hiding(context, &hiding, member).await?;
     }
     let hidden = profiles::write(context.deployment, written, actor.as_ref(), now).await?;
     let changed = with(&|_| true);
     if !changed.is_empty() {
-        copies::update_visibility(context, &changed).await?;
+        hiding::update_visibility(context, &changed).await?;
     }
     Ok(hidden)
 }
@@ -175,6 +175,6 @@ async fn erase(context: RequestContext<'_>, user: &str) -> Result<Response, Erro
     caller.must_be_service(Scope::Admin)?;
     let (actor, now) = (caller.actor(), context.request.now);
     erasure::erase(context.deployment, &user, actor.as_ref(), now).await?;
-    copies::erase(context, &user).await?;
+    hiding::erase(context, &user).await?;
     Ok(Response::no_content())
 }

@@ -138,9 +138,9 @@ const IDLE_JOBS: &str = "\
 # TYPE activity_rank_pending_changes gauge
 # HELP activity_rank_pending_changes Changes of visibility and erasures that are not complete on all boards.
 activity_rank_pending_changes 0
-# TYPE activity_rank_shard_deliveries gauge
-# HELP activity_rank_shard_deliveries Entries of streams that targets and authors have not received yet, of the first few hundred of each shard.
-activity_rank_shard_deliveries 0
+# TYPE activity_rank_waiting_receipts gauge
+# HELP activity_rank_waiting_receipts Entries of streams that targets and authors have not received yet, of the first few hundred of each shard.
+activity_rank_waiting_receipts 0
 ";
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn metrics_count_visible_members_of_boards() {
     app.count("u3", "bookmark", "p").await;
     let text = until("the deliveries", async || {
         let text = read(&app).await;
-        let done = samples(&text).get("shard_deliveries") == Some(&"0");
+        let done = samples(&text).get("waiting_receipts") == Some(&"0");
         done.then_some(text)
     })
     .await;

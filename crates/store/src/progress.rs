@@ -8,7 +8,7 @@
 //! | `archive` | the last complete pass over the boards, as [`Pass`] |
 //! | `pass` | the pass in progress, or empty |
 //! | `sums` | the last entry of the outbox that is in the sums of the journal |
-//! | `queue` | on the first shard: the last delivery of queued activity, as [`Delivery`] |
+//! | `queue` | on the first shard: the last delivery of queued activity, as [`QueueDelivery`] |
 //! | `cron` | on the first shard: the last recorded run of cron, as [`RecordedRun`] |
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
@@ -87,7 +87,7 @@ pub struct Pass {
 
 /// A delivery of queued activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery {
+pub struct QueueDelivery {
     /// When the oldest of its messages was queued.
     pub oldest: Instant,
     /// When it was counted.
@@ -124,7 +124,7 @@ impl RecordedRun {
     }
 }
 
-impl Delivery {
+impl QueueDelivery {
     /// Parses the stored text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -277,7 +277,10 @@ pub async fn record_snapshots(deployment: &Deployment, state: &str) -> Result<()
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
-pub async fn record_delivery(deployment: &Deployment, delivery: Delivery) -> Result<(), Error> {
+pub async fn record_delivery(
+    deployment: &Deployment,
+    delivery: QueueDelivery,
+) -> Result<(), Error> {
     let set = set(&deployment.keys(0), QUEUE, &delivery.render());
     deployment.store.run(&Pipeline::new(vec![set])).await?;
     Ok(())
@@ -332,13 +335,13 @@ mod tests {
 
     #[test]
     fn delivery_round_trips() {
-        let delivery = Delivery {
+        let delivery = QueueDelivery {
             oldest: Instant(1_795_132_800_000),
             delivered: Instant(1_795_132_801_000),
         };
-        assert_eq!(Delivery::parse(&delivery.render()), Some(delivery));
+        assert_eq!(QueueDelivery::parse(&delivery.render()), Some(delivery));
         for odd in ["", "1", "a 1", "1 b"] {
-            assert_eq!(Delivery::parse(odd), None, "{odd}");
+            assert_eq!(QueueDelivery::parse(odd), None, "{odd}");
         }
     }
 

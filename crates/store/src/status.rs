@@ -2,7 +2,7 @@
 
 use crate::deployment::Deployment;
 use crate::fingerprint;
-use crate::progress::{self, CRON, Delivery, Outbox, QUEUE, RecordedRun};
+use crate::progress::{self, CRON, Outbox, QUEUE, QueueDelivery, RecordedRun};
 use crate::receive;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
 use activity_rank_core::board::BoardKind;
@@ -21,9 +21,9 @@ pub struct StoreStatus {
     /// The outboxes of all shards; `None` without a journal, or if the store does not describe them.
     pub outbox: Option<OutboxStatus>,
     /// Entries that others have not received yet, of at most a few hundred for each shard.
-    pub shard_deliveries: u64,
+    pub waiting_receipts: u64,
     /// The last delivery of queued activity, if there has been one.
-    pub delivery: Option<Delivery>,
+    pub delivery: Option<QueueDelivery>,
     /// The last recorded run of cron, if there has been one.
     pub cron: Option<RecordedRun>,
 }
@@ -68,7 +68,7 @@ pub async fn read(
 ) -> Result<StoreStatus, Error> {
     let config = &deployment.config;
     // First: the boards have what nobody waits for.
-    let shard_deliveries = match config.has_content() {
+    let waiting_receipts = match config.has_content() {
         true => receive::waiting(deployment).await?,
         false => 0,
     };
@@ -106,12 +106,15 @@ pub async fn read(
         server,
         entries: vec![0; boards.len()],
         outbox: config.bound.journal.then_some(NO_ENTRIES),
-        delivery: progress.at(0)?.optional_text()?.and_then(Delivery::parse),
+        delivery: progress
+            .at(0)?
+            .optional_text()?
+            .and_then(QueueDelivery::parse),
         cron: progress
             .at(1)?
             .optional_text()?
             .and_then(RecordedRun::parse),
-        shard_deliveries,
+        waiting_receipts,
         ..StoreStatus::default()
     };
     for shard in 0..config.shards {
