@@ -1,5 +1,6 @@
 //! Command-line arguments: commands, options and their help texts.
 
+mod export;
 mod moderation;
 mod rebuild;
 mod recount;
@@ -12,6 +13,7 @@ use reqwest::Url;
 
 use crate::key::Key;
 
+pub use export::ExportArgs;
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, VerifyArgs};
 pub use recount::RecountArgs;
@@ -41,7 +43,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["top", "standing", "me", "friends", "why", "stats"],
     ),
     ("Moderation", &["moderate", "adjust", "erase"]),
-    ("Data in the store", &["verify", "rebuild", "recount"]),
+    ("Data", &["export", "verify", "rebuild", "recount"]),
     ("Tools", &["token", "completions", "man", "help"]),
 ];
 
@@ -117,6 +119,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the man page
     Man,
+    /// Export the journal, or a board, to a file
+    Export(ExportArgs),
     /// Rebuild the store from the journal
     Rebuild(RebuildArgs),
     /// Compare the store with the journal

@@ -15,6 +15,7 @@
 //! - [`doctor`] checks a deployment.
 //! - [`manual`] prints completions and the man page.
 //! - [`token`] signs user tokens for development.
+//! - [`export`] writes the journal, or a board, to a file.
 //! - [`rebuild`] rebuilds a deployment's data from its journal, or verifies it.
 //! - [`client`] sends requests to the service.
 //! - [`retry`] repeats requests that failed transiently.
@@ -46,6 +47,7 @@ pub mod doctor;
 pub mod manual;
 pub mod token;
 
+pub mod export;
 pub mod rebuild;
 
 pub mod client;
@@ -88,6 +90,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Completions(args) => manual::completions(args),
         Command::Man => manual::man(),
         Command::Token(args) => token::run(args),
+        Command::Export(args) => export::run(service, args).await,
         Command::Rebuild(args) => rebuild::run::run(service, args).await,
         Command::Verify(args) => rebuild::verify::run(service, args).await,
         Command::Recount(args) => rebuild::recount::run(service, args).await,

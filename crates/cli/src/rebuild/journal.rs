@@ -11,6 +11,7 @@ use activity_rank_core::shard;
 use activity_rank_store::count::{AuditDetails, BoardSet, RuleSnapshot, TimestampSource, Verb};
 use activity_rank_store::keys::Keys;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::retention::Retention;
 use super::rules::RecountRules;
@@ -47,13 +48,19 @@ pub struct Page {
     pub next: Option<u64>,
 }
 
-#[derive(Deserialize)]
-struct JsonPage {
-    prefix: String,
-    stamp: String,
-    keep: Retention,
-    entries: Vec<JsonEntry>,
-    next: Option<u64>,
+/// A page of the journal as the service sends it.
+#[derive(Debug, Deserialize)]
+pub struct RawPage {
+    /// Key prefix of the service.
+    pub prefix: String,
+    /// Schema fingerprint of the service's settings, without a generation.
+    pub stamp: String,
+    /// Lifetimes of stored data.
+    pub keep: Box<RawValue>,
+    /// The entries in order.
+    pub entries: Vec<Box<RawValue>>,
+    /// Number after which the next page starts; `None` at the end.
+    pub next: Option<u64>,
 }
 
 impl Journal {
@@ -67,18 +74,18 @@ impl Journal {
         Ok(Self { client, retries })
     }
 
-    /// Returns the entries of one shard, or of all shards, after the entry number `after`. `notify`
-    /// receives the cause of each retry and the wait before it.
+    /// Returns the entries of one shard, or of all shards, after the entry number `after`, as the service sends them.
+    /// `notify` receives the cause of each retry and the wait before it.
     ///
     /// # Errors
     ///
-    /// [`Failure`] if the service does not respond, or an entry is invalid.
-    pub async fn page(
+    /// [`Failure`] if the service does not respond.
+    pub async fn raw_page(
         &self,
         shard: Option<u32>,
         after: u64,
         notify: impl Fn(&RequestError, Duration),
-    ) -> Result<Page, Failure> {
+    ) -> Result<RawPage, Failure> {
         let mut url = self.client.url(&["v1", "journal"]);
         let after = after.to_string();
         url.query_pairs_mut()
@@ -90,12 +97,27 @@ impl Journal {
         }
         let get = || self.client.get_with_key(&url);
         let response = with_backoff(self.retries, notify, get).await?;
-        let invalid = |what: String| {
-            let url = url.to_string();
-            Failure::Service(RequestError::UnexpectedResponse { url, what })
-        };
-        let page: JsonPage =
-            serde_json::from_slice(&response).map_err(|error| invalid(error.to_string()))?;
+        serde_json::from_slice(&response).map_err(|error| self.unexpected(error.to_string()))
+    }
+
+    fn unexpected(&self, what: String) -> Failure {
+        let url = self.client.url(&["v1", "journal"]).to_string();
+        Failure::Service(RequestError::UnexpectedResponse { url, what })
+    }
+
+    /// Decodes what [`Self::raw_page`] returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the service does not respond, or an entry is invalid.
+    pub async fn page(
+        &self,
+        shard: Option<u32>,
+        after: u64,
+        notify: impl Fn(&RequestError, Duration),
+    ) -> Result<Page, Failure> {
+        let page = self.raw_page(shard, after, notify).await?;
+        let invalid = |what| self.unexpected(what);
         let settings = Settings::parse(&page.stamp).ok_or_else(|| {
             let stored = printable(&page.stamp);
             invalid(format!(
@@ -104,6 +126,8 @@ impl Journal {
         })?;
         let mut entries = Vec::new();
         for entry in page.entries {
+            let entry: JsonEntry =
+                serde_json::from_str(entry.get()).map_err(|error| invalid(error.to_string()))?;
             let entry = entry.decode(settings.shards).map_err(invalid)?;
             if let Some(requested) = shard.filter(|shard| entry.shard != *shard) {
                 let Entry { number, shard, .. } = entry;
@@ -116,7 +140,8 @@ impl Journal {
         Ok(Page {
             prefix: page.prefix,
             settings,
-            retention: page.keep,
+            retention: serde_json::from_str(page.keep.get())
+                .map_err(|error| invalid(error.to_string()))?,
             entries,
             next: page.next,
         })

@@ -66,6 +66,52 @@ impl PreviewedBoard {
     }
 }
 
+impl PreviewedBoard {
+    /// Returns the segments of its route.
+    #[must_use]
+    pub fn path(&self) -> Vec<&str> {
+        let kind = match self.kind {
+            BoardKind::Members => "ranking",
+            BoardKind::Content => "content",
+            BoardKind::Authors => "authors",
+            BoardKind::Event => {
+                let event = self.name.split_once(':').map_or("", |(_, event)| event);
+                return vec!["v1", "events", event, "ranking"];
+            }
+        };
+        let period = self.instance().map_or("all", |(period, _)| period.name());
+        vec!["v1", kind, period]
+    }
+
+    /// Returns the parameters that name the period and the group.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut parameters = Vec::new();
+        if let Some((period, id)) = self.instance()
+            && let Some(date) = period.first_day(id)
+        {
+            parameters.push(("date", date.to_string()));
+        }
+        let board = self.key.strip_prefix('b').and_then(BoardId::parse);
+        let group = board.and_then(|board| board.group);
+        if let Some(group) = group.filter(|_| self.kind == BoardKind::Members) {
+            parameters.push(("group", group));
+        }
+        parameters
+    }
+
+    /// Returns the period and the id of its instance; `None` for an event.
+    fn instance(&self) -> Option<(Period, &str)> {
+        let rest = self
+            .key
+            .strip_prefix('b')?
+            .strip_prefix(self.kind.prefix())?;
+        let (letter, rest) = rest.split_once(':')?;
+        let period = Period::from_letter(letter.parse().ok()?)?;
+        Some((period, rest.split(':').next().unwrap_or_default()))
+    }
+}
+
 fn not_a_board(name: &str) -> Failure {
     Failure::Usage(format!(
         "'{}' is not a board such as all, d:2026-11-20, w:2026-W47, m:2026-11, y:2026, w:2026-W47:GROUP, content:all, \
@@ -297,6 +343,28 @@ mod tests {
         }
         for name in ["", "week", "w:2026-47", "content:all:eu", "x:all", "allx"] {
             assert!(PreviewedBoard::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn boards_have_routes() {
+        for (name, path, parameters) in [
+            ("all", "v1/ranking/all", ""),
+            ("all:eu", "v1/ranking/all", "group=eu"),
+            (
+                "w:2026-W47:a:b",
+                "v1/ranking/week",
+                "date=2026-11-16 group=a:b",
+            ),
+            ("content:all", "v1/content/all", ""),
+            ("authors:m:2026-11", "v1/authors/month", "date=2026-11-01"),
+            ("event:a:b", "v1/events/a:b/ranking", ""),
+        ] {
+            let board = PreviewedBoard::parse(name).unwrap_or_else(|failure| panic!("{failure}"));
+            let all = board.parameters().into_iter();
+            let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+            let found = (board.path().join("/"), all.join(" "));
+            assert_eq!(found, (path.to_owned(), parameters.to_owned()), "{name}");
         }
     }
 

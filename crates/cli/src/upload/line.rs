@@ -11,6 +11,7 @@ use activity_rank_core::json::{self, JsonError};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::export::activity_of;
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::upload::item::{Item, ItemCheck};
@@ -128,6 +129,15 @@ fn read_value(raw: RawLine) -> Result<Option<(String, Value)>, Problem> {
             Problem::from(Error::from(error))
         }
     })?;
+    // A line of `export --activity`.
+    if let Value::Object(line) = &value
+        && ["entry", "journal"]
+            .iter()
+            .any(|field| line.contains_key(*field))
+    {
+        let activity = activity_of(line).map(Value::Object);
+        return Ok(activity.map(|activity| (activity.to_string(), activity)));
+    }
     Ok(Some((text.to_owned(), value)))
 }
 

@@ -12,6 +12,7 @@ mod content;
 mod data_loss;
 mod events;
 mod expiry;
+mod export;
 mod former_version;
 mod interruption;
 mod journal_app;

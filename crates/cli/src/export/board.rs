@@ -1,0 +1,99 @@
+//! A board as CSV or JSON lines.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::output::Output;
+use crate::args::{ExportArgs, Format, ServiceArgs};
+use crate::client::Client;
+use crate::count::count;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::rebuild::preview::PreviewedBoard;
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+
+/// Rows of a request, and the last row from which the service reads.
+const PAGE: u32 = 100;
+const LAST: u32 = 100_000;
+
+/// The columns of CSV.
+const COLUMNS: [&str; 4] = ["rank", "score", "id", "name"];
+
+/// Response of the service.
+#[derive(Deserialize)]
+struct Page {
+    entries: Vec<Box<RawValue>>,
+}
+
+/// Writes the rows of a board, at most 100,100. The rows of an open board may move between requests.
+pub async fn write(
+    service: &ServiceArgs,
+    args: &ExportArgs,
+    name: &str,
+    output: &mut Output,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let (client, board) = (Client::new(service)?, PreviewedBoard::parse(name)?);
+    let format = args.format.unwrap_or_else(|| {
+        let file = args.output.as_deref();
+        Format::of(file.unwrap_or_default())
+    });
+    if format == Format::Csv {
+        output.write(&COLUMNS.join(","))?;
+    }
+    for offset in (0..=LAST).step_by(PAGE as usize) {
+        let mut url = client.url(&board.path());
+        url.query_pairs_mut()
+            .append_pair("limit", &PAGE.to_string())
+            .append_pair("offset", &offset.to_string())
+            .extend_pairs(board.parameters());
+        let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
+        let response = with_backoff(args.retries, notify, || client.get_with_key(&url)).await?;
+        let page: Page = serde_json::from_slice(&response).map_err(|error| {
+            let (url, what) = (url.to_string(), error.to_string());
+            Failure::Service(RequestError::UnexpectedResponse { url, what })
+        })?;
+        for entry in &page.entries {
+            output.write(&match format {
+                Format::Json => entry.get().to_owned(),
+                Format::Csv => row(entry)?,
+            })?;
+        }
+        progress.advance(0, count(output.lines, "line"));
+        if page.entries.len() < PAGE as usize {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns an entry as a row of CSV.
+fn row(entry: &RawValue) -> Result<String, Failure> {
+    let invalid = |error: String| Failure::Data(error);
+    let entry: Value =
+        serde_json::from_str(entry.get()).map_err(|error| invalid(error.to_string()))?;
+    let subject = if entry["user"].is_object() {
+        &entry["user"]
+    } else {
+        &entry["target"]
+    };
+    let name = match &subject["name"] {
+        Value::Null => &subject["title"],
+        name => name,
+    };
+    let texts = [&entry["rank"], &entry["score"], &subject["id"], name].map(|value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    });
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer.write_record(&texts);
+    written.map_err(|error| invalid(error.to_string()))?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| invalid(error.to_string()))?;
+    let line = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(line.trim_end_matches('\n').to_owned())
+}

@@ -1,0 +1,123 @@
+//! `export` of the journal and of boards, and `import` of the journal.
+
+use std::fs;
+
+use test_support::{Value, json};
+
+use crate::TestResult;
+use crate::app::{day, like, noon};
+use crate::cli::run;
+use crate::journal_app::JournalApp;
+use crate::random::Random;
+
+/// Returns the lines of a file, each as JSON.
+fn lines(text: &str) -> Result<Vec<Value>, serde_json::Error> {
+    text.lines().map(serde_json::from_str).collect()
+}
+
+/// Returns users and scores, sorted: an import applies the activities of one user after those of another.
+async fn scores(app: &JournalApp, path: &str) -> Vec<String> {
+    let entries = entries(app, path).await;
+    let entries = entries.as_array().cloned().unwrap_or_default();
+    let score = |entry: Value| format!("{} {}", entry["user"]["id"], entry["score"]);
+    let mut scores: Vec<String> = entries.into_iter().map(score).collect();
+    scores.sort();
+    scores
+}
+
+async fn entries(app: &JournalApp, path: &str) -> Value {
+    let reader = app.without_cache();
+    let board = reader.api.get(path).await;
+    board.assert_status(200).body["entries"].clone()
+}
+
+/// Profiles, moderation and adjustments are in the file, but in no line that `import` sends.
+#[tokio::test(flavor = "multi_thread")]
+async fn exported_activity_is_imported() -> TestResult {
+    let (app, other) = (
+        JournalApp::start(|worker| worker),
+        JournalApp::start(|worker| worker),
+    );
+    let mut random = Random::new(17);
+    for _ in 0..30 {
+        let activities: Vec<Value> = (0..10).map(|_| random.activity(20, 8)).collect();
+        let sent = app.api.post("/v1/activity", &json!(activities)).await;
+        sent.assert_status(200);
+    }
+    let mut undo = like("ada", "p1", 2);
+    app.send(undo.clone()).await;
+    undo["undo"] = json!(true);
+    undo["at"] = json!(noon(1));
+    app.send(undo).await;
+    let named = app.api.put("/v1/users/ada", &json!({"name": "Ada"})).await;
+    named.assert_status(200);
+
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("journal.jsonl");
+    let file = file.to_string_lossy().into_owned();
+    let exported = run(&app, &["export", "--activity", "--output", &file])?;
+    assert_eq!(exported.code, Some(0), "{exported:?}");
+    let found = lines(&fs::read_to_string(&file)?)?;
+    assert_eq!(exported.stdout, format!("exported {} lines\n", found.len()));
+    let stamp = found[0]["journal"]["stamp"].as_str().unwrap_or_default();
+    assert!(stamp.starts_with("v4 shards="), "{}", found[0]);
+    let profile = found.iter().find(|line| line["entry"]["did"] == "profile");
+    let profile = profile.and_then(Value::as_object).ok_or("no profile")?;
+    assert_eq!(profile.len(), 1, "{profile:?}");
+
+    let again = run(&app, &["export", "--activity", "--output", &file])?;
+    assert_eq!(again.code, Some(2), "{again:?}");
+    assert!(again.stderr.contains("add --force to overwrite it"));
+
+    let imported = run(&other, &["import", &file])?;
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    let week = format!("/v1/ranking/week?limit=100&date={}", day(9));
+    for path in ["/v1/ranking/all?limit=100", &week] {
+        assert_eq!(
+            scores(&other, path).await,
+            scores(&app, path).await,
+            "{path}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exported_board_has_all_rows() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    let likes = (0..230).map(|number| like(&format!("u{number:03}"), "p", 40));
+    app.send(likes.collect()).await;
+    let named = json!({"name": "Ada, \"the first\""});
+    let named = app.api.put("/v1/users/u007", &named).await;
+    named.assert_status(200);
+    let board = format!("d:{}:eu", day(40));
+    let exported = run(&app, &["export", "--board", &board])?;
+    assert_eq!(exported.code, Some(0), "{exported:?}");
+    assert_eq!(exported.stderr, "exported 230 lines\n");
+    let rows = lines(&exported.stdout)?;
+    let path = format!("/v1/ranking/day?date={}&group=eu&limit=100", day(40));
+    let first = entries(&app, &path).await;
+    assert_eq!(json!(rows[..100]), first);
+    assert_eq!((rows.len(), &rows[229]["rank"]), (230, &json!(230)));
+
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("board.csv");
+    let file = file.to_string_lossy().into_owned();
+    let exported = run(&app, &["export", "--board", &board, "--output", &file])?;
+    assert_eq!(exported.stdout, "exported 231 lines\n");
+    let text = fs::read_to_string(&file)?;
+    let mut rows = text.lines();
+    assert_eq!(rows.next(), Some("rank,score,id,name"));
+    assert!(
+        text.contains(",2,u007,\"Ada, \"\"the first\"\"\"\n"),
+        "{text}"
+    );
+    assert_eq!(rows.count(), 230);
+
+    let refused = run(&app, &["export", "--board", "week"])?;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("'week' is not a board"));
+    let unknown = run(&app, &["export", "--board", "event:none"])?;
+    assert_eq!(unknown.code, Some(3), "{unknown:?}");
+    Ok(())
+}
