@@ -145,6 +145,12 @@ pub struct ImportArgs {
     /// Shift all times by the same duration so that the latest is now
     #[arg(long)]
     pub shift_to_now: bool,
+    /// Replay a file of `export --activity` into an empty deployment and its store, also with another TIMEZONE or SHARDS
+    #[arg(long, conflicts_with_all = ["shift_to_now", "format", "columns", "dry_run", "skip_invalid"])]
+    pub rebuild: bool,
+    /// Store and prefix of the deployment, for --rebuild.
+    #[command(flatten)]
+    pub store: Option<StoreArgs>,
     /// Options shared by the upload commands.
     #[command(flatten)]
     pub upload: UploadArgs,

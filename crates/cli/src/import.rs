@@ -27,6 +27,9 @@ pub const ACTIVITY: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, Failure> {
+    if args.rebuild {
+        return crate::rebuild::import::run(service, args).await;
+    }
     let mut source = upload::open(&args.file, &args.format)?;
     let time_shift = if args.shift_to_now {
         let latest = latest_time(&mut source)?;

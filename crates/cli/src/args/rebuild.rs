@@ -17,6 +17,9 @@ pub struct RebuildArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Retries per request after no response, 429 or 5xx
+    #[arg(long, value_name = "TIMES", default_value_t = 8)]
+    pub retries: usize,
     /// Store and prefix of the deployment.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -32,6 +35,9 @@ pub struct VerifyArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Retries per request after no response, 429 or 5xx
+    #[arg(long, value_name = "TIMES", default_value_t = 8)]
+    pub retries: usize,
     /// Store and prefix of the deployment.
     #[command(flatten)]
     pub store: StoreArgs,

@@ -41,6 +41,9 @@ pub struct RecountArgs {
     /// Discard the progress of an earlier run and start over
     #[arg(long)]
     pub fresh: bool,
+    /// Retries per request after no response, 429 or 5xx
+    #[arg(long, value_name = "TIMES", default_value_t = 8)]
+    pub retries: usize,
     /// Store and prefix of the deployment.
     #[command(flatten)]
     pub store: StoreArgs,

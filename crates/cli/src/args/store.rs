@@ -15,9 +15,6 @@ pub struct StoreArgs {
     /// Key prefix, as configured in the service
     #[arg(long, env = "PREFIX", default_value = DEFAULT_PREFIX, value_parser = prefix)]
     pub prefix: String,
-    /// Retries per request after no response, 429 or 5xx
-    #[arg(long, value_name = "TIMES", default_value_t = 8)]
-    pub retries: usize,
 }
 
 const DEFAULT_PREFIX: &str = "ar";

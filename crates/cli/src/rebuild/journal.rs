@@ -1,6 +1,7 @@
 //! The journal of a service: `GET /v1/journal`, decoded. The Worker's `src/journal` documents its
 //! fields.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -13,6 +14,7 @@ use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::file::JournalFile;
 use super::retention::Retention;
 use super::rules::RecountRules;
 use super::settings::Settings;
@@ -31,6 +33,35 @@ const PAGE: &str = "2000";
 pub struct Journal {
     client: Client,
     retries: usize,
+}
+
+/// Where a replay reads the journal.
+#[derive(Clone)]
+pub enum Source {
+    /// From the service.
+    Service(Journal),
+    /// From a file.
+    File(Rc<JournalFile>),
+}
+
+impl Source {
+    /// Returns the entries of a shard after the entry number `after`. `notify` receives the cause of each retry and the
+    /// wait before it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::page`] and [`JournalFile::page`].
+    pub async fn page(
+        &self,
+        shard: u32,
+        after: u64,
+        notify: impl Fn(&RequestError, Duration),
+    ) -> Result<Page, Failure> {
+        match self {
+            Self::Service(journal) => journal.page(Some(shard), after, notify).await,
+            Self::File(file) => file.page(shard, after),
+        }
+    }
 }
 
 /// A page of the journal.
@@ -321,49 +352,50 @@ impl Entry {
 /// An entry as JSON. The set of fields depends on `did`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct JsonEntry {
-    n: u64,
-    shard: u32,
-    did: String,
-    now: String,
-    user: String,
-    action: String,
-    once: String,
-    points: String,
-    cooldown: String,
-    mark: String,
-    at: String,
-    dated: String,
-    date: String,
-    kinds: String,
-    groups: String,
-    skipped: String,
-    reason: String,
-    actor: String,
-    applied: String,
-    hidden: String,
-    frozen: String,
-    json: String,
-    hash: String,
-    received: Option<String>,
-    target: String,
-    number: String,
-    instant: String,
-    authorship: String,
-    listed: String,
-    verb: String,
-    event: String,
-    definitions: String,
-    recount: String,
-    changed: String,
-    counted: String,
-    gave: String,
-    rules: String,
+pub(super) struct JsonEntry {
+    pub(super) n: u64,
+    pub(super) shard: u32,
+    pub(super) id: String,
+    pub(super) did: String,
+    pub(super) now: String,
+    pub(super) user: String,
+    pub(super) action: String,
+    pub(super) once: String,
+    pub(super) points: String,
+    pub(super) cooldown: String,
+    pub(super) mark: String,
+    pub(super) at: String,
+    pub(super) dated: String,
+    pub(super) date: String,
+    pub(super) kinds: String,
+    pub(super) groups: String,
+    pub(super) skipped: String,
+    pub(super) reason: String,
+    pub(super) actor: String,
+    pub(super) applied: String,
+    pub(super) hidden: String,
+    pub(super) frozen: String,
+    pub(super) json: String,
+    pub(super) hash: String,
+    pub(super) received: Option<String>,
+    pub(super) target: String,
+    pub(super) number: String,
+    pub(super) instant: String,
+    pub(super) authorship: String,
+    pub(super) listed: String,
+    pub(super) verb: String,
+    pub(super) event: String,
+    pub(super) definitions: String,
+    pub(super) recount: String,
+    pub(super) changed: String,
+    pub(super) counted: String,
+    pub(super) gave: String,
+    pub(super) rules: String,
 }
 
 impl JsonEntry {
     /// Decodes the entry of a deployment with `shards` shards.
-    fn decode(self, shards: u32) -> Result<Entry, String> {
+    pub(super) fn decode(self, shards: u32) -> Result<Entry, String> {
         let (number, shard) = (self.n, self.shard);
         let decode = || {
             let entry = Entry {

@@ -16,7 +16,7 @@
 //! - [`rules`]: the rules of recounts. [`preview`]: who would move.
 //! - [`state`]: a shard, its generations and its phase.
 //! - [`settings`], [`store`], [`key`]: settings, access and keys of the data.
-//! - [`journal`]: reads the journal of the service.
+//! - [`journal`]: reads the journal of the service. [`file`]: that of a file, for [`import`].
 //! - [`plan`]: turns entries into script calls. [`retention`], [`expiry`]: lifetimes of the data, and
 //!   keys that expired between two entries.
 //! - [`replay`]: applies the calls, each entry exactly once.
@@ -25,6 +25,8 @@
 
 pub mod compare;
 pub mod expiry;
+pub mod file;
+pub mod import;
 pub mod journal;
 pub mod key;
 pub mod plan;

@@ -38,7 +38,7 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     let start = Instant::now();
     let purpose = |settings: &Settings| read(settings).map(Purpose::Recount);
     let mut rules = None;
-    let open = Session::open(service, &args.store, args.fresh, |settings| {
+    let open = Session::open(service, &args.store, args.retries, args.fresh, |settings| {
         let purpose = purpose(settings)?;
         rules = purpose.rules().cloned();
         Ok(purpose)
@@ -134,7 +134,7 @@ async fn preview(
     let boards: Vec<PreviewedBoard> = boards.collect::<Result<_, _>>()?;
     let start = Instant::now();
     let mut rules = RecountRules::default();
-    let open = Session::open(service, &args.store, args.fresh, |settings| {
+    let open = Session::open(service, &args.store, args.retries, args.fresh, |settings| {
         rules = read(settings)?;
         Ok(Purpose::Preview)
     });

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::journal::{Change, Entry, Journal, Page};
+use super::journal::{Change, Entry, Page, Source};
 use super::plan::{AllBoardsScript, CallContext, Planner, Step};
 use super::session::Session;
 use super::settings::Settings;
@@ -60,7 +60,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
 
 /// The replay of a shard's journal.
 pub struct Replay {
-    journal: Journal,
+    journal: Source,
     applier: Applier,
     settings: Settings,
     start: Instant,
@@ -191,7 +191,7 @@ impl Replay {
 
 /// Reads a page of a shard's journal and checks that the service's settings are still the same.
 async fn read_page(
-    journal: &Journal,
+    journal: &Source,
     shard: &Shard,
     settings: &Settings,
     after: u64,
@@ -200,7 +200,7 @@ async fn read_page(
     let notify = |error: &RequestError, wait: Duration| {
         store.progress.retrying(&error.to_string(), wait);
     };
-    let page = journal.page(Some(store.shard), after, notify).await?;
+    let page = journal.page(store.shard, after, notify).await?;
     if page.settings == *settings && page.prefix == store.prefix {
         return Ok(page);
     }

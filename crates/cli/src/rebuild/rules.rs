@@ -131,9 +131,18 @@ fn to_json(value: toml::Value) -> Value {
     }
 }
 
+/// Returns the days of a time zone.
+///
+/// # Errors
+///
+/// Why there is no such time zone.
+pub fn calendar(timezone: &str) -> Result<Calendar, String> {
+    let zone = TimeZone::get(timezone).map_err(|error| error.to_string())?;
+    Ok(Calendar::new(timezone, Box::new(JiffZone(zone))))
+}
+
 fn parse(rules: Value, settings: &Settings) -> Result<RecountRules, String> {
-    let zone = TimeZone::get(&settings.timezone).map_err(|error| error.to_string())?;
-    let calendar = Calendar::new(&settings.timezone, Box::new(JiffZone(zone)));
+    let calendar = calendar(&settings.timezone)?;
     let vars = Vars::new(Map::from_iter([(RULES.to_owned(), rules)]));
     let start_of = |date| Ok(calendar.start_of(date));
     match Rules::parse(&vars, settings.layout, &start_of) {

@@ -28,7 +28,8 @@ const MAX_PRINTED: usize = 20;
 /// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
 pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
     let purpose = |_: &Settings| Ok(Purpose::Rebuild);
-    let mut session = Session::open(service, &args.store, args.fresh, purpose).await?;
+    let mut session =
+        Session::open(service, &args.store, args.retries, args.fresh, purpose).await?;
     let options = RunOptions {
         discard: args.discard,
         json: args.json,
@@ -98,13 +99,12 @@ async fn rebuild(
             continue;
         }
         let mut replay = Replay::resume(session, owned).await?;
-        match session.rules {
-            // A recount has other points than the live data.
-            Some(_) => replay.approach_end(&owned.shard).await?,
-            None => {
-                let comparison = &mut summary.comparison;
-                comparison.compare_live(&owned.shard, &mut replay).await?;
-            }
+        // A recount has other points than the live data, and an import begins without data.
+        if session.purpose == Purpose::Rebuild {
+            let comparison = &mut summary.comparison;
+            comparison.compare_live(&owned.shard, &mut replay).await?;
+        } else {
+            replay.approach_end(&owned.shard).await?;
         }
         replays.push((index, replay));
     }
@@ -165,9 +165,14 @@ impl Summary {
     }
 
     fn report(&self, session: &Session, start: Instant) -> String {
-        let (name, done) = match session.rules {
-            Some(_) => ("recount", "recounted"),
-            None => ("rebuild", "rebuilt"),
+        let (name, done, result) = match &session.purpose {
+            Purpose::Recount(_) => ("recount", "recounted", format!("{LIMITS}\n")),
+            Purpose::Import(_) => ("import", "imported", String::new()),
+            Purpose::Rebuild | Purpose::Preview => (
+                "rebuild",
+                "rebuilt",
+                format!("{}\n", self.comparison.report()),
+            ),
         };
         if self.rebuilt == 0 {
             return format!("completed an interrupted {name}");
@@ -178,11 +183,7 @@ impl Summary {
             false => format!("requests waited for at most {seconds:.1} s"),
         };
         let throughput = format_throughput(self.entries, start);
-        let result = match session.rules {
-            Some(_) => LIMITS.to_owned(),
-            None => self.comparison.report(),
-        };
-        let mut report = format!("{result}\n{done} from {throughput}; {wait}");
+        let mut report = format!("{result}{done} from {throughput}; {wait}");
         if self.rebuilt_before > 0 {
             let shards = count(self.rebuilt_before, "shard");
             report.push_str(&format!("\n{shards} {done} before the interruption"));

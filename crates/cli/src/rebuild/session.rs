@@ -1,13 +1,19 @@
-//! A run of `rebuild`, `verify` or `recount`: it owns all shards of a deployment.
+//! A run of `rebuild`, `verify`, `recount` or `import --rebuild`: it owns all shards of a deployment.
+
+use std::rc::Rc;
+
+use activity_rank_store::keys::{FIRST_GENERATION, KeyKind, Keys};
+use activity_rank_store::redis::Command;
 
 use super::compare::Comparison;
-use super::journal::{Journal, Page};
+use super::file::JournalFile;
+use super::journal::{Journal, Page, Source};
 use super::replay::Replay;
 use super::retention::Retention;
 use super::rules::RecountRules;
 use super::settings::Settings;
-use super::state::{OwnedShard, Phase, Purpose, live_generation, read_state};
-use super::store::Store;
+use super::state::{IMPORT, OwnedShard, Phase, Purpose, live_generation, read_state};
+use super::store::{Cursor, Store};
 use crate::args::{ServiceArgs, StoreArgs};
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -16,8 +22,8 @@ use crate::request_error::RequestError;
 
 /// A run that owns all shards.
 pub struct Session {
-    /// The journal of the service.
-    pub journal: Journal,
+    /// The journal.
+    pub journal: Source,
     /// Lifetimes of stored data.
     pub retention: Retention,
     /// The settings of the deployment.
@@ -44,11 +50,12 @@ impl Session {
     pub async fn open(
         service: &ServiceArgs,
         args: &StoreArgs,
+        retries: usize,
         fresh: bool,
         purpose: impl FnOnce(&Settings) -> Result<Purpose, Failure>,
     ) -> Result<Self, Failure> {
-        let store = Store::new(args, Progress::new(None))?;
-        let journal = Journal::new(service, args.retries)?;
+        let store = Store::new(args, retries, Progress::new(None))?;
+        let journal = Journal::new(service, retries)?;
         let first = first_page(&store, &journal).await?;
         let settings = first.settings;
         let mut purpose = purpose(&settings)?;
@@ -87,11 +94,60 @@ impl Session {
             owned.push(OwnedShard::acquire(on_shard(index), &settings, &purpose, now).await?);
         }
         Ok(Self {
-            journal,
+            journal: Source::Service(journal),
             retention: first.retention,
             settings,
             shards: owned,
             rules: purpose.rules().cloned(),
+            purpose,
+            store,
+        })
+    }
+
+    /// Takes ownership of all shards of an empty deployment, for the journal of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the deployment has data, service or store do not respond, or the file is no journal.
+    pub async fn open_file(
+        service: &ServiceArgs,
+        args: &StoreArgs,
+        retries: usize,
+        name: &str,
+    ) -> Result<Self, Failure> {
+        let store = Store::new(args, retries, Progress::new(None))?;
+        let journal = Journal::new(service, retries)?;
+        let first = first_page(&store, &journal).await?;
+        let settings = first.settings;
+        let file = JournalFile::open(name, settings.clone(), first.prefix, first.retention)?;
+        let purpose = Purpose::Import(file.id()?);
+        let (now, shards) = (store.now().await?, settings.shards);
+        let mut owned = Vec::new();
+        for index in 0..shards {
+            let store = store.with_shard(index, shards);
+            let (phase, _, is_partial) = read_state(&store).await?;
+            if phase.is_none() && (!first.entries.is_empty() || has_data(&store).await?) {
+                let message = "has data: choose another PREFIX for the service";
+                return Err(Failure::Usage(format!(
+                    "the prefix {} {message}",
+                    store.prefix
+                )));
+            }
+            let mut shard = OwnedShard::acquire(store, &settings, &purpose, now).await?;
+            if shard.state.phase == Phase::Drop || is_partial && shard.state.phase == Phase::Replay
+            {
+                shard.drop_written().await?;
+                let store = shard.shard.store.clone();
+                shard = OwnedShard::acquire(store, &settings, &purpose, now).await?;
+            }
+            owned.push(shard);
+        }
+        Ok(Self {
+            journal: Source::File(Rc::new(file)),
+            retention: first.retention,
+            settings,
+            shards: owned,
+            rules: None,
             purpose,
             store,
         })
@@ -109,6 +165,9 @@ impl Session {
         let run = match other.map(|state| state.purpose.as_str()) {
             None => return Ok(()),
             Some("") => "a rebuild is unfinished: run rebuild first",
+            Some(other) if other.starts_with(IMPORT) => {
+                "an import is unfinished: run it again with the same file"
+            }
             Some(_) => "a recount is unfinished: run it again with the same rules",
         };
         Err(Failure::Usage(format!(
@@ -211,6 +270,20 @@ impl Session {
     pub fn finish_progress(&self) {
         self.store.progress.finish();
     }
+}
+
+/// Returns whether a shard has anything but its fingerprint and work of jobs.
+async fn has_data(store: &Store) -> Result<bool, Failure> {
+    let mut cursor = Cursor::start();
+    while let Some(names) = store.scan(&mut cursor).await? {
+        let is_data = |name: &String| name != "p" && Keys::kind(name) != Some(KeyKind::Work);
+        if names.iter().any(is_data) {
+            return Ok(true);
+        }
+    }
+    let users = Keys::new(&store.prefix, store.shard, FIRST_GENERATION).users();
+    let fields: u64 = store.run(Command::new("HLEN").arg(&users)).await?;
+    Ok(fields > 1)
 }
 
 /// Reads the first page of the journal and checks that it belongs to this prefix.

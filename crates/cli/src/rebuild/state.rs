@@ -139,7 +139,12 @@ pub enum Purpose {
     Preview,
     /// A recount by these rules.
     Recount(RecountRules),
+    /// The import of a journal, with what identifies the file.
+    Import(String),
 }
+
+/// Begins the stored text of an import.
+pub const IMPORT: &str = "import ";
 
 impl Purpose {
     /// Returns the stored text.
@@ -149,6 +154,7 @@ impl Purpose {
             Self::Rebuild => String::new(),
             Self::Preview => "preview".to_owned(),
             Self::Recount(rules) => serde_json::to_string(rules).unwrap_or_default(),
+            Self::Import(file) => format!("{IMPORT}{file}"),
         }
     }
 
@@ -157,7 +163,7 @@ impl Purpose {
     pub fn rules(&self) -> Option<&RecountRules> {
         match self {
             Self::Recount(rules) => Some(rules),
-            Self::Rebuild | Self::Preview => None,
+            Self::Rebuild | Self::Preview | Self::Import(_) => None,
         }
     }
 }

@@ -152,7 +152,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Failure::Usage`] without a token.
-    pub fn new(args: &StoreArgs, progress: Progress) -> Result<Self, Failure> {
+    pub fn new(args: &StoreArgs, retries: usize, progress: Progress) -> Result<Self, Failure> {
         let token = secret_variable(TOKEN, "the token of the store")?;
         let Ok(key) = token.parse::<crate::key::Key>();
         key.authorization()?;
@@ -162,7 +162,7 @@ impl Store {
         let transport = RetryingTransport {
             transport: ReqwestTransport::with_client(http_client(&args.store)?, endpoint),
             url: Rc::clone(&url),
-            retries: args.retries,
+            retries,
             progress: Rc::clone(&progress),
         };
         // A clock that stands still never opens the circuit breaker: this client retries instead.

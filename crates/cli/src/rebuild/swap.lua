@@ -21,7 +21,7 @@ local FINGERPRINT = '\t'
 -- Flags that are restored in the command of the swap.
 local CHUNK = 500
 
-local owner, phase, rules, letters = unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'rules', 'letters'))
+local owner, phase, purpose, letters = unpack(redis.call('HMGET', KEYS[1], 'owner', 'phase', 'rules', 'letters'))
 if owner ~= ARGV[1] then
   return 'lost'
 elseif phase ~= 'replay' then
@@ -64,7 +64,7 @@ local function replace()
   end
   letters = ARGV[7]
   redis.call('HSET', KEYS[1], 'letters', letters)
-  local id = rules ~= '' and redis.call('XADD', KEYS[3], '*', 'did', 'rules', 'now', ARGV[6], 'rules', rules)
+  local id = string.find(purpose, '^{') and redis.call('XADD', KEYS[3], '*', 'did', 'rules', 'now', ARGV[6], 'rules', purpose)
   local reply = redis.pcall('HSET', KEYS[2], unpack(fields))
   if type(reply) == 'table' then
     if id then

@@ -11,7 +11,7 @@ use crate::journal_app::JournalApp;
 use crate::observed::{assert_indexed, comparable_values};
 use crate::stored::redis_command;
 
-fn content(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
+pub fn content(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
     let worker = worker.var("CONTENT_PERIODS", "day,all");
     worker.json("SHARDS", json!(shards))
 }
@@ -61,7 +61,7 @@ impl JournalApp {
     }
 
     /// Registers, likes, moderates, deletes and erases.
-    async fn fill_content(&self) {
+    pub async fn fill_content(&self) {
         self.register("post-7", json!({"author": "9", "title": "A; title"}))
             .await;
         self.register("%23a", json!({"author": "9"})).await;

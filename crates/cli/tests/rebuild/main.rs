@@ -14,6 +14,7 @@ mod events;
 mod expiry;
 mod export;
 mod former_version;
+mod import;
 mod interruption;
 mod journal_app;
 mod observed;

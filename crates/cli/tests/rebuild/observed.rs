@@ -87,7 +87,7 @@ pub fn assert_indexed(data: &StoredData) {
 }
 
 /// Removes ids, which a rebuild changes, and entries of erased users, which it deletes.
-fn normalize_audit_log(body: &mut Value) {
+pub fn normalize_audit_log(body: &mut Value) {
     if let Some(entries) = body["entries"].as_array_mut() {
         entries.retain(|entry| !entry["user"].is_null());
         for entry in entries {
