@@ -1,7 +1,7 @@
 //! A board as CSV or JSON lines.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::output::Output;
@@ -25,6 +25,22 @@ const COLUMNS: [&str; 4] = ["rank", "score", "id", "name"];
 #[derive(Deserialize)]
 struct Page {
     entries: Vec<Box<RawValue>>,
+}
+
+/// A row: of a member or an author, or of a target.
+#[derive(Deserialize)]
+struct Entry {
+    rank: u64,
+    score: Number,
+    user: Option<Subject>,
+    target: Option<Subject>,
+}
+
+#[derive(Default, Deserialize)]
+struct Subject {
+    id: String,
+    name: Option<String>,
+    title: Option<String>,
 }
 
 /// Writes the rows of a board, at most 100,100. The rows of an open board may move between requests.
@@ -71,29 +87,24 @@ pub async fn write(
 
 /// Returns an entry as a row of CSV.
 fn row(entry: &RawValue) -> Result<String, Failure> {
-    let invalid = |error: String| Failure::Data(error);
-    let entry: Value =
-        serde_json::from_str(entry.get()).map_err(|error| invalid(error.to_string()))?;
-    let subject = if entry["user"].is_object() {
-        &entry["user"]
-    } else {
-        &entry["target"]
-    };
-    let name = match &subject["name"] {
-        Value::Null => &subject["title"],
-        name => name,
-    };
-    let texts = [&entry["rank"], &entry["score"], &subject["id"], name].map(|value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    });
+    let entry: Entry = serde_json::from_str(entry.get()).map_err(|error| invalid(&error))?;
+    let subject = entry.user.or(entry.target).unwrap_or_default();
+    let name = subject.name.or(subject.title).unwrap_or_default();
+    let columns = [
+        entry.rank.to_string(),
+        entry.score.to_string(),
+        subject.id,
+        name,
+    ];
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer.write_record(&texts);
-    written.map_err(|error| invalid(error.to_string()))?;
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| invalid(error.to_string()))?;
+    writer
+        .write_record(&columns)
+        .map_err(|error| invalid(&error))?;
+    let bytes = writer.into_inner().map_err(|error| invalid(&error))?;
     let line = String::from_utf8_lossy(&bytes).into_owned();
     Ok(line.trim_end_matches('\n').to_owned())
+}
+
+fn invalid(error: &impl ToString) -> Failure {
+    Failure::Data(error.to_string())
 }

@@ -1,7 +1,6 @@
 //! The journal of a service: `GET /v1/journal`, decoded. The Worker's `src/journal` documents its
 //! fields.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -14,7 +13,6 @@ use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::file::JournalFile;
 use super::retention::Retention;
 use super::rules::RecountRules;
 use super::settings::Settings;
@@ -33,35 +31,6 @@ const PAGE: &str = "2000";
 pub struct Journal {
     client: Client,
     retries: usize,
-}
-
-/// Where a replay reads the journal.
-#[derive(Clone)]
-pub enum Source {
-    /// From the service.
-    Service(Journal),
-    /// From a file.
-    File(Rc<JournalFile>),
-}
-
-impl Source {
-    /// Returns the entries of a shard after the entry number `after`. `notify` receives the cause of each retry and the
-    /// wait before it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Journal::page`] and [`JournalFile::page`].
-    pub async fn page(
-        &self,
-        shard: u32,
-        after: u64,
-        notify: impl Fn(&RequestError, Duration),
-    ) -> Result<Page, Failure> {
-        match self {
-            Self::Service(journal) => journal.page(Some(shard), after, notify).await,
-            Self::File(file) => file.page(shard, after),
-        }
-    }
 }
 
 /// A page of the journal.

@@ -16,7 +16,7 @@
 //! - [`rules`]: the rules of recounts. [`preview`]: who would move.
 //! - [`state`]: a shard, its generations and its phase.
 //! - [`settings`], [`store`], [`key`]: settings, access and keys of the data.
-//! - [`journal`]: reads the journal of the service. [`file`]: that of a file, for [`import`].
+//! - [`journal`]: reads the journal of the service. [`mod@file`]: that of a file, for [`import`]. [`source`]: either.
 //! - [`plan`]: turns entries into script calls. [`retention`], [`expiry`]: lifetimes of the data, and
 //!   keys that expired between two entries.
 //! - [`replay`]: applies the calls, each entry exactly once.
@@ -38,6 +38,7 @@ pub mod rules;
 pub mod run;
 pub mod session;
 pub mod settings;
+pub mod source;
 pub mod state;
 pub mod store;
 pub mod swap;

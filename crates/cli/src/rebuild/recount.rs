@@ -17,6 +17,7 @@ use super::run::{RunOptions, print_data_loss, run_session};
 use super::session::Session;
 use super::settings::Settings;
 use super::state::Purpose;
+use super::verify;
 use crate::args::{RecountArgs, ServiceArgs};
 use crate::failure::{DIFFERENT, Failure};
 use crate::screen::Screen;
@@ -110,7 +111,7 @@ async fn compare(
     boards: &[PreviewedBoard],
 ) -> Result<(Comparison, Recorded), Failure> {
     let mut comparison = Comparison::default();
-    let compared = session.compare(&mut comparison, &mut 0).await;
+    let compared = verify::compare(session, &mut comparison, &mut 0).await;
     let last = session.end(compared).await?;
     let mut standings = Standings::default();
     for owned in &session.shards {

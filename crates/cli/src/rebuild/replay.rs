@@ -14,10 +14,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::journal::{Change, Entry, Page, Source};
+use super::journal::{Change, Entry, Page};
 use super::plan::{AllBoardsScript, CallContext, Planner, Step};
 use super::session::Session;
 use super::settings::Settings;
+use super::source::Source;
 use super::state::{OwnedShard, Shard, State, lost_ownership, settings_changed};
 use super::store::script;
 use crate::count::count;
@@ -74,7 +75,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// As [`Journal::page`].
+    /// As [`Source::page`].
     pub async fn resume(session: &Session, owned: &OwnedShard) -> Result<Self, Failure> {
         let (shard, state) = (&owned.shard, owned.state.clone());
         let applied = state.entry;

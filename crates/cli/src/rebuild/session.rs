@@ -5,13 +5,12 @@ use std::rc::Rc;
 use activity_rank_store::keys::{FIRST_GENERATION, KeyKind, Keys};
 use activity_rank_store::redis::Command;
 
-use super::compare::Comparison;
 use super::file::JournalFile;
-use super::journal::{Journal, Page, Source};
-use super::replay::Replay;
+use super::journal::{Journal, Page};
 use super::retention::Retention;
 use super::rules::RecountRules;
 use super::settings::Settings;
+use super::source::Source;
 use super::state::{IMPORT, OwnedShard, Phase, Purpose, live_generation, read_state};
 use super::store::{Cursor, Store};
 use crate::args::{ServiceArgs, StoreArgs};
@@ -215,27 +214,6 @@ impl Session {
             }
         }
         self.drop_written().await
-    }
-
-    /// Replays the journal of all shards and compares the live data with it. Adds the number of entries. Returns the
-    /// number of the last one on each shard.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] if service or store do not respond, or the store has data that no run can compare.
-    pub async fn compare(
-        &self,
-        comparison: &mut Comparison,
-        entries: &mut u64,
-    ) -> Result<Vec<u64>, Failure> {
-        let mut last = Vec::new();
-        for owned in &self.shards {
-            let mut replay = Replay::resume(self, owned).await?;
-            comparison.compare_live(&owned.shard, &mut replay).await?;
-            *entries += replay.entries();
-            last.push(replay.position());
-        }
-        Ok(last)
     }
 
     /// Returns the result of a comparison. Deletes what the run has written if the store has data that no run can compare.

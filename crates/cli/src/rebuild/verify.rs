@@ -6,7 +6,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::compare::{Comparison, Totals};
-use super::replay::format_throughput;
+use super::replay::{Replay, format_throughput};
 use super::session::Session;
 use super::settings::Settings;
 use super::state::Purpose;
@@ -24,6 +24,27 @@ struct Document {
     seconds: f64,
 }
 
+/// Replays the journal of all shards and compares the live data with it. Adds the number of entries. Returns the
+/// number of the last one on each shard.
+///
+/// # Errors
+///
+/// [`Failure`] if service or store do not respond, or the store has data that no run can compare.
+pub async fn compare(
+    session: &Session,
+    comparison: &mut Comparison,
+    entries: &mut u64,
+) -> Result<Vec<u64>, Failure> {
+    let mut last = Vec::new();
+    for owned in &session.shards {
+        let mut replay = Replay::resume(session, owned).await?;
+        comparison.compare_live(&owned.shard, &mut replay).await?;
+        *entries += replay.entries();
+        last.push(replay.position());
+    }
+    Ok(last)
+}
+
 /// Compares the data of a deployment with its journal.
 ///
 /// # Errors
@@ -36,7 +57,7 @@ pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, F
     session.check_unswapped()?;
     let start = Instant::now();
     let (mut comparison, mut entries) = (Comparison::default(), 0);
-    let compared = session.compare(&mut comparison, &mut entries).await;
+    let compared = compare(&session, &mut comparison, &mut entries).await;
     session.end(compared).await?;
     // At the end, so that an interrupted run resumes with all shards.
     session.drop_written().await?;

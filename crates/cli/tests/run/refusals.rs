@@ -69,7 +69,6 @@ impl Refusals {
                     call,
                     writes: Refusal::Only(1),
                     and_later: false,
-                    ..refused
                 })
             }
             Refusal::Only(_) | Refusal::From(_) | Refusal::Both(..) => {
