@@ -1027,7 +1027,7 @@ mod tests {
         let counted = json!({"received": "2wa;9;1"});
         let written = |number: u64, counter: u64| {
             [
-                format!("HSET post-7 {number};5;1;42;{{}} # {counter} {{ar:0}}~1t"),
+                format!("HSET post-7 {number};5;1;42;{{}} # {counter} {{ar:0}}2t"),
                 "ZADD 5 post-7 {ar:0}2u:42".to_owned(),
             ]
         };

@@ -313,25 +313,25 @@ mod tests {
     fn difference_names_location_and_user() {
         for (difference, location, user) in [
             (
-                difference(Kind::Board, "1bd:2026-11-20:eu", "42", true),
+                difference(Kind::Board, "bd:2026-11-20:eu", "42", true),
                 "board day 2026-11-20 of eu, 42: the store has 3 points",
                 "42",
             ),
             (
-                difference(Kind::History, "1h:670:a:b", "7L", true),
+                difference(Kind::History, "h:670:a:b", "7L", true),
                 "history 2026-11-20 of a:b, like: the store has 3 points",
                 "a:b",
             ),
             (
                 Difference {
                     stored: Some("129".to_owned()),
-                    ..difference(Kind::DailyRecord, "1h:670:42", "V/", true)
+                    ..difference(Kind::DailyRecord, "h:670:42", "V/", true)
                 },
                 "daily record of 42, visit:/: the store has 2026-11-13 2026-11-20",
                 "42",
             ),
             (
-                difference(Kind::ActiveRecord, "1m:a:b", "Lx", true),
+                difference(Kind::ActiveRecord, "m:a:b", "Lx", true),
                 "active record of a:b, like:x: the store has 3 points",
                 "a:b",
             ),
@@ -346,17 +346,17 @@ mod tests {
                 "post-7",
             ),
             (
-                difference(Kind::Board, "1bTa:all", "post-7", true),
+                difference(Kind::Board, "bTa:all", "post-7", true),
                 "board of content all all, post-7: the store has 3 points",
                 "post-7",
             ),
             (
-                difference(Kind::Target, "1t", "#1 post-7", true),
+                difference(Kind::Target, "t", "#1 post-7", true),
                 "target #1 post-7: the store has 3 points",
                 "post-7",
             ),
             (
-                difference(Kind::ListedTarget, "1u:9", "post-7", true),
+                difference(Kind::ListedTarget, "u:9", "post-7", true),
                 "listed target of 9, post-7: the store has 3 points",
                 "post-7",
             ),
@@ -374,7 +374,7 @@ mod tests {
         let mut findings = Findings::default();
         assert!(findings.is_empty());
         for user in 0..21 {
-            findings.add(difference(Kind::Board, "1ba:all", &user.to_string(), false));
+            findings.add(difference(Kind::Board, "ba:all", &user.to_string(), false));
         }
         findings.add(difference(Kind::Profile, "p", "42", true));
         let report = findings.report();
@@ -396,15 +396,15 @@ mod tests {
     fn repeated_activity_explains_excess() {
         let mut findings = Findings::default();
         for (user, is_excess) in [("a", true), ("b", true), ("c", false)] {
-            findings.add(difference(Kind::Board, "1ba:all", user, is_excess));
+            findings.add(difference(Kind::Board, "ba:all", user, is_excess));
         }
         // The target has the id of the user.
-        findings.add(difference(Kind::Board, "1bTa:all", "a", true));
+        findings.add(difference(Kind::Board, "bTa:all", "a", true));
         findings.accept_excess_of(&["a".to_owned()]);
         let excess = findings.excess.iter();
         let left: Vec<_> = excess
             .map(|difference| (difference.key.as_str(), difference.participant()))
             .collect();
-        assert_eq!(left, [("1ba:all", "b"), ("1bTa:all", "a")]);
+        assert_eq!(left, [("ba:all", "b"), ("bTa:all", "a")]);
     }
 }
