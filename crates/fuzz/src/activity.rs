@@ -277,7 +277,7 @@ fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let mut plan = Plan::new(config, &calendar, NOW, 0);
     plan.add(activity, rule, &Registrations::default());
     let header = plan.header(
-        Keys::new("ar", 0, 1),
+        Keys::new(&config.prefix, 0, 1),
         "v4".to_owned(),
         true,
         Definitions::default(),
