@@ -17,7 +17,7 @@ pub use export::ExportArgs;
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, VerifyArgs};
 pub use recount::RecountArgs;
-pub use store::StoreArgs;
+pub use store::{OptionalStoreArgs, StoreArgs};
 pub use token::TokenArgs;
 
 /// Import activity into an activity-rank service, print its boards, and rebuild its data
@@ -150,7 +150,7 @@ pub struct ImportArgs {
     pub rebuild: bool,
     /// Store and prefix of the deployment, for --rebuild.
     #[command(flatten)]
-    pub store: Option<StoreArgs>,
+    pub store: OptionalStoreArgs,
     /// Options shared by the upload commands.
     #[command(flatten)]
     pub upload: UploadArgs,

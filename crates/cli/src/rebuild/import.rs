@@ -16,11 +16,11 @@ use crate::failure::Failure;
 /// [`Failure`] if the deployment has data, service or store do not respond, or the file is no journal.
 pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, Failure> {
     let needs = |what: &str| Failure::Usage(format!("--rebuild needs {what}"));
-    let store = args.store.as_ref().ok_or_else(|| needs("--store"))?;
+    let store = args.store.given().ok_or_else(|| needs("--store"))?;
     if args.file == "-" {
         return Err(needs("a file that it can read twice"));
     }
-    let mut session = Session::open_file(service, store, args.upload.retries, &args.file).await?;
+    let mut session = Session::open_file(service, &store, args.upload.retries, &args.file).await?;
     let options = RunOptions {
         discard: false,
         json: args.upload.json,
