@@ -117,7 +117,7 @@ test-counting: build ## exact counting against a reference model, with failures 
 	SHARDS=1 RATE=$${RATE:-40} STEPS=$${STEPS:-$(if $(SHORT),5000,10000)} env SECONDS=$(if $(SHORT),30,60) scripts/test --group counting
 	scripts/conformance --local --quick
 
-test-cli: build ## the command line: import, export, restore, rebuild
+test-cli: build ## the command line: import, export, rebuild
 	@scripts/test --gateway
 	SHARDS=1 scripts/test --group cli
 
