@@ -46,7 +46,7 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     });
     let mut session = open.await?;
     if let (Purpose::Rebuild, Some(rules)) = (&session.purpose, rules) {
-        session.check_unswapped()?;
+        session.check_unswapped().await?;
         let (comparison, _) = interruptible(compare(&mut session, &[])).await?;
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
@@ -140,7 +140,7 @@ async fn preview(
         Ok(Purpose::Preview)
     });
     let mut session = open.await?;
-    session.check_unswapped()?;
+    session.check_unswapped().await?;
     let (comparison, (before, last)) = compare(&mut session, &boards).await?;
     if print_data_loss(&session, &comparison)? {
         return reject(&mut session).await;

@@ -91,7 +91,7 @@ async fn rebuild(
         }
         summary.rebuilt_before += u64::from(owned.state.phase == Phase::Done);
     }
-    session.check_purpose()?;
+    session.check_purpose().await?;
     // All shards are compared before the first one is swapped.
     let mut replays = Vec::new();
     for (index, owned) in session.shards.iter().enumerate() {

@@ -152,12 +152,13 @@ impl Session {
         })
     }
 
-    /// Checks that no shard has an unfinished run with another purpose, but for one whose new generation counts.
+    /// Checks that no shard has an unfinished run with another purpose, but for one whose new generation counts. If one has,
+    /// what this run has begun on other shards is dropped: else the unfinished run could not go on.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] if one has.
-    pub fn check_purpose(&self) -> Result<(), Failure> {
+    /// [`Failure::Usage`] if one has, or as [`OwnedShard::drop_written`].
+    pub async fn check_purpose(&mut self) -> Result<(), Failure> {
         let purpose = self.purpose.stored();
         let mut states = self.shards.iter().map(|owned| &owned.state);
         let other = states.find(|state| state.purpose != purpose && state.phase == Phase::Replay);
@@ -169,25 +170,32 @@ impl Session {
             }
             Some(_) => "a recount is unfinished: run it again with the same rules",
         };
-        Err(Failure::Usage(format!(
-            "{run}, or use --fresh to start over"
-        )))
+        let failure = Failure::Usage(format!("{run}, or use --fresh to start over"));
+        self.drop_new().await?;
+        Err(failure)
+    }
+
+    async fn drop_new(&mut self) -> Result<(), Failure> {
+        for owned in self.shards.iter_mut().filter(|owned| owned.is_new) {
+            owned.drop_written().await?;
+        }
+        Ok(())
     }
 
     /// Checks that no earlier run has swapped a shard.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] if one has.
-    pub fn check_unswapped(&self) -> Result<(), Failure> {
-        self.check_purpose()?;
+    /// As [`Self::check_purpose`].
+    pub async fn check_unswapped(&mut self) -> Result<(), Failure> {
+        self.check_purpose().await?;
         let mut shards = self.shards.iter();
-        match shards.all(|owned| owned.state.phase == Phase::Replay) {
-            true => Ok(()),
-            false => Err(Failure::Usage(
-                "a rebuild is unfinished: run rebuild first".to_owned(),
-            )),
+        if shards.all(|owned| owned.state.phase == Phase::Replay) {
+            return Ok(());
         }
+        self.drop_new().await?;
+        let unfinished = "a rebuild is unfinished: run rebuild first";
+        Err(Failure::Usage(unfinished.to_owned()))
     }
 
     /// Deletes what the run has written on all shards.

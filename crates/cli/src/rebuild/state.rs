@@ -174,6 +174,8 @@ pub struct OwnedShard {
     pub shard: Shard,
     /// The state at the start of this run.
     pub state: State,
+    /// Whether this run has started it.
+    pub is_new: bool,
 }
 
 impl OwnedShard {
@@ -227,6 +229,7 @@ impl OwnedShard {
                 entry: number(&entry)?,
                 purpose,
             },
+            is_new,
         };
         if is_new {
             // A run whose state is lost may have left keys.

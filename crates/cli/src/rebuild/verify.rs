@@ -54,7 +54,7 @@ pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, F
     let purpose = |_: &Settings| Ok(Purpose::Rebuild);
     let mut session =
         Session::open(service, &args.store, args.retries, args.fresh, purpose).await?;
-    session.check_unswapped()?;
+    session.check_unswapped().await?;
     let start = Instant::now();
     let (mut comparison, mut entries) = (Comparison::default(), 0);
     let compared = compare(&session, &mut comparison, &mut entries).await;
