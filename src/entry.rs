@@ -7,6 +7,7 @@ use crate::platform::queue::{Batch, QueueMessage, RetryOptions};
 use crate::platform::{bridge, clock};
 use crate::request::Request;
 use crate::routes;
+use crate::routes::table::{self, Sharing};
 use activity_rank_core::MAX_BODY_BYTES;
 use activity_rank_core::calendar::Instant;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -27,6 +28,19 @@ pub fn start() {
 #[must_use]
 pub fn max_body_bytes() -> usize {
     MAX_BODY_BYTES
+}
+
+/// Returns the patterns of the routes whose responses are shared, between spaces: those that a cache may store, or the
+/// others.
+#[wasm_bindgen(js_name = "sharedPatterns")]
+#[must_use]
+pub fn shared_patterns(cached: bool) -> String {
+    let sharing = if cached {
+        Sharing::Cached
+    } else {
+        Sharing::Current
+    };
+    table::shared_patterns(sharing)
 }
 
 /// Returns whether `ALLOWED_ORIGINS` has an origin.

@@ -9,7 +9,7 @@
 
 use crate::app::RequestContext;
 use crate::archive;
-use crate::jobs::outbox::{self, REQUEST_BATCHES};
+use crate::journal::drain::{REQUEST_BATCHES, drain};
 use crate::log;
 use crate::movement;
 use crate::platform::snapshots::HIDING_MARGIN;
@@ -104,7 +104,7 @@ pub async fn erase(context: RequestContext<'_>, user: &str) -> Result<(), Error>
     if let Some(journal) = &context.app.bindings.journal {
         let shard = context.deployment.config.shard_of(user);
         let shards = shard..shard + 1;
-        let drained = outbox::drain(context.deployment, journal, shards, REQUEST_BATCHES).await;
+        let drained = drain(context.deployment, journal, shards, REQUEST_BATCHES).await;
         if let Err(error) = drained {
             log::warning(context.request, &error.cause().unwrap_or_default());
         }

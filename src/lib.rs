@@ -13,7 +13,7 @@
 //! 5. [`copies`] finds copies of boards outside of Redis, and [`hiding`] keeps them in step when a user is hidden or
 //!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
 //!    period before, and [`recount`] counts an event again.
-//! 6. [`jobs`] runs on a schedule or for the queue. [`webhooks`] are the messages that it sends.
+//! 6. [`jobs`] runs on a schedule or for the queue; [`message`] is what the queue holds. [`webhooks`] are the messages that it sends.
 //! 7. [`platform`] wraps the platform, one file for each binding. [`log`] writes log lines.
 
 pub mod app;
@@ -25,6 +25,7 @@ pub mod hiding;
 pub mod jobs;
 pub mod journal;
 pub mod log;
+pub mod message;
 pub mod middleware;
 pub mod movement;
 pub mod platform;

@@ -4,9 +4,9 @@
 //! which counts what the journal does not have yet. Nothing is locked.
 
 use crate::app::RequestContext;
-use crate::jobs::outbox::{REQUEST_BATCHES, drain};
 use crate::journal;
 use crate::journal::counted::{EventEntries, Range};
+use crate::journal::drain::{REQUEST_BATCHES, drain};
 use crate::platform::d1::Database;
 use activity_rank_core::board::{BoardId, BoardQuery, BoardSlice, Row};
 use activity_rank_core::calendar::Instant;

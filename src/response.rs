@@ -137,7 +137,7 @@ impl Response {
         response.outcome = error.slug();
         let response = response.with("content-type", "application/problem+json");
         match error {
-            Error::MethodNotAllowed(allow) => response.with("allow", *allow),
+            Error::MethodNotAllowed(allow) => response.with("allow", allow),
             Error::Unauthenticated(_) => response.with("www-authenticate", "Bearer"),
             Error::InvalidToken(_) => {
                 response.with("www-authenticate", "Bearer error=\"invalid_token\"")

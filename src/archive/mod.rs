@@ -22,14 +22,25 @@ pub use write::{
     shards_by_last_run, write_boards,
 };
 
+use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_store::fingerprint::settings_id;
+
+/// Milliseconds after its end when a board is archived: by then most late activity has arrived.
+/// Later activity archives the board again.
+pub const SETTLED: i64 = 3 * 3_600_000;
 
 /// Returns the id of a deployment in the databases. Data under another prefix, or with other settings
 /// that scores depend on, belongs to another deployment.
 #[must_use]
 pub fn deployment_id(config: &Config) -> String {
     format!("{} {}", config.prefix, settings_id(config))
+}
+
+/// Returns the first day whose boards have not all settled at an instant.
+#[must_use]
+pub fn settled_before(calendar: &Calendar, now: Instant) -> Date {
+    calendar.date_at(Instant(now.0 - SETTLED))
 }
 
 /// Returns the id of a shard; each shard is archived separately. Ids sort in the order of shards.

@@ -1,10 +1,10 @@
 //! Archives boards of periods that have ended, and of final events.
 
-use crate::archive::{self, ArchivedBoard, BoardName, KEPT};
+use crate::archive::{self, ArchivedBoard, BoardName, KEPT, SETTLED};
 use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::d1::Database;
-use activity_rank_core::calendar::{Calendar, Date, Instant};
+use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
@@ -48,22 +48,12 @@ fn boards_together(config: &Config) -> usize {
 /// Names of archived boards read from the database at once.
 const ARCHIVED_NAMES: u32 = 10_000;
 
-/// Milliseconds after its end when a board is archived: by then most late activity has arrived.
-/// Later activity archives the board again.
-const SETTLED: i64 = 3 * 3_600_000;
-
 /// Milliseconds after an event has become final when its board is archived. Requests that arrived before that instant have
 /// ended by then, and nothing counts later.
 const EVENT_SETTLED: i64 = 10 * 60_000;
 
 /// A board that expires within this many seconds is archived as soon as it has ended.
 const URGENT: i64 = 12 * 3600;
-
-/// Returns the first day whose boards have not all settled at an instant.
-#[must_use]
-pub fn settled_before(calendar: &Calendar, now: Instant) -> Date {
-    calendar.date_at(Instant(now.0 - SETTLED))
-}
 
 /// Returns the last instant at which a period may have ended or settled.
 fn last_boundary(calendar: &Calendar, now: Instant) -> i64 {

@@ -1,8 +1,6 @@
 //! Work outside of requests: scheduled jobs, and the queue.
 
 pub mod archive;
-pub mod message;
-pub mod outbox;
 pub mod pending;
 pub mod receive;
 pub mod replay;
@@ -11,6 +9,7 @@ pub mod sums;
 pub mod webhooks;
 
 use crate::app::{App, CronRun, Outcome};
+use crate::journal::drain;
 use crate::log;
 use crate::platform::analytics;
 use crate::platform::budget::Cost;
@@ -138,10 +137,10 @@ async fn run_jobs(
                 reserved = reserved.plus(pending::RESERVED);
             }
             run.budget.reserve(reserved);
-            let batches = outbox::cron_batches(&run.deployment.config);
+            let batches = drain::cron_batches(&run.deployment.config);
             let budget = Some(&*run.budget);
             let result =
-                outbox::drain_filled(&run.deployment, journal, lengths, batches, budget).await;
+                drain::drain_filled(&run.deployment, journal, lengths, batches, budget).await;
             if !matches!(result, Ok(true)) {
                 drained = None;
             }

@@ -1,8 +1,8 @@
 //! Counts queued activity: a batch of messages, in their order.
 
-use super::message;
 use crate::app::App;
 use crate::log;
+use crate::message;
 use crate::platform::analytics;
 use crate::platform::clock;
 use crate::platform::text::to_nfc;

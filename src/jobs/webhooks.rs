@@ -1,8 +1,7 @@
 //! Sends messages to webhooks, and makes the ones about periods that have ended and events that are final.
 
 use crate::app::CronRun;
-use crate::archive;
-use crate::jobs::archive::settled_before;
+use crate::archive::{self, settled_before};
 use crate::log;
 use crate::platform::budget::Cost;
 use crate::platform::{clock, webhooks as sender};

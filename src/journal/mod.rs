@@ -58,6 +58,7 @@
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user, `actor` |
 
 pub mod counted;
+pub mod drain;
 mod members;
 pub mod metrics;
 mod page;

@@ -1,10 +1,11 @@
-// Concurrent requests of an isolate for the same board share one response.
+// Concurrent requests of an isolate for the same URL share one response.
 //
 // The wasm responds to the first request for a URL, the leader. Requests that arrive before its response, the
 // followers, get the same text; pages of all origins share it, see cors.js. Only plain values may pass between the
 // contexts of requests, and a promise that another request resolves must come from `Promise.withResolvers`: see
 // coalesce.js.
 
+import { sharedPatterns } from 'wasm'
 import { allowReader } from './rate_limit.js'
 
 const MAX_AGE = 2000 // milliseconds after the start of a leader, from which another request leads
@@ -20,14 +21,15 @@ const current = new Map()
 
 const isRead = ({ method }) => method === 'GET' || method === 'HEAD'
 
-// The path of a board, but not of a live one.
-const PATH = /^[a-z]+:\/\/[^/]+\/v1\/ranking\/[a-z]+(\/users|\/winners|$|\?)/
+// The paths of the routes whose responses are shared: table.rs says which.
+const pathsOf = (cached) => sharedPatterns(cached).replaceAll('.', '\\.').replace(/{\w+}/g, '[^/?]+').replaceAll(' ', '|')
+const PATH = new RegExp(`^[a-z]+://[^/]+(?:(${pathsOf(true)})|${pathsOf(false)})(?:\\?|$)`)
 
 // Members and services may see hidden users.
 function flightsOf({ headers, url }, env) {
   const match = PATH.exec(url)
   if (!match || headers.has('authorization')) return null
-  return match[1] === '/users' || Number(env.BOARD_MAX_AGE) === 0 ? current : cacheable
+  return match[1] && Number(env.BOARD_MAX_AGE) !== 0 ? cacheable : current
 }
 
 /**
@@ -54,7 +56,7 @@ async function follow({ followers }, request, env) {
 }
 
 /**
- * Lets later requests for the same board follow this one. After a write, none follows a request that may have read the
+ * Lets later requests for the same URL follow this one. After a write, none follows a request that may have read the
  * store before it.
  *
  * @param {Request} request

@@ -2,13 +2,13 @@
 
 use super::array::Results;
 use crate::app::RequestContext;
-use crate::jobs::message;
-use crate::jobs::outbox::{self, REQUEST_BATCHES};
+use crate::journal::drain::{REQUEST_BATCHES, drain};
 use crate::journal::find_members;
 use crate::log;
-use crate::middleware::authentication::authenticate;
+use crate::message;
 use crate::middleware::rate_limit;
 use crate::platform::text::to_nfc;
+use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::activity::{
     Activity, ActivityReader, Counted, RuledActivity, date_in_order,
@@ -26,15 +26,17 @@ use serde_json::{Map, Value};
 const MAX_MEMBER_ITEMS: usize = 50;
 
 /// Counts one activity, or an array of them. Queues them while the store is unavailable.
-pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
+pub async fn post(
+    context: RequestContext<'_>,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     let RequestContext {
         deployment,
         request,
         ..
     } = context;
     let (config, now) = (&deployment.config, request.now);
-    let body = request.body()?;
-    let caller = authenticate(context).await?;
     request.reject_parameters()?;
     let profile = first_profile(context, &caller);
     let reader = ActivityReader {
@@ -112,7 +114,7 @@ async fn undo_of_members(
         return Err(Error::NotUndoable(detail.to_owned()));
     };
     let (deployment, shards) = (context.deployment, 0..context.deployment.config.shards);
-    if !outbox::drain(deployment, journal, shards, REQUEST_BATCHES).await? {
+    if !drain(deployment, journal, shards, REQUEST_BATCHES).await? {
         let cause = "an undo without a user needs the whole journal, which is behind";
         return Err(Error::StoreUnavailable(cause.to_owned()));
     }

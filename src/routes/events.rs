@@ -3,10 +3,11 @@
 use crate::app::RequestContext;
 use crate::events;
 use crate::hiding;
-use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::cached;
 use crate::recount;
+use crate::request::Body;
 use crate::response::Response;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Event, render_list};
@@ -25,16 +26,8 @@ pub async fn list(context: RequestContext<'_>) -> Result<Response, Error> {
     cached(context, "/v1/events", max_age, Box::pin(read), None).await
 }
 
-/// `GET`, `PUT` and `DELETE` of one event.
-pub async fn event(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    match context.request.method.as_str() {
-        "PUT" => put(context, id).await,
-        "DELETE" => delete(context, id).await,
-        _ => get(context, id).await,
-    }
-}
-
-async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+/// `GET` of one event.
+pub async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
     context.request.reject_parameters()?;
     let id = Event::checked_id(id)?;
     let event = store::read(context.deployment, &id).await?;
@@ -42,9 +35,13 @@ async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
     Ok(Response::json(&event.view(context.request.now)))
 }
 
-async fn put(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+/// `PUT` of one event.
+pub async fn put(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     context.request.reject_parameters()?;
     let (deployment, now) = (context.deployment, context.request.now);
     let event = Event::parse(id, &body.json()?, &deployment.config)?;
@@ -54,8 +51,12 @@ async fn put(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
     Ok(Response::json(&event.view(now)))
 }
 
-async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+/// `DELETE` of one event.
+pub async fn delete(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     context.request.reject_parameters()?;
     let id = Event::checked_id(id)?;
     caller.must_be_service(Scope::Admin)?;
@@ -66,9 +67,12 @@ async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error
 }
 
 /// Counts an event again from the journal, or shows what would change.
-pub async fn recount(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+pub async fn recount(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     let mut query = Query::parse(&context.request.query, &["preview"]);
     let is_preview = query.flag("preview");
     query.finish()?;

@@ -2,7 +2,7 @@
 
 use super::status::VERSION;
 use crate::app::App;
-use crate::jobs::outbox;
+use crate::journal::drain::cron_entries;
 use crate::journal::metrics::last_number;
 use crate::log;
 use crate::request::Request;
@@ -53,17 +53,15 @@ struct Configured<'a> {
 }
 
 /// 200 if the store responds, else 503. Reports a misconfiguration too.
-pub async fn get(app: &App, request: &Request) -> Response {
-    if let Err(error) = request.reject_parameters() {
-        return Response::problem(&error);
-    }
+pub async fn get(app: &App, request: &Request) -> Result<Response, Error> {
+    request.reject_parameters()?;
     let deployment = match app.deployment() {
         Ok(deployment) => deployment,
-        Err(error) => return unhealthy(request, "misconfigured", &error, None),
+        Err(error) => return Ok(unhealthy(request, "misconfigured", &error, None)),
     };
     let configured = Configured::new(&deployment.config, request.now);
     let today = deployment.calendar.date_at(request.now);
-    match health::check(deployment, today).await {
+    Ok(match health::check(deployment, today).await {
         Ok(health) => {
             let mut warnings = warnings(deployment, &health);
             if health.is_empty {
@@ -84,7 +82,7 @@ pub async fn get(app: &App, request: &Request) -> Response {
             unhealthy(request, "misconfigured", &error, Some(configured))
         }
         Err(error) => unhealthy(request, "store-unavailable", &error, Some(configured)),
-    }
+    })
 }
 
 fn unhealthy(
@@ -130,7 +128,7 @@ fn warnings(deployment: &Deployment, health: &StoreHealth) -> Vec<String> {
             "The store's maxmemory-policy is {policy}: a full store would evict boards and deduplication records. Set noeviction."
         ));
     }
-    let moved = outbox::cron_entries(&deployment.config);
+    let moved = cron_entries(&deployment.config);
     let outbox_limit = moved / 4 * 3;
     if health.outbox_length > outbox_limit {
         warnings.push(format!(

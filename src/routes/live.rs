@@ -5,7 +5,7 @@
 //! route of the board would.
 
 use super::ranking::BoardReader;
-use super::table::Route;
+use super::table;
 use crate::app::{App, RequestContext};
 use crate::middleware::response_cache::{last_copy, stale};
 use crate::platform::live::{Watch, watch};
@@ -104,12 +104,10 @@ pub async fn read(app: &App, http: Request, forms: &str) -> String {
 }
 
 async fn read_boards(app: &App, mut http: Request, forms: &str) -> Result<String, Error> {
-    let route = Route::parse(&http.path)?;
-    http.route = route.pattern();
+    let (route, [period, _]) = table::find(&http.path)?;
+    http.route = route.pattern;
     let http = &http;
-    let Route::Live(kind, period) = route else {
-        return Err(Error::NotFound(String::new()));
-    };
+    let kind = BoardKind::from_path(http.path.split('/').nth(2).unwrap_or_default());
     let context = RequestContext::new(app, http)?;
     let config = &context.deployment.config;
     let request = PageRequest::parse_live(kind, &period, &http.query, config, context.today())?;

@@ -7,11 +7,11 @@ use super::status::VERSION;
 use crate::app::RequestContext;
 use crate::journal::metrics::{self as journal, JournalMetrics};
 use crate::log;
-use crate::middleware::authentication::authenticate;
 use crate::platform::clock;
 use crate::response::Response;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Instant, Period};
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{Config, Scope};
 use activity_rank_core::error::Error;
 use activity_rank_core::metrics::{MEDIA_TYPE, Metrics, Number};
@@ -27,9 +27,8 @@ const KINDS: [(BoardKind, &str); 3] = [
 ];
 
 /// The metrics; while the store or the database does not respond, without what it knows.
-pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
+pub async fn get(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
     let (deployment, request) = (context.deployment, context.request);
-    let caller = authenticate(context).await?;
     caller.must_be_service(Scope::Metrics)?;
     request.reject_parameters()?;
     let config = &deployment.config;

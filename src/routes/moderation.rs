@@ -3,25 +3,21 @@
 use crate::app::RequestContext;
 use crate::events::unknown;
 use crate::hiding;
-use crate::middleware::authentication::authenticate;
+use crate::request::Body;
 use crate::response::Response;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::State;
 use activity_rank_core::moderation::{Adjustment, AuditRequest, ModerationState, render_flags};
 use activity_rank_store::{count, events, moderation, profiles};
 
-/// `GET` and `PUT` of whether a user is hidden or frozen.
-pub async fn state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    if context.request.method == "PUT" {
-        put_state(context, user).await
-    } else {
-        get_state(context, user).await
-    }
-}
-
-async fn get_state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+/// `GET` of whether a user is hidden or frozen.
+pub async fn get_state(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     let user = context.request.path_user(user)?;
     caller.must_be_service(Scope::Admin)?;
     let (profile, flags) = profiles::read(context.deployment, &user).await?;
@@ -29,9 +25,13 @@ async fn get_state(context: RequestContext<'_>, user: &str) -> Result<Response, 
     Ok(Response::json_text(body))
 }
 
-async fn put_state(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+/// `PUT` of whether a user is hidden or frozen.
+pub async fn put_state(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     context.request.reject_parameters()?;
     let state = ModerationState::parse(user, &body.json()?)?;
     caller.must_be_service(Scope::Admin)?;
@@ -47,10 +47,13 @@ async fn put_state(context: RequestContext<'_>, user: &str) -> Result<Response, 
 }
 
 /// `POST` of an adjustment.
-pub async fn adjust(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+pub async fn adjust(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     let (deployment, now) = (context.deployment, context.request.now);
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
     context.request.reject_parameters()?;
     let adjustment = Adjustment::parse(user, &body.json()?, deployment.config.layout, now)?;
     caller.must_be_service(Scope::Admin)?;
@@ -79,8 +82,7 @@ async fn refusal(context: RequestContext<'_>, id: &str) -> Result<Error, Error> 
 }
 
 /// `GET` of the audit log.
-pub async fn audit_log(context: RequestContext<'_>) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+pub async fn audit_log(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
     let page = AuditRequest::parse(&context.request.query)?;
     caller.must_be_service(Scope::Admin)?;
     let entries = moderation::read_audit_log(context.deployment, &page).await?;

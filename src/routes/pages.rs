@@ -3,7 +3,6 @@
 //! They are files of `web/`, like the files that the platform serves itself. The Worker serves these
 //! because it adds headers that it promises for every route.
 
-use super::table::Page;
 use crate::app::{App, RequestContext};
 use crate::log;
 use crate::platform::assets;
@@ -31,9 +30,26 @@ const REFERENCE: &str = "default-src 'none'; script-src 'self'; style-src 'self'
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-impl Page {
+/// A page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page<'a> {
+    /// `/`
+    Home,
+    /// `/u/{user}`
+    Member(&'a str),
+    /// `/try`
+    Playground,
+    /// `/admin`
+    Admin,
+    /// `/gallery`
+    Gallery,
+    /// `/docs`
+    Docs,
+}
+
+impl Page<'_> {
     /// Returns the name of its file and its policy.
-    fn properties(&self) -> (&'static str, &'static str) {
+    fn properties(self) -> (&'static str, &'static str) {
         match self {
             Self::Home => ("index.html", OPEN),
             Self::Member(_) => ("user.html", OPEN),
@@ -87,7 +103,7 @@ impl Preview {
 }
 
 /// A page. Its address may have any query: other sites append parameters to links.
-pub async fn get(context: RequestContext<'_>, page: &Page) -> Result<Response, Error> {
+pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response, Error> {
     let (name, policy) = page.properties();
     let preview = match page {
         Page::Home => Some(Preview {
@@ -139,9 +155,9 @@ async fn title_of(context: RequestContext<'_>, user: &str) -> Result<String, Err
 }
 
 /// The OpenAPI document.
-pub async fn openapi(app: &App, request: &Request) -> Result<Response, Error> {
-    request.reject_parameters()?;
-    let text = file(app, "openapi.json").await?;
+pub async fn openapi(context: RequestContext<'_>) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    let text = file(context.app, "openapi.json").await?;
     Ok(static_text("application/json", text))
 }
 
@@ -163,12 +179,9 @@ fn static_text(media_type: &str, text: String) -> Response {
 mod tests {
     use super::*;
 
-    const PAGES: [(Page, &str); 6] = [
+    const PAGES: [(Page<'_>, &str); 6] = [
         (Page::Home, include_str!("../../web/index.html")),
-        (
-            Page::Member(String::new()),
-            include_str!("../../web/user.html"),
-        ),
+        (Page::Member(""), include_str!("../../web/user.html")),
         (Page::Playground, include_str!("../../web/try.html")),
         (Page::Admin, include_str!("../../web/admin.html")),
         (Page::Gallery, include_str!("../../web/gallery.html")),

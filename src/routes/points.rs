@@ -1,11 +1,11 @@
 //! `GET /v1/users/{user}/points`.
 
 use crate::app::RequestContext;
-use crate::jobs::outbox::{self, REQUEST_BATCHES};
 use crate::journal;
-use crate::middleware::authentication::authenticate;
+use crate::journal::drain::{REQUEST_BATCHES, drain};
 use crate::platform::d1::Database;
 use crate::response::Response;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::content::Target;
 use activity_rank_core::error::Error;
 use activity_rank_core::point_changes::{PointsPage, PointsRequest};
@@ -13,8 +13,11 @@ use activity_rank_core::profile::Profile;
 use activity_rank_store::{point_changes, profiles, targets};
 
 /// What changed a user's points: from the journal, or what still counts from the active records.
-pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+pub async fn get(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     let request = PointsRequest::parse(user, &context.request.query)?;
     caller.may_read(user)?;
     let deployment = context.deployment;
@@ -37,7 +40,7 @@ async fn read_journal(
     let deployment = context.deployment;
     let shard = deployment.config.shard_of(&request.user);
     let shards = shard..shard + 1;
-    let drained = outbox::drain(deployment, journal, shards, REQUEST_BATCHES).await?;
+    let drained = drain(deployment, journal, shards, REQUEST_BATCHES).await?;
     let mut page = journal::read_points(journal, &deployment.config, request).await?;
     page.is_behind = !drained;
     let (profile, _) = profiles::read(deployment, &request.user).await?;

@@ -3,11 +3,11 @@
 use crate::app::RequestContext;
 use crate::copies;
 use crate::hiding;
-use crate::middleware::authentication::authenticate;
 use crate::middleware::response_cache::stale;
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{BoardId, CachedResponse, Standings, StandingsRequest};
+use activity_rank_core::caller::Caller;
 use activity_rank_core::error::Error;
 use activity_rank_store::boards::{self, PreviousRanks};
 use activity_rank_store::deployment::MAX_CALLS;
@@ -15,8 +15,11 @@ use activity_rank_store::events;
 
 /// The standings of a user on the boards of all current periods, or those in the snapshots while the store is
 /// unavailable.
-pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+pub async fn get(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     let (config, query) = (&context.deployment.config, &context.request.query);
     let parse = || {
         let events = events::known_open(context.deployment, user, context.request.now);

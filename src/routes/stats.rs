@@ -3,27 +3,32 @@
 use crate::app::RequestContext;
 use crate::archive;
 use crate::journal::sums;
-use crate::middleware::authentication::{authenticate, limit_public_read};
 use crate::middleware::response_cache::cached;
 use crate::response::Response;
 use activity_rank_core::board::CLOSED_MAX_AGE;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::error::Error;
 use activity_rank_core::stats::StatsRequest;
 use activity_rank_store::stats;
 
 /// The numbers of the site: for services, and with `PUBLIC_STATS` for everyone, then cached like closed
 /// boards.
-pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
-    let RequestContext { app, request, .. } = context;
+pub async fn get(
+    context: RequestContext<'_>,
+    caller: Result<Caller, Error>,
+) -> Result<Response, Error> {
+    let request = context.request;
     let is_public = context.deployment.config.public_stats;
-    if is_public && request.bearer().is_none() {
-        limit_public_read(app, request).await?;
-        let stats = StatsRequest::parse(&request.query, context.today())?;
+    let parse = || StatsRequest::parse(&request.query, context.today());
+    if is_public
+        && request.bearer().is_none()
+        && let Err(Error::Unauthenticated(_)) = caller
+    {
+        let stats = parse()?;
         let (form, read) = (stats.normal_form(), read(context, &stats));
         return cached(context, &form, CLOSED_MAX_AGE, Box::pin(read), None).await;
     }
-    let caller = authenticate(context).await?;
-    let stats = StatsRequest::parse(&request.query, context.today())?;
+    let (caller, stats) = (caller?, parse()?);
     if !is_public {
         caller.require_service("read the numbers of the site")?;
     }

@@ -2,9 +2,9 @@
 
 use crate::app::RequestContext;
 use crate::log;
-use crate::middleware::authentication::authenticate;
 use crate::platform::clock;
 use crate::response::Response;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_store::progress::QueueDelivery;
@@ -14,9 +14,9 @@ use activity_rank_store::status::{self, OutboxStatus};
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The state; without what the store knows while it does not respond.
-pub async fn get(context: RequestContext<'_>) -> Result<Response, Error> {
+pub async fn get(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
     let deployment = context.deployment;
-    authenticate(context).await?.must_be_service(Scope::Admin)?;
+    caller.must_be_service(Scope::Admin)?;
     context.request.reject_parameters()?;
     // A response closes it.
     let circuit = deployment.store.circuit();

@@ -1,293 +1,658 @@
-//! The routes: paths and methods.
+//! The routes: path, methods, who may call, which responses are shared, and what handles them.
 
-use activity_rank_core::board::BoardKind;
+use super::pages::Page;
+use super::{
+    activity, card, digest, events, health, journal, live, metrics, moderation, pages, points,
+    ranking, standings, stats, status, targets, users, webhooks,
+};
+use crate::app::{App, RequestContext};
+use crate::middleware::authentication::{authenticate, limit_public_read};
+use crate::request::{Body, Request};
+use crate::response::Response;
+use activity_rank_core::board::BoardKind::{Authors, Content, Event, Members};
+use activity_rank_core::caller::Caller;
 use activity_rank_core::card::CardFormat;
 use activity_rank_core::digest::FeedFormat;
 use activity_rank_core::error::Error;
 use percent_encoding::percent_decode_str;
+use std::pin::Pin;
 
-/// The methods of a route that is only read.
-const READ: &str = "GET, HEAD";
-
-/// A route. Its parameters are percent-decoded, but not validated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// `/v1/activity`
-    Activity,
-    /// `/v1/ranking/{period}`
-    /// `/v1/content/{period}`
-    /// `/v1/authors/{period}`
-    /// `/v1/events/{event}/ranking`
-    Board(BoardKind, String),
-    /// `/v1/content/hot`
-    Hot,
-    /// `/v1/ranking/{period}/winners`
-    Winners(String),
-    /// `/v1/ranking/{period}/live`
-    /// `/v1/content/{period}/live`
-    /// `/v1/authors/{period}/live`
-    /// `/v1/events/{event}/live`
-    Live(BoardKind, String),
-    /// `/v1/ranking/{period}/users`
-    /// `/v1/events/{event}/ranking/users`
-    Comparison(BoardKind, String),
-    /// `/v1/ranking/{period}/users/{user}`
-    /// `/v1/content/{period}/targets/{target}`
-    /// `/v1/authors/{period}/users/{user}`
-    /// `/v1/events/{event}/ranking/users/{user}`
-    Standing(BoardKind, String, String),
-    /// `/v1/events`
-    Events,
-    /// `/v1/events/{event}`
-    Event(String),
-    /// `/v1/events/{event}/recount`
-    EventRecount(String),
-    /// `/v1/targets`
-    Targets,
-    /// `/v1/targets/{target}`
-    Target(String),
-    /// `/v1/targets/{target}/moderation`
-    TargetModeration(String),
-    /// `/v1/users`
-    Profiles,
-    /// `/v1/users/{user}`
-    Profile(String),
-    /// `/v1/users/{user}/activity`
-    History(String),
-    /// `/v1/users/{user}/points`
-    Points(String),
-    /// `/v1/users/{user}/standings`
-    Standings(String),
-    /// `/v1/users/{user}/card`
-    /// `/v1/users/{user}/card.svg`
-    /// `/v1/users/{user}/badge.svg`
-    Card(CardFormat, String),
-    /// `/v1/users/{user}/targets`
-    UserTargets(String),
-    /// `/v1/users/{user}/moderation`
-    Moderation(String),
-    /// `/v1/users/{user}/adjustments`
-    Adjustments(String),
-    /// `/v1/moderation`
-    AuditLog,
-    /// `/v1/journal`
-    Journal,
-    /// `/v1/webhooks/deliveries`
-    WebhookDeliveries,
-    /// `/v1/webhooks/deliveries/{id}/retry`
-    WebhookRetry(String),
-    /// `/v1/stats`
-    Stats,
-    /// `/v1/status`
-    Status,
-    /// `/v1/digest/{week}`
-    Digest(String),
-    /// `/v1/feed.atom`
-    /// `/v1/feed.json`
-    Feed(FeedFormat),
-    /// `/healthz`
-    Health,
-    /// `/metrics`
-    Metrics,
-    /// `/openapi.json`
-    OpenApi,
-    /// One of the pages.
-    Page(Page),
+/// A route.
+pub struct Route {
+    /// The path with the names of its parameters, as in the OpenAPI document.
+    pub pattern: &'static str,
+    /// Whether requests that are sent at the same time share a response.
+    pub sharing: Sharing,
+    handlers: &'static [(&'static str, Handler)],
 }
 
-/// A page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Page {
-    /// `/`
-    Home,
-    /// `/u/{user}`
-    Member(String),
-    /// `/try`
-    Playground,
-    /// `/admin`
-    Admin,
-    /// `/gallery`
-    Gallery,
-    /// `/docs`
-    Docs,
+/// Whether requests without credentials that one isolate has at the same time share a response, see
+/// `single_flight.js`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// They do not.
+    None,
+    /// A cache may store the response.
+    Cached,
+    /// No cache may store the response: no request shares one that a write precedes.
+    Current,
+}
+
+/// The values of a path's parameters in their order, percent-decoded but not validated; empty
+/// beyond their number.
+pub type Values = [String; 2];
+
+/// What a handler returns. Boxed: otherwise the future of a request would have room for each.
+pub type Handling<'a> = Pin<Box<dyn Future<Output = Result<Response, Error>> + 'a>>;
+
+/// A function that handles a method of a route. The kind says who may call, and what limits them.
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// Anyone, even while the configuration is invalid; counted against the address.
+    Unconfigured(for<'a> fn(&'a App, &'a Request) -> Handling<'a>),
+    /// Anyone, without a limit: it does not need the store.
+    File(for<'a> fn(RequestContext<'a>, &'a Values) -> Handling<'a>),
+    /// Anyone; counted against the address, unless a service calls.
+    Public(for<'a> fn(RequestContext<'a>, &'a Values) -> Handling<'a>),
+    /// Anyone, who may learn more with credentials; counted as by [`authenticate`].
+    Identified(for<'a> fn(RequestContext<'a>, &'a Values, Result<Caller, Error>) -> Handling<'a>),
+    /// Callers with credentials; counted as by [`authenticate`].
+    Authenticated(for<'a> fn(RequestContext<'a>, &'a Values, Caller) -> Handling<'a>),
+    /// The same, with a body whose size and media type are checked before.
+    WithBody(for<'a> fn(RequestContext<'a>, &'a Values, Caller, Body<'a>) -> Handling<'a>),
+}
+
+use Handler::{Authenticated, File, Identified, Public, Unconfigured, WithBody};
+use Sharing::{Cached, Current};
+
+const GET: &str = "GET";
+const PUT: &str = "PUT";
+const POST: &str = "POST";
+const DELETE: &str = "DELETE";
+
+/// Returns a route whose responses are not shared.
+const fn route(pattern: &'static str, handlers: &'static [(&'static str, Handler)]) -> Route {
+    shared(Sharing::None, pattern, handlers)
+}
+
+const fn shared(
+    sharing: Sharing,
+    pattern: &'static str,
+    handlers: &'static [(&'static str, Handler)],
+) -> Route {
+    Route {
+        pattern,
+        sharing,
+        handlers,
+    }
+}
+
+/// The routes: a path takes the first that matches. `GET` includes `HEAD`.
+///
+/// A router of the registry (`matchit`) is as exact, but adds 6.7 KB to the compressed Worker.
+pub const ROUTES: &[Route] = &[
+    route(
+        "/",
+        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Home))))],
+    ),
+    route(
+        "/u/{user}",
+        &[(
+            GET,
+            Public(|c, [user, _]| Box::pin(pages::get(c, Page::Member(user)))),
+        )],
+    ),
+    route(
+        "/try",
+        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Playground))))],
+    ),
+    route(
+        "/admin",
+        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Admin))))],
+    ),
+    route(
+        "/gallery",
+        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Gallery))))],
+    ),
+    route(
+        "/docs",
+        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Docs))))],
+    ),
+    route(
+        "/openapi.json",
+        &[(GET, File(|c, _| Box::pin(pages::openapi(c))))],
+    ),
+    route(
+        "/healthz",
+        &[(
+            GET,
+            Unconfigured(|app, request| Box::pin(health::get(app, request))),
+        )],
+    ),
+    route(
+        "/metrics",
+        &[(
+            GET,
+            Authenticated(|c, _, caller| Box::pin(metrics::get(c, caller))),
+        )],
+    ),
+    route(
+        "/v1/activity",
+        &[(
+            POST,
+            WithBody(|c, _, caller, body| Box::pin(activity::post(c, caller, body))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/ranking/{period}",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(ranking::page(c, Members, period))),
+        )],
+    ),
+    route(
+        "/v1/ranking/{period}/live",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(live::open(c, Members, period))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/ranking/{period}/winners",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(ranking::winners(c, period))),
+        )],
+    ),
+    shared(
+        Current,
+        "/v1/ranking/{period}/users",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(ranking::comparison(c, Members, period))),
+        )],
+    ),
+    route(
+        "/v1/ranking/{period}/users/{user}",
+        &[(
+            GET,
+            Public(|c, [period, user]| Box::pin(ranking::standing(c, Members, period, user))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/content/hot",
+        &[(GET, Public(|c, _| Box::pin(ranking::hot(c))))],
+    ),
+    shared(
+        Cached,
+        "/v1/content/{period}",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(ranking::page(c, Content, period))),
+        )],
+    ),
+    route(
+        "/v1/content/{period}/live",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(live::open(c, Content, period))),
+        )],
+    ),
+    route(
+        "/v1/content/{period}/targets/{target}",
+        &[(
+            GET,
+            Public(|c, [period, target]| Box::pin(ranking::standing(c, Content, period, target))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/authors/{period}",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(ranking::page(c, Authors, period))),
+        )],
+    ),
+    route(
+        "/v1/authors/{period}/live",
+        &[(
+            GET,
+            Public(|c, [period, _]| Box::pin(live::open(c, Authors, period))),
+        )],
+    ),
+    route(
+        "/v1/authors/{period}/users/{user}",
+        &[(
+            GET,
+            Public(|c, [period, user]| Box::pin(ranking::standing(c, Authors, period, user))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/events",
+        &[(GET, Public(|c, _| Box::pin(events::list(c))))],
+    ),
+    route(
+        "/v1/events/{event}",
+        &[
+            (GET, Public(|c, [event, _]| Box::pin(events::get(c, event)))),
+            (
+                PUT,
+                WithBody(|c, [event, _], caller, body| {
+                    Box::pin(events::put(c, event, caller, body))
+                }),
+            ),
+            (
+                DELETE,
+                Authenticated(|c, [event, _], caller| Box::pin(events::delete(c, event, caller))),
+            ),
+        ],
+    ),
+    route(
+        "/v1/events/{event}/recount",
+        &[(
+            POST,
+            WithBody(|c, [event, _], caller, body| {
+                Box::pin(events::recount(c, event, caller, body))
+            }),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/events/{event}/ranking",
+        &[(
+            GET,
+            Public(|c, [event, _]| Box::pin(ranking::page(c, Event, event))),
+        )],
+    ),
+    route(
+        "/v1/events/{event}/live",
+        &[(
+            GET,
+            Public(|c, [event, _]| Box::pin(live::open(c, Event, event))),
+        )],
+    ),
+    shared(
+        Current,
+        "/v1/events/{event}/ranking/users",
+        &[(
+            GET,
+            Public(|c, [event, _]| Box::pin(ranking::comparison(c, Event, event))),
+        )],
+    ),
+    route(
+        "/v1/events/{event}/ranking/users/{user}",
+        &[(
+            GET,
+            Public(|c, [event, user]| Box::pin(ranking::standing(c, Event, event, user))),
+        )],
+    ),
+    route(
+        "/v1/targets",
+        &[(
+            PUT,
+            WithBody(|c, _, caller, body| Box::pin(targets::put_all(c, caller, body))),
+        )],
+    ),
+    route(
+        "/v1/targets/{target}",
+        &[
+            (
+                GET,
+                Public(|c, [target, _]| Box::pin(targets::get(c, target))),
+            ),
+            (
+                PUT,
+                WithBody(|c, [target, _], caller, body| {
+                    Box::pin(targets::put(c, target, caller, body))
+                }),
+            ),
+            (
+                DELETE,
+                Authenticated(|c, [target, _], caller| {
+                    Box::pin(targets::delete(c, target, caller))
+                }),
+            ),
+        ],
+    ),
+    route(
+        "/v1/targets/{target}/moderation",
+        &[
+            (
+                GET,
+                Authenticated(|c, [target, _], caller| {
+                    Box::pin(targets::get_state(c, target, caller))
+                }),
+            ),
+            (
+                PUT,
+                WithBody(|c, [target, _], caller, body| {
+                    Box::pin(targets::put_state(c, target, caller, body))
+                }),
+            ),
+        ],
+    ),
+    route(
+        "/v1/users",
+        &[(
+            PUT,
+            WithBody(|c, _, caller, body| Box::pin(users::put_profiles(c, caller, body))),
+        )],
+    ),
+    route(
+        "/v1/users/{user}",
+        &[
+            (
+                GET,
+                Public(|c, [user, _]| Box::pin(users::get_profile(c, user))),
+            ),
+            (
+                PUT,
+                WithBody(|c, [user, _], caller, body| {
+                    Box::pin(users::put_profile(c, user, caller, body))
+                }),
+            ),
+            (
+                DELETE,
+                Authenticated(|c, [user, _], caller| Box::pin(users::erase(c, user, caller))),
+            ),
+        ],
+    ),
+    route(
+        "/v1/users/{user}/activity",
+        &[(
+            GET,
+            Identified(|c, [user, _], caller| Box::pin(users::history(c, user, caller))),
+        )],
+    ),
+    route(
+        "/v1/users/{user}/points",
+        &[(
+            GET,
+            Authenticated(|c, [user, _], caller| Box::pin(points::get(c, user, caller))),
+        )],
+    ),
+    route(
+        "/v1/users/{user}/standings",
+        &[(
+            GET,
+            Authenticated(|c, [user, _], caller| Box::pin(standings::get(c, user, caller))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/users/{user}/card",
+        &[(
+            GET,
+            Public(|c, [user, _]| Box::pin(card::get(c, CardFormat::Json, user))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/users/{user}/card.svg",
+        &[(
+            GET,
+            Public(|c, [user, _]| Box::pin(card::get(c, CardFormat::Card, user))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/users/{user}/badge.svg",
+        &[(
+            GET,
+            Public(|c, [user, _]| Box::pin(card::get(c, CardFormat::Badge, user))),
+        )],
+    ),
+    route(
+        "/v1/users/{user}/targets",
+        &[(GET, Public(|c, [user, _]| Box::pin(targets::list(c, user))))],
+    ),
+    route(
+        "/v1/users/{user}/moderation",
+        &[
+            (
+                GET,
+                Authenticated(|c, [user, _], caller| {
+                    Box::pin(moderation::get_state(c, user, caller))
+                }),
+            ),
+            (
+                PUT,
+                WithBody(|c, [user, _], caller, body| {
+                    Box::pin(moderation::put_state(c, user, caller, body))
+                }),
+            ),
+        ],
+    ),
+    route(
+        "/v1/users/{user}/adjustments",
+        &[(
+            POST,
+            WithBody(|c, [user, _], caller, body| {
+                Box::pin(moderation::adjust(c, user, caller, body))
+            }),
+        )],
+    ),
+    route(
+        "/v1/moderation",
+        &[(
+            GET,
+            Authenticated(|c, _, caller| Box::pin(moderation::audit_log(c, caller))),
+        )],
+    ),
+    route(
+        "/v1/journal",
+        &[(
+            GET,
+            Authenticated(|c, _, caller| Box::pin(journal::get(c, caller))),
+        )],
+    ),
+    route(
+        "/v1/webhooks/deliveries",
+        &[(
+            GET,
+            Authenticated(|c, _, caller| Box::pin(webhooks::list(c, caller))),
+        )],
+    ),
+    route(
+        "/v1/webhooks/deliveries/{id}/retry",
+        &[(
+            POST,
+            Authenticated(|c, [id, _], caller| Box::pin(webhooks::retry(c, id, caller))),
+        )],
+    ),
+    route(
+        "/v1/stats",
+        &[(
+            GET,
+            Identified(|c, _, caller| Box::pin(stats::get(c, caller))),
+        )],
+    ),
+    route(
+        "/v1/status",
+        &[(
+            GET,
+            Authenticated(|c, _, caller| Box::pin(status::get(c, caller))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/digest/{week}",
+        &[(GET, Public(|c, [week, _]| Box::pin(digest::get(c, week))))],
+    ),
+    shared(
+        Cached,
+        "/v1/feed.atom",
+        &[(
+            GET,
+            Public(|c, _| Box::pin(digest::feed(c, FeedFormat::Atom))),
+        )],
+    ),
+    shared(
+        Cached,
+        "/v1/feed.json",
+        &[(
+            GET,
+            Public(|c, _| Box::pin(digest::feed(c, FeedFormat::Json))),
+        )],
+    ),
+];
+
+/// Finds the route of a percent-encoded path, and the values of its parameters.
+///
+/// # Errors
+///
+/// [`Error::NotFound`].
+pub fn find(path: &str) -> Result<(&'static Route, Values), Error> {
+    let mut routes = ROUTES.iter();
+    let route = routes.find(|route| route.matches(path));
+    let route = route.ok_or_else(|| Error::NotFound("No route has this path.".to_owned()))?;
+    let segments = route.pattern.split('/').zip(path.split('/'));
+    let mut values = segments.filter(|(expected, _)| expected.starts_with('{'));
+    let mut next = || match values.next() {
+        Some((_, value)) => percent_decode_str(value).decode_utf8_lossy().into_owned(),
+        None => String::new(),
+    };
+    Ok((route, [next(), next()]))
+}
+
+/// Returns the patterns of the routes that share responses in a way, with spaces between them.
+#[must_use]
+pub fn shared_patterns(sharing: Sharing) -> String {
+    let shared = ROUTES.iter().filter(|route| route.sharing == sharing);
+    let patterns: Vec<&str> = shared.map(|route| route.pattern).collect();
+    patterns.join(" ")
 }
 
 impl Route {
-    /// Parses a path.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`].
-    pub fn parse(path: &str) -> Result<Self, Error> {
-        let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
-        let parts: Vec<String> = path.split('/').skip(1).map(decode).collect();
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        Ok(match *parts {
-            [""] => Self::Page(Page::Home),
-            ["healthz"] => Self::Health,
-            ["metrics"] => Self::Metrics,
-            ["openapi.json"] => Self::OpenApi,
-            ["u", user] => Self::Page(Page::Member(user.to_owned())),
-            ["try"] => Self::Page(Page::Playground),
-            ["admin"] => Self::Page(Page::Admin),
-            ["gallery"] => Self::Page(Page::Gallery),
-            ["docs"] => Self::Page(Page::Docs),
-            ["v1", "activity"] => Self::Activity,
-            ["v1", "content", "hot"] => Self::Hot,
-            ["v1", kind @ ("ranking" | "content" | "authors"), period] => {
-                Self::Board(BoardKind::from_path(kind), period.to_owned())
-            }
-            ["v1", "ranking", period, "winners"] => Self::Winners(period.to_owned()),
-            [
-                "v1",
-                kind @ ("ranking" | "content" | "authors"),
-                period,
-                "live",
-            ] => Self::Live(BoardKind::from_path(kind), period.to_owned()),
-            ["v1", "ranking", period, "users"] => {
-                Self::Comparison(BoardKind::Members, period.to_owned())
-            }
-            ["v1", "events"] => Self::Events,
-            ["v1", "events", event] => Self::Event(event.to_owned()),
-            ["v1", "events", event, "recount"] => Self::EventRecount(event.to_owned()),
-            ["v1", "events", event, "ranking"] => Self::Board(BoardKind::Event, event.to_owned()),
-            ["v1", "events", event, "live"] => Self::Live(BoardKind::Event, event.to_owned()),
-            ["v1", "events", event, "ranking", "users"] => {
-                Self::Comparison(BoardKind::Event, event.to_owned())
-            }
-            ["v1", "events", event, "ranking", "users", user] => {
-                Self::Standing(BoardKind::Event, event.to_owned(), user.to_owned())
-            }
-            ["v1", kind @ ("ranking" | "authors"), period, "users", id]
-            | ["v1", kind @ "content", period, "targets", id] => {
-                Self::Standing(BoardKind::from_path(kind), period.to_owned(), id.to_owned())
-            }
-            ["v1", "targets"] => Self::Targets,
-            ["v1", "targets", target] => Self::Target(target.to_owned()),
-            ["v1", "targets", target, "moderation"] => Self::TargetModeration(target.to_owned()),
-            ["v1", "users"] => Self::Profiles,
-            ["v1", "users", user] => Self::Profile(user.to_owned()),
-            ["v1", "users", user, "activity"] => Self::History(user.to_owned()),
-            ["v1", "users", user, "points"] => Self::Points(user.to_owned()),
-            ["v1", "users", user, "standings"] => Self::Standings(user.to_owned()),
-            [
-                "v1",
-                "users",
-                user,
-                format @ ("card" | "card.svg" | "badge.svg"),
-            ] => Self::Card(CardFormat::from_path(format), user.to_owned()),
-            ["v1", "users", user, "targets"] => Self::UserTargets(user.to_owned()),
-            ["v1", "users", user, "moderation"] => Self::Moderation(user.to_owned()),
-            ["v1", "users", user, "adjustments"] => Self::Adjustments(user.to_owned()),
-            ["v1", "moderation"] => Self::AuditLog,
-            ["v1", "journal"] => Self::Journal,
-            ["v1", "webhooks", "deliveries"] => Self::WebhookDeliveries,
-            ["v1", "webhooks", "deliveries", id, "retry"] => Self::WebhookRetry(id.to_owned()),
-            ["v1", "stats"] => Self::Stats,
-            ["v1", "status"] => Self::Status,
-            ["v1", "digest", week] => Self::Digest(week.to_owned()),
-            ["v1", "feed.atom"] => Self::Feed(FeedFormat::Atom),
-            ["v1", "feed.json"] => Self::Feed(FeedFormat::Json),
-            _ => return Err(Error::NotFound("No route has this path.".to_owned())),
-        })
-    }
-
-    /// Returns the path with the names of its parameters, as in the OpenAPI document.
-    #[must_use]
-    pub fn pattern(&self) -> &'static str {
-        self.properties().0
+    fn matches(&self, path: &str) -> bool {
+        let mut segments = path.split('/');
+        let mut pattern = self.pattern.split('/');
+        pattern.all(|expected| {
+            let segment = segments.next();
+            segment.is_some_and(|segment| segment == expected || expected.starts_with('{'))
+        }) && segments.next().is_none()
     }
 
     /// Returns the allowed methods, as the value of `Allow`.
     #[must_use]
-    pub fn allow(&self) -> &'static str {
-        self.properties().1
+    pub fn allow(&self) -> String {
+        let methods = self.handlers.iter().map(|(method, _)| match *method {
+            GET => "GET, HEAD",
+            other => other,
+        });
+        methods.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns whether a read needs the store but no authentication.
-    #[must_use]
-    pub fn is_public(&self) -> bool {
-        self.properties().2
-    }
-
-    /// Returns the pattern, the allowed methods and whether a read is public.
-    fn properties(&self) -> (&'static str, &'static str, bool) {
-        match self {
-            Self::Activity => ("/v1/activity", "POST", false),
-            Self::Board(BoardKind::Members, _) => ("/v1/ranking/{period}", READ, true),
-            Self::Board(BoardKind::Content, _) => ("/v1/content/{period}", READ, true),
-            Self::Board(BoardKind::Authors, _) => ("/v1/authors/{period}", READ, true),
-            Self::Board(BoardKind::Event, _) => ("/v1/events/{event}/ranking", READ, true),
-            Self::Hot => ("/v1/content/hot", READ, true),
-            Self::Winners(_) => ("/v1/ranking/{period}/winners", READ, true),
-            Self::Live(BoardKind::Members, _) => ("/v1/ranking/{period}/live", READ, true),
-            Self::Live(BoardKind::Content, _) => ("/v1/content/{period}/live", READ, true),
-            Self::Live(BoardKind::Authors, _) => ("/v1/authors/{period}/live", READ, true),
-            Self::Live(BoardKind::Event, _) => ("/v1/events/{event}/live", READ, true),
-            Self::Comparison(BoardKind::Event, _) => {
-                ("/v1/events/{event}/ranking/users", READ, true)
-            }
-            Self::Comparison(..) => ("/v1/ranking/{period}/users", READ, true),
-            Self::Events => ("/v1/events", READ, true),
-            Self::Event(_) => ("/v1/events/{event}", "GET, HEAD, PUT, DELETE", true),
-            Self::EventRecount(_) => ("/v1/events/{event}/recount", "POST", false),
-            Self::Standing(BoardKind::Event, ..) => {
-                ("/v1/events/{event}/ranking/users/{user}", READ, true)
-            }
-            Self::Standing(BoardKind::Members, ..) => {
-                ("/v1/ranking/{period}/users/{user}", READ, true)
-            }
-            Self::Standing(BoardKind::Content, ..) => {
-                ("/v1/content/{period}/targets/{target}", READ, true)
-            }
-            Self::Standing(BoardKind::Authors, ..) => {
-                ("/v1/authors/{period}/users/{user}", READ, true)
-            }
-            Self::Targets => ("/v1/targets", "PUT", false),
-            Self::Target(_) => ("/v1/targets/{target}", "GET, HEAD, PUT, DELETE", true),
-            Self::TargetModeration(_) => {
-                ("/v1/targets/{target}/moderation", "GET, HEAD, PUT", false)
-            }
-            Self::Profiles => ("/v1/users", "PUT", false),
-            Self::Profile(_) => ("/v1/users/{user}", "GET, HEAD, PUT, DELETE", true),
-            Self::History(_) => ("/v1/users/{user}/activity", READ, false),
-            Self::Points(_) => ("/v1/users/{user}/points", READ, false),
-            Self::Standings(_) => ("/v1/users/{user}/standings", READ, false),
-            Self::Card(format, _) => (format.pattern(), READ, true),
-            Self::UserTargets(_) => ("/v1/users/{user}/targets", READ, true),
-            Self::Moderation(_) => ("/v1/users/{user}/moderation", "GET, HEAD, PUT", false),
-            Self::Adjustments(_) => ("/v1/users/{user}/adjustments", "POST", false),
-            Self::AuditLog => ("/v1/moderation", READ, false),
-            Self::Journal => ("/v1/journal", READ, false),
-            Self::WebhookDeliveries => ("/v1/webhooks/deliveries", READ, false),
-            Self::WebhookRetry(_) => ("/v1/webhooks/deliveries/{id}/retry", "POST", false),
-            Self::Stats => ("/v1/stats", READ, false),
-            Self::Status => ("/v1/status", READ, false),
-            Self::Digest(_) => ("/v1/digest/{week}", READ, true),
-            Self::Feed(format) => (format.path(), READ, true),
-            Self::Health => ("/healthz", READ, true),
-            Self::Metrics => ("/metrics", READ, false),
-            Self::OpenApi => ("/openapi.json", READ, false),
-            Self::Page(Page::Home) => ("/", READ, false),
-            Self::Page(Page::Member(_)) => ("/u/{user}", READ, true),
-            Self::Page(Page::Playground) => ("/try", READ, false),
-            Self::Page(Page::Admin) => ("/admin", READ, false),
-            Self::Page(Page::Gallery) => ("/gallery", READ, false),
-            Self::Page(Page::Docs) => ("/docs", READ, false),
-        }
-    }
-
-    /// Checks a method.
+    /// Returns what handles a method.
     ///
     /// # Errors
     ///
     /// [`Error::MethodNotAllowed`].
-    pub fn check_method(&self, method: &str) -> Result<(), Error> {
-        let allow = self.allow();
-        if allow.split(", ").any(|known| known == method) {
-            Ok(())
-        } else {
-            Err(Error::MethodNotAllowed(allow))
+    pub fn handler(&self, method: &str) -> Result<Handler, Error> {
+        let method = if method == "HEAD" { GET } else { method };
+        let mut handlers = self.handlers.iter();
+        let found = handlers.find(|(known, _)| *known == method);
+        let (_, handler) = found.ok_or_else(|| Error::MethodNotAllowed(self.allow()))?;
+        Ok(*handler)
+    }
+}
+
+impl Handler {
+    /// Counts a request against its limits, checks its credentials as far as it needs some, and
+    /// handles it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`limit_public_read`], [`RequestContext::new`], [`Request::body`],
+    /// [`authenticate`] and of the handler, in this order.
+    pub async fn handle(
+        self,
+        app: &App,
+        request: &Request,
+        values: &Values,
+    ) -> Result<Response, Error> {
+        if let Public(_) | Unconfigured(_) = self {
+            limit_public_read(app, request).await?;
+        }
+        let context = || RequestContext::new(app, request);
+        match self {
+            Unconfigured(handle) => handle(app, request),
+            File(handle) | Public(handle) => handle(context()?, values),
+            Identified(handle) => {
+                let context = context()?;
+                handle(context, values, authenticate(context).await)
+            }
+            Authenticated(handle) => {
+                let context = context()?;
+                handle(context, values, authenticate(context).await?)
+            }
+            WithBody(handle) => {
+                let (context, body) = (context()?, request.body()?);
+                handle(context, values, authenticate(context).await?, body)
+            }
+        }
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use std::collections::BTreeMap;
+
+    /// Each operation of the OpenAPI document, and whether it needs credentials.
+    fn documented() -> BTreeMap<(String, String), bool> {
+        let document: Value = serde_json::from_str(include_str!("../../web/openapi.json")).unwrap();
+        let mut operations = BTreeMap::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for method in [GET, PUT, POST, DELETE] {
+                let Some(operation) = item.get(method.to_lowercase()) else {
+                    continue;
+                };
+                let security = operation.get("security").unwrap_or(&document["security"]);
+                let security = security.as_array().unwrap();
+                let needs = !security.is_empty() && !security.contains(&json!({}));
+                operations.insert((path.clone(), method.to_owned()), needs);
+            }
+        }
+        operations
+    }
+
+    #[test]
+    fn handlers_demand_the_documented_credentials() {
+        let operations = ROUTES.iter().flat_map(|route| {
+            route.handlers.iter().map(|(method, handler)| {
+                let demands = matches!(handler, Authenticated(_) | WithBody(_));
+                ((route.pattern.to_owned(), (*method).to_owned()), demands)
+            })
+        });
+        assert_eq!(operations.collect::<BTreeMap<_, _>>(), documented());
+    }
+
+    #[test]
+    fn patterns_lead_to_their_routes() {
+        for route in ROUTES {
+            let (found, _) = find(&route.pattern.replace(['{', '}'], "")).unwrap();
+            assert_eq!(found.pattern, route.pattern);
+        }
+    }
+
+    #[test]
+    fn values_are_decoded() {
+        let (route, values) = find("/v1/ranking/day/users/a%2Fb").unwrap();
+        assert_eq!(route.pattern, "/v1/ranking/{period}/users/{user}");
+        assert_eq!(values, ["day", "a/b"]);
+    }
+
+    #[test]
+    fn only_reads_are_shared() {
+        for route in ROUTES.iter().filter(|route| route.sharing != Sharing::None) {
+            assert_eq!(route.allow(), "GET, HEAD", "{}", route.pattern);
         }
     }
 }

@@ -4,8 +4,9 @@ use super::array::Results;
 use super::users::may_see_hidden;
 use crate::app::RequestContext;
 use crate::hiding;
-use crate::middleware::authentication::authenticate;
+use crate::request::Body;
 use crate::response::Response;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::content::{ListRequest, NamedTarget, StoredTarget, TargetView, checked_id};
 use activity_rank_core::error::Error;
@@ -33,15 +34,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// `GET`, `PUT` and `DELETE` of one target.
-pub async fn target(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    match context.request.method.as_str() {
-        "PUT" => put(context, id).await,
-        "DELETE" => delete(context, id).await,
-        _ => get(context, id).await,
-    }
-}
-
 /// Requires boards of content.
 fn require_content(context: RequestContext<'_>) -> Result<(), Error> {
     match context.deployment.config.has_content() {
@@ -50,7 +42,8 @@ fn require_content(context: RequestContext<'_>) -> Result<(), Error> {
     }
 }
 
-async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
+/// `GET` of one target.
+pub async fn get(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
     require_content(context)?;
     let id = path_target(context, id)?;
     let stored = targets::read(context.deployment, &id).await?;
@@ -75,9 +68,13 @@ fn unregistered(id: &str) -> Error {
     Error::NotFound(format!("The target {id} is not registered."))
 }
 
-async fn put(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+/// `PUT` of one target.
+pub async fn put(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     require_content(context)?;
     context.request.reject_parameters()?;
     let named = NamedTarget::parse(id, &body.json()?)?;
@@ -89,9 +86,11 @@ async fn put(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
 }
 
 /// `PUT` of an array of targets.
-pub async fn put_all(context: RequestContext<'_>) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+pub async fn put_all(
+    context: RequestContext<'_>,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     require_content(context)?;
     context.request.reject_parameters()?;
     let json = body.json()?;
@@ -115,8 +114,12 @@ pub async fn put_all(context: RequestContext<'_>) -> Result<Response, Error> {
     Ok(Response::json(&Results::new(results.collect())))
 }
 
-async fn delete(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+/// `DELETE` of one target.
+pub async fn delete(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     require_content(context)?;
     let id = path_target(context, id)?;
     caller.must_be_service(Scope::Admin)?;
@@ -137,17 +140,12 @@ pub async fn list(context: RequestContext<'_>, user: &str) -> Result<Response, E
     Ok(Response::json_text(page.render(decimals)))
 }
 
-/// `GET` and `PUT` of whether a target is hidden.
-pub async fn moderation(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    if context.request.method == "PUT" {
-        put_state(context, id).await
-    } else {
-        get_state(context, id).await
-    }
-}
-
-async fn get_state(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+/// `GET` of whether a target is hidden.
+pub async fn get_state(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     require_content(context)?;
     let id = path_target(context, id)?;
     caller.must_be_service(Scope::Admin)?;
@@ -157,9 +155,13 @@ async fn get_state(context: RequestContext<'_>, id: &str) -> Result<Response, Er
     Ok(Response::json(&view))
 }
 
-async fn put_state(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+/// `PUT` of whether a target is hidden.
+pub async fn put_state(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     require_content(context)?;
     context.request.reject_parameters()?;
     let state = TargetState::parse(id, &body.json()?)?;

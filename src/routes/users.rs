@@ -4,7 +4,8 @@ use super::array::Results;
 use crate::app::RequestContext;
 use crate::archive;
 use crate::hiding;
-use crate::middleware::authentication::{authenticate, authenticate_counted};
+use crate::middleware::authentication::authenticate_counted;
+use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::UserView;
@@ -18,16 +19,8 @@ use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{erasure, history, profiles};
 use serde_json::Value;
 
-/// `GET`, `PUT` and `DELETE` of one user.
-pub async fn profile(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    match context.request.method.as_str() {
-        "PUT" => put_profile(context, user).await,
-        "DELETE" => erase(context, user).await,
-        _ => get_profile(context, user).await,
-    }
-}
-
-async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+/// `GET` of one user.
+pub async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
     let user = context.request.path_user(user)?;
     let (profile, flags) = profiles::read(context.deployment, &user).await?;
     let missing = || Error::NotFound(format!("The user {user} has no profile."));
@@ -49,9 +42,13 @@ pub async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
     }
 }
 
-async fn put_profile(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+/// `PUT` of one user.
+pub async fn put_profile(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     context.request.reject_parameters()?;
     let named = Profile::parse(user, &body.json()?)?;
     caller.must_be(&named.id, Scope::Profiles)?;
@@ -62,9 +59,11 @@ async fn put_profile(context: RequestContext<'_>, user: &str) -> Result<Response
 }
 
 /// `PUT` of an array of profiles.
-pub async fn put_profiles(context: RequestContext<'_>) -> Result<Response, Error> {
-    let body = context.request.body()?;
-    let caller = authenticate(context).await?;
+pub async fn put_profiles(
+    context: RequestContext<'_>,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
     context.request.reject_parameters()?;
     let json = body.json()?;
     let Value::Array(items) = &json else {
@@ -120,11 +119,15 @@ fn views<'a>(
 }
 
 /// `GET` of a user's last days.
-pub async fn history(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
+pub async fn history(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Result<Caller, Error>,
+) -> Result<Response, Error> {
     let Deployment {
         calendar, config, ..
     } = context.deployment;
-    let denied = match authenticate(context).await {
+    let denied = match caller {
         Ok(caller) => caller.may_read(user).err(),
         Err(error @ Error::Unauthenticated(_)) if context.request.bearer().is_none() => Some(error),
         // Invalid credentials are refused: the owner of an expired token must notice.
@@ -169,8 +172,12 @@ async fn before_invalid(
     Ok((!is_public(profile.as_ref(), flags)).then_some(denied))
 }
 
-async fn erase(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+/// `DELETE` of one user.
+pub async fn erase(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     let user = context.request.path_user(user)?;
     caller.must_be_service(Scope::Admin)?;
     let (actor, now) = (caller.actor(), context.request.now);

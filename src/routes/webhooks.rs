@@ -1,18 +1,17 @@
 //! `/v1/webhooks/deliveries`.
 
 use crate::app::RequestContext;
-use crate::middleware::authentication::authenticate;
 use crate::platform::d1::Database;
 use crate::response::Response;
 use crate::webhooks;
+use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::query::Query;
 use activity_rank_core::webhook::{DeliveriesRequest, checked_id};
 
 /// `GET` of a page of deliveries.
-pub async fn list(context: RequestContext<'_>) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+pub async fn list(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
     let page = DeliveriesRequest::parse(&context.request.query)?;
     caller.must_be_service(Scope::Admin)?;
     let (journal, config) = (journal(context)?, &context.deployment.config);
@@ -21,8 +20,11 @@ pub async fn list(context: RequestContext<'_>) -> Result<Response, Error> {
 }
 
 /// `POST` that makes a delivery due again.
-pub async fn retry(context: RequestContext<'_>, id: &str) -> Result<Response, Error> {
-    let caller = authenticate(context).await?;
+pub async fn retry(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
     let mut query = Query::parse(&context.request.query, &[]);
     let id = query.check("/id", checked_id(id)).unwrap_or_default();
     query.finish()?;

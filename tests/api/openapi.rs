@@ -7,9 +7,6 @@ use test_support::{Api, Method, Value, json};
 use crate::app::TestApp;
 use crate::document::{allow, document, escaped};
 
-/// The source of the routes; their doc comments contain the paths.
-const ROUTES: &str = include_str!("../../src/routes/table.rs");
-
 /// Visits a value and all values below it with their JSON pointers.
 fn walk<'a>(pointer: &str, value: &'a Value, visit: &mut impl FnMut(&str, &'a Value)) {
     visit(pointer, value);
@@ -26,17 +23,6 @@ fn walk<'a>(pointer: &str, value: &'a Value, visit: &mut impl FnMut(&str, &'a Va
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-#[test]
-fn document_lists_exactly_the_routes() {
-    let documented = document().paths().map(|(path, _)| path.to_owned());
-    let documented: BTreeSet<String> = documented.collect();
-    let lines = ROUTES.lines().map(str::trim);
-    let comments = lines.filter_map(|line| line.strip_prefix("/// `/"));
-    let paths = comments.map(|rest| format!("/{}", rest.trim_end_matches('`')));
-    let routes: BTreeSet<String> = paths.collect();
-    assert_eq!(routes, documented);
 }
 
 #[tokio::test]

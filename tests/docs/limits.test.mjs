@@ -132,7 +132,7 @@ const LIMITS = {
   'timeouts in a row': () => constant('crates/store/src/redis/circuit_breaker.rs', 'MAX_TIMEOUTS'),
   'open circuit': () =>
     ['MIN_OPEN', 'MAX_OPEN'].flatMap((name) => constant('crates/store/src/redis/circuit_breaker.rs', name)),
-  'activity in one message of the queue': () => constant('src/jobs/message.rs', 'MAX_BYTES'),
+  'activity in one message of the queue': () => constant('src/message.rs', 'MAX_BYTES'),
   'delay between attempts of a message': () => constant('src/jobs/replay.rs', 'MAX_DELAY'),
   'attempts of a message': () => found('wrangler.toml', /^max_retries = (\d+)$/m).map((retries) => retries + 1),
   'rows of each board in a snapshot': () => variable('SNAPSHOT_MEMBERS'),

@@ -122,7 +122,7 @@ pub enum Error {
     /// An event cannot be defined like that any more, or beside the others, or adjusted in its state.
     EventConflict(String),
     /// The route does not support the method: the value of `Allow`.
-    MethodNotAllowed(&'static str),
+    MethodNotAllowed(String),
     /// The body exceeds a limit.
     TooLarge(String),
     /// Unsupported media type.

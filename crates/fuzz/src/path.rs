@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use activity_rank::journal::JournalRequest;
-use activity_rank::routes::table::{Page, Route};
+use activity_rank::routes::table;
 use activity_rank_core::board::{
     BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
     StandingsRequest, WinnersRequest,
@@ -12,7 +12,7 @@ use activity_rank_core::calendar::{Date, Instant, Period, Utc};
 use activity_rank_core::card::{CardFormat, CardRequest};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::content::ListRequest;
-use activity_rank_core::digest::{DigestRequest, FeedRequest};
+use activity_rank_core::digest::{DigestRequest, FeedFormat, FeedRequest};
 use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::moderation::AuditRequest;
@@ -97,135 +97,96 @@ pub fn to_nfc(text: &str) -> String {
 }
 
 fn check_route(path: &str, query: &str) {
-    let route = match Route::parse(path) {
-        Ok(route) => route,
+    let (route, [first, second]) = match table::find(path) {
+        Ok(found) => found,
         Err(error) => return assert_eq!(error.status(), 404, "{path:?}"),
     };
-    let rendered = match &route {
-        Route::Page(Page::Home) => "/".to_owned(),
-        Route::Page(Page::Member(user)) => format!("/u/{}", encoded(user)),
-        Route::Page(Page::Playground) => "/try".to_owned(),
-        Route::Page(Page::Admin) => "/admin".to_owned(),
-        Route::Page(Page::Gallery) => "/gallery".to_owned(),
-        Route::Page(Page::Docs) => "/docs".to_owned(),
-        Route::Health => "/healthz".to_owned(),
-        Route::OpenApi => "/openapi.json".to_owned(),
-        Route::Activity => "/v1/activity".to_owned(),
-        Route::Board(BoardKind::Event, event) => format!("/v1/events/{}/ranking", encoded(event)),
-        Route::Board(kind, period) => format!("/v1/{}/{}", kind.path(), encoded(period)),
-        Route::Hot => "/v1/content/hot".to_owned(),
-        Route::Winners(period) => format!("/v1/ranking/{}/winners", encoded(period)),
-        Route::Live(kind, period) => format!("/v1/{}/{}/live", kind.path(), encoded(period)),
-        Route::Comparison(BoardKind::Event, event) => {
-            format!("/v1/events/{}/ranking/users", encoded(event))
-        }
-        Route::Comparison(_, period) => format!("/v1/ranking/{}/users", encoded(period)),
-        Route::Standing(BoardKind::Event, event, id) => {
-            format!(
-                "/v1/events/{}/ranking/users/{}",
-                encoded(event),
-                encoded(id)
-            )
-        }
-        Route::Events => "/v1/events".to_owned(),
-        Route::Event(event) => format!("/v1/events/{}", encoded(event)),
-        Route::EventRecount(event) => format!("/v1/events/{}/recount", encoded(event)),
-        Route::Standing(kind, period, id) => {
-            let (path, part) = (kind.path(), part_of_ids(*kind));
-            format!("/v1/{path}/{}/{part}/{}", encoded(period), encoded(id))
-        }
-        Route::Targets => "/v1/targets".to_owned(),
-        Route::Target(id) => format!("/v1/targets/{}", encoded(id)),
-        Route::TargetModeration(id) => format!("/v1/targets/{}/moderation", encoded(id)),
-        Route::Profiles => "/v1/users".to_owned(),
-        Route::Profile(user) => format!("/v1/users/{}", encoded(user)),
-        Route::History(user) => format!("/v1/users/{}/activity", encoded(user)),
-        Route::Points(user) => format!("/v1/users/{}/points", encoded(user)),
-        Route::Standings(user) => format!("/v1/users/{}/standings", encoded(user)),
-        Route::Card(format, user) => format.pattern().replace("{user}", &encoded(user)),
-        Route::UserTargets(user) => format!("/v1/users/{}/targets", encoded(user)),
-        Route::Moderation(user) => format!("/v1/users/{}/moderation", encoded(user)),
-        Route::Adjustments(user) => format!("/v1/users/{}/adjustments", encoded(user)),
-        Route::AuditLog => "/v1/moderation".to_owned(),
-        Route::Journal => "/v1/journal".to_owned(),
-        Route::WebhookDeliveries => "/v1/webhooks/deliveries".to_owned(),
-        Route::WebhookRetry(id) => format!("/v1/webhooks/deliveries/{}/retry", encoded(id)),
-        Route::Stats => "/v1/stats".to_owned(),
-        Route::Status => "/v1/status".to_owned(),
-        Route::Metrics => "/metrics".to_owned(),
-        Route::Digest(week) => format!("/v1/digest/{}", encoded(week)),
-        Route::Feed(format) => format.path().to_owned(),
-    };
-    assert_eq!(Route::parse(&rendered), Ok(route.clone()), "{path:?}");
+    let segments = route.pattern.split('/');
+    let mut values = [&first, &second].into_iter();
+    let rendered: Vec<String> = segments
+        .map(|segment| match segment.starts_with('{') {
+            true => encoded(values.next().expect("a value")),
+            false => segment.to_owned(),
+        })
+        .collect();
+    let rendered = rendered.join("/");
+    let (found, reparsed) = table::find(&rendered).expect("a route");
+    assert_eq!(
+        (found.pattern, &reparsed),
+        (route.pattern, &[first.clone(), second.clone()]),
+        "{path:?}"
+    );
     // An encoded slash does not separate segments.
     let slashes = |path: &str| path.matches('/').count();
     assert_eq!(slashes(path), slashes(&rendered), "{path:?}");
     for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "get", ""] {
         let allowed = route.allow().split(", ").any(|name| name == method);
-        assert_eq!(
-            route.check_method(method).is_ok(),
-            allowed,
-            "{method} {path:?}"
-        );
+        assert_eq!(route.handler(method).is_ok(), allowed, "{method} {path:?}");
     }
-    match &route {
-        Route::Board(kind, period)
-        | Route::Live(kind, period)
-        | Route::Comparison(kind, period) => {
-            check_board(*kind, period, "42", query);
-        }
-        Route::Standing(kind, period, id) => check_board(*kind, period, id, query),
-        Route::Winners(period) => check_board(BoardKind::Members, period, "42", query),
-        Route::Profile(user)
-        | Route::History(user)
-        | Route::Moderation(user)
-        | Route::Adjustments(user) => check_users(user, query),
-        Route::AuditLog => check_audit_log(query),
-        Route::Journal => check_journal(query),
-        Route::Points(user) => {
-            let page = PointsRequest::parse(user, query);
+    let kind = kind_of(route.pattern);
+    match route.pattern {
+        // The page has no query, so its query is used for a board.
+        "/" => check_board(BoardKind::Members, "day", "42", query),
+        "/v1/ranking/{period}"
+        | "/v1/ranking/{period}/live"
+        | "/v1/ranking/{period}/winners"
+        | "/v1/ranking/{period}/users"
+        | "/v1/content/{period}"
+        | "/v1/content/{period}/live"
+        | "/v1/authors/{period}"
+        | "/v1/authors/{period}/live"
+        | "/v1/events/{event}/ranking"
+        | "/v1/events/{event}/live"
+        | "/v1/events/{event}/ranking/users" => check_board(kind, &first, "42", query),
+        "/v1/ranking/{period}/users/{user}"
+        | "/v1/content/{period}/targets/{target}"
+        | "/v1/authors/{period}/users/{user}"
+        | "/v1/events/{event}/ranking/users/{user}" => check_board(kind, &first, &second, query),
+        "/v1/users/{user}"
+        | "/v1/users/{user}/activity"
+        | "/v1/users/{user}/moderation"
+        | "/v1/users/{user}/adjustments" => check_users(&first, query),
+        "/v1/users/{user}/card" => check_card(CardFormat::Json, &first, query),
+        "/v1/users/{user}/card.svg" => check_card(CardFormat::Card, &first, query),
+        "/v1/users/{user}/badge.svg" => check_card(CardFormat::Badge, &first, query),
+        "/v1/users/{user}/standings" => check_standings(&first, query),
+        "/v1/users/{user}/targets" => check_list(&first, query),
+        "/v1/users/{user}/points" => {
+            let page = PointsRequest::parse(&first, query);
             assert_documented_error("", page.as_ref().err());
-            assert!(page.is_err() || is_id(user), "{user:?}");
+            assert!(page.is_err() || is_id(&first), "{first:?}");
         }
-        Route::WebhookDeliveries => {
+        "/v1/moderation" => check_audit_log(query),
+        "/v1/journal" => check_journal(query),
+        "/v1/webhooks/deliveries" => {
             let page = DeliveriesRequest::parse(query);
             assert_documented_error("", page.as_ref().err());
             assert!(page.is_err() || page.is_ok_and(|page| (1..=100).contains(&page.limit)));
         }
-        Route::WebhookRetry(id) => assert_eq!(
-            checked_id(id).is_ok(),
-            id.len() == 36 && checked_id(id).as_ref() == Ok(id)
+        "/v1/webhooks/deliveries/{id}/retry" => assert_eq!(
+            checked_id(&first).is_ok(),
+            first.len() == 36 && checked_id(&first).as_ref() == Ok(&first)
         ),
-        Route::Stats => check_stats(query),
-        Route::Digest(week) => check_digest(week, query),
-        Route::Feed(format) => {
-            let feed = FeedRequest::parse(*format, query, &CONFIG, today());
-            assert_documented_error("", feed.as_ref().err());
-            assert!(
-                feed.is_err() || query.trim_matches('&').is_empty(),
-                "{query:?}"
-            );
-        }
-        Route::Standings(user) => check_standings(user, query),
-        Route::UserTargets(user) => check_list(user, query),
-        Route::Card(format, user) => check_card(*format, user, query),
-        // The page has no query, so its query is used for a board.
-        Route::Page(Page::Home) => check_board(BoardKind::Members, "day", "42", query),
-        Route::Health
-        | Route::OpenApi
-        | Route::Page(_)
-        | Route::Status
-        | Route::Metrics
-        | Route::Activity
-        | Route::Profiles
-        | Route::Targets
-        | Route::Events
-        | Route::Event(_)
-        | Route::EventRecount(_)
-        | Route::Hot
-        | Route::Target(_)
-        | Route::TargetModeration(_) => {}
+        "/v1/stats" => check_stats(query),
+        "/v1/digest/{week}" => check_digest(&first, query),
+        "/v1/feed.atom" => check_feed(FeedFormat::Atom, query),
+        "/v1/feed.json" => check_feed(FeedFormat::Json, query),
+        _ => {}
     }
+}
+
+/// Returns the kind of the boards of a path.
+fn kind_of(path: &str) -> BoardKind {
+    BoardKind::from_path(path.split('/').nth(2).unwrap_or_default())
+}
+
+fn check_feed(format: FeedFormat, query: &str) {
+    let feed = FeedRequest::parse(format, query, &CONFIG, today());
+    assert_documented_error("", feed.as_ref().err());
+    assert!(
+        feed.is_err() || query.trim_matches('&').is_empty(),
+        "{query:?}"
+    );
 }
 
 fn encoded(text: &str) -> String {
@@ -275,14 +236,6 @@ fn reversed(query: &str) -> String {
     query.split('&').rev().collect::<Vec<_>>().join("&")
 }
 
-/// Returns the segment that precedes ids in paths.
-fn part_of_ids(kind: BoardKind) -> &'static str {
-    match kind {
-        BoardKind::Content => "targets",
-        BoardKind::Members | BoardKind::Authors | BoardKind::Event => "users",
-    }
-}
-
 fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
     let (config, today) = (&*CONFIG, today());
     let board = PageRequest::parse(kind, period, query, config, today);
@@ -321,7 +274,9 @@ fn check_board(kind: BoardKind, period: &str, user: &str, query: &str) {
         // The URL for the Durable Object has the same meaning.
         let url = live.live_normal_form();
         let (path, live_query) = url.split_once('?').expect("a query");
-        assert_eq!(Route::parse(path), Ok(Route::Live(kind, period.to_owned())));
+        let (route, [value, _]) = table::find(path).expect("a route");
+        assert!(route.pattern.ends_with("/live"), "{path:?}");
+        assert_eq!((kind_of(route.pattern), value.as_str()), (kind, period));
         let reparsed = PageRequest::parse_live(kind, period, live_query, config, today);
         assert_eq!(reparsed.as_ref(), Ok(live), "{query:?}");
     }
@@ -445,8 +400,8 @@ fn check_card(format: CardFormat, user: &str, query: &str) {
         assert!(card.picture_type().is_some() || query.trim_matches('&').is_empty());
         let normal = card.normal_form();
         let (path, normal_query) = normal.split_once('?').unwrap_or((&normal, ""));
-        let route = Route::Card(format, user.to_owned());
-        assert_eq!(Route::parse(path), Ok(route));
+        let (route, [value, _]) = table::find(path).expect("a route");
+        assert_eq!((route.pattern, value.as_str()), (format.pattern(), user));
         let reparsed = CardRequest::parse(format, user, normal_query, &CONFIG, today());
         assert_eq!(reparsed.map(|card| card.normal_form()), Ok(normal));
     }

@@ -93,16 +93,6 @@ struct Place {
 }
 
 impl CardFormat {
-    /// Returns the format with this name in the path.
-    #[must_use]
-    pub fn from_path(name: &str) -> Self {
-        match name {
-            "card.svg" => Self::Card,
-            "badge.svg" => Self::Badge,
-            _ => Self::Json,
-        }
-    }
-
     /// Returns the path with the name of its parameter.
     #[must_use]
     pub fn pattern(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Drains the outboxes of the shards to the journal.
 
-use crate::jobs::archive;
-use crate::journal;
+use super::write;
+use crate::archive;
 use crate::platform::budget::{Budget, Cost};
 use crate::platform::clock;
 use crate::platform::d1::Database;
@@ -162,7 +162,7 @@ impl Drain<'_> {
                 late = false;
                 break;
             }
-            let written = journal::write(self.journal, self.deployment, self.shard, &batch).await?;
+            let written = write(self.journal, self.deployment, self.shard, &batch).await?;
             end = entries.len() < length && written == entries.len();
             late = entries.iter().any(|entry| is_late(entry, &settled));
             let written = entries.get(..written).unwrap_or_default();
