@@ -2,7 +2,7 @@
 
 import { queue, readLive, respond, scheduled } from 'wasm'
 import { newFacts, writeRequest } from './platform/analytics.js'
-import { run, runAsync } from './platform/bridge.js'
+import { run, runJob } from './platform/bridge.js'
 import { sendPipeline } from './platform/coalesce.js'
 import { isolateCached } from './platform/isolate_cache.js'
 import { Hub } from './platform/live.js'
@@ -14,9 +14,9 @@ import { join, lead } from './platform/single_flight.js'
 export default {
   fetch: (request, env, context) => (env.ANALYTICS ? measured(request, env, context) : answer(request, env, context)),
 
-  scheduled: (event, env, context) => runAsync(env, () => scheduled(event, env, context)),
+  scheduled: ({ cron }, env) => runJob(env, (event) => scheduled(event, cron)),
 
-  queue: (batch, env) => runAsync(env, () => queue(batch)),
+  queue: (batch, env) => runJob(env, (event) => queue(event, batch)),
 }
 
 async function measured(request, env, context) {

@@ -11,7 +11,6 @@ use crate::routes::table::{self, Sharing};
 use activity_rank_core::MAX_BODY_BYTES;
 use activity_rank_core::calendar::Instant;
 use wasm_bindgen::prelude::wasm_bindgen;
-use worker::{Env, ScheduleContext, ScheduledEvent, event};
 
 /// Runs when the wasm is instantiated.
 #[wasm_bindgen(start)]
@@ -77,24 +76,30 @@ pub fn receive(event: u32, shard: u32) {
 }
 
 /// Runs the jobs of a cron trigger.
-#[event(scheduled)]
-async fn scheduled(event: ScheduledEvent, _env: Env, _context: ScheduleContext) {
-    jobs::run_scheduled(&App::get(), &event.cron()).await;
+#[wasm_bindgen]
+pub fn scheduled(event: u32, cron: String) {
+    bridge::run(event, async move {
+        jobs::run_scheduled(&App::get(), &cron).await;
+        String::new()
+    });
 }
 
 /// Counts queued activity. Each message is acknowledged or retried on its own: an error would
 /// redeliver the whole batch.
 #[wasm_bindgen]
-pub async fn queue(batch: Batch) {
-    let batch = batch.messages();
-    let messages: Vec<Message> = batch.iter().map(Message::from).collect();
-    let delays = replay::run(&App::get(), &messages, clock::now()).await;
-    for (message, delay) in batch.iter().zip(delays) {
-        match delay {
-            None => message.ack(),
-            Some(seconds) => message.retry(&RetryOptions::new(seconds)),
+pub fn queue(event: u32, batch: Batch) {
+    bridge::run(event, async move {
+        let batch = batch.messages();
+        let messages: Vec<Message> = batch.iter().map(Message::from).collect();
+        let delays = replay::run(&App::get(), &messages, clock::now()).await;
+        for (message, delay) in batch.iter().zip(delays) {
+            match delay {
+                None => message.ack(),
+                Some(seconds) => message.retry(&RetryOptions::new(seconds)),
+            }
         }
-    }
+        String::new()
+    });
 }
 
 impl From<&QueueMessage> for Message {

@@ -91,19 +91,13 @@ function start(env, event, due, facts, size = 0) {
 }
 
 /**
- * Runs an event that the wasm answers with a promise.
+ * Runs an event that no client waits for, as {@link run} does; the wasm never drops it.
  *
  * @param {Env} env
- * @param {() => Promise<void>} event
+ * @param {(number: number) => void} event
  */
-export async function runAsync(env, event) {
-  const begin = (number) => {
-    event().then(
-      () => finish(number, ''),
-      (error) => end(number)?.reject(error),
-    )
-  }
-  await start(env, begin, Infinity)
+export async function runJob(env, event) {
+  await start(env, event, Infinity)
 }
 
 // Drops the requests that are never going to finish.

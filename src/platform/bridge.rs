@@ -7,8 +7,8 @@
 //! `wasm-bindgen-futures` does the same for any promise, with two closures for each promise that is
 //! awaited, another promise for each event, and a microtask for each step. With both builds taking
 //! turns (`BEFORE=folder make bench`, 20 rounds), that took 4 % more processor time of workerd for an
-//! activity, and 6 % more with a user token or for a standing. Cron, queues and rarer promises (D1,
-//! KV, key servers) use it.
+//! activity, and 6 % more with a user token or for a standing. Rarer promises (D1, KV, key servers)
+//! use it.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -150,7 +150,7 @@ impl<T> Numbered<T> {
     }
 }
 
-/// While cron or the queue is polled, which is no event of this bridge.
+/// While no event is polled.
 const NO_EVENT: (u32, bool) = (0, false);
 
 thread_local! {
