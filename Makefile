@@ -65,6 +65,7 @@ quick: tools ## format, lints and unit tests of what changed since origin/main
 check: tools ## format, links, import cycles, lints for host, wasm and workflows; warnings are errors
 	scripts/check-links
 	scripts/import-graph --check
+	scripts/dialect --max 733
 	scripts/test --check
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/fuzz/Cargo.toml --check
@@ -75,7 +76,7 @@ check: tools ## format, links, import cycles, lints for host, wasm and workflows
 	scripts/check-js
 	scripts/check-workflows
 
-graph: ## print the import graph by crate and folder; fails if it has a cycle
+graph: ## print the imports between the modules of each crate; fails if they have a cycle
 	@scripts/import-graph
 
 dialect: ## count words and sentence forms that the language guide replaces

@@ -1,4 +1,4 @@
-// Reads source files for the scripts that analyse them: import-graph and dialect.
+// Reads source files for `dialect`.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -133,43 +133,6 @@ function quoted(text, i, quote) {
   let at = i + 1
   while (at < text.length && text[at] !== quote) at += text[at] === '\\' ? 2 : 1
   return Math.min(at + 1, text.length)
-}
-
-/**
- * Returns Rust code with all items under `#[cfg(test)]` blanked.
- *
- * @param {string} code
- */
-export function withoutTests(code) {
-  let result = code
-  for (const match of code.matchAll(/#\s*\[\s*cfg\s*\(\s*(?:all\s*\(\s*)?test\b/g)) {
-    let at = closing(code, code.indexOf('[', match.index))
-    // Further attributes belong to the same item.
-    for (let next; (next = /^\s*#\s*\[/.exec(code.slice(at))); ) at = closing(code, at + next[0].length - 1)
-    let end = at
-    while (end < code.length && code[end] !== ';' && code[end] !== '{') {
-      end = code[end] === '(' || code[end] === '[' ? closing(code, end) : end + 1
-    }
-    end = code[end] === '{' ? closing(code, end) : end + 1
-    const item = code.slice(match.index, end)
-    result = result.slice(0, match.index) + item.replace(/[^\n]/g, ' ') + result.slice(end)
-  }
-  return result
-}
-
-/**
- * Returns the position after the bracket that closes the one at a position.
- *
- * @type {(code: string, at: number) => number}
- */
-export function closing(code, at) {
-  let depth = 0
-  for (let i = at; i < code.length; i++) {
-    if ('([{'.includes(code[i])) depth += 1
-    else if (')]}'.includes(code[i])) depth -= 1
-    if (depth === 0) return i + 1
-  }
-  return code.length
 }
 
 /**

@@ -62,7 +62,7 @@ pub fn respond(event: u32, request: String) {
 #[wasm_bindgen(js_name = "readLive")]
 pub fn read_live(event: u32, request: String, forms: String) {
     bridge::run(event, async move {
-        routes::live::read(&App::get(), Request::parse(request), &forms).await
+        routes::read_live(&App::get(), Request::parse(request), &forms).await
     });
 }
 

@@ -22,7 +22,8 @@ const current = new Map()
 const isRead = ({ method }) => method === 'GET' || method === 'HEAD'
 
 // The paths of the routes whose responses are shared: table.rs says which.
-const pathsOf = (cached) => sharedPatterns(cached).replaceAll('.', '\\.').replace(/{\w+}/g, '[^/?]+').replaceAll(' ', '|')
+const pathsOf = (cached) =>
+  sharedPatterns(cached).replaceAll('.', '\\.').replace(/{\w+}/g, '[^/?]+').replaceAll(' ', '|')
 const PATH = new RegExp(`^[a-z]+://[^/]+(?:(${pathsOf(true)})|${pathsOf(false)})(?:\\?|$)`)
 
 // Members and services may see hidden users.

@@ -5,7 +5,6 @@
 //! route of the board would.
 
 use super::ranking::BoardReader;
-use super::table;
 use crate::app::{App, RequestContext};
 use crate::middleware::response_cache::{last_copy, stale};
 use crate::platform::live::{Watch, watch};
@@ -94,8 +93,8 @@ fn parse_failure(failure: &str) -> Error {
 /// `stale` or `failed`; the misconfigured variable, `not-found` or nothing; the cause; the requests of
 /// [`WatchRequests`], empty unless fresh; then form, version and JSON of each board. A form is a number
 /// of rows, with `m` after it for movement.
-pub async fn read(app: &App, http: Request, forms: &str) -> String {
-    let read = read_boards(app, http, forms).await;
+pub async fn read(app: &App, http: &Request, period: &str, forms: &str) -> String {
+    let read = read_boards(app, http, period, forms).await;
     read.unwrap_or_else(|error| match error {
         Error::Misconfigured(variable, remedy) => format!("failed\n{variable}\n{remedy}"),
         Error::NotFound(detail) => format!("failed\n{NOT_FOUND}\n{detail}"),
@@ -103,14 +102,16 @@ pub async fn read(app: &App, http: Request, forms: &str) -> String {
     })
 }
 
-async fn read_boards(app: &App, mut http: Request, forms: &str) -> Result<String, Error> {
-    let (route, [period, _]) = table::find(&http.path)?;
-    http.route = route.pattern;
-    let http = &http;
+async fn read_boards(
+    app: &App,
+    http: &Request,
+    period: &str,
+    forms: &str,
+) -> Result<String, Error> {
     let kind = BoardKind::from_path(http.path.split('/').nth(2).unwrap_or_default());
     let context = RequestContext::new(app, http)?;
     let config = &context.deployment.config;
-    let request = PageRequest::parse_live(kind, &period, &http.query, config, context.today())?;
+    let request = PageRequest::parse_live(kind, period, &http.query, config, context.today())?;
     let forms = forms.split(',').filter_map(|form| {
         let limit = form.trim_end_matches('m');
         Some((form, limit.parse().ok()?, limit != form))

@@ -7,7 +7,7 @@ mod digest;
 mod events;
 mod health;
 mod journal;
-pub mod live;
+mod live;
 mod metrics;
 mod moderation;
 mod pages;
@@ -40,6 +40,15 @@ pub async fn respond(app: &App, mut request: Request) -> String {
         });
     cors.add(security_headers::add(response, &request))
         .serialize(request.route)
+}
+
+/// Reads the board of a live route, as [`live::read`] does.
+pub async fn read_live(app: &App, mut request: Request, forms: &str) -> String {
+    let Ok((route, [period, _])) = table::find(&request.path) else {
+        return String::new();
+    };
+    request.route = route.pattern;
+    live::read(app, &request, &period, forms).await
 }
 
 async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Response, Error> {
