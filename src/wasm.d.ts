@@ -5,11 +5,12 @@ export function receive(event: number, shard: number): void
 export function dropEvent(event: number): void
 export function fail(call: number, cause: string): void
 export function maxBodyBytes(): number
-export function queue(batch: MessageBatch): Promise<void>
+export function queue(event: number, batch: MessageBatch): void
 export function readLive(event: number, request: string, limits: string): void
 export function respond(event: number, request: string): void
-export function scheduled(event: ScheduledController, env: Env, context: ExecutionContext): Promise<void>
+export function scheduled(event: number, cron: string): void
 export function settle(call: number, number: number, text: string): void
+export function sharedPatterns(cached: boolean): string
 /** Instantiates the wasm again. */
 export function __wbg_reset_state(): void
 

@@ -42,7 +42,7 @@ pub async fn respond(app: &App, mut request: Request) -> String {
         .serialize(request.route)
 }
 
-/// Reads the board of a live route, as [`live::read`] does.
+/// Reads the board of a live route, see `live.rs`.
 pub async fn read_live(app: &App, mut request: Request, forms: &str) -> String {
     let Ok((route, [period, _])) = table::find(&request.path) else {
         return String::new();

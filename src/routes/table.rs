@@ -62,444 +62,192 @@ pub enum Handler {
     WithBody(for<'a> fn(RequestContext<'a>, &'a Values, Caller, Body<'a>) -> Handling<'a>),
 }
 
-use Handler::{Authenticated, File, Identified, Public, Unconfigured, WithBody};
-use Sharing::{Cached, Current};
-
 const GET: &str = "GET";
-const PUT: &str = "PUT";
-const POST: &str = "POST";
-const DELETE: &str = "DELETE";
 
-/// Returns a route whose responses are not shared.
-const fn route(pattern: &'static str, handlers: &'static [(&'static str, Handler)]) -> Route {
-    shared(Sharing::None, pattern, handlers)
-}
-
-const fn shared(
-    sharing: Sharing,
-    pattern: &'static str,
-    handlers: &'static [(&'static str, Handler)],
-) -> Route {
-    Route {
-        pattern,
-        sharing,
-        handlers,
-    }
+/// Returns routes from lines of pattern, sharing, and for each method the kind of handler and its call.
+macro_rules! routes {
+    ($($pattern:literal $sharing:ident {
+        $($method:ident $kind:ident |$($argument:pat_param),*| $call:expr;)+
+    })+) => {
+        &[$(Route {
+            pattern: $pattern,
+            sharing: Sharing::$sharing,
+            handlers: &[
+                $((stringify!($method), Handler::$kind(|$($argument),*| Box::pin($call)))),+
+            ],
+        }),+]
+    };
 }
 
 /// The routes: a path takes the first that matches. `GET` includes `HEAD`.
 ///
 /// A router of the registry (`matchit`) is as exact, but adds 6.7 KB to the compressed Worker.
-pub const ROUTES: &[Route] = &[
-    route(
-        "/",
-        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Home))))],
-    ),
-    route(
-        "/u/{user}",
-        &[(
-            GET,
-            Public(|c, [user, _]| Box::pin(pages::get(c, Page::Member(user)))),
-        )],
-    ),
-    route(
-        "/try",
-        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Playground))))],
-    ),
-    route(
-        "/admin",
-        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Admin))))],
-    ),
-    route(
-        "/gallery",
-        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Gallery))))],
-    ),
-    route(
-        "/docs",
-        &[(GET, File(|c, _| Box::pin(pages::get(c, Page::Docs))))],
-    ),
-    route(
-        "/openapi.json",
-        &[(GET, File(|c, _| Box::pin(pages::openapi(c))))],
-    ),
-    route(
-        "/healthz",
-        &[(
-            GET,
-            Unconfigured(|app, request| Box::pin(health::get(app, request))),
-        )],
-    ),
-    route(
-        "/metrics",
-        &[(
-            GET,
-            Authenticated(|c, _, caller| Box::pin(metrics::get(c, caller))),
-        )],
-    ),
-    route(
-        "/v1/activity",
-        &[(
-            POST,
-            WithBody(|c, _, caller, body| Box::pin(activity::post(c, caller, body))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/ranking/{period}",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(ranking::page(c, Members, period))),
-        )],
-    ),
-    route(
-        "/v1/ranking/{period}/live",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(live::open(c, Members, period))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/ranking/{period}/winners",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(ranking::winners(c, period))),
-        )],
-    ),
-    shared(
-        Current,
-        "/v1/ranking/{period}/users",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(ranking::comparison(c, Members, period))),
-        )],
-    ),
-    route(
-        "/v1/ranking/{period}/users/{user}",
-        &[(
-            GET,
-            Public(|c, [period, user]| Box::pin(ranking::standing(c, Members, period, user))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/content/hot",
-        &[(GET, Public(|c, _| Box::pin(ranking::hot(c))))],
-    ),
-    shared(
-        Cached,
-        "/v1/content/{period}",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(ranking::page(c, Content, period))),
-        )],
-    ),
-    route(
-        "/v1/content/{period}/live",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(live::open(c, Content, period))),
-        )],
-    ),
-    route(
-        "/v1/content/{period}/targets/{target}",
-        &[(
-            GET,
-            Public(|c, [period, target]| Box::pin(ranking::standing(c, Content, period, target))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/authors/{period}",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(ranking::page(c, Authors, period))),
-        )],
-    ),
-    route(
-        "/v1/authors/{period}/live",
-        &[(
-            GET,
-            Public(|c, [period, _]| Box::pin(live::open(c, Authors, period))),
-        )],
-    ),
-    route(
-        "/v1/authors/{period}/users/{user}",
-        &[(
-            GET,
-            Public(|c, [period, user]| Box::pin(ranking::standing(c, Authors, period, user))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/events",
-        &[(GET, Public(|c, _| Box::pin(events::list(c))))],
-    ),
-    route(
-        "/v1/events/{event}",
-        &[
-            (GET, Public(|c, [event, _]| Box::pin(events::get(c, event)))),
-            (
-                PUT,
-                WithBody(|c, [event, _], caller, body| {
-                    Box::pin(events::put(c, event, caller, body))
-                }),
-            ),
-            (
-                DELETE,
-                Authenticated(|c, [event, _], caller| Box::pin(events::delete(c, event, caller))),
-            ),
-        ],
-    ),
-    route(
-        "/v1/events/{event}/recount",
-        &[(
-            POST,
-            WithBody(|c, [event, _], caller, body| {
-                Box::pin(events::recount(c, event, caller, body))
-            }),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/events/{event}/ranking",
-        &[(
-            GET,
-            Public(|c, [event, _]| Box::pin(ranking::page(c, Event, event))),
-        )],
-    ),
-    route(
-        "/v1/events/{event}/live",
-        &[(
-            GET,
-            Public(|c, [event, _]| Box::pin(live::open(c, Event, event))),
-        )],
-    ),
-    shared(
-        Current,
-        "/v1/events/{event}/ranking/users",
-        &[(
-            GET,
-            Public(|c, [event, _]| Box::pin(ranking::comparison(c, Event, event))),
-        )],
-    ),
-    route(
-        "/v1/events/{event}/ranking/users/{user}",
-        &[(
-            GET,
-            Public(|c, [event, user]| Box::pin(ranking::standing(c, Event, event, user))),
-        )],
-    ),
-    route(
-        "/v1/targets",
-        &[(
-            PUT,
-            WithBody(|c, _, caller, body| Box::pin(targets::put_all(c, caller, body))),
-        )],
-    ),
-    route(
-        "/v1/targets/{target}",
-        &[
-            (
-                GET,
-                Public(|c, [target, _]| Box::pin(targets::get(c, target))),
-            ),
-            (
-                PUT,
-                WithBody(|c, [target, _], caller, body| {
-                    Box::pin(targets::put(c, target, caller, body))
-                }),
-            ),
-            (
-                DELETE,
-                Authenticated(|c, [target, _], caller| {
-                    Box::pin(targets::delete(c, target, caller))
-                }),
-            ),
-        ],
-    ),
-    route(
-        "/v1/targets/{target}/moderation",
-        &[
-            (
-                GET,
-                Authenticated(|c, [target, _], caller| {
-                    Box::pin(targets::get_state(c, target, caller))
-                }),
-            ),
-            (
-                PUT,
-                WithBody(|c, [target, _], caller, body| {
-                    Box::pin(targets::put_state(c, target, caller, body))
-                }),
-            ),
-        ],
-    ),
-    route(
-        "/v1/users",
-        &[(
-            PUT,
-            WithBody(|c, _, caller, body| Box::pin(users::put_profiles(c, caller, body))),
-        )],
-    ),
-    route(
-        "/v1/users/{user}",
-        &[
-            (
-                GET,
-                Public(|c, [user, _]| Box::pin(users::get_profile(c, user))),
-            ),
-            (
-                PUT,
-                WithBody(|c, [user, _], caller, body| {
-                    Box::pin(users::put_profile(c, user, caller, body))
-                }),
-            ),
-            (
-                DELETE,
-                Authenticated(|c, [user, _], caller| Box::pin(users::erase(c, user, caller))),
-            ),
-        ],
-    ),
-    route(
-        "/v1/users/{user}/activity",
-        &[(
-            GET,
-            Identified(|c, [user, _], caller| Box::pin(users::history(c, user, caller))),
-        )],
-    ),
-    route(
-        "/v1/users/{user}/points",
-        &[(
-            GET,
-            Authenticated(|c, [user, _], caller| Box::pin(points::get(c, user, caller))),
-        )],
-    ),
-    route(
-        "/v1/users/{user}/standings",
-        &[(
-            GET,
-            Authenticated(|c, [user, _], caller| Box::pin(standings::get(c, user, caller))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/users/{user}/card",
-        &[(
-            GET,
-            Public(|c, [user, _]| Box::pin(card::get(c, CardFormat::Json, user))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/users/{user}/card.svg",
-        &[(
-            GET,
-            Public(|c, [user, _]| Box::pin(card::get(c, CardFormat::Card, user))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/users/{user}/badge.svg",
-        &[(
-            GET,
-            Public(|c, [user, _]| Box::pin(card::get(c, CardFormat::Badge, user))),
-        )],
-    ),
-    route(
-        "/v1/users/{user}/targets",
-        &[(GET, Public(|c, [user, _]| Box::pin(targets::list(c, user))))],
-    ),
-    route(
-        "/v1/users/{user}/moderation",
-        &[
-            (
-                GET,
-                Authenticated(|c, [user, _], caller| {
-                    Box::pin(moderation::get_state(c, user, caller))
-                }),
-            ),
-            (
-                PUT,
-                WithBody(|c, [user, _], caller, body| {
-                    Box::pin(moderation::put_state(c, user, caller, body))
-                }),
-            ),
-        ],
-    ),
-    route(
-        "/v1/users/{user}/adjustments",
-        &[(
-            POST,
-            WithBody(|c, [user, _], caller, body| {
-                Box::pin(moderation::adjust(c, user, caller, body))
-            }),
-        )],
-    ),
-    route(
-        "/v1/moderation",
-        &[(
-            GET,
-            Authenticated(|c, _, caller| Box::pin(moderation::audit_log(c, caller))),
-        )],
-    ),
-    route(
-        "/v1/journal",
-        &[(
-            GET,
-            Authenticated(|c, _, caller| Box::pin(journal::get(c, caller))),
-        )],
-    ),
-    route(
-        "/v1/webhooks/deliveries",
-        &[(
-            GET,
-            Authenticated(|c, _, caller| Box::pin(webhooks::list(c, caller))),
-        )],
-    ),
-    route(
-        "/v1/webhooks/deliveries/{id}/retry",
-        &[(
-            POST,
-            Authenticated(|c, [id, _], caller| Box::pin(webhooks::retry(c, id, caller))),
-        )],
-    ),
-    route(
-        "/v1/stats",
-        &[(
-            GET,
-            Identified(|c, _, caller| Box::pin(stats::get(c, caller))),
-        )],
-    ),
-    route(
-        "/v1/status",
-        &[(
-            GET,
-            Authenticated(|c, _, caller| Box::pin(status::get(c, caller))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/digest/{week}",
-        &[(GET, Public(|c, [week, _]| Box::pin(digest::get(c, week))))],
-    ),
-    shared(
-        Cached,
-        "/v1/feed.atom",
-        &[(
-            GET,
-            Public(|c, _| Box::pin(digest::feed(c, FeedFormat::Atom))),
-        )],
-    ),
-    shared(
-        Cached,
-        "/v1/feed.json",
-        &[(
-            GET,
-            Public(|c, _| Box::pin(digest::feed(c, FeedFormat::Json))),
-        )],
-    ),
-];
+pub const ROUTES: &[Route] = routes! {
+    "/" None {
+        GET File |c, _| pages::get(c, Page::Home);
+    }
+    "/u/{user}" None {
+        GET Public |c, [user, _]| pages::get(c, Page::Member(user));
+    }
+    "/try" None {
+        GET File |c, _| pages::get(c, Page::Playground);
+    }
+    "/admin" None {
+        GET File |c, _| pages::get(c, Page::Admin);
+    }
+    "/gallery" None {
+        GET File |c, _| pages::get(c, Page::Gallery);
+    }
+    "/docs" None {
+        GET File |c, _| pages::get(c, Page::Docs);
+    }
+    "/openapi.json" None {
+        GET File |c, _| pages::openapi(c);
+    }
+    "/healthz" None {
+        GET Unconfigured |app, request| health::get(app, request);
+    }
+    "/metrics" None {
+        GET Authenticated |c, _, caller| metrics::get(c, caller);
+    }
+    "/v1/activity" None {
+        POST WithBody |c, _, caller, body| activity::post(c, caller, body);
+    }
+    "/v1/ranking/{period}" Cached {
+        GET Public |c, [period, _]| ranking::page(c, Members, period);
+    }
+    "/v1/ranking/{period}/live" None {
+        GET Public |c, [period, _]| live::open(c, Members, period);
+    }
+    "/v1/ranking/{period}/winners" Cached {
+        GET Public |c, [period, _]| ranking::winners(c, period);
+    }
+    "/v1/ranking/{period}/users" Current {
+        GET Public |c, [period, _]| ranking::comparison(c, Members, period);
+    }
+    "/v1/ranking/{period}/users/{user}" Current {
+        GET Public |c, [period, user]| ranking::standing(c, Members, period, user);
+    }
+    "/v1/content/hot" Cached {
+        GET Public |c, _| ranking::hot(c);
+    }
+    "/v1/content/{period}" Cached {
+        GET Public |c, [period, _]| ranking::page(c, Content, period);
+    }
+    "/v1/content/{period}/live" None {
+        GET Public |c, [period, _]| live::open(c, Content, period);
+    }
+    "/v1/content/{period}/targets/{target}" Current {
+        GET Public |c, [period, target]| ranking::standing(c, Content, period, target);
+    }
+    "/v1/authors/{period}" Cached {
+        GET Public |c, [period, _]| ranking::page(c, Authors, period);
+    }
+    "/v1/authors/{period}/live" None {
+        GET Public |c, [period, _]| live::open(c, Authors, period);
+    }
+    "/v1/authors/{period}/users/{user}" Current {
+        GET Public |c, [period, user]| ranking::standing(c, Authors, period, user);
+    }
+    "/v1/events" Cached {
+        GET Public |c, _| events::list(c);
+    }
+    "/v1/events/{event}" None {
+        GET Public |c, [event, _]| events::get(c, event);
+        PUT WithBody |c, [event, _], caller, body| events::put(c, event, caller, body);
+        DELETE Authenticated |c, [event, _], caller| events::delete(c, event, caller);
+    }
+    "/v1/events/{event}/recount" None {
+        POST WithBody |c, [event, _], caller, body| events::recount(c, event, caller, body);
+    }
+    "/v1/events/{event}/ranking" Cached {
+        GET Public |c, [event, _]| ranking::page(c, Event, event);
+    }
+    "/v1/events/{event}/live" None {
+        GET Public |c, [event, _]| live::open(c, Event, event);
+    }
+    "/v1/events/{event}/ranking/users" Current {
+        GET Public |c, [event, _]| ranking::comparison(c, Event, event);
+    }
+    "/v1/events/{event}/ranking/users/{user}" Current {
+        GET Public |c, [event, user]| ranking::standing(c, Event, event, user);
+    }
+    "/v1/targets" None {
+        PUT WithBody |c, _, caller, body| targets::put_all(c, caller, body);
+    }
+    "/v1/targets/{target}" None {
+        GET Public |c, [target, _]| targets::get(c, target);
+        PUT WithBody |c, [target, _], caller, body| targets::put(c, target, caller, body);
+        DELETE Authenticated |c, [target, _], caller| targets::delete(c, target, caller);
+    }
+    "/v1/targets/{target}/moderation" None {
+        GET Authenticated |c, [target, _], caller| targets::get_state(c, target, caller);
+        PUT WithBody |c, [target, _], caller, body| targets::put_state(c, target, caller, body);
+    }
+    "/v1/users" None {
+        PUT WithBody |c, _, caller, body| users::put_profiles(c, caller, body);
+    }
+    "/v1/users/{user}" None {
+        GET Public |c, [user, _]| users::get_profile(c, user);
+        PUT WithBody |c, [user, _], caller, body| users::put_profile(c, user, caller, body);
+        DELETE Authenticated |c, [user, _], caller| users::erase(c, user, caller);
+    }
+    "/v1/users/{user}/activity" None {
+        GET Identified |c, [user, _], caller| users::history(c, user, caller);
+    }
+    "/v1/users/{user}/points" None {
+        GET Authenticated |c, [user, _], caller| points::get(c, user, caller);
+    }
+    "/v1/users/{user}/standings" None {
+        GET Authenticated |c, [user, _], caller| standings::get(c, user, caller);
+    }
+    "/v1/users/{user}/card" Cached {
+        GET Public |c, [user, _]| card::get(c, CardFormat::Json, user);
+    }
+    "/v1/users/{user}/card.svg" Cached {
+        GET Public |c, [user, _]| card::get(c, CardFormat::Card, user);
+    }
+    "/v1/users/{user}/badge.svg" Cached {
+        GET Public |c, [user, _]| card::get(c, CardFormat::Badge, user);
+    }
+    "/v1/users/{user}/targets" None {
+        GET Public |c, [user, _]| targets::list(c, user);
+    }
+    "/v1/users/{user}/moderation" None {
+        GET Authenticated |c, [user, _], caller| moderation::get_state(c, user, caller);
+        PUT WithBody |c, [user, _], caller, body| moderation::put_state(c, user, caller, body);
+    }
+    "/v1/users/{user}/adjustments" None {
+        POST WithBody |c, [user, _], caller, body| moderation::adjust(c, user, caller, body);
+    }
+    "/v1/moderation" None {
+        GET Authenticated |c, _, caller| moderation::audit_log(c, caller);
+    }
+    "/v1/journal" None {
+        GET Authenticated |c, _, caller| journal::get(c, caller);
+    }
+    "/v1/webhooks/deliveries" None {
+        GET Authenticated |c, _, caller| webhooks::list(c, caller);
+    }
+    "/v1/webhooks/deliveries/{id}/retry" None {
+        POST Authenticated |c, [id, _], caller| webhooks::retry(c, id, caller);
+    }
+    "/v1/stats" None {
+        GET Identified |c, _, caller| stats::get(c, caller);
+    }
+    "/v1/status" None {
+        GET Authenticated |c, _, caller| status::get(c, caller);
+    }
+    "/v1/digest/{week}" Cached {
+        GET Public |c, [week, _]| digest::get(c, week);
+    }
+    "/v1/feed.atom" Cached {
+        GET Public |c, _| digest::feed(c, FeedFormat::Atom);
+    }
+    "/v1/feed.json" Cached {
+        GET Public |c, _| digest::feed(c, FeedFormat::Json);
+    }
+};
 
 /// Finds the route of a percent-encoded path, and the values of its parameters.
 ///
@@ -575,22 +323,22 @@ impl Handler {
         request: &Request,
         values: &Values,
     ) -> Result<Response, Error> {
-        if let Public(_) | Unconfigured(_) = self {
+        if let Self::Public(_) | Self::Unconfigured(_) = self {
             limit_public_read(app, request).await?;
         }
         let context = || RequestContext::new(app, request);
         match self {
-            Unconfigured(handle) => handle(app, request),
-            File(handle) | Public(handle) => handle(context()?, values),
-            Identified(handle) => {
+            Self::Unconfigured(handle) => handle(app, request),
+            Self::File(handle) | Self::Public(handle) => handle(context()?, values),
+            Self::Identified(handle) => {
                 let context = context()?;
                 handle(context, values, authenticate(context).await)
             }
-            Authenticated(handle) => {
+            Self::Authenticated(handle) => {
                 let context = context()?;
                 handle(context, values, authenticate(context).await?)
             }
-            WithBody(handle) => {
+            Self::WithBody(handle) => {
                 let (context, body) = (context()?, request.body()?);
                 handle(context, values, authenticate(context).await?, body)
             }
@@ -610,7 +358,7 @@ mod tests {
         let document: Value = serde_json::from_str(include_str!("../../web/openapi.json")).unwrap();
         let mut operations = BTreeMap::new();
         for (path, item) in document["paths"].as_object().unwrap() {
-            for method in [GET, PUT, POST, DELETE] {
+            for method in ["GET", "PUT", "POST", "DELETE"] {
                 let Some(operation) = item.get(method.to_lowercase()) else {
                     continue;
                 };
@@ -627,7 +375,7 @@ mod tests {
     fn handlers_demand_the_documented_credentials() {
         let operations = ROUTES.iter().flat_map(|route| {
             route.handlers.iter().map(|(method, handler)| {
-                let demands = matches!(handler, Authenticated(_) | WithBody(_));
+                let demands = matches!(handler, Handler::Authenticated(_) | Handler::WithBody(_));
                 ((route.pattern.to_owned(), (*method).to_owned()), demands)
             })
         });

@@ -1,4 +1,4 @@
-//! Requests for the same board that arrive while one is answered share its response:
+//! Requests for the same URL that arrive while one is answered share its response:
 //! `src/platform/single_flight.js`.
 
 use std::collections::BTreeSet;
@@ -9,6 +9,7 @@ use test_support::{Answer, Api, Fault, Forwarder, Method, Value, until};
 
 use crate::app::TestApp;
 use crate::bodies::{like, undo};
+use crate::events::Event;
 
 const READERS: usize = 24;
 const DELAY: Duration = Duration::from_millis(500);
@@ -231,4 +232,27 @@ async fn shared_response_has_its_own_conditions() {
         assert_eq!((answer.status, answer.text.as_str()), (304, ""));
     }
     assert_eq!(commands(&forwarder), 1);
+}
+
+/// The readers of boards of content and of an event.
+#[tokio::test]
+async fn boards_of_every_kind_are_shared() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        let worker = worker.var("CONTENT_PERIODS", "all");
+        worker.var("BOARD_MAX_AGE", "60").aborting()
+    });
+    Event::new("spring").put(&app).await;
+    for (path, other) in [
+        ("/v1/content/all?limit=7", "/v1/content/all?limit=8"),
+        ("/v1/authors/all?limit=7", "/v1/authors/all?limit=8"),
+        (
+            "/v1/events/spring/ranking?limit=7",
+            "/v1/events/spring/ranking?limit=8",
+        ),
+    ] {
+        forwarder.heal();
+        app.get(path).await.assert_status(200);
+        forwarder.fail(|_| Some(Fault::Delay(DELAY)));
+        read_once(&app, &forwarder, other).await;
+    }
 }
