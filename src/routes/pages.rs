@@ -188,7 +188,9 @@ mod tests {
         (Page::Docs, include_str!("../../web/docs.html")),
     ];
     /// What the build puts into several pages.
-    const INCLUDES: [&str; 3] = [
+    const INCLUDES: [&str; 5] = [
+        include_str!("../../web/includes/head.html"),
+        include_str!("../../web/includes/preview.html"),
         include_str!("../../web/includes/header.html"),
         include_str!("../../web/includes/noscript.html"),
         include_str!("../../web/includes/footer.html"),

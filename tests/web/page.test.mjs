@@ -197,7 +197,7 @@ describe('front page', () => {
   })
 
   it('links of a preview have the address of the page', () => {
-    const html = readFileSync(`${WEB}index.html`, 'utf8')
+    const html = readFileSync(`${WEB}../build/web/index.html`, 'utf8')
     for (const [property, content] of [
       ['og:title', '{{title}}'],
       ['og:description', '{{description}}'],
