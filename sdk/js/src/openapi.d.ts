@@ -5162,7 +5162,7 @@ export interface operations {
                      *         "marks": 34560000,
                      *         "undos": 5356800
                      *       },
-                     *       "stamp": "v2 shards=1 decimals=0 timezone=UTC",
+                     *       "stamp": "v4 shards=1 decimals=0 timezone=UTC",
                      *       "entries": [
                      *         {
                      *           "n": 1,
