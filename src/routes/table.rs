@@ -43,23 +43,23 @@ pub enum Sharing {
 pub type Values = [String; 2];
 
 /// What a handler returns. Boxed: otherwise the future of a request would have room for each.
-pub type Handling<'a> = Pin<Box<dyn Future<Output = Result<Response, Error>> + 'a>>;
+pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Response, Error>> + 'a>>;
 
 /// A function that handles a method of a route. The kind says who may call, and what limits them.
 #[derive(Clone, Copy)]
 pub enum Handler {
     /// Anyone, even while the configuration is invalid; counted against the address.
-    Unconfigured(for<'a> fn(&'a App, &'a Request) -> Handling<'a>),
+    Unconfigured(for<'a> fn(&'a App, &'a Request) -> Responding<'a>),
     /// Anyone, without a limit: it does not need the store.
-    File(for<'a> fn(RequestContext<'a>, &'a Values) -> Handling<'a>),
+    File(for<'a> fn(RequestContext<'a>, &'a Values) -> Responding<'a>),
     /// Anyone; counted against the address, unless a service calls.
-    Public(for<'a> fn(RequestContext<'a>, &'a Values) -> Handling<'a>),
+    Public(for<'a> fn(RequestContext<'a>, &'a Values) -> Responding<'a>),
     /// Anyone, who may learn more with credentials; counted as by [`authenticate`].
-    Identified(for<'a> fn(RequestContext<'a>, &'a Values, Result<Caller, Error>) -> Handling<'a>),
+    Identified(for<'a> fn(RequestContext<'a>, &'a Values, Result<Caller, Error>) -> Responding<'a>),
     /// Callers with credentials; counted as by [`authenticate`].
-    Authenticated(for<'a> fn(RequestContext<'a>, &'a Values, Caller) -> Handling<'a>),
+    Authenticated(for<'a> fn(RequestContext<'a>, &'a Values, Caller) -> Responding<'a>),
     /// The same, with a body whose size and media type are checked before.
-    WithBody(for<'a> fn(RequestContext<'a>, &'a Values, Caller, Body<'a>) -> Handling<'a>),
+    WithBody(for<'a> fn(RequestContext<'a>, &'a Values, Caller, Body<'a>) -> Responding<'a>),
 }
 
 const GET: &str = "GET";
