@@ -218,23 +218,24 @@ impl Deployment {
     /// # Errors
     ///
     /// As [`Self::run_script`].
-    pub async fn run_commands(&self, mut commands: Vec<Command>) -> Result<Vec<Reply>, Error> {
+    pub async fn run_commands(&self, commands: Vec<Command>) -> Result<Vec<Reply>, Error> {
         self.check_fingerprints().await?;
+        let mut shards: Vec<u32> = commands
+            .iter()
+            .map(|command| self.shard_of(command))
+            .collect();
+        shards.sort_unstable();
+        shards.dedup();
+        // Their key has no generation.
+        let reads = shards
+            .iter()
+            .map(|shard| fingerprint::read(&self.keys(*shard)));
+        let mut sent = Pipeline::new(reads.chain(commands).collect());
         loop {
-            let mut shards: Vec<u32> = commands
-                .iter()
-                .map(|command| self.shard_of(command))
-                .collect();
-            shards.sort_unstable();
-            shards.dedup();
-            let reads = shards
-                .iter()
-                .map(|shard| fingerprint::read(&self.keys(*shard)));
-            let sent = reads.chain(commands.iter().cloned()).collect();
-            let mut replies = self.store.run(&Pipeline::new(sent)).await?;
+            let mut replies = self.store.run(&sent).await?;
             let values = replies.split_off(shards.len().min(replies.len()));
             let mut is_current = true;
-            for command in &mut commands {
+            for command in sent.commands_mut().iter_mut().skip(shards.len()) {
                 let shard = self.shard_of(command);
                 let index = shards.binary_search(&shard).unwrap_or_default();
                 if !self.accepts(command, replies.get(index).unwrap_or(&Reply::Nil))? {

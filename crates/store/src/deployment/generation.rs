@@ -89,24 +89,21 @@ impl Deployment {
             (beginning(expected), beginning(known.generation))
         });
         let moved = call.with_key_beginning(&former, &present);
-        match compared_fingerprint(call) {
+        match compared_generation(call) {
             Some(_) => moved.with_first_argument(&self.fingerprint(shard)),
             None => moved,
         }
     }
 }
 
-/// Returns the fingerprint that a script compares with the stored one.
-fn compared_fingerprint(call: &Command) -> Option<&str> {
-    let first = call.first_argument()?;
-    Stored::parse(first).generation.map(|_| first)
+/// Returns the generation in the fingerprint that a script compares with the stored one; `None` if it compares none.
+fn compared_generation(call: &Command) -> Option<u32> {
+    Stored::parse(call.first_argument()?).generation
 }
 
 /// Returns the generation that a call expects; `None` if it needs none.
 fn generation_of(call: &Command) -> Option<u32> {
-    let compared = compared_fingerprint(call);
-    let generation = compared.and_then(|first| Stored::parse(first).generation);
-    generation.or_else(|| {
+    compared_generation(call).or_else(|| {
         call.keys()
             .find_map(|key| Keys::split_generation(after_tag(key)).0)
     })
@@ -119,5 +116,5 @@ fn after_tag(key: &str) -> &str {
 /// Returns whether a script has refused to write because writers wait.
 fn is_paused(call: &Command, stored: &Reply) -> bool {
     matches!(stored, Reply::Text(text) if Stored::parse(text).is_paused)
-        && compared_fingerprint(call).is_some()
+        && compared_generation(call).is_some()
 }
