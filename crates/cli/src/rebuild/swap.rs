@@ -1,5 +1,6 @@
 //! Lets what a rebuild has written count in the place of the present generation.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::compare::audit;
 use super::replay::Replay;
 use super::retention::EXPIRED_TTL;
 use super::state::{OwnedShard, Shard, lost_ownership, other_deployment, reject_pending_changes};
-use super::store::{Cursor, Pairs, script};
+use super::store::{Cursor, script};
 use crate::failure::Failure;
 
 static SWEEP: LazyLock<Script> = LazyLock::new(|| script(include_str!("sweep.lua")));
@@ -236,9 +237,9 @@ async fn restore_users(
             let mut profiles = Vec::new();
             let names: Vec<&str> = page.iter().map(|(field, _)| field.as_str()).collect();
             let others = shard.store.hash_fields(other, &names).await?;
+            let others: BTreeMap<String, String> = others.into_iter().collect();
             for (field, value) in &page {
-                let known = others.iter().find(|(name, _)| name == field);
-                let known = known.map(|(_, value)| value.clone());
+                let known = others.get(field).cloned();
                 // A field of both has been compared in the first pass.
                 if field.starts_with(Keys::FINGERPRINT) && field != Keys::DEFINITIONS
                     || !is_written && known.is_some()
@@ -296,15 +297,9 @@ async fn restore_hash(
         read_hash(shard, &live).await?,
         read_hash(shard, &written).await?,
     ];
-    let find = |fields: &Pairs, name: &str| {
-        let mut fields = fields.iter();
-        fields
-            .find(|(field, _)| field == name)
-            .map(|(_, value)| value.clone())
-    };
     let mut restored = Vec::new();
     for (field, value) in &expected {
-        let seen = find(&stored, field);
+        let seen = stored.get(field).cloned();
         // A user erased according to either source stays erased.
         let is_newer = || {
             let number = |text: &str| text.parse::<i64>().unwrap_or(i64::MIN);
@@ -316,7 +311,7 @@ async fn restore_hash(
         }
     }
     for (field, value) in stored.iter().filter(|_| is_event) {
-        if find(&expected, field).is_none() {
+        if !expected.contains_key(field) {
             restored.push((field.clone(), Some(value.clone()), None));
         }
     }
@@ -353,8 +348,8 @@ fn arguments(fields: &[Restored]) -> Result<Vec<String>, Failure> {
     Ok(arguments)
 }
 
-async fn read_hash(shard: &Shard, key: &str) -> Result<Pairs, Failure> {
-    let (mut fields, mut cursor) = (Vec::new(), Cursor::start());
+async fn read_hash(shard: &Shard, key: &str) -> Result<BTreeMap<String, String>, Failure> {
+    let (mut fields, mut cursor) = (BTreeMap::new(), Cursor::start());
     while let Some(page) = shard
         .store
         .scan_members("HSCAN", key, PAGE, &mut cursor)
