@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 
-import { COMMANDS } from './commands.mjs'
+import { COMMANDS, requireNode } from './commands.mjs'
 import { programs } from './programs.mjs'
 import { UserError } from './user_error.mjs'
 
@@ -13,6 +13,7 @@ const [name = '--help', ...args] = process.argv.slice(2)
 
 try {
   const command = Object.hasOwn(COMMANDS, name) && COMMANDS[name]
+  if (command) requireNode()
   // A request that nothing waits for any more may be under way.
   process.exit(command ? await command.run(args) : await runProgram())
 } catch (error) {

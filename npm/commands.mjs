@@ -53,6 +53,14 @@ export const COMMANDS = {
   deploy: { summary: 'Deploy the project in this folder to Cloudflare', run: runDeploy },
 }
 
+/** Fails with an older version of Node.js than the package needs: wrangler does not run on it. */
+export function requireNode() {
+  const needed = manifest().engines.node.replace('>=', '')
+  const { node } = process.versions
+  if (node.localeCompare(needed, 'en', { numeric: true }) < 0)
+    throw new UserError(`Node.js ${node} is too old: install Node.js ${needed} or newer (https://nodejs.org)`)
+}
+
 /** @param {string[]} args */
 async function runDev(args) {
   const options = parse(args, DEV_HELP, {
