@@ -19,7 +19,7 @@ WASM := --target wasm32-unknown-unknown
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
 	test-cli test-gateway test-web test-shards test-deploy ecosystem test-documents test-python test-recipes \
 	test-metrics test-debian engine conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
-	memory isolate moderation recount dev cluster deploy release clean
+	memory isolate moderation replay dev cluster deploy release clean
 
 # ---- Set up
 
@@ -222,9 +222,9 @@ moderation: build ## duration of the scripts that hide and erase a user: BOARDS=
 	cargo build --quiet --release -p redis-rest -p activity-rank-bench
 	@target/release/bench moderation
 
-recount: build ## duration of the recount of an event, and of the writes meanwhile: ENTRIES=100000
-	cargo build --quiet --release -p redis-rest -p activity-rank-bench
-	@target/release/bench recount
+replay: build ## duration of verify, recount and rebuild, and of the writes meanwhile: ENTRIES=100000
+	cargo build --quiet --release -p redis-rest -p activity-rank-cli -p activity-rank-bench
+	@target/release/bench replay
 
 vitals: build test-tools ## what the element adds to a page on a phone, and what that of another commit adds: ROUNDS=9 AGAINST=ab952e7 HEIGHT=46.5em
 	cargo build --quiet -p redis-rest

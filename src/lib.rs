@@ -12,7 +12,7 @@
 //!    caches.
 //! 5. [`copies`] finds copies of boards outside of Redis, and [`hiding`] keeps them in step when a user is hidden or
 //!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
-//!    period before, and [`recount`] counts an event again.
+//!    period before.
 //! 6. [`jobs`] runs on a schedule or for the queue; [`message`] is what the queue holds. [`webhooks`] are the messages that it sends.
 //! 7. [`platform`] wraps the platform, one file for each binding. [`log`] writes log lines.
 
@@ -31,7 +31,6 @@ pub mod movement;
 pub mod platform;
 #[cfg(test)]
 mod query_plans;
-pub mod recount;
 pub mod request;
 pub mod response;
 pub mod routes;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 31] = [
+const SCRIPTS: [(&str, &[&str]); 30] = [
     ("ABOVE", &["above"]),
     ("ADJUST", &["integers", "score", "user", "adjust"]),
     ("ARCHIVE_PAGE", &["order", "archive_page"]),
@@ -20,17 +20,7 @@ const SCRIPTS: [(&str, &[&str]); 31] = [
     ("AUDITED", &["audited"]),
     ("COMPARE", &["related", "comparison", "compare"]),
     ("COUNT", &["integers", "score", "user", "count"]),
-    (
-        "DEFINE",
-        &[
-            "journal",
-            "integers",
-            "definitions",
-            "set_field",
-            "write_event",
-            "define",
-        ],
-    ),
+    ("DEFINE", &["journal", "integers", "set_field", "define"]),
     (
         "ERASE",
         &["journal", "integers", "audit", "pending", "erase"],
@@ -57,18 +47,6 @@ const SCRIPTS: [(&str, &[&str]); 31] = [
     (
         "PROFILES",
         &["journal", "integers", "audit", "pending", "profiles"],
-    ),
-    (
-        "RECOUNT",
-        &[
-            "journal",
-            "integers",
-            "score",
-            "definitions",
-            "set_field",
-            "write_event",
-            "recount",
-        ],
     ),
     (
         "RECEIVE",
@@ -99,7 +77,7 @@ const SCRIPTS: [(&str, &[&str]); 31] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 14] = [
+const WRITING: [&str; 13] = [
     "ADJUST",
     "COUNT",
     "DEFINE",
@@ -108,7 +86,6 @@ const WRITING: [&str; 14] = [
     "MODERATE",
     "MODERATE_TARGET",
     "PROFILES",
-    "RECOUNT",
     "RECEIVE",
     "RESUME",
     "SETTLE",

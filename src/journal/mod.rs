@@ -52,12 +52,11 @@
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor`; `author` (not in the table): with several shards that of a deleted target |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
-//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it |
-//! | `recount` | `now`, `event`: a recount of the event reads the entries before |
+//! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |
+//! | `recount` | of earlier versions: the beginning of a recount of an event |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user, `actor` |
 
-pub mod counted;
 pub mod drain;
 mod members;
 pub mod metrics;

@@ -4,16 +4,14 @@ use crate::app::RequestContext;
 use crate::events;
 use crate::hiding;
 use crate::middleware::response_cache::cached;
-use crate::recount;
 use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Event, render_list};
-use activity_rank_core::query::Query;
 use activity_rank_store::events as store;
-use serde_json::Map;
+use serde_json::{Map, json};
 
 /// All events, cached like an open board.
 pub async fn list(context: RequestContext<'_>) -> Result<Response, Error> {
@@ -66,16 +64,14 @@ pub async fn delete(
     Ok(Response::no_content())
 }
 
-/// Counts an event again from the journal, or shows what would change.
+/// Returns the definition by which the command line counts an event again from the journal. Changes nothing.
 pub async fn recount(
     context: RequestContext<'_>,
     id: &str,
     caller: Caller,
     body: Body<'_>,
 ) -> Result<Response, Error> {
-    let mut query = Query::parse(&context.request.query, &["preview"]);
-    let is_preview = query.flag("preview");
-    query.finish()?;
+    context.request.reject_parameters()?;
     let (deployment, now) = (context.deployment, context.request.now);
     let (id, body) = (Event::checked_id(id)?, body.json()?);
     let keeps_definition = body.as_object().is_some_and(Map::is_empty);
@@ -84,10 +80,10 @@ pub async fn recount(
         false => Some(Event::parse(&id, &body, &deployment.config)?),
     };
     caller.must_be_service(Scope::Admin)?;
-    let Some(journal) = &context.app.bindings.journal else {
+    if context.app.bindings.journal.is_none() {
         let detail = "A recount needs the journal: JOURNAL is not bound.";
         return Err(Error::NotFound(detail.to_owned()));
-    };
+    }
     let event = match defined {
         Some(event) => event,
         None => {
@@ -96,11 +92,7 @@ pub async fn recount(
         }
     };
     let event = event.recounted(deployment.config.settling, now);
-    let recounted = recount::recount(context, journal, &event, is_preview);
-    let (answer, is_complete) = Box::pin(recounted).await?;
-    events::forget(&id);
-    Ok(match is_complete {
-        true => Response::json(&answer),
-        false => Response::accepted(&answer),
-    })
+    let line = store::check_recount(deployment, &event, now).await?;
+    let answer = json!({"event": event.view(now), "definition": event.stored(), "line": line});
+    Ok(Response::json(&answer))
 }

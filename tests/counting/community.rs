@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{Store, now, period_id, rfc3339};
-use test_support::{Api, Value, Worker, json, redis, root, shards, until};
+use test_support::{Api, Value, Worker, json, recount_event, redis, root, shards, until};
 
 fn lines() -> Vec<Value> {
     let file = root().join("demo/community.jsonl");
@@ -273,8 +273,8 @@ async fn events_match_reference_before_and_after_import() {
             Reference::new(start, start + 20_000, &[("publish", 1), ("comment", 2)]),
         ),
     ] {
-        let path = format!("/v1/events/{id}/recount");
-        api.post(&path, &reference.body()).await.assert_status(200);
+        let recounted = recount_event(&worker, id, &reference.body(), &["--apply", "--yes"]);
+        assert!(recounted.is_ok(), "{recounted:?}");
         reference.assert_board(&api, id, &lines).await;
     }
 }

@@ -143,8 +143,6 @@ pub struct Generator {
     sent: Vec<Activity>,
     /// Whether it defines events.
     pub with_events: bool,
-    /// Whether it counts events again.
-    pub with_recounts: bool,
 }
 
 impl Generator {
@@ -158,7 +156,6 @@ impl Generator {
             actions,
             sent: Vec::new(),
             with_events: false,
-            with_recounts: false,
         }
     }
 
@@ -384,24 +381,26 @@ impl Generator {
         }
     }
 
+    /// Returns the recount of an event by another definition.
+    pub fn recount(&mut self, model: &Model, now: i64) -> Request {
+        let id = EVENTS[self.random.usize(..EVENTS.len())].to_owned();
+        let (from, to) = self.past(model, now);
+        let (actions, groups) = self.counted();
+        let event = Event {
+            from,
+            to,
+            final_at: to,
+            actions,
+            groups,
+        };
+        Request::Recount(id, event, self.random.bool())
+    }
+
     /// Returns a new event, a change of one or its deletion.
     fn event(&mut self, model: &Model, now: i64) -> Request {
         let id = EVENTS[self.random.usize(..EVENTS.len())].to_owned();
         let known = model.events.get(&id);
         let is_final = known.is_some_and(|event| event.final_at <= now);
-        if self.with_recounts && self.random.u8(..3) == 0 {
-            let (from, to) = self.past(model, now);
-            let (actions, groups) = self.counted();
-            let final_at = to;
-            let event = Event {
-                from,
-                to,
-                final_at,
-                actions,
-                groups,
-            };
-            return Request::Recount(id, event, self.random.bool());
-        }
         if is_final || known.is_some() && self.random.u8(..8) == 0 {
             return Request::Event(id, None);
         }

@@ -32,6 +32,7 @@ async function follow(t, document) {
   const runner = new Runner(document, {
     replacements: [
       ['http://127.0.0.1:8787', app.url],
+      ['http://127.0.0.1:8079', app.gateway],
       ['http://localhost:8080', `http://localhost:${port}`],
       ['8080', `${port}`],
       ['~/activity-rank', ROOT],

@@ -66,7 +66,7 @@ const CALLS = [
   ['watchEventBoard', { event: 'hackathon' }, { total: 0, entries: [] }],
   ['getEventStanding', { event: 'hackathon', user: '42' }, { rank: null, score: 0 }],
   ['compareEventStandings', { event: 'hackathon', ids: ['42'] }, { entries: [{ position: null }] }],
-  ['recountEvent', { event: 'hackathon', preview: true, body: {} }, { state: 'preview' }],
+  ['recountEvent', { event: 'hackathon', body: {} }, { event: { id: 'hackathon' } }],
   ['deleteEvent', { event: 'hackathon' }, undefined],
   ['getContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' }, author: { id: '9' } }] }],
   ['getHotTargets', {}, { entries: [{ target: { id: 'posts/7' } }] }],

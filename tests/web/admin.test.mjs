@@ -501,21 +501,29 @@ describe('events', () => {
     assert.equal(await item().count(), 0)
   })
 
-  it('recount shows a preview first', async (t) => {
-    await app.count([{ user, action: 'like', target: 'a' }])
-    await app.runCron()
+  it('recount checks a definition and shows its commands', async (t) => {
     const page = await openAdmin(t, app, '#events')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await button(page, 'Recount: quiz').click()
-    await answer(page, { From: '2026-01-01T00:00' }, 'Preview')
-    const dialog = page.getByRole('dialog', { name: 'Recount Quiz?' })
-    await dialog.waitFor()
-    const [before, after] = await dialog.getByRole('row', { name: user }).getByRole('cell').allInnerTexts()
-    assert.equal(before, '–')
-    assert.match(after, /^\d+\. \(2\)$/)
-    assert.equal((await app.request('GET', `/v1/events/quiz/ranking/users/${user}`)).score, 0)
-    await button(dialog, 'Recount').click()
-    await eventually(() => news(page), 'Quiz: recounted.')
-    assert.equal((await app.request('GET', `/v1/events/quiz/ranking/users/${user}`)).score, 2)
+    await answer(page, { From: '2026-01-01T00:00', To: '2025-01-01T00:00' }, 'Check')
+    const form = page.getByRole('dialog', { name: 'Recount: Quiz' })
+    await form.getByText('must be after from').waitFor()
+    await answer(page, { To: '2026-01-02T00:00' }, 'Check')
+    const dialog = page.getByRole('dialog', { name: 'Recount Quiz', exact: true })
+    const commands = await dialog.locator('pre').innerText()
+    const [, definition] = commands.split('\n')
+    assert.deepEqual(JSON.parse(definition), {
+      ...{ title: 'Quiz', from: new Date('2026-01-01T00:00').toISOString() },
+      to: new Date('2026-01-02T00:00').toISOString(),
+    })
+    assert.equal(
+      commands,
+      `cat > 'quiz.json' <<'END'\n${definition}\nEND\n` +
+        "activity-rank recount --event 'quiz' --definition 'quiz.json' --dry-run",
+    )
+    await button(dialog, 'Copy').click()
+    await eventually(() => news(page), 'Quiz: commands copied.')
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), commands)
   })
 })
 

@@ -1,13 +1,13 @@
-// Events: their state, and forms that define, change, delete and recount them.
+// Events: their state, and forms that define, change and delete them; how to recount one.
 
 /** @import { Content } from './parts.js' */
-/** @import { Context, EventDefinition, Field, Recount, SiteEvent } from './types.js' */
+/** @import { Context, EventDefinition, Field, SiteEvent } from './types.js' */
 /** @typedef {(id: string, event: SiteEvent | null) => void} Update */
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
 import { ask } from './dialog.js'
-import { badge, button, code, feed, heading, note, outward, table, time } from './parts.js'
+import { badge, button, code, feed, heading, note, outward, time } from './parts.js'
 
 const KINDS = /** @type {const} */ ({ coming: '', running: 'good', settling: 'warn', final: '' })
 
@@ -66,7 +66,7 @@ function item(context, event, update) {
         'change',
       ),
       named(
-        button(texts.events.recount, () => recount(context, update, event)),
+        button(texts.events.recount, () => recount(context, event)),
         id,
         'recount',
       ),
@@ -253,68 +253,40 @@ async function remove(context, update, { id, title }) {
 }
 
 /**
- * Asks for a definition, shows what it would change, and counts the event again.
+ * Asks for a definition, and shows the commands that count the event again by it.
  * @param {Context} context
- * @param {Update} update
  * @param {SiteEvent} event
  */
-async function recount(context, update, event) {
-  const { texts, announce } = context
+async function recount(context, event) {
+  const { api, texts, announce, signal } = context
   const url = path`/v1/events/${event.id}/recount`
-  /** @type {EventDefinition | undefined} */
-  let definition
-  /** @type {Recount | null} */
-  const preview = await ask(context, {
+  const definition = await ask(context, {
     title: `${texts.events.recount}: ${event.title}`,
     content: [make('p', {}, texts.events.recount_effect)],
     fields: fieldsOf(context, event),
-    submit: texts.events.preview,
-    send: (values) => untilCounted(context, `${url}?preview=true`, (definition = definitionOf(values))),
+    submit: texts.events.recount_check,
+    send: async (values) => {
+      const body = definitionOf(values)
+      await api.request('POST', url, { body, signal })
+      return body
+    },
   })
-  if (!preview) return
-  /** @type {Recount | null} */
-  const answer = await ask(context, {
-    title: texts.events.preview_title(event.title),
-    content: changes(context, preview),
+  if (!definition) return
+  const file = `${event.id}.json`
+  // The definition is one line.
+  const commands = [
+    `cat > '${file}' <<'END'\n${JSON.stringify(definition)}\nEND`,
+    `activity-rank recount --event '${event.id}' --definition '${file}' --dry-run`,
+  ].join('\n')
+  const copied = await ask(context, {
+    title: texts.events.recount_title(event.title),
+    content: [make('p', {}, texts.events.recount_commands), make('pre', { tabIndex: 0 }, commands)],
     fields: [],
-    submit: texts.events.recount,
-    send: () => untilCounted(context, url, definition ?? {}),
+    submit: texts.events.recount_copy,
+    send: async () => {
+      await navigator.clipboard.writeText(commands)
+      return true
+    },
   })
-  if (!answer) return
-  announce(texts.answered(answer.event.title, texts.events.recounted))
-  update(event.id, answer.event)
-}
-
-/**
- * Repeats a request while the service still counts.
- * @param {Context} context
- * @param {string} url
- * @param {object} body
- * @returns {Promise<Recount>}
- */
-async function untilCounted({ api, signal }, url, body) {
-  for (;;) {
-    /** @type {Recount} */
-    const answer = await api.request('POST', url, { body, signal })
-    if (answer.state !== 'counting') return answer
-  }
-}
-
-/**
- * @param {Context} context
- * @param {Recount} preview
- * @returns {Content[]}
- */
-function changes(context, { total, changes = [], journal_from: journalFrom }) {
-  const { texts, format } = context
-  /** @param {{ rank: number, score: number } | null} place */
-  const text = (place) => (place ? texts.events.place(format.number(place.rank), format.number(place.score)) : '–')
-  const rows = changes.map(({ user, before, after }) => [user.id, text(before), text(after)])
-  const parts = []
-  if (total) parts.push(note(texts.events.totals(format.number(total.before), format.number(total.after))))
-  if (journalFrom)
-    parts.push(make('p', { className: 'note' }, `${texts.events.journal_from} `, time(context, journalFrom)))
-  const titles = [texts.member, `${texts.events.before}>`, `${texts.events.after}>`]
-  parts.push(rows.length ? table(texts.events.changes, titles, rows) : note(texts.events.no_changes))
-  return parts
+  if (copied) announce(texts.answered(event.title, texts.events.recount_copied))
 }

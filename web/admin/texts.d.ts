@@ -224,7 +224,6 @@ export interface Texts {
     add: string
     change: string
     recount: string
-    preview: string
     none: string
     states: {
       coming: string
@@ -249,15 +248,11 @@ export interface Texts {
     deleted: string
     delete_effect: string
     recount_effect: string
-    recounted: string
-    preview_title: (title: string) => string
-    journal_from: string
-    totals: (before: string, after: string) => string
-    before: string
-    after: string
-    place: (rank: string, score: string) => string
-    changes: string
-    no_changes: string
+    recount_check: string
+    recount_title: (title: string) => string
+    recount_commands: string
+    recount_copy: string
+    recount_copied: string
   }
   webhooks: {
     all: string

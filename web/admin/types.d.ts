@@ -145,18 +145,6 @@ export interface SiteEvent extends EventDefinition {
   final_at: string
 }
 
-export interface Recount {
-  event: SiteEvent
-  state: 'preview' | 'counting' | 'recounted'
-  journal_from: string | null
-  total?: { before: number; after: number }
-  changes?: {
-    user: User
-    before: { rank: number; score: number } | null
-    after: { rank: number; score: number } | null
-  }[]
-}
-
 export interface Delivery {
   id: string
   type: string

@@ -464,7 +464,6 @@ export const admin = {
     add: 'New event',
     change: 'Change',
     recount: 'Recount',
-    preview: 'Preview',
     none: 'No events.',
     states: { coming: 'Coming', running: 'Running', settling: 'Settling', final: 'Final' },
     title: 'Title',
@@ -484,16 +483,14 @@ export const admin = {
     deleted: 'deleted.',
     delete_effect:
       'Deletes the event and its board, also from the archive. Other boards stay as they are. This cannot be undone.',
-    recount_effect: 'Counts the event again from the journal, by this definition. The preview changes nothing.',
-    recounted: 'recounted.',
-    preview_title: (title) => `Recount ${title}?`,
-    journal_from: 'Activity counts from',
-    totals: (before, after) => `Members: ${before} before, ${after} after.`,
-    before: 'Before',
-    after: 'After',
-    place: (rank, score) => `${rank}. (${score})`,
-    changes: 'Changes among the first 100',
-    no_changes: 'Nothing changes among the first 100.',
+    recount_effect:
+      'Counts the event again from the journal, by this definition: on the command line. Nothing changes here.',
+    recount_check: 'Check',
+    recount_title: (title) => `Recount ${title}`,
+    recount_commands:
+      'Run this where the command line has the store. It shows who would move. With --apply in the place of --dry-run it replaces the board.',
+    recount_copy: 'Copy',
+    recount_copied: 'commands copied.',
   },
   webhooks: {
     all: 'All',

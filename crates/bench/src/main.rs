@@ -16,8 +16,8 @@ mod load;
 mod memory;
 mod moderation;
 mod options;
-mod recount;
 mod relay;
+mod replay;
 mod report;
 mod stack;
 mod stats;
@@ -47,9 +47,9 @@ async fn main() -> ExitCode {
         "routes" => cost::routes::run().await,
         "memory" => memory::run().map_err(|error| error.to_string()),
         "moderation" => moderation::run().await,
-        "recount" => recount::run().await,
+        "replay" => replay::run().await,
         _ => Err(format!(
-            "unknown command {command}: use cost, gateway, growth, isolate, memory, moderation, recount, routes, or none for all contenders"
+            "unknown command {command}: use cost, gateway, growth, isolate, memory, moderation, replay, routes, or none for all contenders"
         )),
     };
     match result {

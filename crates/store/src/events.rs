@@ -124,24 +124,26 @@ pub async fn delete(deployment: &Deployment, id: &str, now: Instant) -> Result<(
 }
 
 /// The definitions of the first shard, and those after a change.
-pub(crate) struct Change {
+struct Change {
     /// The number of the stored ones.
-    pub number: String,
+    number: String,
     /// All definitions afterwards.
-    pub changed: Definitions,
+    changed: Definitions,
 }
 
-/// Reads the definitions, and returns the change to a recounted event.
+/// Checks that a recount may define an event, and returns the line of its definition for the counting script.
 ///
 /// # Errors
 ///
-/// As [`define`].
-pub(crate) async fn check_recount(
+/// [`Error::EventConflict`] for one event too many; else as [`Deployment::run_script`].
+pub async fn check_recount(
     deployment: &Deployment,
     event: &Event,
     now: Instant,
-) -> Result<Change, Error> {
-    read_change(deployment, &event.id, Some(event), true, now).await
+) -> Result<String, Error> {
+    let change = read_change(deployment, &event.id, Some(event), true, now).await?;
+    let line = change.changed.line_of(&event.id).unwrap_or_default();
+    Ok(line.to_owned())
 }
 
 /// Reads the definitions, and returns them with a change that is allowed.
@@ -272,7 +274,7 @@ impl Define<'_> {
 }
 
 /// Returns the expiry of an event's board, Unix s; 0 for a deleted event.
-pub(crate) fn expiry(definitions: &Definitions, id: &str) -> String {
+fn expiry(definitions: &Definitions, id: &str) -> String {
     let event = definitions.event(id);
     event.map_or(0, |event| event.expiry).to_string()
 }

@@ -18,8 +18,6 @@
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}1bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
 //! | `{ar:0}1bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
-//! | `{ar:0}1bE::`, a tab and `hackathon` | sorted set | board of an event that is counted again, until it takes the place of the other | an hour after its last step |
-//! | `{ar:0}1g:hackathon` | hash | progress of that recount | an hour after its last step |
 //! | `{ar:0}1h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}1m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
 //!
@@ -68,7 +66,7 @@ const ACTION_CODES: [(&str, &str); 7] = include!(concat!(env!("OUT_DIR"), "/acti
 pub enum KeyKind {
     /// Data, which an export contains.
     Data,
-    /// Queues, progress of jobs, changes, recounts and rebuilds, and what the version before wrote: no export contains it,
+    /// Queues, progress of jobs, changes and rebuilds, and what the version before wrote: no export contains it,
     /// and it may expire or disappear at any time.
     Work,
 }
@@ -157,14 +155,14 @@ impl Keys {
                 "i" | "t" => KeyKind::Work,
                 _ => return None,
             },
-            (Some(("g", _)), _) => KeyKind::Work,
+            // The version before counted an event again beside its board.
+            (Some(("g", _)), None) => KeyKind::Work,
             (Some((letters, _)), generation)
                 if matches!(letters, "u" | "h" | "m") || letters.starts_with('b') =>
             {
-                // The board of an event that is counted again is not data yet.
-                match generation.is_some() && !rest.starts_with("bE::\t") {
-                    true => KeyKind::Data,
-                    false => KeyKind::Work,
+                match generation {
+                    Some(_) => KeyKind::Data,
+                    None => KeyKind::Work,
                 }
             }
             (Some(_), _) => return None,
@@ -334,12 +332,6 @@ impl Keys {
     #[must_use]
     pub fn event_board(&self, event: &str) -> String {
         self.board_named(&event_board_name(event))
-    }
-
-    /// Returns the key of the progress of a recount of an event.
-    #[must_use]
-    pub fn recount(&self, event: &str) -> String {
-        self.generation_key("g:", event)
     }
 
     /// Returns the key of the board with a name, see [`board_name`].

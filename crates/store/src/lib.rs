@@ -35,7 +35,6 @@ pub mod point_changes;
 pub mod profiles;
 pub mod progress;
 pub mod receive;
-pub mod recount;
 pub mod redis;
 pub mod scripts;
 pub mod stats;

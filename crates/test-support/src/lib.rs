@@ -29,6 +29,7 @@
 mod api;
 mod capnp;
 mod cluster;
+mod command_line;
 pub mod conformance;
 mod forwarder;
 mod gateway;
@@ -47,6 +48,7 @@ mod until;
 mod worker;
 
 pub use api::{Answer, Api, SERVICE_KEY};
+pub use command_line::{command_line, recount_event};
 pub use forwarder::{Fault, Forwarder, Recorded, Refusal};
 pub use gateway::{Gateway, TOKEN};
 pub use miniflare::{CronCost, Miniflare};

@@ -58,7 +58,13 @@ const HOME: &str = "42";
 /// of `42`.
 #[must_use]
 pub fn key(prefix: &str, rest: &str) -> String {
-    key_of(prefix, owner(rest).unwrap_or(HOME), rest)
+    key_on(prefix, home_of(rest), rest)
+}
+
+/// Returns the shard of a key's [`owner`], else of `42`, for what follows the hash tag.
+#[must_use]
+pub fn home_of(rest: &str) -> u32 {
+    shard_of(owner(rest).unwrap_or(HOME))
 }
 
 /// Returns the full key on the shard of a user.
@@ -83,11 +89,11 @@ pub fn key_in(generation: u32, prefix: &str, shard: u32, rest: &str) -> String {
 }
 
 /// Returns whether a key has the generation of the data after its hash tag: boards, histories, active records, the
-/// register, author lists, the index and recounts of events. In tests the part of a key after its hash tag has none; it is
+/// register, author lists and the index. In tests the part of a key after its hash tag has none; it is
 /// 1 until a rebuild.
 #[must_use]
 pub fn has_generation(rest: &str) -> bool {
-    rest.starts_with(['b', 'g', 'h', 'm', 't', 'u', 'i'])
+    rest.starts_with(['b', 'h', 'm', 't', 'u', 'i'])
 }
 
 /// Returns the part of a key after its hash tag and generation.

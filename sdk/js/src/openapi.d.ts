@@ -208,8 +208,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Count an event again
-         * @description Defines an event and counts it again from the journal, which must be bound. The definition is any that `PUT` would accept for a new event, also one that begins in the past; `{}` keeps the stored one. Everything in the journal counts by it, however late it arrived; what caps refused is not in the journal. The board is replaced in one step on each shard; activity goes on meanwhile. A final event stays final: `final_at` is the instant of the recount. With `preview` nothing changes. Requires the scope `admin`.
+         * Check the definition of a recount
+         * @description Returns the definition by which the command line (`activity-rank recount --event`) counts an event again from the journal, which must be bound. Nothing changes. The definition is any that `PUT` would accept for a new event, also one that begins in the past; `{}` keeps the stored one. `final_at` is the instant of this request, or when the event is final anyway. Requires the scope `admin`.
          */
         post: operations["recountEvent"];
         delete?: never;
@@ -1771,35 +1771,11 @@ export interface components {
         };
         EventRecount: {
             event: components["schemas"]["Event"];
-            /**
-             * @description `counting`: the same request continues.
-             * @enum {unknown}
-             */
-            state: "preview" | "counting" | "recounted";
-            /**
-             * Format: date-time
-             * @description The instant of the first entry of the journal: activity before it does not count. `null` for an empty journal.
-             */
-            journal_from: string | null;
-            /** @description Of a preview: the number of users on the board. */
-            total?: {
-                before: number;
-                after: number;
-            };
-            /** @description Of a preview: the users among the first 100 of either board whose rank or score would change, by their new rank. */
-            changes?: {
-                user: {
-                    id: components["schemas"]["Id"];
-                };
-                before: components["schemas"]["EventPlace"];
-                after: components["schemas"]["EventPlace"];
-            }[];
+            /** @description The definition as the store keeps it, JSON. */
+            definition: string;
+            /** @description The definition as the counting script reads it: id; from, to and `final_at` in Unix milliseconds; expiry of the board in Unix seconds; actions with points in the smallest unit, and groups, or `-`. */
+            line: string;
         };
-        /** @description `null` for a user who is not on the board. */
-        EventPlace: {
-            rank: number;
-            score: components["schemas"]["Score"];
-        } | null;
         Events: {
             events: components["schemas"]["Event"][];
             stale?: components["schemas"]["Stale"];
@@ -3338,10 +3314,7 @@ export interface operations {
     };
     recountEvent: {
         parameters: {
-            query?: {
-                /** @description Whether to return what would change instead of changing it. */
-                preview?: boolean;
-            };
+            query?: never;
             header?: never;
             path: {
                 /**
@@ -3369,7 +3342,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event is counted again, or with `preview` what would change. */
+            /** @description The definition. */
             200: {
                 headers: {
                     /**
@@ -3388,57 +3361,13 @@ export interface operations {
                      *         "title": "Hackathon",
                      *         "from": "2026-11-20T00:00:00Z",
                      *         "to": "2026-11-22T00:00:00Z",
-                     *         "final_at": "2026-11-22T03:00:00Z"
-                     *       },
-                     *       "state": "preview",
-                     *       "journal_from": "2026-11-01T07:30:00.123Z",
-                     *       "total": {
-                     *         "before": 12,
-                     *         "after": 14
-                     *       },
-                     *       "changes": [
-                     *         {
-                     *           "user": {
-                     *             "id": "42"
-                     *           },
-                     *           "before": {
-                     *             "rank": 2,
-                     *             "score": 40
-                     *           },
-                     *           "after": {
-                     *             "rank": 1,
-                     *             "score": 57
-                     *           }
+                     *         "final_at": "2026-11-22T03:00:00Z",
+                     *         "actions": {
+                     *           "comment": 5
                      *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventRecount"];
-                };
-            };
-            /** @description The journal has more than one request may read within `CRON_BUDGET`: the same request continues. */
-            202: {
-                headers: {
-                    /**
-                     * @description Must not be stored.
-                     * @example no-store
-                     */
-                    "Cache-Control": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "event": {
-                     *         "id": "hackathon",
-                     *         "state": "running",
-                     *         "title": "Hackathon",
-                     *         "from": "2026-11-20T00:00:00Z",
-                     *         "to": "2026-11-22T00:00:00Z",
-                     *         "final_at": "2026-11-22T03:00:00Z"
                      *       },
-                     *       "state": "counting",
-                     *       "journal_from": "2026-11-01T07:30:00.123Z"
+                     *       "definition": "{\"title\":\"Hackathon\",\"from\":\"2026-11-20T00:00:00Z\",\"to\":\"2026-11-22T00:00:00Z\",\"final_at\":\"2026-11-22T03:00:00Z\",\"actions\":{\"comment\":5}}",
+                     *       "line": "hackathon 1795132800000 1795305600000 1795316400000 1826938800 comment=5 -"
                      *     }
                      */
                     "application/json": components["schemas"]["EventRecount"];

@@ -116,11 +116,6 @@ impl JournalApp {
         rows.map(row).collect()
     }
 
-    /// Runs a statement in the database.
-    pub async fn sql(&self, statement: &str) {
-        self.miniflare.sql(statement).await;
-    }
-
     /// The ids of the entries in the outbox.
     fn outbox(&mut self) -> Vec<String> {
         let outbox = self.store.key("o");

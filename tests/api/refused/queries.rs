@@ -21,7 +21,6 @@ pub fn cases() -> Vec<Case> {
     let mut cases = numbers();
     cases.extend(dates_and_groups());
     cases.extend(movements());
-    cases.extend(previews());
     cases.extend(id_lists());
     cases.extend(unknown_parameters());
     cases.extend(path_segments());
@@ -172,24 +171,6 @@ fn movements() -> Vec<Case> {
         cases.push(case("movement=true&movement=true", REPEATED));
     }
     cases
-}
-
-fn previews() -> Vec<Case> {
-    let path = "/v1/events/e/recount";
-    let case = |query: &str, problem| {
-        Case::new(Method::POST, format!("{path}?{query}"), problem).json("{}")
-    };
-    vec![
-        case("preview=1", field_error("preview", FLAG)),
-        case(
-            "preview=true&preview=true",
-            field_error("preview", REPEATED),
-        ),
-        case(
-            "dry_run=true",
-            field_error("dry_run", "is unknown; expected one of preview"),
-        ),
-    ]
 }
 
 fn id_lists() -> Vec<Case> {

@@ -6,13 +6,30 @@ use super::StoreArgs;
 
 /// Options of `recount`.
 #[derive(Debug, Args)]
-#[command(after_help = RECOUNT_EXAMPLES, group = ArgGroup::new("mode").required(true))]
+#[command(after_help = RECOUNT_EXAMPLES, group = ArgGroup::new("what").required(true),
+    group = ArgGroup::new("mode").required(true))]
 pub struct RecountArgs {
     /// Rules: a wrangler.toml, or a table of actions as TOML or JSON
-    #[arg(long, value_name = "FILE")]
-    pub rules: String,
+    #[arg(long, value_name = "FILE", group = "what")]
+    pub rules: Option<String>,
+    /// Count only this event again
+    #[arg(long, value_name = "ID", group = "what")]
+    pub event: Option<String>,
+    /// New definition of the event: a JSON file, as for PUT /v1/events/ID [default: the stored definition]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "event",
+        conflicts_with = "rules"
+    )]
+    pub definition: Option<String>,
     /// Environment of the wrangler.toml whose rules to use [default: the top level]
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "rules",
+        conflicts_with = "event"
+    )]
     pub environment: Option<String>,
     /// Print who would move, and change nothing
     #[arg(long, group = "mode")]
@@ -24,7 +41,7 @@ pub struct RecountArgs {
     #[arg(long, requires = "apply")]
     pub yes: bool,
     /// Board to preview, such as all, w:2026-W47, m:2026-11:GROUP, content:all, authors:d:2026-11-20 or event:EVENT; repeatable
-    /// [default: all]
+    /// [default: all, or the event]
     #[arg(long = "board", value_name = "BOARD", conflicts_with = "apply")]
     pub boards: Vec<String>,
     /// Maximum number of moves to print for each board
@@ -54,7 +71,12 @@ Replays the journal with the points of other rules, from its beginning: each act
 instant. The default rules are included, as in the variable RULES. Actions without a rule keep their points. Change
 the rules of the service first: it counts new activity by its own.
 
+With --event, only the board of that event changes: everything in the journal counts by its definition, which may begin
+in the past. The event is final again at once, or when it would have been.
+
 Examples:
   activity-rank recount --rules wrangler.toml --dry-run
   activity-rank recount --rules new.toml --dry-run --board all --board w:2026-W47 --limit 50
-  activity-rank recount --rules wrangler.toml --environment production --apply";
+  activity-rank recount --rules wrangler.toml --environment production --apply
+  activity-rank recount --event hackathon --definition hackathon.json --dry-run
+  activity-rank recount --event hackathon --apply";

@@ -2,7 +2,8 @@
 --
 -- KEYS    1 rebuild state (hash)   2 users (hash, with the schema fingerprint)
 -- ARGV    1 string: id of this run, the new owner
---         2 string: purpose: '', 'preview', 'import' and the file, or the rules of a recount as JSON
+--         2 string: purpose: '', 'preview', 'import' and the file, or of a recount as JSON the rules, or event, definition
+--         and its line
 --         3 integer: generation of the data, 0 for that of the version before   4 string: its fingerprint
 -- Returns { phase, entry and purpose that the rebuild was started for, generation of the data, generation that the rebuild
 --         writes, 1 if it has started now }, all strings but the last

@@ -110,7 +110,7 @@ impl Key {
             "h" => span_and_user().map(|(span, user)| Self::History(span, user)),
             "m" => is_id(rest).then(|| Self::ActiveRecords(rest.to_owned())),
             "u" => is_id(rest).then(|| Self::Targets(rest.to_owned())),
-            // The recount of an event.
+            // The version before counted an event again beside its board.
             "g" => Some(Self::Other),
             "bE" if rest.starts_with(":\t") => Some(Self::Other),
             _ => BoardId::parse(name.strip_prefix('b')?).map(Self::Board),

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! - [`run`], [`verify`], [`recount`]: the commands. [`session`]: what they have in common.
-//! - [`rules`]: the rules of recounts. [`preview`]: who would move.
-//! - [`state`]: a shard, its generations and its phase.
+//! - [`rules`]: the rules of recounts. [`event`]: the definition of a recounted event. [`preview`]: who would move.
+//! - [`state`]: a shard, its generations and its phase. [`purpose`]: what the run is for.
 //! - [`settings`], [`store`], [`key`]: settings, access and keys of the data.
 //! - [`journal`]: reads the journal of the service. [`mod@file`]: that of a file, for [`import`]. [`source`]: either.
 //! - [`plan`]: turns entries into script calls. [`retention`], [`expiry`]: lifetimes of the data, and
@@ -24,6 +24,7 @@
 //! - [`swap`]: lets the next generation count.
 
 pub mod compare;
+pub mod event;
 pub mod expiry;
 pub mod file;
 pub mod import;
@@ -31,6 +32,7 @@ pub mod journal;
 pub mod key;
 pub mod plan;
 pub mod preview;
+pub mod purpose;
 pub mod recount;
 pub mod replay;
 pub mod retention;

@@ -489,12 +489,10 @@ impl Planner {
         }
     }
 
-    /// Records a recount of an event: its definition holds for all entries before.
-    pub fn add_recount(&mut self, entry: u64, event: String, definitions: &Definitions) {
-        if let Some(line) = definitions.line_of(&event) {
-            let line = line.to_owned();
-            self.event_recounts.push((entry, event, line));
-        }
+    /// Records a recount of an event: the line of its definition holds for all entries before.
+    pub fn add_recount(&mut self, entry: u64, event: &str, line: &str) {
+        let recount = (entry, event.to_owned(), line.to_owned());
+        self.event_recounts.push(recount);
     }
 
     /// Sets the definitions of events by which the entries after one of them count.

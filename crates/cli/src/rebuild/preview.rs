@@ -17,10 +17,6 @@ use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
 
-/// The limits of a recount.
-pub const LIMITS: &str = "What caps and cooldowns refused at the time is not in the journal and stays refused. \
-    What gave others nothing at the time still gives them nothing.";
-
 /// A board of a preview.
 #[derive(Clone, Debug)]
 pub struct PreviewedBoard {
@@ -207,7 +203,7 @@ struct Change<T> {
 }
 
 impl Preview {
-    /// Compares standings before and after a recount; lists at most `limit` moves of each board.
+    /// Compares standings before and after a recount; lists at most `limit` moves of each board, and ends with a note.
     #[must_use]
     pub fn new(
         boards: &[PreviewedBoard],
@@ -215,6 +211,7 @@ impl Preview {
         mut after: Standings,
         layout: Layout,
         limit: usize,
+        note: &'static str,
     ) -> Self {
         let boards = boards.iter().enumerate().map(|(index, board)| {
             let [before, after] =
@@ -224,7 +221,7 @@ impl Preview {
         Self {
             boards: boards.collect(),
             entries: 0,
-            note: LIMITS,
+            note,
         }
     }
 

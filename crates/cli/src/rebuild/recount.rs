@@ -1,22 +1,25 @@
-//! `activity-rank recount`: a rebuild whose activities count by other rules.
+//! `activity-rank recount`: a rebuild whose activities count by other rules, or in an event by another definition.
 //!
 //! The data is compared with the journal first, because a rebuild would lose what the journal lacks. Then the journal is
-//! replayed again with the rules. The swap writes them to the journal: see [`super::rules`].
+//! replayed again with the rules or the definition. The swap writes them to the journal: see [`super::rules`] and
+//! [`super::event`].
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
+use std::slice;
 
 use activity_rank_core::score::Layout;
 use tokio::time::Instant;
 
 use super::compare::Comparison;
+use super::event::EventRecount;
 use super::preview::{Preview, PreviewedBoard, Standings};
+use super::purpose::{Purpose, Recount};
 use super::replay::{Replay, format_throughput};
 use super::rules::RecountRules;
 use super::run::{RunOptions, print_data_loss, run_session};
 use super::session::Session;
 use super::settings::Settings;
-use super::state::Purpose;
 use super::verify;
 use crate::args::{RecountArgs, ServiceArgs};
 use crate::failure::{DIFFERENT, Failure};
@@ -29,29 +32,37 @@ use crate::screen::Screen;
 /// [`Failure`] if service or store do not respond, the data belongs to another deployment, or the file has no valid
 /// rules.
 pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, Failure> {
-    let read = |settings: &Settings| {
-        RecountRules::read(&args.rules, args.environment.as_deref(), settings)
+    let event = match &args.event {
+        Some(event) => Some(EventRecount::read(service, args, event).await?),
+        None => None,
+    };
+    let read = |settings: &Settings| match &event {
+        Some(event) => Ok(Recount::Event(event.clone())),
+        None => {
+            let file = args.rules.as_deref().unwrap_or_default();
+            let rules = RecountRules::read(file, args.environment.as_deref(), settings);
+            rules.map(Recount::Rules)
+        }
     };
     if args.dry_run {
         return interruptible(preview(service, args, read)).await;
     }
     confirm(args)?;
     let start = Instant::now();
-    let purpose = |settings: &Settings| read(settings).map(Purpose::Recount);
-    let mut rules = None;
+    let mut recount = None;
     let open = Session::open(service, &args.store, args.retries, args.fresh, |settings| {
-        let purpose = purpose(settings)?;
-        rules = purpose.rules().cloned();
-        Ok(purpose)
+        let read = read(settings)?;
+        recount = Some(read.clone());
+        Ok(Purpose::Recount(read))
     });
     let mut session = open.await?;
-    if let (Purpose::Rebuild, Some(rules)) = (&session.purpose, rules) {
+    if let (Purpose::Rebuild, Some(recount)) = (&session.purpose, recount) {
         session.check_unswapped().await?;
         let (comparison, _) = interruptible(compare(&mut session, &[])).await?;
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
         }
-        session.restart(Purpose::Recount(rules)).await?;
+        session.restart(Purpose::Recount(recount)).await?;
     }
     let options = RunOptions {
         discard: false,
@@ -75,6 +86,10 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let prefix = &args.store.prefix;
+    let replaced = match &args.event {
+        Some(event) => format!("the board of the event {event} of"),
+        None => "the points of".to_owned(),
+    };
     let refused =
         || Failure::Usage("nothing was changed: use --yes to apply without asking".to_owned());
     if !io::stdin().is_terminal() {
@@ -83,7 +98,7 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
     let mut stderr = io::stderr().lock();
     let _ = write!(
         stderr,
-        "This replaces the points of {prefix} for good. Type the prefix to continue: "
+        "This replaces {replaced} {prefix} for good. Type the prefix to continue: "
     );
     let _ = stderr.flush();
     let mut answer = String::new();
@@ -124,19 +139,22 @@ async fn compare(
 async fn preview(
     service: &ServiceArgs,
     args: &RecountArgs,
-    read: impl Fn(&Settings) -> Result<RecountRules, Failure>,
+    read: impl Fn(&Settings) -> Result<Recount, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let all_time = ["all".to_owned()];
+    let changed = match &args.event {
+        Some(event) => format!("event:{event}"),
+        None => "all".to_owned(),
+    };
     let names = match args.boards.as_slice() {
-        [] => &all_time,
+        [] => slice::from_ref(&changed),
         names => names,
     };
     let boards = names.iter().map(|name| PreviewedBoard::parse(name));
     let boards: Vec<PreviewedBoard> = boards.collect::<Result<_, _>>()?;
     let start = Instant::now();
-    let mut rules = RecountRules::default();
+    let mut recount = None;
     let open = Session::open(service, &args.store, args.retries, args.fresh, |settings| {
-        rules = read(settings)?;
+        recount = Some(read(settings)?);
         Ok(Purpose::Preview)
     });
     let mut session = open.await?;
@@ -146,7 +164,7 @@ async fn preview(
         return reject(&mut session).await;
     }
     session.restart(Purpose::Preview).await?;
-    session.rules = Some(rules);
+    session.recount = recount;
     let (mut after, mut entries) = (Standings::default(), 0);
     for (owned, last) in session.shards.iter().zip(last) {
         let mut replay = Replay::resume(&session, owned).await?;
@@ -164,6 +182,7 @@ async fn preview(
         after,
         layout.unwrap_or(Layout::DEFAULT),
         args.limit,
+        session.recount.as_ref().map_or("", Recount::limits),
     );
     preview.entries = entries;
     Screen::print(&match args.json {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::journal::{Change, Entry, Page};
 use super::plan::{AllBoardsScript, CallContext, Planner, Step};
+use super::purpose::Recount;
 use super::session::Session;
 use super::settings::Settings;
 use super::source::Source;
@@ -108,16 +109,24 @@ impl Replay {
                         definitions,
                         is_recount: true,
                         ..
-                    } => planner.add_recount(entry.number, event, &definitions),
+                    } => {
+                        if let Some(line) = definitions.line_of(&event) {
+                            planner.add_recount(entry.number, &event, line);
+                        }
+                    }
                     _ => {}
                 }
             }
             next = page.next;
         }
+        match &session.recount {
+            Some(Recount::Rules(rules)) => planner.recounts.0.push((u64::MAX, rules.clone())),
+            Some(Recount::Event(recount)) => {
+                planner.add_recount(u64::MAX, &recount.event, &recount.line);
+            }
+            None => {}
+        }
         planner.begin_events(applied);
-        let rules = session.rules.clone();
-        let current = rules.map(|rules| (u64::MAX, rules));
-        planner.recounts.0.extend(current);
         Ok(replay)
     }
 

@@ -7,11 +7,11 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::compare::{Comparison, Totals};
-use super::preview::LIMITS;
+use super::purpose::Purpose;
 use super::replay::{Replay, format_throughput};
 use super::session::Session;
 use super::settings::Settings;
-use super::state::{Phase, Purpose};
+use super::state::Phase;
 use super::swap::{complete, swap};
 use crate::args::{RebuildArgs, ServiceArgs};
 use crate::count::count;
@@ -155,7 +155,7 @@ struct Document {
 impl Summary {
     fn json(&self, session: &Session, start: Instant) -> String {
         let document = Document {
-            comparison: session.rules.is_none().then(|| self.comparison.totals()),
+            comparison: session.recount.is_none().then(|| self.comparison.totals()),
             shards: self.rebuilt + self.rebuilt_before,
             entries: self.entries,
             longest_wait_seconds: self.longest_wait.as_secs_f64(),
@@ -166,7 +166,9 @@ impl Summary {
 
     fn report(&self, session: &Session, start: Instant) -> String {
         let (name, done, result) = match &session.purpose {
-            Purpose::Recount(_) => ("recount", "recounted", format!("{LIMITS}\n")),
+            Purpose::Recount(recount) => {
+                ("recount", "recounted", format!("{}\n", recount.limits()))
+            }
             Purpose::Import(_) => ("import", "imported", String::new()),
             Purpose::Rebuild | Purpose::Preview => (
                 "rebuild",

@@ -7,11 +7,11 @@ use activity_rank_store::redis::Command;
 
 use super::file::JournalFile;
 use super::journal::{Journal, Page};
+use super::purpose::{IMPORT, Purpose, Recount};
 use super::retention::Retention;
-use super::rules::RecountRules;
 use super::settings::Settings;
 use super::source::Source;
-use super::state::{IMPORT, OwnedShard, Phase, Purpose, live_generation, read_state};
+use super::state::{OwnedShard, Phase, live_generation, read_state};
 use super::store::{Cursor, Store};
 use crate::args::{ServiceArgs, StoreArgs};
 use crate::failure::Failure;
@@ -31,8 +31,8 @@ pub struct Session {
     pub shards: Vec<OwnedShard>,
     /// What the run writes.
     pub purpose: Purpose,
-    /// The rules by which the journal is counted again.
-    pub rules: Option<RecountRules>,
+    /// How the journal is counted again.
+    pub recount: Option<Recount>,
     store: Store,
 }
 
@@ -84,9 +84,10 @@ impl Session {
                 started.push(phase.zip(stored));
             }
         }
-        let is_own = |(_, stored): &(Phase, String)| *stored == purpose.stored();
-        if matches!(purpose, Purpose::Recount(_)) && !started.iter().flatten().any(is_own) {
-            purpose = Purpose::Rebuild;
+        if let Purpose::Recount(recount) = &purpose {
+            let mut started = started.iter().flatten();
+            let begun = started.find_map(|(_, stored)| recount.begun(stored));
+            purpose = begun.map_or(Purpose::Rebuild, Purpose::Recount);
         }
         let mut owned = Vec::new();
         for index in 0..shards {
@@ -97,7 +98,7 @@ impl Session {
             retention: first.retention,
             settings,
             shards: owned,
-            rules: purpose.rules().cloned(),
+            recount: purpose.recount().cloned(),
             purpose,
             store,
         })
@@ -146,7 +147,7 @@ impl Session {
             retention: first.retention,
             settings,
             shards: owned,
-            rules: None,
+            recount: None,
             purpose,
             store,
         })
@@ -168,7 +169,7 @@ impl Session {
             Some(other) if other.starts_with(IMPORT) => {
                 "an import is unfinished: run it again with the same file"
             }
-            Some(_) => "a recount is unfinished: run it again with the same rules",
+            Some(_) => "a recount is unfinished: run it again with the same rules or definition",
         };
         let failure = Failure::Usage(format!("{run}, or use --fresh to start over"));
         self.drop_new().await?;
@@ -247,7 +248,7 @@ impl Session {
             let (store, started_at) = (owned.shard.store.clone(), owned.shard.started_at);
             *owned = OwnedShard::acquire(store, &self.settings, &purpose, started_at).await?;
         }
-        self.rules = purpose.rules().cloned();
+        self.recount = purpose.recount().cloned();
         self.purpose = purpose;
         Ok(())
     }

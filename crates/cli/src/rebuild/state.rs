@@ -12,7 +12,7 @@ use activity_rank_store::scripts::Script;
 
 use serde_json::Value;
 
-use super::rules::RecountRules;
+use super::purpose::Purpose;
 use super::settings::Settings;
 use super::store::{Cursor, Store, script};
 use crate::count::count;
@@ -128,44 +128,6 @@ pub struct State {
     pub entry: u64,
     /// The purpose of the rebuild, as [`Purpose::stored`] returns it.
     pub purpose: String,
-}
-
-/// The purpose of a run. It is stored: no run continues what was written for another purpose.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// A rebuild, or a comparison with the live data.
-    Rebuild,
-    /// The preview of a recount.
-    Preview,
-    /// A recount by these rules.
-    Recount(RecountRules),
-    /// The import of a journal, with what identifies the file.
-    Import(String),
-}
-
-/// Begins the stored text of an import.
-pub const IMPORT: &str = "import ";
-
-impl Purpose {
-    /// Returns the stored text.
-    #[must_use]
-    pub fn stored(&self) -> String {
-        match self {
-            Self::Rebuild => String::new(),
-            Self::Preview => "preview".to_owned(),
-            Self::Recount(rules) => serde_json::to_string(rules).unwrap_or_default(),
-            Self::Import(file) => format!("{IMPORT}{file}"),
-        }
-    }
-
-    /// Returns the rules of a recount.
-    #[must_use]
-    pub fn rules(&self) -> Option<&RecountRules> {
-        match self {
-            Self::Recount(rules) => Some(rules),
-            Self::Rebuild | Self::Preview | Self::Import(_) => None,
-        }
-    }
 }
 
 /// A shard and the state of its rebuild.

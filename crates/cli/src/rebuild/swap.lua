@@ -4,6 +4,7 @@
 -- KEYS    1 rebuild state (hash)   2 users (hash)   3 stream of changes   4 progress of jobs (hash)
 --         5 pending changes (hash)   6 archived boards (set)   7 and 8 register of the present and of the new generation
 --         9 to 11 audit log, opt-outs, and subjects and reasons   12 to 14 the same as the rebuild has written them
+--         15 users as the rebuild has written them (hash)   16 on the first shard: events (hash)
 -- ARGV    1 string: id of this run   2 string: stored fingerprint   3 string: the same with the new generation
 --         4 string: id of the last entry of the stream that the rebuild has read; '' if none has been read
 --         5 string: fingerprint to store with a pause, '' to pause nobody   6 integer: now, Unix ms
@@ -11,13 +12,13 @@
 --         8.. for each restored flag: field, value as compared, and value to store, as in restore.lua
 -- Returns 'swapped', also if it was before; 'lost' if another run owns the rebuild; { fingerprint } if another one is
 --         stored; or the id of the last entry of the stream: then nothing was changed but the fingerprint with a pause
--- State   The rules of a recount become an entry of the stream. The jobs have completed nothing on the new generation. If the
+-- State   The rules of a recount, or the definition of its event, become an entry of the stream. The jobs have completed nothing on the new generation. If the
 --         store refuses a write after the new generation counts, the next call does the rest.
--- Example EVAL text 14 {ar:0}r {ar:0}p {ar:0}o {ar:0}j {ar:0}c {ar:0}a {ar:0}1t {ar:0}2t {ar:0}l {ar:0}n {ar:0}w {ar:0}2l
---         {ar:0}2n {ar:0}2w 7f3a 'v4 generation=1 ...' 'v4 generation=2 ...' 1795132800000-0 '' 1795132800000 ''
+-- Example EVAL text 16 {ar:0}r {ar:0}p {ar:0}o {ar:0}j {ar:0}c {ar:0}a {ar:0}1t {ar:0}2t {ar:0}l {ar:0}n {ar:0}w {ar:0}2l
+--         {ar:0}2n {ar:0}2w {ar:0}2p {ar:0}v 7f3a 'v4 generation=1 ...' 'v4 generation=2 ...' 1795132800000-0 '' 1795132800000 ''
 
--- Field of the hash of users.
-local FINGERPRINT = '\t'
+-- Fields of the hash of users.
+local FINGERPRINT, DEFINITIONS = '\t', '\t!'
 -- Flags that are restored in the command of the swap.
 local CHUNK = 500
 
@@ -28,6 +29,23 @@ elseif phase ~= 'replay' then
   return 'swapped'
 end
 local stored = redis.call('HGET', KEYS[2], FINGERPRINT)
+
+-- The event of a recount, its definition as JSON, and the line that the counting script reads.
+local event, json, line
+if string.sub(purpose, 1, 1) == '[' then
+  event, json, line = unpack(cjson.decode(purpose))
+end
+
+-- Returns the definitions of events with the new line. They have a new number, unless another shard's are known already.
+local function new_definitions()
+  local known = redis.call('HGET', KEYS[2], DEFINITIONS) or ''
+  local written = redis.call('HGET', KEYS[15], DEFINITIONS)
+  if string.find(known .. '\n', '\n' .. line .. '\n', 1, true) then
+    return written
+  end
+  local number, lines = string.match(written, '^(%d+)(.*)$')
+  return string.format('%.0f', math.max(tonumber(ARGV[6]), tonumber(number) + 1)) .. lines
+end
 
 -- Returns the value of a restored flag, false to delete it, or nil if it has changed or is restored already.
 local function value_to_store(i)
@@ -64,7 +82,15 @@ local function replace()
   end
   letters = ARGV[7]
   redis.call('HSET', KEYS[1], 'letters', letters)
-  local id = string.find(purpose, '^{') and redis.call('XADD', KEYS[3], '*', 'did', 'rules', 'now', ARGV[6], 'rules', purpose)
+  local id
+  if event then
+    local definitions = new_definitions()
+    fields[#fields + 1], fields[#fields + 2] = DEFINITIONS, definitions
+    id = redis.call('XADD', KEYS[3], '*', 'did', 'event', 'now', ARGV[6], 'event', event, 'json', json, 'definitions',
+      definitions, 'recount', '1')
+  elseif string.find(purpose, '^{') then
+    id = redis.call('XADD', KEYS[3], '*', 'did', 'rules', 'now', ARGV[6], 'rules', purpose)
+  end
   local reply = redis.pcall('HSET', KEYS[2], unpack(fields))
   if type(reply) == 'table' then
     if id then
@@ -80,6 +106,9 @@ if refused then
   return refused
 end
 
+if event and KEYS[16] then
+  redis.call('HSET', KEYS[16], event, json)
+end
 for i = 8, #ARGV, 3 do
   local new = value_to_store(i)
   if new then

@@ -12,9 +12,12 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::compare::audit;
+use super::purpose::Purpose;
 use super::replay::Replay;
 use super::retention::EXPIRED_TTL;
-use super::state::{OwnedShard, Shard, lost_ownership, other_deployment, reject_pending_changes};
+use super::state::{
+    OwnedShard, Shard, State, lost_ownership, other_deployment, reject_pending_changes,
+};
 use super::store::{Cursor, script};
 use crate::failure::Failure;
 
@@ -57,7 +60,7 @@ pub async fn swap(owned: &mut OwnedShard, replay: &mut Replay) -> Result<Duratio
     let shard = &owned.shard;
     let owner = &owned.state.owner;
     sweep(shard, owner).await?;
-    let call = SwapCall::new(shard, owner).await?;
+    let call = SwapCall::new(shard, &owned.state).await?;
     for key in [Keys::events, Keys::tombstones] {
         restore_hash(shard, owner, key).await?;
     }
@@ -111,7 +114,7 @@ pub async fn swap(owned: &mut OwnedShard, replay: &mut Replay) -> Result<Duratio
 ///
 /// [`Failure::Store`] if the store does not respond, or another run owns the rebuild.
 pub async fn complete(owned: &mut OwnedShard) -> Result<(), Failure> {
-    let call = SwapCall::new(&owned.shard, &owned.state.owner).await?;
+    let call = SwapCall::new(&owned.shard, &owned.state).await?;
     let stored = owned.shard.store.fingerprint().await?.unwrap_or_default();
     match call.run([&stored, &stored, "", ""]).await? {
         SwapReply::Text(reply) if reply == "swapped" => owned.delete_former().await,
@@ -131,13 +134,14 @@ struct SwapCall<'a> {
 
 impl<'a> SwapCall<'a> {
     /// Compares audit log and users, and restores profiles.
-    async fn new(shard: &'a Shard, owner: &'a str) -> Result<Self, Failure> {
+    async fn new(shard: &'a Shard, state: &'a State) -> Result<Self, Failure> {
+        let owner = &state.owner;
         let replaces_log = !audit::is_complete(shard).await?;
         let mut letters = String::new();
         letters.extend(replaces_log.then_some('l'));
         letters.extend((shard.from == 0).then_some('f'));
         Ok(Self {
-            flags: restore_users(shard, owner, replaces_log).await?,
+            flags: restore_users(shard, state, replaces_log).await?,
             shard,
             owner,
             letters,
@@ -160,7 +164,7 @@ fn swap_command(shard: &Shard) -> Command {
         0 => format!("{}t", shard.store.tag),
         _ => live.register(),
     };
-    let keys = [
+    let mut keys = vec![
         live.rebuild(),
         live.users(),
         live.outbox(),
@@ -175,7 +179,11 @@ fn swap_command(shard: &Shard) -> Command {
         written.audit_log(),
         written.opt_outs(),
         written.audit_subjects(),
+        written.users(),
     ];
+    if shard.store.shard == 0 {
+        keys.push(live.events());
+    }
     Command::script(&SWAP, &keys)
 }
 
@@ -222,9 +230,11 @@ async fn sweep(shard: &Shard, owner: &str) -> Result<(), Failure> {
 /// of hidden users are stored otherwise.
 async fn restore_users(
     shard: &Shard,
-    owner: &str,
+    state: &State,
     replaces_log: bool,
 ) -> Result<Vec<Restored>, Failure> {
+    // Those of a recounted event hold from the swap on.
+    let definitions = (!Purpose::recounts_event(&state.purpose)).then_some(Keys::DEFINITIONS);
     let (live, written) = (shard.keys.users(), shard.written.users());
     let mut flags = Vec::new();
     for (from, other, is_written) in [(&written, &live, true), (&live, &written, false)] {
@@ -241,7 +251,7 @@ async fn restore_users(
             for (field, value) in &page {
                 let known = others.get(field).cloned();
                 // A field of both has been compared in the first pass.
-                if field.starts_with(Keys::FINGERPRINT) && field != Keys::DEFINITIONS
+                if field.starts_with(Keys::FINGERPRINT) && Some(field.as_str()) != definitions
                     || !is_written && known.is_some()
                 {
                     continue;
@@ -261,7 +271,7 @@ async fn restore_users(
                     false => {}
                 }
             }
-            restore(shard, owner, &live, &profiles).await?;
+            restore(shard, &state.owner, &live, &profiles).await?;
         }
     }
     Ok(flags)

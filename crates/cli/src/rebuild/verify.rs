@@ -6,10 +6,10 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::compare::{Comparison, Totals};
+use super::purpose::Purpose;
 use super::replay::{Replay, format_throughput};
 use super::session::Session;
 use super::settings::Settings;
-use super::state::Purpose;
 use crate::args::{ServiceArgs, VerifyArgs};
 use crate::failure::{DIFFERENT, Failure};
 use crate::screen::Screen;

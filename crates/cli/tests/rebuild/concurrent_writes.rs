@@ -11,7 +11,7 @@ use crate::app::{day, noon};
 use crate::cli::{assert_verified, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
-use crate::recount::RulesFile;
+use crate::recount::RecountFile;
 
 /// Targets of likes that were not undone, by user.
 type Likes = BTreeMap<String, BTreeSet<String>>;
@@ -128,7 +128,7 @@ async fn writes_during_recount_count_exactly_once() -> TestResult {
     let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
     app.fill().await;
     Random::new(3).send_activities(&app.api, 1500).await;
-    let rules = Arc::new(RulesFile::new(&json!({"like": {"points": 5}}))?);
+    let rules = Arc::new(RecountFile::new(&json!({"like": {"points": 5}}))?);
     let done = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = (0..2)
         .map(|writer| {

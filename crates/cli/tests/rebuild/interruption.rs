@@ -8,11 +8,12 @@ use redis::RedisResult;
 use test_support::{Fault, Forwarder, Recorded, json, shards, until};
 
 use crate::TestResult;
+use crate::app::noon;
 use crate::cli::{assert_verified, command_at, finish, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::random::Random;
-use crate::recount::{RulesFile, dated_rules, recounts};
+use crate::recount::{RecountFile, dated_rules, recounts};
 use crate::stored::redis_command;
 
 /// What the first request of a phase contains, and the number of its first requests in which a run is killed.
@@ -63,40 +64,31 @@ async fn rebuild_survives_kill_in_every_phase() -> TestResult {
     Ok(())
 }
 
-/// Each recount is the one of the other rules. It is in the journal once, however often it was killed.
-#[tokio::test(flavor = "multi_thread")]
-async fn recount_survives_kill_in_every_phase() -> TestResult {
-    let app = JournalApp::start(|worker| worker);
-    app.fill().await;
+/// Recounts in turn by both files, killed in every phase. Each is in the journal once, however often it was killed.
+async fn kill_recounts(app: &JournalApp, first: &RecountFile, second: &RecountFile) -> TestResult {
     let mut random = Random::new(5);
     random.send_activities(&app.api, 1500).await;
-    let rules = [
-        dated_rules(),
-        json!({"like": {"points": 3}, "wave": {"points": 8}}),
-    ];
-    let [first, second] = rules.map(|rules| RulesFile::new(&rules));
-    let (first, second) = (first?, second?);
-    first.apply(&app)?;
-    let by_first = Observed::read(&app).await?;
-    second.apply(&app)?;
-    let by_second = Observed::read(&app).await?;
+    first.apply(app)?;
+    let by_first = Observed::read(app).await?;
+    second.apply(app)?;
+    let by_second = Observed::read(app).await?;
     let forwarder = Forwarder::to(&app.store());
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for round in 0..rounds() {
-        let (rules, expected) = match round % 2 {
-            0 => (&first, &by_first),
-            _ => (&second, &by_second),
+        let (file, expected) = match round % 2 {
+            0 => (first, &by_first),
+            _ => (second, &by_second),
         };
-        let (args, mut runs) = (rules.args(&["--apply", "--yes"]), 0);
-        while !run_and_kill(&app, &forwarder, &mut random, &args)? {
-            for phase in phases(&app)? {
+        let (args, mut runs) = (file.args(&["--apply", "--yes"]), 0);
+        while !run_and_kill(app, &forwarder, &mut random, &args)? {
+            for phase in phases(app)? {
                 *seen.entry(phase).or_default() += 1;
             }
             runs += 1;
             assert!(runs < MAX_RUNS, "the recount never completes");
         }
-        Observed::read(&app).await?.assert_same(expected);
-        assert_eq!(recounts(&app).await, (round + 3) * shards() as usize);
+        Observed::read(app).await?.assert_same(expected);
+        assert_eq!(recounts(app).await, (round + 3) * shards() as usize);
         println!("round {round}: killed {runs} times, {seen:?}");
     }
     for phase in STATES {
@@ -106,16 +98,41 @@ async fn recount_survives_kill_in_every_phase() -> TestResult {
             "not killed in {phase}: {seen:?}"
         );
     }
-    assert_verified(&app)?;
+    assert_verified(app)?;
     app.lose_data().await?;
-    rebuild(&app, &[])?;
+    rebuild(app, &[])?;
     let last = if rounds().is_multiple_of(2) {
         by_second
     } else {
         by_first
     };
-    Observed::read(&app).await?.assert_same(&last);
+    Observed::read(app).await?.assert_same(&last);
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recount_survives_kill_in_every_phase() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.fill().await;
+    let rules = [
+        dated_rules(),
+        json!({"like": {"points": 3}, "wave": {"points": 8}}),
+    ];
+    let [first, second] = rules.map(|rules| RecountFile::new(&rules));
+    kill_recounts(&app, &first?, &second?).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recount_of_an_event_survives_kill_in_every_phase() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.fill().await;
+    let definitions = [json!({"like": 3}), json!({"visit": 0.5, "comment": 8})];
+    let [first, second] = definitions.map(|actions| {
+        let definition =
+            json!({"title": "Season", "from": noon(20), "to": noon(-20), "actions": actions});
+        RecountFile::of_event("season", &definition)
+    });
+    kill_recounts(&app, &first?, &second?).await
 }
 
 /// Returns the phases of all shards.

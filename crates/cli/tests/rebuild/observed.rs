@@ -153,6 +153,11 @@ pub fn comparable_values(data: StoredData) -> BTreeMap<String, Vec<String>> {
                     "p" if field.starts_with('!') => {
                         format!("{field} {}", value.split(',').next().unwrap_or_default())
                     }
+                    // Each recount of an event gives the definitions another number.
+                    "p" if field == "\t!" => {
+                        let (_, lines) = value.split_once('\n').unwrap_or_default();
+                        format!("{field} {lines}")
+                    }
                     _ if name.starts_with("m:") => format!("{field} {}", without_repeat(&value)),
                     _ => format!("{field} {value}"),
                 });

@@ -21,32 +21,48 @@ use crate::stored::{StoredData, is_of_rebuild, redis_command};
 const LIMITS: &str = "What caps and cooldowns refused at the time is not in the journal and stays refused. What gave \
     others nothing at the time still gives them nothing.";
 
-/// A file with rules.
-pub struct RulesFile {
+/// A file with rules, or with the definition of an event.
+pub struct RecountFile {
     _folder: TempDir,
     path: PathBuf,
+    event: Option<&'static str>,
 }
 
-impl RulesFile {
+impl RecountFile {
+    /// Writes rules.
     pub fn new(rules: &Value) -> io::Result<Self> {
+        Self::write(None, rules)
+    }
+
+    /// Writes the definition of an event.
+    pub fn of_event(event: &'static str, definition: &Value) -> io::Result<Self> {
+        Self::write(Some(event), definition)
+    }
+
+    fn write(event: Option<&'static str>, content: &Value) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
-        let path = folder.path().join("rules.json");
-        fs::write(&path, rules.to_string())?;
+        let path = folder.path().join("recount.json");
+        fs::write(&path, content.to_string())?;
         Ok(Self {
             _folder: folder,
             path,
+            event,
         })
     }
 
-    /// Returns the arguments of a recount by these rules.
+    /// Returns the arguments of a recount.
     pub fn args<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
         let path = self.path.to_str().unwrap_or_default();
-        [&["recount", "--rules", path], args].concat()
+        let file = match self.event {
+            Some(event) => vec!["recount", "--event", event, "--definition", path],
+            None => vec!["recount", "--rules", path],
+        };
+        [&file, args].concat()
     }
 
     /// Runs a recount.
     #[track_caller]
-    fn run(&self, app: &JournalApp, args: &[&str]) -> io::Result<Run> {
+    pub fn run(&self, app: &JournalApp, args: &[&str]) -> io::Result<Run> {
         run(app, &self.args(args))
     }
 
@@ -88,14 +104,16 @@ async fn boards(app: &JournalApp) -> Vec<(String, Value)> {
     }
 }
 
-/// Returns the number of recounts in the journal.
+/// Returns the number of recounts in the journal: of rules, and of events.
 pub async fn recounts(app: &JournalApp) -> usize {
     let (mut after, mut found) = (json!(0), 0);
     while !after.is_null() {
         let path = format!("/v1/journal?limit=5000&after={after}");
         let page = app.api.get(&path).await.assert_status(200).body.clone();
         let entries = page["entries"].as_array().into_iter().flatten();
-        found += entries.filter(|entry| entry["did"] == "rules").count();
+        found += entries
+            .filter(|entry| entry["did"] == "rules" || entry["recount"] == "1")
+            .count();
         after = page["next"].clone();
     }
     found
@@ -117,7 +135,7 @@ async fn dry_run_lists_moves_and_changes_nothing() -> TestResult {
         .await;
     app.api.get("/v1/journal").await.assert_status(200);
     let before = app.data()?;
-    let rules = RulesFile::new(&json!({"like": {"points": 1}, "comment": {"points": 12}}))?;
+    let rules = RecountFile::new(&json!({"like": {"points": 1}, "comment": {"points": 12}}))?;
     let old = format!("d:{}:eu", day(200));
     let boards = ["--dry-run", "--board", "all", "--board", old.as_str()];
     let preview = rules.run(&app, &boards)?;
@@ -163,7 +181,7 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
         Random::new(11).send_activities(&app.api, count).await;
     }
     let expected = boards(&reference).await;
-    let rules = RulesFile::new(&dated_rules())?;
+    let rules = RecountFile::new(&dated_rules())?;
     let output = rules.apply(&app)?;
     println!("{output}");
     assert!(
@@ -189,7 +207,7 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     assert_verified(&app)?;
 
     // A second recount leaves nothing of the first one.
-    let defaults = RulesFile::new(&json!({"wave": {"points": 1}}))?;
+    let defaults = RecountFile::new(&json!({"wave": {"points": 1}}))?;
     defaults.apply(&app)?;
     rules.apply(&app)?;
     let again = rules.run(&app, &["--dry-run"])?;
@@ -238,7 +256,7 @@ async fn targets_and_authors_are_recounted() -> TestResult {
         "like": [{"received": 50}, {"from": day(2), "received": 5}],
         "follow": {"received": 0},
     });
-    let rules = RulesFile::new(&rules)?;
+    let rules = RecountFile::new(&rules)?;
     let preview = rules.run(
         &app,
         &[
@@ -282,7 +300,7 @@ async fn unusable_recounts_change_nothing() -> TestResult {
     assert_verified(&app)?;
     let mut before = app.data()?;
     let refused = |rules: Value, args: &[&str], code: i32, error: &str| -> TestResult {
-        let run = RulesFile::new(&rules)?.run(&app, args)?;
+        let run = RecountFile::new(&rules)?.run(&app, args)?;
         assert_eq!(run.code, Some(code), "{run:?}");
         assert!(run.stderr.contains(error), "{run:?}");
         Ok(())

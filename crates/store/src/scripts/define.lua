@@ -19,6 +19,16 @@
 -- Example EVALSHA sha 5 {ar:0}p {ar:0}o {ar:0}1i {ar:0}1bE::hackathon {ar:0}v
 --         'v4 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
 
+local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+end
+
+-- Returns the number of the definitions of events, or '' without any.
+local function definitions_number(definitions)
+  return string.match(definitions or '', '^%d*')
+end
+
 local outbox, number = ARGV[3] == '1' and KEYS[2] or nil, ARGV[4]
 local event, json, events = ARGV[6], ARGV[7], KEYS[5]
 local known = definitions_number(former)
@@ -28,7 +38,34 @@ if number ~= known and (number ~= '*' or not is_newer and json ~= '') then
 end
 local definitions = is_newer and ARGV[5] or former
 check_outbox(outbox)
-write_event(outbox, events, event, json, definitions, '', function() end)
+
+-- If the store refuses one of the writes, those before it are undone.
+local id
+local former_json = events and redis.call('HGET', events, event)
+local written, failure = pcall(function()
+  id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions, 'recount',
+    '')
+  if not stored_fingerprint then
+    redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
+  end
+  redis.call('HSET', KEYS[1], DEFINITIONS, definitions)
+  if events then
+    set_field(events, event, json ~= '' and json)
+  end
+end)
+if not written then
+  pcall(function()
+    if id then
+      redis.call('XDEL', outbox, id)
+    end
+    set_field(KEYS[1], DEFINITIONS, former)
+    if events then
+      set_field(events, event, former_json)
+    end
+  end)
+  error(failure, 0)
+end
+
 local index, board, expiry = KEYS[3], KEYS[4], ARGV[8]
 local name = string.sub(board, #index + 1)
 if json == '' then

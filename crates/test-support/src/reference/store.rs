@@ -10,7 +10,7 @@ use redis::{Connection, FromRedisValue, cmd, pipe};
 
 use super::calendar::PERIODS;
 use crate::redis_server::RedisServer;
-use crate::sharding::{self, has_generation, key_on, rest, shards};
+use crate::sharding::{has_generation, home_of, key_in, rest, shards};
 use crate::shared::scan;
 
 /// The keys of one prefix. Its methods panic when a command fails.
@@ -19,6 +19,8 @@ pub struct Store {
     pub connection: Connection,
     /// A stored score is points × 2^bits + order number: 30, unless a test sets others.
     pub order_bits: u32,
+    /// The generation of the data: one more after each rebuild or recount.
+    pub generation: u32,
     prefix: String,
 }
 
@@ -33,6 +35,7 @@ impl Store {
         Self {
             connection: redis.connection(),
             order_bits: 30,
+            generation: 1,
             prefix: prefix.to_owned(),
         }
     }
@@ -40,7 +43,7 @@ impl Store {
     /// Returns a full key, on the shard of the user it belongs to, else of `42`.
     #[must_use]
     pub fn key(&self, rest: &str) -> String {
-        sharding::key(&self.prefix, rest)
+        key_in(self.generation, &self.prefix, home_of(rest), rest)
     }
 
     /// Returns the keys with this beginning, without their hash tags.
@@ -51,7 +54,10 @@ impl Store {
 
     /// Returns the full keys of all shards with this beginning after the hash tag.
     pub fn full_keys(&mut self, beginning: &str) -> BTreeSet<String> {
-        let generation = if has_generation(beginning) { "1" } else { "" };
+        let generation = match has_generation(beginning) {
+            true => self.generation.to_string(),
+            false => String::new(),
+        };
         let pattern = format!("{{{}:*}}{generation}{beginning}*", self.prefix);
         scan(&mut self.connection, &pattern).expect("SCAN")
     }
@@ -97,7 +103,7 @@ impl Store {
             for shard in 0..shards() {
                 pipeline
                     .cmd("ZREVRANGE")
-                    .arg(key_on(&self.prefix, shard, key))
+                    .arg(key_in(self.generation, &self.prefix, shard, key))
                     .arg(0)
                     .arg(-1)
                     .arg("WITHSCORES");

@@ -367,26 +367,22 @@ class Operations(ABC):
         event: str,
         body: types.NewEvent | types.EmptyObject,
         *,
-        preview: bool | None = None,
         timeout: float | None = None,
     ) -> types.EventRecount:
-        """Count an event again.
+        """Check the definition of a recount.
 
-        Defines an event and counts it again from the journal, which must be bound. The definition is any that `PUT`
-        would accept for a new event, also one that begins in the past; `{}` keeps the stored one. Everything in the
-        journal counts by it, however late it arrived; what caps refused is not in the journal. The board is replaced in
-        one step on each shard; activity goes on meanwhile. A final event stays final: `final_at` is the instant of the
-        recount. With `preview` nothing changes. Requires the scope `admin`.
+        Returns the definition by which the command line (`activity-rank recount --event`) counts an event again from
+        the journal, which must be bound. Nothing changes. The definition is any that `PUT` would accept for a new
+        event, also one that begins in the past; `{}` keeps the stored one. `final_at` is the instant of this request,
+        or when the event is final anyway. Requires the scope `admin`.
 
         event: The id of the event.
-        preview: Whether to return what would change instead of changing it. Defaults to False.
 
         `POST /v1/events/{event}/recount`
         """
         return self._call(
             routes.RECOUNT_EVENT,
             path={"event": event},
-            query={"preview": preview},
             body=body,
             timeout=timeout,
         )
@@ -1782,26 +1778,22 @@ class AsyncOperations(ABC):
         event: str,
         body: types.NewEvent | types.EmptyObject,
         *,
-        preview: bool | None = None,
         timeout: float | None = None,
     ) -> types.EventRecount:
-        """Count an event again.
+        """Check the definition of a recount.
 
-        Defines an event and counts it again from the journal, which must be bound. The definition is any that `PUT`
-        would accept for a new event, also one that begins in the past; `{}` keeps the stored one. Everything in the
-        journal counts by it, however late it arrived; what caps refused is not in the journal. The board is replaced in
-        one step on each shard; activity goes on meanwhile. A final event stays final: `final_at` is the instant of the
-        recount. With `preview` nothing changes. Requires the scope `admin`.
+        Returns the definition by which the command line (`activity-rank recount --event`) counts an event again from
+        the journal, which must be bound. Nothing changes. The definition is any that `PUT` would accept for a new
+        event, also one that begins in the past; `{}` keeps the stored one. `final_at` is the instant of this request,
+        or when the event is final anyway. Requires the scope `admin`.
 
         event: The id of the event.
-        preview: Whether to return what would change instead of changing it. Defaults to False.
 
         `POST /v1/events/{event}/recount`
         """
         return await self._call(
             routes.RECOUNT_EVENT,
             path={"event": event},
-            query={"preview": preview},
             body=body,
             timeout=timeout,
         )

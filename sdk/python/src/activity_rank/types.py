@@ -614,45 +614,13 @@ Event = TypedDict(
 
 
 @final
-class EventRecountTotal(TypedDict):
-    """Of a preview: the number of users on the board."""
-
-    before: int
-    after: int
-
-
-@final
-class EventRecountChangeUser(TypedDict):
-    id: Id
-
-
-@final
-class EventPlace(TypedDict):
-    """`null` for a user who is not on the board."""
-
-    rank: int
-    score: Score
-
-
-@final
-class EventRecountChange(TypedDict):
-    user: EventRecountChangeUser
-    before: EventPlace | None
-    after: EventPlace | None
-
-
-@final
 class EventRecount(TypedDict):
     event: Event
-    state: Literal["preview", "counting", "recounted"]
-    """`counting`: the same request continues."""
-    journal_from: str | None
-    """The instant of the first entry of the journal: activity before it does not count. `null` for an empty journal."""
-    total: NotRequired[EventRecountTotal]
-    """Of a preview: the number of users on the board."""
-    changes: NotRequired[list[EventRecountChange]]
-    """Of a preview: the users among the first 100 of either board whose rank or score would change, by their new rank.
-    """
+    definition: str
+    """The definition as the store keeps it, JSON."""
+    line: str
+    """The definition as the counting script reads it: id; from, to and `final_at` in Unix milliseconds; expiry of the
+    board in Unix seconds; actions with points in the smallest unit, and groups, or `-`."""
 
 
 @final

@@ -1,35 +1,35 @@
-//! Measures the recount of an event: the request, and the scripts of Redis while which other clients wait. Members write
-//! meanwhile.
+//! Measures the commands that replay a journal, and the writes of a member meanwhile.
 
 use crate::moderation::{record_all, scripts, succeeded};
 use crate::options::number;
 use crate::report::{add_row, table};
 use crate::stack::{Stack, worker_builder};
 use jiff::{Timestamp, ToSpan};
+use std::fs;
 use std::time::{Duration, Instant};
-use test_support::{Api, Value, json};
+use test_support::{Api, Miniflare, command_line, json, target};
 
 /// The number of activities of a request.
 const BATCH: u64 = 500;
 /// One member for so many activities.
 const PER_MEMBER: u64 = 20;
 
-/// The figures of one request.
+/// The figures of one command.
 struct Row {
     what: &'static str,
     duration: Duration,
-    /// The duration of the script that replaces the board, and of the longest one that counts a page, in microseconds.
-    scripts: [u64; 2],
+    /// The longest script of Redis meanwhile.
+    longest_script: Duration,
     /// The longest write of a member meanwhile, and the number of writes.
     longest_write: Duration,
     writes: u32,
 }
 
-/// Counts `ENTRIES` (100,000) activities, then previews and recounts an event over them.
+/// Counts `ENTRIES` (100,000) activities, then verifies, recounts and rebuilds them.
 pub async fn run() -> Result<(), String> {
     let entries = number("ENTRIES", 100_000)?;
     let stack = Stack::start();
-    let worker = worker_builder("recount").store(&stack.gateway.url());
+    let worker = worker_builder("replay").store(&stack.gateway.url());
     let worker = worker
         .journal()
         .json("CRON_BUDGET", json!(1000))
@@ -42,55 +42,57 @@ pub async fn run() -> Result<(), String> {
         });
         succeeded(&api.post("/v1/activity", &items.collect()).await)?;
         if first % 10_000 == 0 {
-            eprintln!("recount: {first} of {entries} activities");
+            eprintln!("replay: {first} of {entries} activities");
             succeeded(&api.get("/v1/journal?limit=1").await)?;
         }
     }
     let event = json!({"title": "Event", "from": (now - 1.hour()).to_string(), "to": (now + 24.hours()).to_string(),
         "actions": {"comment": 5, "like": 1}});
+    let file = target().join("replayed_event.json");
+    let written = fs::write(&file, event.to_string());
+    written.map_err(|error| format!("{}: {error}", file.display()))?;
+    let file = file.to_string_lossy();
+    let recount = ["recount", "--event", "event", "--definition", &file];
     let mut table = table([
-        "request",
+        "command",
         "duration",
-        "swap",
-        "longest page",
+        "longest script",
         "longest write",
         "writes",
     ]);
-    for (what, query) in [
-        ("preview", "?preview=true"),
-        ("recount", ""),
-        ("recount again", ""),
+    for (what, arguments) in [
+        ("verify", vec!["verify"]),
+        ("recount, preview", [&recount[..], &["--dry-run"]].concat()),
+        ("recount", [&recount[..], &["--apply", "--yes"]].concat()),
+        ("rebuild", vec!["rebuild"]),
     ] {
         let mut redis = stack.redis.connection();
         record_all(&mut redis).map_err(|error| error.to_string())?;
-        let mut row = measure(
-            what,
-            &api,
-            &format!("/v1/events/event/recount{query}"),
-            &event,
-        )
-        .await?;
-        for (arguments, duration) in scripts(&mut redis).map_err(|error| error.to_string())? {
-            for (index, step) in ["swap", "count"].into_iter().enumerate() {
-                if arguments.iter().any(|argument| argument == step) {
-                    row.scripts[index] = row.scripts[index].max(duration);
-                }
-            }
-        }
+        let mut row = measure(what, &api, &worker, &stack, arguments).await?;
+        let scripts = scripts(&mut redis).map_err(|error| error.to_string())?;
+        let longest = scripts.iter().map(|(_, duration)| *duration).max();
+        row.longest_script = Duration::from_micros(longest.unwrap_or_default());
         add_row(&mut table, row.cells());
     }
     println!(
-        "{table}\n\n{entries} entries of {} members. Times in milliseconds.",
+        "{table}\n\n{entries} entries of {} members, and the likes of one more. Times in milliseconds.",
         entries / PER_MEMBER
     );
     Ok(())
 }
 
-/// Sends the request, and likes of a member until it is answered.
-async fn measure(what: &'static str, api: &Api, path: &str, event: &Value) -> Result<Row, String> {
+/// Runs the command, and sends likes of a member until it ends.
+async fn measure(
+    what: &'static str,
+    api: &Api,
+    worker: &Miniflare,
+    stack: &Stack,
+    arguments: Vec<&str>,
+) -> Result<Row, String> {
+    let mut command = command_line(worker, &stack.gateway.url());
+    command.args(arguments);
     let start = Instant::now();
-    let recount = api.post(path, event);
-    tokio::pin!(recount);
+    let mut output = tokio::task::spawn_blocking(move || command.output());
     let (mut writes, mut longest_write) = (0, Duration::ZERO);
     loop {
         let like =
@@ -101,10 +103,14 @@ async fn measure(what: &'static str, api: &Api, path: &str, event: &Value) -> Re
             (answer, start.elapsed())
         };
         tokio::select! {
-            answer = &mut recount => {
-                succeeded(&answer)?;
+            output = &mut output => {
+                let output = output.map_err(|error| error.to_string())?;
+                let output = output.map_err(|error| error.to_string())?;
+                if !output.status.success() {
+                    return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+                }
                 let duration = start.elapsed();
-                return Ok(Row { what, duration, scripts: [0; 2], longest_write, writes });
+                return Ok(Row { what, duration, longest_script: Duration::ZERO, longest_write, writes });
             }
             (answer, duration) = write => {
                 succeeded(&answer)?;
@@ -116,14 +122,12 @@ async fn measure(what: &'static str, api: &Api, path: &str, event: &Value) -> Re
 }
 
 impl Row {
-    fn cells(&self) -> [String; 6] {
+    fn cells(&self) -> [String; 5] {
         let milliseconds = |duration: Duration| format!("{:.1}", duration.as_secs_f64() * 1000.0);
-        let [swap, other] = self.scripts.map(Duration::from_micros);
         [
             self.what.to_owned(),
             milliseconds(self.duration),
-            milliseconds(swap),
-            milliseconds(other),
+            milliseconds(self.longest_script),
             milliseconds(self.longest_write),
             self.writes.to_string(),
         ]
