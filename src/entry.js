@@ -1,14 +1,13 @@
 // The Worker as the platform calls it. Each event goes to the wasm as one call.
 
 import { queue, readLive, respond, scheduled } from 'wasm'
+import { join, kept, lead } from './cache/shared.js'
 import { newFacts, writeRequest } from './platform/analytics.js'
 import { run, runJob } from './platform/bridge.js'
 import { sendPipeline } from './platform/coalesce.js'
-import { isolateCached } from './platform/isolate_cache.js'
 import { Hub } from './platform/live.js'
 import { read } from './platform/request.js'
 import { response } from './platform/response.js'
-import { join, lead } from './platform/single_flight.js'
 
 /** @type {ExportedHandler<Env>} */
 export default {
@@ -38,8 +37,8 @@ async function measured(request, env, context) {
  * @param {import('./platform/analytics.js').Facts} [facts]
  */
 async function answer(request, env, context, facts) {
-  const cached = isolateCached(request, env, facts)
-  const known = cached && (await cached)
+  const found = kept(request, env, facts)
+  const known = found && (await found)
   if (known) return known
   const joined = join(request, env)
   const shared = joined && (await joined)

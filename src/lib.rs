@@ -8,20 +8,17 @@
 //! 2. [`app`] holds what the requests of an isolate share; [`request`] and [`response`] are the two
 //!    ends of a request.
 //! 3. [`routes`] finds the route and calls its handler: parse, call the store, render.
-//! 4. [`middleware`] authenticates callers, applies CORS and rate limits, and serves responses from
-//!    caches.
-//! 5. [`copies`] finds copies of boards outside of Redis, and [`hiding`] keeps them in step when a user is hidden or
-//!    erased; [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the
-//!    period before.
+//! 4. [`middleware`] authenticates callers, applies CORS and rate limits.
+//! 5. [`cache`] says what is cached where, and keeps copies of boards in step when a user is hidden or erased;
+//!    [`archive`] and [`journal`] are the two databases. [`movement`] reads the ranks of the period before.
 //! 6. [`jobs`] runs on a schedule or for the queue; [`message`] is what the queue holds. [`webhooks`] are the messages that it sends.
 //! 7. [`platform`] wraps the platform, one file for each binding. [`log`] writes log lines.
 
 pub mod app;
 pub mod archive;
-pub mod copies;
+pub mod cache;
 mod entry;
 mod events;
-pub mod hiding;
 pub mod jobs;
 pub mod journal;
 pub mod log;

@@ -1,7 +1,8 @@
 //! The public keys of user tokens: from this isolate, else the edge cache, else the key server.
 
+use crate::cache::edge;
 use crate::log;
-use crate::platform::{edge_cache, key_server};
+use crate::platform::key_server;
 use crate::request::Request;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
@@ -91,7 +92,7 @@ async fn fetch(url: &str, request: &Request) -> Result<(), Error> {
             Some(keys) => {
                 KEYS.with_borrow_mut(|set| set.replace(keys, now));
                 // Without the edge cache, this isolate has the keys.
-                let _ = edge_cache::store(&cache_url(url), now, &text).await;
+                let _ = edge::store(&cache_url(url), now, &text).await;
                 return Ok(());
             }
             None => "not a key set".to_owned(),
@@ -108,7 +109,7 @@ async fn fetch(url: &str, request: &Request) -> Result<(), Error> {
 
 /// Loads the keys of the edge cache, unless they were fetched before `oldest`.
 async fn load_cached(url: &str, oldest: Instant, now: Instant) -> bool {
-    let cached = edge_cache::find(&cache_url(url), oldest).await;
+    let cached = edge::find(&cache_url(url), oldest).await;
     let keys = cached.and_then(|cached| keys::read(&cached.body));
     let found = keys.is_some();
     if let Some(keys) = keys {

@@ -4,5 +4,4 @@ pub mod authentication;
 pub mod cors;
 mod key_set;
 pub mod rate_limit;
-pub mod response_cache;
 pub mod security_headers;

@@ -4,9 +4,9 @@
 // Rust awaits is a host call: it has a number too, to which its result is passed.
 
 import { __wbg_reset_state, dropEvent, fail, settle } from 'wasm'
+import { find } from '../cache/edge.js'
 import { commandsOf, post } from './coalesce.js'
 import { verify } from './crypto.js'
-import { find } from './edge_cache.js'
 import { allow } from './rate_limit.js'
 
 /** @import { Facts } from './analytics.js' */

@@ -11,7 +11,6 @@ pub mod budget;
 pub mod clock;
 pub mod crypto;
 pub mod d1;
-pub mod edge_cache;
 pub mod env;
 pub mod key_server;
 pub mod live;
@@ -27,7 +26,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use worker::js_sys::Error;
 
 /// Returns the message of a JavaScript error.
-fn message(cause: &JsValue) -> String {
+pub fn message(cause: &JsValue) -> String {
     match cause.dyn_ref::<Error>() {
         Some(error) => error.message().into(),
         None => cause.as_string().unwrap_or_default(),

@@ -1,8 +1,8 @@
 // Makes the platform's response from the text that response.rs writes.
 
+import { store as storeAtEdge } from '../cache/edge.js'
+import { keep } from '../cache/shared.js'
 import { headersFor, withoutOrigin } from './cors.js'
-import { store as storeAtEdge } from './edge_cache.js'
-import { store as storeInIsolate } from './isolate_cache.js'
 import { streamOf } from './live.js'
 import { respond } from './not_modified.js'
 import { idOf } from './request.js'
@@ -34,7 +34,7 @@ export function response(request, context, text, isShared, facts) {
     headers = headersFor(request, { ...withoutOrigin(headers), 'x-request-id': idOf(request) })
   } else if (delivery === 'cache') {
     const [made, until, edgeUrl] = details
-    storeInIsolate(request, { made: Number(made), until: Number(until), headers, body, route })
+    keep(request, { made: Number(made), until: Number(until), headers, body, route })
     if (edgeUrl) context.waitUntil(cacheAtEdge(edgeUrl, Number(made), body))
   }
   return respond(request, body, { status, headers })

@@ -2,7 +2,7 @@
 
 use crate::app::RequestContext;
 use crate::archive;
-use crate::middleware::response_cache::cached;
+use crate::cache::response::cached;
 use crate::response::Response;
 use activity_rank_core::card::{Card, CardFormat, CardRequest};
 use activity_rank_core::error::Error;

@@ -2,8 +2,8 @@
 
 use super::ranking::BoardReader;
 use crate::app::RequestContext;
+use crate::cache::response::cached;
 use crate::journal::sums;
-use crate::middleware::response_cache::cached;
 use crate::response::Response;
 use activity_rank_core::board::{CLOSED_MAX_AGE, PeriodView};
 use activity_rank_core::calendar::Period;

@@ -1,9 +1,9 @@
 //! `/v1/events/…`: the events; `ranking.rs` and `live.rs` serve their boards.
 
 use crate::app::RequestContext;
+use crate::cache::hiding;
+use crate::cache::response::cached;
 use crate::events;
-use crate::hiding;
-use crate::middleware::response_cache::cached;
 use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::caller::Caller;

@@ -6,7 +6,7 @@
 
 use super::ranking::BoardReader;
 use crate::app::{App, RequestContext};
-use crate::middleware::response_cache::{last_copy, stale};
+use crate::cache::response::{last_copy, stale};
 use crate::platform::live::{Watch, watch};
 use crate::request::Request;
 use crate::response::{Response, body_hash};

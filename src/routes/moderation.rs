@@ -1,8 +1,8 @@
 //! `/v1/moderation`, and what moderators do to a user.
 
 use crate::app::RequestContext;
+use crate::cache::hiding;
 use crate::events::unknown;
-use crate::hiding;
 use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::caller::Caller;

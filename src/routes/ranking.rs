@@ -2,11 +2,11 @@
 
 use crate::app::RequestContext;
 use crate::archive;
-use crate::copies;
+use crate::cache::copies;
+use crate::cache::hiding;
+use crate::cache::response::{Copying, cached, stale};
 use crate::events;
-use crate::hiding;
 use crate::middleware::authentication::authenticate_counted;
-use crate::middleware::response_cache::{Copying, cached, stale};
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{

@@ -1,9 +1,9 @@
 //! `GET /v1/users/{user}/standings`.
 
 use crate::app::RequestContext;
-use crate::copies;
-use crate::hiding;
-use crate::middleware::response_cache::stale;
+use crate::cache::copies;
+use crate::cache::hiding;
+use crate::cache::response::stale;
 use crate::movement;
 use crate::response::Response;
 use activity_rank_core::board::{BoardId, CachedResponse, Standings, StandingsRequest};

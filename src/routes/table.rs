@@ -27,7 +27,7 @@ pub struct Route {
 }
 
 /// Whether requests without credentials that one isolate has at the same time share a response, see
-/// `single_flight.js`.
+/// `shared.js`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// They do not.

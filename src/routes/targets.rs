@@ -3,7 +3,7 @@
 use super::array::Results;
 use super::users::may_see_hidden;
 use crate::app::RequestContext;
-use crate::hiding;
+use crate::cache::hiding;
 use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::caller::Caller;

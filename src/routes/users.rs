@@ -3,7 +3,7 @@
 use super::array::Results;
 use crate::app::RequestContext;
 use crate::archive;
-use crate::hiding;
+use crate::cache::hiding;
 use crate::middleware::authentication::authenticate_counted;
 use crate::request::Body;
 use crate::response::Response;

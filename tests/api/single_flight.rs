@@ -1,5 +1,5 @@
 //! Requests for the same URL that arrive while one is answered share its response:
-//! `src/platform/single_flight.js`.
+//! `src/cache/shared.js`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

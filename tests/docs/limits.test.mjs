@@ -138,8 +138,8 @@ const LIMITS = {
   'rows of each board in a snapshot': () => variable('SNAPSHOT_MEMBERS'),
   'bodies in work in an isolate': () => [constant('src/platform/bridge.js', 'MAX_WORK')[0] / MEGABYTE],
   'boards that an isolate keeps': () => [
-    ...constant('src/platform/isolate_cache.js', 'MAX_ENTRIES'),
-    constant('src/platform/isolate_cache.js', 'MAX_BYTES')[0] / MEGABYTE,
+    ...constant('src/cache/shared.js', 'MAX_ENTRIES'),
+    constant('src/cache/shared.js', 'MAX_BYTES')[0] / MEGABYTE,
   ],
   'times that a member hides from boards': () => constant('crates/store/src/moderation.rs', 'DAILY_OPT_OUTS'),
   'boards of groups in the snapshots': () => core('board/snapshot/mod', 'GROUP_BOARDS'),

@@ -233,7 +233,7 @@ async fn restore_users(
     state: &State,
     replaces_log: bool,
 ) -> Result<Vec<Restored>, Failure> {
-    // Those of a recounted event hold from the swap on.
+    // With a recounted event, the new definitions hold from the swap on.
     let definitions = (!Purpose::recounts_event(&state.purpose)).then_some(Keys::DEFINITIONS);
     let (live, written) = (shard.keys.users(), shard.written.users());
     let mut flags = Vec::new();

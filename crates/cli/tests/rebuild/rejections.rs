@@ -9,7 +9,7 @@ use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::stored::{is_of_rebuild, redis_command};
 
-/// What a rebuild writes takes as much memory as the data, and its state stops recounts of events.
+/// What a rebuild writes takes as much memory as the data, and its state stops runs for other purposes.
 #[track_caller]
 fn assert_nothing_left(app: &JournalApp) -> TestResult {
     let left = app.data()?.into_keys();

@@ -7,13 +7,14 @@
 //! A hiding is recorded before the store has it: if the record fails, nothing has changed, and a retry
 //! records it. Only users whom boards show are recorded, so that repeated requests cost nothing.
 
+use super::edge;
 use crate::app::RequestContext;
 use crate::archive;
 use crate::journal::drain::{REQUEST_BATCHES, drain};
 use crate::log;
 use crate::movement;
+use crate::platform::clock;
 use crate::platform::snapshots::HIDING_MARGIN;
-use crate::platform::{clock, edge_cache};
 use crate::request::Request;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::content::member;
@@ -33,7 +34,7 @@ const HIDING_PATH: &str = "/hiding";
 ///
 /// [`Error::StoreUnavailable`] if the snapshots fail.
 pub async fn oldest_allowed(context: RequestContext<'_>) -> Result<Instant, Error> {
-    let cached = edge_cache::find(&hiding_url(context.request), Instant(0)).await;
+    let cached = edge::find(&hiding_url(context.request), Instant(0)).await;
     let mut last = cached.map_or(Instant(0), |cached| cached.made);
     if let Some(snapshots) = &context.app.bindings.snapshots {
         let id = archive::deployment_id(&context.deployment.config);
@@ -185,7 +186,7 @@ async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     movement::forget();
     let now = clock::now();
     let until = Instant(now.0 + HIDING_MARGIN);
-    if let Err(cause) = edge_cache::store(&hiding_url(context.request), until, "").await {
+    if let Err(cause) = edge::store(&hiding_url(context.request), until, "").await {
         log::debug(&format!("cache: {cause}"));
     }
     match &context.app.bindings.snapshots {

@@ -1,9 +1,8 @@
 //! Responses about boards from caches, and from copies while the store is unavailable.
 
+use super::{edge, hiding};
 use crate::app::RequestContext;
-use crate::hiding;
 use crate::log;
-use crate::platform::edge_cache;
 use crate::request::Request;
 use crate::response::{Handling, Response, Source};
 use activity_rank_core::board::CachedResponse;
@@ -44,7 +43,7 @@ pub async fn cached(
     let url = format!("{}{normal_form}", request.origin);
     let lifetime = i64::from(max_age) * 1000;
     let oldest = Instant(request.now.0 - lifetime + 1);
-    let found = edge_cache::find(&url, oldest).await;
+    let found = edge::find(&url, oldest).await;
     let age = found
         .as_ref()
         .map(|found| found.age(request.now).to_string());
@@ -96,7 +95,7 @@ pub async fn last_copy(
     copy: impl AsyncFnOnce(Instant) -> Result<Option<CachedResponse>, Error>,
 ) -> Result<Option<CachedResponse>, Error> {
     let oldest = hiding::oldest_allowed(context).await?;
-    let cached = edge_cache::find(url, oldest).await;
+    let cached = edge::find(url, oldest).await;
     let copy = copy(oldest).await?;
     Ok(cached.into_iter().chain(copy).max_by_key(|copy| copy.made))
 }

@@ -6,13 +6,13 @@
 //! fresh; the reader says how old it may be. On a platform without a cache every look-up misses.
 //! `response.js` stores entries, because it has the body anyway.
 
-use super::bridge::HostCall;
+use crate::platform::bridge::HostCall;
 use activity_rank_core::board::CachedResponse;
 use activity_rank_core::calendar::Instant;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-#[wasm_bindgen(raw_module = "platform/edge_cache.js")]
+#[wasm_bindgen(raw_module = "cache/edge.js")]
 extern "C" {
     #[wasm_bindgen(catch, js_name = "store")]
     async fn store_entry(url: &str, made: f64, body: &str) -> Result<JsValue, JsValue>;
@@ -35,5 +35,7 @@ pub async fn find(url: &str, oldest: Instant) -> Option<CachedResponse> {
 /// Returns the cause.
 pub async fn store(url: &str, made: Instant, body: &str) -> Result<(), String> {
     let stored = store_entry(url, made.0 as f64, body).await;
-    stored.map(|_| ()).map_err(|cause| super::message(&cause))
+    stored
+        .map(|_| ())
+        .map_err(|cause| crate::platform::message(&cause))
 }
