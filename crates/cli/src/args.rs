@@ -15,7 +15,7 @@ use crate::key::Key;
 
 pub use export::ExportArgs;
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
-pub use rebuild::{RebuildArgs, VerifyArgs};
+pub use rebuild::{RebuildArgs, ReplayArgs, VerifyArgs};
 pub use recount::RecountArgs;
 pub use store::{OptionalStoreArgs, StoreArgs};
 pub use token::TokenArgs;

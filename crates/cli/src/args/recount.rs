@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args};
 
-use super::StoreArgs;
+use super::ReplayArgs;
 
 /// Options of `recount`.
 #[derive(Debug, Args)]
@@ -55,15 +55,9 @@ pub struct RecountArgs {
     /// Print the preview as JSON
     #[arg(long, conflicts_with = "apply")]
     pub json: bool,
-    /// Discard the progress of an earlier run and start over
-    #[arg(long)]
-    pub fresh: bool,
-    /// Retries per request after no response, 429 or 5xx
-    #[arg(long, value_name = "TIMES", default_value_t = 8)]
-    pub retries: usize,
-    /// Store and prefix of the deployment.
+    /// How the journal is replayed.
     #[command(flatten)]
-    pub store: StoreArgs,
+    pub replay: ReplayArgs,
 }
 
 const RECOUNT_EXAMPLES: &str = "\

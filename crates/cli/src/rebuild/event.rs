@@ -52,7 +52,7 @@ impl EventRecount {
         let client = Client::new(service)?;
         let url = client.url(&["v1", "events", event, "recount"]);
         let send = || client.send(Method::POST, &url, body.clone());
-        let answer = with_backoff(args.retries, |_, _| (), send).await?;
+        let answer = with_backoff(args.replay.retries, |_, _| (), send).await?;
         let Answer { definition, line } = parse_body(&url, &answer)?;
         Ok(Self {
             event: event.to_owned(),

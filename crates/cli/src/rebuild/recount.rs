@@ -50,7 +50,7 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     confirm(args)?;
     let start = Instant::now();
     let mut recount = None;
-    let open = Session::open(service, &args.store, args.retries, args.fresh, |settings| {
+    let open = Session::open(service, &args.replay, |settings| {
         let read = read(settings)?;
         recount = Some(read.clone());
         Ok(Purpose::Recount(read))
@@ -85,7 +85,7 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
     if args.yes {
         return Ok(());
     }
-    let prefix = &args.store.prefix;
+    let prefix = &args.replay.store.prefix;
     let replaced = match &args.event {
         Some(event) => format!("the board of the event {event} of"),
         None => "the points of".to_owned(),
@@ -153,7 +153,7 @@ async fn preview(
     let boards: Vec<PreviewedBoard> = boards.collect::<Result<_, _>>()?;
     let start = Instant::now();
     let mut recount = None;
-    let open = Session::open(service, &args.store, args.retries, args.fresh, |settings| {
+    let open = Session::open(service, &args.replay, |settings| {
         recount = Some(read(settings)?);
         Ok(Purpose::Preview)
     });

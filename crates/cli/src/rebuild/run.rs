@@ -28,8 +28,7 @@ const MAX_PRINTED: usize = 20;
 /// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
 pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
     let purpose = |_: &Settings| Ok(Purpose::Rebuild);
-    let mut session =
-        Session::open(service, &args.store, args.retries, args.fresh, purpose).await?;
+    let mut session = Session::open(service, &args.replay, purpose).await?;
     let options = RunOptions {
         discard: args.discard,
         json: args.json,

@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::source::Source;
 use super::state::{OwnedShard, Phase, live_generation, read_state};
 use super::store::{Cursor, Store};
-use crate::args::{ServiceArgs, StoreArgs};
+use crate::args::{ReplayArgs, ServiceArgs, StoreArgs};
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::progress::Progress;
@@ -37,8 +37,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Takes ownership of all shards. `fresh` drops what an earlier run has written. Changes nothing if
-    /// any shard belongs to another deployment.
+    /// Takes ownership of all shards. Changes nothing if any shard belongs to another deployment, or if the store may lack
+    /// the memory for a second copy of the data.
     ///
     /// `purpose` returns the purpose for the settings of the service. A recount that no earlier run has started begins
     /// as a rebuild: the data is compared first.
@@ -48,13 +48,11 @@ impl Session {
     /// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
     pub async fn open(
         service: &ServiceArgs,
-        args: &StoreArgs,
-        retries: usize,
-        fresh: bool,
+        args: &ReplayArgs,
         purpose: impl FnOnce(&Settings) -> Result<Purpose, Failure>,
     ) -> Result<Self, Failure> {
-        let store = Store::new(args, retries, Progress::new(None))?;
-        let journal = Journal::new(service, retries)?;
+        let store = Store::new(&args.store, args.retries, Progress::new(None))?;
+        let journal = Journal::new(service, args.retries)?;
         let first = first_page(&store, &journal).await?;
         let settings = first.settings;
         let mut purpose = purpose(&settings)?;
@@ -72,7 +70,7 @@ impl Session {
             let is_unfinished = phase.is_some() && phase != Some(Phase::Swapped);
             if phase == Some(Phase::Drop)
                 || is_replay && (is_partial || is_preview)
-                || fresh && is_unfinished
+                || args.fresh && is_unfinished
             {
                 let owned = OwnedShard::acquire(on_shard(index), &settings, &purpose, now);
                 let mut owned = owned.await?;
@@ -83,6 +81,9 @@ impl Session {
             } else {
                 started.push(phase.zip(stored));
             }
+        }
+        if started.iter().all(Option::is_none) && !args.skip_memory_check {
+            check_memory(&store).await?;
         }
         if let Purpose::Recount(recount) = &purpose {
             let mut started = started.iter().flatten();
@@ -257,6 +258,34 @@ impl Session {
     pub fn finish_progress(&self) {
         self.store.progress.finish();
     }
+}
+
+/// Checks that the store has memory for a second copy of its data: all of it may be that of the deployment. A full store
+/// refuses the writes of the service too.
+async fn check_memory(store: &Store) -> Result<(), Failure> {
+    // Some stores have no INFO.
+    let info: Option<String> = store.run(Command::new("INFO").arg("memory")).await.ok();
+    let info = info.unwrap_or_default();
+    let bytes = |name: &str| {
+        let mut lines = info.lines().filter_map(|line| line.split_once(':'));
+        let (_, value) = lines.find(|(field, _)| *field == name)?;
+        value.trim().parse::<u64>().ok()
+    };
+    let figures = ["maxmemory", "used_memory", "used_memory_dataset"].map(bytes);
+    let [Some(maximum @ 1..), Some(used), Some(data)] = figures else {
+        return Ok(());
+    };
+    let free = maximum.saturating_sub(used);
+    if data <= free {
+        return Ok(());
+    }
+    let megabytes = |bytes: u64| bytes.div_ceil(1024 * 1024);
+    Err(Failure::Usage(format!(
+        "a second copy of the data takes up to {} MB, and the store has {} MB left: raise maxmemory, or use \
+         --skip-memory-check if most of the data is not that of this prefix",
+        megabytes(data),
+        megabytes(free)
+    )))
 }
 
 /// Returns whether a shard has anything but its fingerprint and work of jobs.

@@ -52,8 +52,7 @@ pub async fn compare(
 /// [`Failure`] if service or store do not respond, or the data belongs to another deployment.
 pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let purpose = |_: &Settings| Ok(Purpose::Rebuild);
-    let mut session =
-        Session::open(service, &args.store, args.retries, args.fresh, purpose).await?;
+    let mut session = Session::open(service, &args.replay, purpose).await?;
     session.check_unswapped().await?;
     let start = Instant::now();
     let (mut comparison, mut entries) = (Comparison::default(), 0);

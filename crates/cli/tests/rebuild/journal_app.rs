@@ -27,9 +27,14 @@ impl Deref for JournalApp {
 impl JournalApp {
     /// Starts a service with additional settings.
     pub fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let miniflare = configure(builder().journal()).start_miniflare();
+        Self::on(&gateway().url(), configure)
+    }
+
+    /// Starts a service on a store of its own.
+    pub fn on(store: &str, configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
+        let miniflare = configure(builder().journal().store(store)).start_miniflare();
         let endpoint = Endpoint {
-            store: gateway().url(),
+            store: store.to_owned(),
             prefix: miniflare.prefix().to_owned(),
         };
         let url = miniflare.url().to_owned();

@@ -1,6 +1,6 @@
 //! Rebuilds that are rejected, and `--discard`.
 
-use test_support::json;
+use test_support::{Gateway, RedisOptions, RedisServer, json};
 
 use crate::TestResult;
 use crate::app::like;
@@ -105,5 +105,41 @@ async fn data_of_another_deployment_is_rejected() -> TestResult {
     }
     redis_command::<i64>(&mut redis, &["DEL", &unknown])?;
     rebuild(&app, &[])?;
+    Ok(())
+}
+
+/// A store that is full refuses the writes of the service too.
+#[tokio::test(flavor = "multi_thread")]
+async fn second_copy_needs_memory() -> TestResult {
+    let redis = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&redis.url());
+    let app = JournalApp::on(&gateway.url(), |worker| worker);
+    app.send(like("ada", "a", 0)).await;
+    let mut connection = redis.connection();
+    let memory: String = redis_command(&mut connection, &["INFO", "memory"])?;
+    let used = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("used_memory:"));
+    let maximum = used.unwrap_or_default().trim();
+    let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", maximum])?;
+    for command in ["verify", "rebuild"] {
+        let refused = run(&app, &[command])?;
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(
+            refused
+                .stderr
+                .contains("and the store has 0 MB left: raise maxmemory"),
+            "{refused:?}"
+        );
+    }
+    let keys: Vec<String> = redis_command(&mut connection, &["KEYS", "*}r"])?;
+    assert_eq!(keys, [""; 0]);
+    let more = (maximum.parse::<u64>()? + 10_000_000).to_string();
+    let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", &more])?;
+    let rebuilt = run(&app, &["rebuild"])?;
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", maximum])?;
+    let skipped = run(&app, &["verify", "--skip-memory-check"])?;
+    assert!(!skipped.stderr.contains("raise maxmemory"), "{skipped:?}");
     Ok(())
 }
