@@ -125,7 +125,7 @@ pub enum Command {
     Rebuild(RebuildArgs),
     /// Compare the store with the journal
     Verify(VerifyArgs),
-    /// Count the journal again by other rules
+    /// Count the journal again by other rules, or one event by another definition
     Recount(RecountArgs),
 }
 
@@ -450,7 +450,7 @@ Examples:
   activity-rank top week --limit 10
   activity-rank standing 42 --around 2
   activity-rank token 42
-  activity-rank export --output backup.jsonl
+  activity-rank export --activity --output journal.jsonl
   activity-rank verify
   activity-rank doctor https://activity-rank.example.com
 
@@ -461,8 +461,8 @@ Exit codes:
   3  the service or the store is unreachable or refused the request";
 
 const IMPORT_EXAMPLES: &str = "\
-Every activity counts exactly once, so an interrupted import can be run again. All lines are checked before
-the first is sent, by the rules that the service reports.
+Every activity counts exactly once, so an interrupted import can be run again. All lines are checked
+before the first is sent, by the rules that the service reports.
 
 Examples:
   activity-rank import activity.jsonl
@@ -557,6 +557,43 @@ mod tests {
             "Exit codes:",
         ] {
             assert!(help.contains(part), "{part}: {help}");
+        }
+    }
+
+    /// Longer lines are wrapped in the middle of a sentence.
+    #[test]
+    fn help_fits_and_its_examples_are_valid() {
+        let mut command = Cli::command();
+        command.build();
+        for command in [&command].into_iter().chain(command.get_subcommands()) {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.iter().flat_map(|help| help.lines()) {
+                assert!(line.chars().count() <= 100, "{line}");
+                let Some((indent, example)) = line.split_once("activity-rank ") else {
+                    continue;
+                };
+                if indent != "  " && !indent.ends_with("| ") {
+                    continue;
+                }
+                // A quoted text is one word.
+                let parts = example.split('"').enumerate();
+                let example: String = parts
+                    .map(|(index, part)| match index % 2 {
+                        0 => part.to_owned(),
+                        _ => part.replace(' ', "_"),
+                    })
+                    .collect();
+                let words = example
+                    .split(' ')
+                    .take_while(|word| !["|", ">"].contains(word));
+                let needs_store = ["rebuild", "verify", "recount"].contains(&command.get_name());
+                let is_verify = example == "verify";
+                let store = ["--store", "http://127.0.0.1"].into_iter();
+                let store = store.filter(|_| needs_store || is_verify);
+                let words = ["activity-rank"].into_iter().chain(words).chain(store);
+                let parsed = Cli::try_parse_from(words);
+                assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
+            }
         }
     }
 }

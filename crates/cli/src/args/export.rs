@@ -32,9 +32,9 @@ pub struct ExportArgs {
 }
 
 const EXPORT_EXAMPLES: &str = "\
-The journal needs a key with the scope admin. Lines of activities are those that import reads; \"entry\" is the
-entry of the journal. A board has the rows that the service shows, live or archived, at most 100,100; its columns are
-rank, score, id and name.
+The journal needs a key with the scope admin. Lines of activities are those that import reads;
+\"entry\" is the entry of the journal. A board has the rows that the service shows, live or
+archived, at most 100,100; its columns are rank, score, id and name.
 
 Examples:
   activity-rank export --activity --output journal.jsonl

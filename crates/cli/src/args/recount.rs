@@ -61,12 +61,14 @@ pub struct RecountArgs {
 }
 
 const RECOUNT_EXAMPLES: &str = "\
-Replays the journal with the points of other rules, from its beginning: each activity counts by the rule of its
-instant. The default rules are included, as in the variable RULES. Actions without a rule keep their points. Change
-the rules of the service first: it counts new activity by its own.
+Replays the journal with the points of other rules, from its beginning: each activity counts by
+the rule of its instant. The default rules are included, as in the variable RULES. Actions without
+a rule keep their points. Change the rules of the service first: it counts new activity by its
+own.
 
-With --event, only the board of that event changes: everything in the journal counts by its definition, which may begin
-in the past. The event is final again at once, or when it would have been.
+With --event, only the board of that event changes: everything in the journal counts by its
+definition, which may begin in the past. The event is final again at once, or when it would have
+been.
 
 Examples:
   activity-rank recount --rules wrangler.toml --dry-run
