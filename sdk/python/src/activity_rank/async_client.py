@@ -9,16 +9,16 @@ from typing import Self, TypeVar
 import httpx
 from httpx_sse import EventSource
 
+from .base import BaseClient
 from .client import RECONNECT_DELAY, STREAM_TIMEOUT
 from .errors import ClosedError, RequestError
-from .http import Deployment, Key, Request, Route, Value, network_error, parse, parse_json, refusal
+from .http import Request, Route, Value, network_error, parse, parse_json, refusal
 from .operations import AsyncOperations
-from .retry import Retry
 
 T = TypeVar("T")
 
 
-class AsyncClient(AsyncOperations):
+class AsyncClient(BaseClient[httpx.AsyncClient], AsyncOperations):
     """A client with a method for every route of the API. May be shared by the tasks of one event loop.
 
         async with AsyncClient("https://activity-rank.example.com", key) as client:
@@ -29,36 +29,8 @@ class AsyncClient(AsyncOperations):
     A call is cancelled with its task, for example by `asyncio.timeout`.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: Key = None,
-        *,
-        timeout: float = 30.0,
-        attempt_timeout: float = 10.0,
-        retry: Retry | None = None,
-        http: httpx.AsyncClient | None = None,
-    ) -> None:
-        """Creates a client. It connects with the first call.
-
-        url: the address of the deployment.
-        key: a service key, a user token, or a function that is called before each request and returns one. Without it,
-            only public routes can be called.
-        timeout: seconds of a call with its retries, more than 0. A call that would wait longer fails at once.
-        attempt_timeout: seconds that one request waits for a connection, and for each part of the response.
-        retry: when failed requests are sent again.
-        http: sends the requests, for example through a proxy. It is not closed with the client.
-        """
-        self._deployment = Deployment(url, key)
-        self._timeout = timeout
-        self._attempt_timeout = attempt_timeout
-        self._retry = retry or Retry()
-        self._http = http or httpx.AsyncClient()
-        self._owns_http = http is None
-        self._is_closed = False
-
-    def __repr__(self) -> str:
-        return f"AsyncClient({self._deployment.url!r})"
+    def _new_http(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient()
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,7 +42,7 @@ class AsyncClient(AsyncOperations):
 
     async def close(self) -> None:
         """Closes all connections. Further calls raise `ClosedError`."""
-        self._is_closed = True
+        self._closed.set()
         if self._owns_http:
             await self._http.aclose()
 
@@ -100,7 +72,7 @@ class AsyncClient(AsyncOperations):
 
     async def _attempt(self, route: Route[T], request: Request, timeout: float | None = None) -> T:
         """Sends a request once."""
-        if self._is_closed:
+        if self._closed.is_set():
             raise ClosedError("The client is closed.")
         try:
             async with asyncio.timeout(timeout):
@@ -133,7 +105,7 @@ class AsyncClient(AsyncOperations):
                 headers["Last-Event-ID"] = last_id
             timeout = httpx.Timeout(self._attempt_timeout, read=STREAM_TIMEOUT)
             try:
-                if self._is_closed:
+                if self._closed.is_set():
                     raise ClosedError("The client is closed.")
                 try:
                     async with self._http.stream(

@@ -3,17 +3,16 @@
 import itertools
 import time
 from collections.abc import Iterator, Mapping
-from threading import Event
 from types import TracebackType
 from typing import Self, TypeVar
 
 import httpx
 from httpx_sse import EventSource
 
+from .base import BaseClient
 from .errors import ClosedError, RequestError
-from .http import Deployment, Key, Request, Route, Value, network_error, parse, parse_json, refusal
+from .http import Request, Route, Value, network_error, parse, parse_json, refusal
 from .operations import Operations
-from .retry import Retry
 
 T = TypeVar("T")
 
@@ -21,7 +20,7 @@ STREAM_TIMEOUT = 60.0  # seconds; the service sends a comment after 25 seconds w
 RECONNECT_DELAY = 3.0  # seconds after a stream has ended, as browsers wait
 
 
-class Client(Operations):
+class Client(BaseClient[httpx.Client], Operations):
     """A client with a method for every route of the API. May be shared by threads.
 
         with Client("https://activity-rank.example.com", key) as client:
@@ -31,36 +30,8 @@ class Client(Operations):
     JSON. Temporary failures (408, 429, 5xx, no response) are retried first: every call may be repeated safely.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: Key = None,
-        *,
-        timeout: float = 30.0,
-        attempt_timeout: float = 10.0,
-        retry: Retry | None = None,
-        http: httpx.Client | None = None,
-    ) -> None:
-        """Creates a client. It connects with the first call.
-
-        url: the address of the deployment.
-        key: a service key, a user token, or a function that is called before each request and returns one. Without it,
-            only public routes can be called.
-        timeout: seconds of a call with its retries, more than 0. A call that would wait longer fails at once.
-        attempt_timeout: seconds that one request waits for a connection, and for each part of the response.
-        retry: when failed requests are sent again.
-        http: sends the requests, for example through a proxy. It is not closed with the client.
-        """
-        self._deployment = Deployment(url, key)
-        self._timeout = timeout
-        self._attempt_timeout = attempt_timeout
-        self._retry = retry or Retry()
-        self._http = http or httpx.Client()
-        self._owns_http = http is None
-        self._closed = Event()
-
-    def __repr__(self) -> str:
-        return f"Client({self._deployment.url!r})"
+    def _new_http(self) -> httpx.Client:
+        return httpx.Client()
 
     def __enter__(self) -> Self:
         return self
