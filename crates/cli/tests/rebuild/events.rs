@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use test_support::{Value, WorkerBuilder, json, peers};
 
 use crate::TestResult;
@@ -239,6 +241,44 @@ async fn adjustments_of_a_recounted_event_are_kept() -> TestResult {
     app.adjust(b, undo("2")).await;
     app.assert_rows("season", &[(a, 15), (b, 5)]).await;
     assert_verified(&app)?;
+    Ok(())
+}
+
+/// The event begins half an hour before the last change of the clocks and ends half an hour after it. In autumn both
+/// are the same time of day, with different offsets.
+#[tokio::test(flavor = "multi_thread")]
+async fn event_across_change_of_clocks_is_exact() -> TestResult {
+    let app = JournalApp::start(|worker| {
+        let worker = worker.var("SETTLE_MINUTES", "0");
+        worker.var("TIMEZONE", "Europe/Berlin")
+    });
+    let zone = TimeZone::get("Europe/Berlin")?;
+    let change = zone.preceding(Timestamp::now()).next();
+    let change = change.ok_or("no change of the clocks")?.timestamp();
+    let (from, to) = (change - 30.minutes(), change + 30.minutes());
+    for (target, at) in [
+        ("before", from - 1.millisecond()),
+        ("first", from),
+        ("last", to - 1.millisecond()),
+        ("after", to),
+    ] {
+        app.like("a", target, &at.to_string()).await;
+    }
+    let local = |at: Timestamp| {
+        let zoned = at.to_zoned(zone.clone());
+        zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    };
+    let definition = json!({"title": "Night", "from": local(from), "to": local(to)});
+    recount(&app, "night", &definition)?;
+    let board = app.api.get("/v1/events/night/ranking").await;
+    board.assert_status(200);
+    let board = &board.body;
+    assert_eq!(
+        board["entries"],
+        json!([{"rank": 1, "score": 4, "user": {"id": "a"}}])
+    );
+    let found = ["from", "to"].map(|name| board["event"][name].clone());
+    assert_eq!(found, [json!(from.to_string()), json!(to.to_string())]);
     Ok(())
 }
 
