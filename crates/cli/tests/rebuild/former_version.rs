@@ -1,7 +1,7 @@
 //! Conversion of the data of the version before, whose keys had no generation.
 
 use redis::RedisResult;
-use test_support::{Api, json, rest};
+use test_support::{Api, json, key_on, rest, shards};
 
 use crate::TestResult;
 use crate::cli::{assert_verified, rebuild};
@@ -9,9 +9,9 @@ use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::stored::redis_command;
 
-/// Renames keys, and replaces names in the index and in the set of archived boards by keys, as the version
+/// On a shard, renames keys, and replaces names in the index and in the set of archived boards by keys, as the version
 /// before stored them.
-fn convert_back(app: &JournalApp) -> RedisResult<()> {
+fn convert_back(app: &JournalApp, shard: u32) -> RedisResult<()> {
     let script = "for _, key in ipairs(KEYS) do
         local tag, name = string.match(key, '^({[^}]*})1(%a.*)$')
         if key == ARGV[1] .. '1i' then
@@ -31,7 +31,7 @@ fn convert_back(app: &JournalApp) -> RedisResult<()> {
     end
     local stored = redis.call('HGET', ARGV[1] .. 'p', '\\t')
     redis.call('HSET', ARGV[1] .. 'p', '\\t', (string.gsub(stored, '^v4 generation=1', 'v3')))";
-    let (mut redis, tag) = (app.redis(), format!("{{{}:0}}", app.endpoint.prefix));
+    let (mut redis, tag) = (app.redis(), format!("{{{}:{shard}}}", app.endpoint.prefix));
     let keys: Vec<String> = redis_command(&mut redis, &["KEYS", &format!("{tag}*")])?;
     let count = keys.len().to_string();
     let mut words = vec!["EVAL", script, &count];
@@ -52,7 +52,9 @@ async fn rebuild_converts_data_of_former_version() -> TestResult {
     app.send(like.clone()).await.assert_status(200);
     let before = Observed::read(&app).await?;
 
-    convert_back(&app)?;
+    for shard in 0..shards() {
+        convert_back(&app, shard)?;
+    }
     let users = app.key("p");
     let stored: String = redis_command(&mut redis, &["HGET", &users, "\t"])?;
     assert!(stored.starts_with("v3 "), "{stored}");
@@ -64,15 +66,14 @@ async fn rebuild_converts_data_of_former_version() -> TestResult {
     rebuild(&app, &[])?;
     Observed::read(&app).await?.assert_same(&before);
     assert_verified(&app)?;
-    let data = app.data()?;
-    let names = data.keys().map(|key| rest(key));
-    let tag = format!("{{{}:0}}", app.endpoint.prefix);
-    for name in names {
-        let former = format!("{tag}{name}");
-        let is_former = test_support::key_on(&app.endpoint.prefix, 0, name) != former;
-        if is_former {
-            let exists: bool = redis_command(&mut redis, &["EXISTS", &former])?;
-            assert!(!exists, "{former}");
+    for name in app.data()?.keys().map(|key| rest(key)) {
+        for shard in 0..shards() {
+            let former = format!("{{{}:{shard}}}{name}", app.endpoint.prefix);
+            let is_former = key_on(&app.endpoint.prefix, shard, name) != former;
+            if is_former {
+                let exists: bool = redis_command(&mut redis, &["EXISTS", &former])?;
+                assert!(!exists, "{former}");
+            }
         }
     }
     let members: Vec<String> = redis_command(&mut redis, &["SMEMBERS", &archived])?;
