@@ -113,7 +113,7 @@ test-api: build test-tools ## integration tests of the Worker and its OpenAPI do
 	SHARDS=1 RUST_TEST_THREADS=1 scripts/test --only api coalescing::
 
 test-counting: build ## exact counting against a reference model, with failures and concurrency
-	@scripts/test --gateway
+	@scripts/test --programs
 	@# `make faults` injects failures for 10 minutes at the full rate; this rate suits a busy machine.
 	SHARDS=1 RATE=$${RATE:-40} STEPS=$${STEPS:-$(if $(SHORT),5000,10000)} env SECONDS=$(if $(SHORT),30,60) scripts/test --group counting
 	scripts/conformance --local --quick
@@ -130,7 +130,7 @@ test-web: build test-tools ## tests in JavaScript: SDKs against the gateway, ele
 	scripts/test-node
 
 test-shards: build ## tests of boards and stores again, over 8 shards
-	@scripts/test --gateway
+	@scripts/test --programs
 	STEPS=$${STEPS:-$(if $(SHORT),2500,10000)} scripts/test-shards
 
 test-deploy: build ## a deployment to each environment without the upload, the Worker with reqwest, the size limit
@@ -166,7 +166,7 @@ test-debian: tools ## the Debian package of the programs
 	scripts/release-deb target/debug target/debian
 
 engine: build ## counting and the API with the scripts in gopher-lua, the engine that Upstash's errors point to: STEPS=10000
-	@scripts/test --gateway
+	@scripts/test --programs
 	scripts/test-engine
 
 conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…

@@ -127,7 +127,8 @@ func (c *redisConn) run(text string, keys, arguments []string) []byte {
 		declared[key] = true
 	}
 	redis := state.NewTable()
-	redis.RawSetString("call", state.NewFunction(func(state *lua.LState) int { return c.call(state, declared) }))
+	redis.RawSetString("call", state.NewFunction(func(state *lua.LState) int { return c.call(state, declared, false) }))
+	redis.RawSetString("pcall", state.NewFunction(func(state *lua.LState) int { return c.call(state, declared, true) }))
 	redis.RawSetString("sha1hex", state.NewFunction(func(state *lua.LState) int {
 		state.Push(lua.LString(digest(state.CheckString(1))))
 		return 1
@@ -193,8 +194,8 @@ func stringTable(state *lua.LState, texts []string) *lua.LTable {
 // The commands that take more than one key.
 var manyKeys = map[string]bool{"DEL": true, "EXISTS": true, "RENAME": true, "TOUCH": true, "UNLINK": true}
 
-// call is redis.call: it raises the errors of Redis.
-func (c *redisConn) call(state *lua.LState, declared map[string]bool) int {
+// call is redis.call, which raises the errors of Redis, or redis.pcall, which returns them.
+func (c *redisConn) call(state *lua.LState, declared map[string]bool, isProtected bool) int {
 	var command []string
 	for i := 1; i <= state.GetTop(); i++ {
 		switch value := state.Get(i).(type) {
@@ -206,7 +207,12 @@ func (c *redisConn) call(state *lua.LState, declared map[string]bool) int {
 			state.RaiseError("ERR Lua redis lib command arguments must be strings or integers")
 		}
 	}
-	for i := 1; i < len(command) && (i == 1 || manyKeys[strings.ToUpper(command[0])]); i++ {
+	name, first := strings.ToUpper(command[0]), 1
+	if name == "XINFO" {
+		// Its subcommand precedes the key.
+		first = 2
+	}
+	for i := first; i < len(command) && (i == first || manyKeys[name]); i++ {
 		if !declared[command[i]] {
 			state.RaiseError("ERR undeclared key %s of %s", command[i], command[0])
 		}
@@ -217,6 +223,10 @@ func (c *redisConn) call(state *lua.LState, declared map[string]bool) int {
 	value, message, err := c.readValue(state)
 	if err != nil {
 		state.RaiseError("ERR %v", err)
+	} else if message != "" && isProtected {
+		failure := state.NewTable()
+		failure.RawSetString("err", lua.LString(message))
+		value = failure
 	} else if message != "" {
 		state.Error(lua.LString(message), 1)
 	}
