@@ -518,8 +518,8 @@ describe('events', () => {
     })
     assert.equal(
       commands,
-      `cat > 'quiz.json' <<'END'\n${definition}\nEND\n` +
-        "activity-rank recount --event 'quiz' --definition 'quiz.json' --dry-run",
+      `cat > event.json <<'END'\n${definition}\nEND\n` +
+        "activity-rank recount --event='quiz' --definition event.json --dry-run",
     )
     await button(dialog, 'Copy').click()
     await eventually(() => news(page), 'Quiz: commands copied.')

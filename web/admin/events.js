@@ -272,11 +272,10 @@ async function recount(context, event) {
     },
   })
   if (!definition) return
-  const file = `${event.id}.json`
-  // The definition is one line.
+  // The definition is one line. An id has no quote, but may begin like an option.
   const commands = [
-    `cat > '${file}' <<'END'\n${JSON.stringify(definition)}\nEND`,
-    `activity-rank recount --event '${event.id}' --definition '${file}' --dry-run`,
+    `cat > event.json <<'END'\n${JSON.stringify(definition)}\nEND`,
+    `activity-rank recount --event='${event.id}' --definition event.json --dry-run`,
   ].join('\n')
   const copied = await ask(context, {
     title: texts.events.recount_title(event.title),
