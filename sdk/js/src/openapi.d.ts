@@ -2519,7 +2519,7 @@ export interface components {
                 "application/json": components["schemas"]["Event"];
             };
         };
-        /** @description `event-conflict`: the event has begun or is final, or begins in the past, or there are too many; or a recount cannot be made now. For an adjustment and its undo: the event has not begun, is final or was deleted. */
+        /** @description `event-conflict`: the event has begun or is final, or begins in the past, or there are too many. For an adjustment and its undo: the event has not begun, is final or was deleted. */
         EventConflict: {
             headers: {
                 [name: string]: unknown;

@@ -29,7 +29,7 @@ fn event(from: i64, to: i64) -> Value {
 }
 
 fn recount(app: &JournalApp, event: &'static str, definition: &Value) -> TestResult {
-    let output = RecountFile::of_event(event, definition)?.apply(app)?;
+    let output = RecountFile::for_event(event, definition)?.apply(app)?;
     assert!(
         output.starts_with(&format!("{LIMITS}\nrecounted from ")),
         "{output}"
@@ -38,7 +38,7 @@ fn recount(app: &JournalApp, event: &'static str, definition: &Value) -> TestRes
 }
 
 fn preview(app: &JournalApp, event: &'static str, definition: &Value) -> std::io::Result<Run> {
-    RecountFile::of_event(event, definition)?.run(app, &["--dry-run"])
+    RecountFile::for_event(event, definition)?.run(app, &["--dry-run"])
 }
 
 impl JournalApp {
@@ -199,7 +199,7 @@ async fn activity_during_recounts_of_an_event_counts_once() -> TestResult {
             for points in 3..9 {
                 let mut definition = event(2, -2);
                 definition["actions"] = json!({"like": points});
-                RecountFile::of_event("season", &definition)?.apply(&app)?;
+                RecountFile::for_event("season", &definition)?.apply(&app)?;
             }
             Ok(())
         }

@@ -130,7 +130,7 @@ async fn recount_of_an_event_survives_kill_in_every_phase() -> TestResult {
     let [first, second] = definitions.map(|actions| {
         let definition =
             json!({"title": "Season", "from": noon(20), "to": noon(-20), "actions": actions});
-        RecountFile::of_event("season", &definition)
+        RecountFile::for_event("season", &definition)
     });
     kill_recounts(&app, &first?, &second?).await
 }

@@ -35,7 +35,7 @@ impl RecountFile {
     }
 
     /// Writes the definition of an event.
-    pub fn of_event(event: &'static str, definition: &Value) -> io::Result<Self> {
+    pub fn for_event(event: &'static str, definition: &Value) -> io::Result<Self> {
         Self::write(Some(event), definition)
     }
 

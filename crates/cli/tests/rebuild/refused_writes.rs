@@ -212,7 +212,7 @@ async fn recount_resumes_after_refused_write() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn recount_of_an_event_resumes_after_refused_write() -> TestResult {
     let definition = json!({"title": "Season", "from": noon(1), "to": noon(-1)});
-    refuse_recounts(&RecountFile::of_event("season", &definition)?).await
+    refuse_recounts(&RecountFile::for_event("season", &definition)?).await
 }
 
 /// A refused write never changes what `verify` finds, nor the data.
