@@ -83,6 +83,9 @@ macro_rules! routes {
 ///
 /// A router of the registry (`matchit`) is as exact, but adds 6.7 KB to the compressed Worker.
 pub const ROUTES: &[Route] = routes! {
+    "/v1/activity" None {
+        POST WithBody |c, _, caller, body| activity::post(c, caller, body);
+    }
     "/" None {
         GET File |c, _| pages::get(c, Page::Home);
     }
@@ -109,9 +112,6 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/metrics" None {
         GET Authenticated |c, _, caller| metrics::get(c, caller);
-    }
-    "/v1/activity" None {
-        POST WithBody |c, _, caller, body| activity::post(c, caller, body);
     }
     "/v1/ranking/{period}" Cached {
         GET Public |c, [period, _]| ranking::page(c, Members, period);
