@@ -8,17 +8,19 @@ use crate::log;
 use crate::platform::assets;
 use crate::request::Request;
 use crate::response::Response;
+use activity_rank_core::config::Branding;
 use activity_rank_core::error::Error;
 use activity_rank_core::query::Query;
 use activity_rank_core::text::escaped;
 use activity_rank_store::profiles;
+use serde_json::json;
 
 /// The content security policy of pages for members: scripts and styles of the deployment and no
 /// inline ones, requests to this service, and avatars from anywhere. Any page may frame the boards,
 /// where there is nothing to click by mistake. (`frame-ancestors *` would exclude pages opened from a
 /// file.)
 const OPEN: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-    img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
+    img-src 'self' https: data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// The policy of the page with a service key: in no frame, and nothing from elsewhere.
 const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -29,6 +31,12 @@ const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 const REFERENCE: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
+
+/// The accent colour of a site without one, as in `page.css`.
+const ACCENT: &str = "#00695c";
+
+/// The description of a site that has none.
+const ABOUT: &str = "The most active members, and how points are earned.";
 
 /// A page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,20 +69,22 @@ impl Page<'_> {
     }
 }
 
-/// What other sites show with a link to a page (Open Graph).
-struct Preview {
+/// The texts of a page's placeholders: the owner's site, and what other sites show with a link to the page (Open Graph).
+struct Texts<'a> {
     title: String,
-    description: &'static str,
+    description: String,
+    site: &'a Branding,
+    request: &'a Request,
 }
 
-impl Preview {
+impl Texts<'_> {
     /// Replaces the placeholders of a page.
-    fn fill(&self, page: &str, request: &Request) -> String {
+    fn fill(&self, page: &str) -> String {
         let mut parts = page.split("{{");
         let mut filled = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let found = part.split_once("}}");
-            let found = found.and_then(|(name, rest)| Some((self.text(name, request)?, rest)));
+            let found = found.and_then(|(name, rest)| Some((self.text(name)?, rest)));
             match found {
                 Some((text, rest)) => {
                     filled += &escaped(&text);
@@ -90,13 +100,15 @@ impl Preview {
     }
 
     /// Returns the text of a placeholder.
-    fn text(&self, name: &str, request: &Request) -> Option<String> {
-        let Request { origin, path, .. } = request;
+    fn text(&self, name: &str) -> Option<String> {
+        let Request { origin, path, .. } = self.request;
         Some(match name {
             "title" => self.title.clone(),
-            "description" => self.description.to_owned(),
+            "description" => self.description.clone(),
             "url" => format!("{origin}{path}"),
             "origin" => origin.clone(),
+            "name" => name_of(self.site).to_owned(),
+            "site" => self.site.json(),
             _ => return None,
         })
     }
@@ -105,25 +117,28 @@ impl Preview {
 /// A page. Its address may have any query: other sites append parameters to links.
 pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response, Error> {
     let (name, policy) = page.properties();
-    let preview = match page {
-        Page::Home => Some(Preview {
-            title: "Activity ranking".to_owned(),
-            description: "The most active members, and how points are earned.",
-        }),
-        Page::Member(user) => Some(Preview {
-            title: title_of(context, user).await?,
-            description: "Points, places and activity of this member.",
-        }),
+    let site = &context.deployment.config.site;
+    let (title, description) = match page {
+        Page::Home => (titled("Leaderboard", site), ABOUT),
+        Page::Member(user) => (
+            titled(&title_of(context, user).await?, site),
+            "Points, places and activity of this member.",
+        ),
         Page::Playground if !context.deployment.config.playground => {
             let detail = "This deployment has no playground; PLAYGROUND turns it on.";
             return Err(Error::NotFound(detail.to_owned()));
         }
-        Page::Playground | Page::Admin | Page::Gallery | Page::Docs => None,
+        Page::Playground | Page::Admin | Page::Gallery | Page::Docs => (String::new(), ""),
     };
-    let mut text = file(context.app, name).await?;
-    if let Some(preview) = preview {
-        text = preview.fill(&text, context.request);
-    }
+    let about_site = site.text("description");
+    let about_site = about_site.filter(|_| page == Page::Home);
+    let texts = Texts {
+        title,
+        description: about_site.unwrap_or(description).to_owned(),
+        site,
+        request: context.request,
+    };
+    let text = texts.fill(&file(context.app, name).await?);
     let response = static_text("text/html; charset=utf-8", text)
         .with("content-security-policy", policy)
         .with("referrer-policy", "no-referrer");
@@ -135,6 +150,42 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
         }
         Page::Home | Page::Playground | Page::Admin | Page::Gallery | Page::Docs => response,
     })
+}
+
+/// Returns the name of the site, or what pages are called without one.
+fn name_of(site: &Branding) -> &str {
+    site.name().unwrap_or("Leaderboard")
+}
+
+/// Returns a title with the name of the site, if it has one.
+fn titled(title: &str, site: &Branding) -> String {
+    match site.name() {
+        Some(name) => format!("{title} · {name}"),
+        None => title.to_owned(),
+    }
+}
+
+/// The web app manifest (W3C), with which browsers install the front page.
+pub async fn manifest(context: RequestContext<'_>) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    let site = &context.deployment.config.site;
+    let icon = match site.text("logo") {
+        Some(logo) => json!({ "src": logo, "sizes": "any" }),
+        None => json!({ "src": "/favicon.svg", "sizes": "any", "type": "image/svg+xml" }),
+    };
+    let manifest = json!({
+        "id": "/",
+        "name": name_of(site),
+        "description": site.text("description").unwrap_or(ABOUT),
+        "start_url": "/",
+        "display": "minimal-ui",
+        "theme_color": site.text("accent").unwrap_or(ACCENT),
+        "icons": [icon],
+    });
+    Ok(static_text(
+        "application/manifest+json",
+        manifest.to_string(),
+    ))
 }
 
 /// Returns the name of a member, else the id. A hidden one is named like one who does not exist, and so is

@@ -92,6 +92,9 @@ pub const ROUTES: &[Route] = routes! {
     "/u/{user}" None {
         GET Public |c, [user, _]| pages::get(c, Page::Member(user));
     }
+    "/u/{user}/share.svg" Cached {
+        GET Public |c, [user, _]| card::get(c, CardFormat::Share, user);
+    }
     "/try" None {
         GET File |c, _| pages::get(c, Page::Playground);
     }
@@ -103,6 +106,9 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/docs" None {
         GET File |c, _| pages::get(c, Page::Docs);
+    }
+    "/site.webmanifest" None {
+        GET File |c, _| pages::manifest(c);
     }
     "/openapi.json" None {
         GET File |c, _| pages::openapi(c);

@@ -199,7 +199,7 @@ async fn feeds_have_the_winners_of_past_weeks() {
     let expected = json!({
         "version": "https://jsonfeed.org/version/1.1", "title": "Most active members",
         "home_page_url": home, "feed_url": format!("{origin}/v1/feed.json"),
-        "items": [item(LAST, last), item(BEFORE, html)],
+        "authors": [{"name": "activity-rank"}], "items": [item(LAST, last), item(BEFORE, html)],
     });
     assert_eq!(*feed, expected);
 
@@ -226,6 +226,25 @@ async fn feeds_have_the_winners_of_past_weeks() {
         })
     });
     assert_eq!(Value::Array(entries.collect()), feed["items"]);
+}
+
+#[tokio::test]
+async fn digest_and_feeds_name_the_site() {
+    let site = json!({"name": "R&D forum", "logo": "https://forum.example/logo.png"});
+    let app = TestApp::with(|worker| worker.json("SITE", site.clone()));
+    let digest = app.read(&path(LAST)).await;
+    assert_eq!(digest["site"], site);
+    let feed = app.read("/v1/feed.json").await;
+    assert_eq!(feed["title"], "Most active members · R&D forum");
+    assert_eq!(feed["icon"], site["logo"]);
+    assert_eq!(feed["authors"], json!([{"name": "R&D forum"}]));
+    let atom = app.get("/v1/feed.atom").await;
+    let document = Document::parse(&atom.text).expect("XML");
+    let root = document.root_element();
+    assert_eq!(text(root, "title"), "Most active members · R&D forum");
+    assert_eq!(text(root, "icon"), "https://forum.example/logo.png");
+    let author = root.children().find(|child| child.has_tag_name("author"));
+    assert_eq!(text(author.expect("an author"), "name"), "R&D forum");
 }
 
 /// Responses say that they are stale, except a feed that is not a JSON object.

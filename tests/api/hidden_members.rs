@@ -23,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 32] = [
+const READS: [&str; 33] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -38,6 +38,7 @@ const READS: [&str; 32] = [
     "/v1/users/{}/card",
     "/v1/users/{}/card?period=all",
     "/v1/users/{}/card.svg",
+    "/u/{}/share.svg",
     "/v1/users/{}/badge.svg",
     "/v1/users/{}/moderation",
     "/u/{}",
@@ -92,7 +93,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 13] = [
+const WITHOUT_MEMBERS: [&str; 14] = [
     "/",
     "/admin",
     "/docs",
@@ -100,6 +101,7 @@ const WITHOUT_MEMBERS: [&str; 13] = [
     "/healthz",
     "/metrics",
     "/openapi.json",
+    "/site.webmanifest",
     "/try",
     "/v1/journal",
     "/v1/moderation",

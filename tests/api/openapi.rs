@@ -150,7 +150,8 @@ fn operations_have_unique_ids_and_summaries() {
             assert_eq!(is_required || is_conditional, status("401"), "{id}");
             assert_eq!(writes, status("415") && status("413"), "{id}");
             assert_eq!(path != "/healthz", status("500"), "{id}");
-            let limited = path.starts_with("/v1") || ["/healthz", "/metrics"].contains(&path);
+            let limited = path.starts_with("/v1")
+                || ["/healthz", "/metrics", "/u/{user}/share.svg"].contains(&path);
             assert_eq!(limited, status("503"), "{id}");
             // It reads the store, but is served without it too.
             let limited = limited || path == "/u/{user}";

@@ -16,13 +16,15 @@ pub const PAGES: [(&str, &str); 6] = [
     ("/docs", "/docs.html"),
 ];
 
-/// Returns the text of a page with these texts in place of its placeholders.
+/// Returns the text of a page with these texts in place of its placeholders. Without `SITE`, the site has no name.
 pub fn filled(name: &str, texts: &[(&str, &str)]) -> String {
     let (_, page) = files()
         .into_iter()
         .find(|(path, _)| path == name)
         .expect(name);
-    let texts = texts.iter();
+    let texts = texts
+        .iter()
+        .chain(&[("name", "Leaderboard"), ("site", "{}")]);
     texts.fold(page, |page, (placeholder, text)| {
         page.replace(&format!("{{{{{placeholder}}}}}"), text)
     })
@@ -46,7 +48,8 @@ fn start() -> TestApp {
 async fn page_has_the_policy_of_what_it_does() {
     let app = start();
     let own = "default-src 'none'; script-src 'self'; style-src 'self'";
-    let requests = "connect-src 'self'; base-uri 'none'; form-action 'none'";
+    let rest = "base-uri 'none'; form-action 'none'";
+    let requests = format!("connect-src 'self'; {rest}");
     for (path, _) in PAGES {
         let policy = match path {
             "/admin" => {
@@ -56,7 +59,9 @@ async fn page_has_the_policy_of_what_it_does() {
                 "{own} 'unsafe-inline'; img-src 'self' data:; font-src 'self'; {requests}; frame-ancestors 'none'"
             ),
             // Without `frame-ancestors`, any page may embed the board.
-            _ => format!("{own}; img-src 'self' https: data:; {requests}"),
+            _ => format!(
+                "{own}; img-src 'self' https: data:; connect-src 'self'; manifest-src 'self'; {rest}"
+            ),
         };
         let page = app.without_key().get(path).await;
         page.assert_status(200);
@@ -82,7 +87,7 @@ async fn pages_are_their_files() {
         let home = [
             ("url", &*url),
             ("origin", origin),
-            ("title", "Activity ranking"),
+            ("title", "Leaderboard"),
             (
                 "description",
                 "The most active members, and how points are earned.",
@@ -101,6 +106,85 @@ async fn pages_are_their_files() {
                 assert_eq!(app.get(path).await.text, expected, "{path}");
             }
         }
+    }
+}
+
+fn with_site() -> TestApp {
+    TestApp::with(|worker| {
+        worker.json(
+            "SITE",
+            json!({
+                "name": "R&D forum",
+                "description": "Who helps most.",
+                "url": "https://forum.example",
+                "logo": "https://forum.example/logo.png",
+                "accent": "#7c3aed",
+            }),
+        )
+    })
+}
+
+#[tokio::test]
+async fn pages_name_the_site() {
+    let app = with_site();
+    app.set_name("42", "Ada").await;
+    let origin = app.url();
+    let site = "{&quot;accent&quot;:&quot;#7c3aed&quot;,&quot;description&quot;:&quot;Who helps most.&quot;,\
+        &quot;logo&quot;:&quot;https://forum.example/logo.png&quot;,&quot;name&quot;:&quot;R&amp;D forum&quot;,\
+        &quot;url&quot;:&quot;https://forum.example&quot;}";
+    for (path, name, title, description) in [
+        (
+            "/",
+            "/index.html",
+            "Leaderboard · R&amp;D forum",
+            "Who helps most.",
+        ),
+        (
+            "/u/42",
+            "/user.html",
+            "Ada · R&amp;D forum",
+            "Points, places and activity of this member.",
+        ),
+    ] {
+        let texts = [
+            ("url", &*format!("{origin}{path}")),
+            ("origin", origin),
+            ("title", title),
+            ("description", description),
+            ("name", "R&amp;D forum"),
+            ("site", site),
+        ];
+        let page = app.without_key().get(path).await;
+        page.assert_status(200);
+        assert_eq!(page.text, filled(name, &texts), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn manifest_is_that_of_the_site() {
+    let manifest = |name: &str, description: &str, colour: &str, icon| {
+        json!({
+            "id": "/", "name": name, "description": description, "start_url": "/", "display": "minimal-ui",
+            "theme_color": colour, "icons": [icon],
+        })
+    };
+    let default = manifest(
+        "Leaderboard",
+        "The most active members, and how points are earned.",
+        "#00695c",
+        json!({"src": "/favicon.svg", "sizes": "any", "type": "image/svg+xml"}),
+    );
+    let named = manifest(
+        "R&D forum",
+        "Who helps most.",
+        "#7c3aed",
+        json!({"src": "https://forum.example/logo.png", "sizes": "any"}),
+    );
+    for (app, expected) in [(TestApp::start(), default), (with_site(), named)] {
+        let response = app.without_key().get("/site.webmanifest").await;
+        response.assert(200, expected);
+        let media_type = response.header("content-type");
+        assert_eq!(media_type, Some("application/manifest+json"));
     }
 }
 

@@ -31,10 +31,11 @@ const PRIVATE: [&str; 6] = [
     "/v1/ranking/day/users?followed_by={}",
     "/v1/users/{}/moderation",
 ];
-const PUBLIC: [&str; 11] = [
+const PUBLIC: [&str; 12] = [
     "/v1/users/{}",
     "/v1/users/{}/card",
     "/v1/users/{}/card.svg",
+    "/u/{}/share.svg",
     "/v1/users/{}/badge.svg",
     "/u/{}",
     "/v1/ranking/day?movement=true",
@@ -111,7 +112,10 @@ fn private_status(route: &str, caller: &str, owner: &str) -> u16 {
 fn public_status(route: &str, caller: &str, owner: &str) -> u16 {
     let sees_hidden = ["full", "owner"].contains(&caller) || SERVICE.contains(&caller);
     match route {
-        "/v1/users/{}/card" | "/v1/users/{}/card.svg" | "/v1/users/{}/badge.svg"
+        "/v1/users/{}/card"
+        | "/v1/users/{}/card.svg"
+        | "/v1/users/{}/badge.svg"
+        | "/u/{}/share.svg"
             if is_gone(owner) || is_hidden(owner) =>
         {
             404

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { eventually, gzippedSize, layoutShift, PHONE, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, gzippedSize, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url))
 const DAY = 864e5 // ms
@@ -49,6 +49,9 @@ async function open(t, options = {}, path = '/') {
   return page
 }
 
+/** Returns whether the menu has a session. */
+const isSignedIn = async (page) => (await page.locator('#session').getAttribute('hidden')) === null
+
 const openSignedIn = (t, options) => open(t, options, `/#token=${app.token(user)}`)
 
 describe('front page', () => {
@@ -90,7 +93,7 @@ describe('front page', () => {
   it('links lead to boards of authors and content', async (t) => {
     const page = await open(t)
     assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members', 'Authors', 'Content'])
-    await page.getByRole('link', { name: 'Content' }).click()
+    await page.getByRole('link', { name: 'Content', exact: true }).click()
     await eventually(() => path(page), '/#content/week')
     await eventually(() => page.locator('#kinds [aria-current]').allTextContents(), ['Content'])
   })
@@ -103,7 +106,6 @@ describe('front page', () => {
     const page = await open(t, { before })
     assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members'])
     assert.equal(await page.locator('#rules').isVisible(), false)
-    assert.equal(await page.locator('#playground').isVisible(), false)
   })
 
   it('events, winners and rules are shown', async (t) => {
@@ -136,6 +138,7 @@ describe('front page', () => {
   it('language follows the browser or the selection', async (t) => {
     const page = await open(t, { locale: 'zh-CN' })
     assert.equal(await text(page, 'h1'), '活跃榜')
+    await openMenu(page)
     await page.locator('#language').selectOption('en')
     await eventually(() => text(page, 'h1'), 'Leaderboard')
     await eventually(() => text(page, '#rules h2'), 'How points are earned')
@@ -157,6 +160,7 @@ describe('front page', () => {
     }
     const page = await open(t, { before, locale: 'ar', viewport: { width: 390, height: 800 } })
     assert.equal(await page.evaluate('document.documentElement.dir'), 'rtl')
+    await openMenu(page)
     assert.equal(await page.locator('#language option').first().innerText(), 'العربية')
     assert.equal(await scrollWidth(page), 390)
   })
@@ -165,11 +169,13 @@ describe('front page', () => {
     const page = await open(t, { colorScheme: 'dark' })
     const button = page.getByRole('button', { name: 'Dark theme' })
     const theme = () => board(page).getAttribute('theme')
+    await openMenu(page)
     assert.equal(await button.getAttribute('aria-pressed'), 'true')
     await button.click()
     assert.equal(await theme(), 'light')
     await page.reload()
     await eventually(theme, 'light')
+    await openMenu(page)
     await button.click()
     await eventually(theme, null)
     assert.equal(await page.evaluate(`localStorage.getItem('activity-rank theme')`), null)
@@ -181,7 +187,7 @@ describe('front page', () => {
     const page = await app.visit(t, app.serveHtml('/framing.html', frame))
     const framed = page.frameLocator('iframe')
     await eventually(() => framed.locator('#board tbody tr').count(), 10)
-    for (const part of ['header', 'footer', '#aside', '#rules', '#mine']) {
+    for (const part of ['header', 'footer', '#climb', '#aside', '#rules', '#mine']) {
       assert.equal(await framed.locator(part).isVisible(), false, part)
     }
     assert.equal(await framed.locator('#board').getAttribute('user'), null)
@@ -209,23 +215,78 @@ describe('front page', () => {
   })
 })
 
+describe('page of a named site', () => {
+  const SITE = {
+    name: 'Robotics forum',
+    url: 'https://forum.example',
+    logo: 'https://forum.example/logo.svg',
+    accent: '#7c3aed',
+    links: [{ text: 'Imprint', url: 'https://forum.example/imprint' }],
+    parts: ['rules'],
+  }
+  let named
+
+  before(async () => {
+    named = await startApp({ vars: { SITE, CONTENT_PERIODS: 'week' } })
+    await named.count([{ user: 'm0', action: 'like', target: 'p' }])
+  })
+  after(() => named?.stop())
+
+  const visit = (t, path, options = {}) => {
+    const before = (page) =>
+      page.route('https://forum.example/logo.svg', (route) =>
+        route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+      )
+    return named.visit(t, named.url + path, { ...options, before })
+  }
+
+  it('header and footer name the site', async (t) => {
+    const page = await visit(t, '/')
+    await page.locator('#rules:not([hidden])').waitFor()
+    assert.equal(await page.title(), 'Leaderboard · Robotics forum')
+    assert.equal(await text(page, '#home'), 'Robotics forum')
+    assert.equal(await page.locator('#home img').getAttribute('src'), SITE.logo)
+    const links = page.locator('footer a')
+    assert.deepEqual(await links.allInnerTexts(), ['Back to Robotics forum', 'Imprint'])
+    assert.equal(await links.first().getAttribute('href'), 'https://forum.example')
+    assert.equal(await page.locator('#winners, #events').filter({ visible: true }).count(), 0)
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('header names the site on the page of a member', async (t) => {
+    const page = await visit(t, '/u/m0')
+    await page.locator('activity-climb').waitFor()
+    assert.equal(await page.title(), 'm0 · Robotics forum')
+    assert.equal(await text(page, '#home'), 'Robotics forum')
+  })
+
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    it(`accent is readable in ${colorScheme} mode`, async (t) => {
+      const page = await visit(t, `/#token=${named.token('m0')}`, { colorScheme, reducedMotion: 'reduce' })
+      await page.locator('activity-climb [part=next]:not(:empty)').waitFor()
+      assert.deepEqual(await violations(page), [])
+    })
+  }
+})
+
 describe('sign-in by a link', () => {
   it('token leaves the address, and lasts for the tab', async (t) => {
     const page = await open(t, {}, `/#month&token=${app.token('m0')}`)
     assert.equal(await path(page), '/#month')
-    await eventually(() => text(page, '#me'), 'Ada')
+    await eventually(() => page.locator('#me').textContent(), 'Ada')
     assert.equal(await board(page).getAttribute('user'), 'm0')
     assert.equal(await page.locator('#mine').isVisible(), true)
     await page.reload()
-    await eventually(() => text(page, '#me'), 'Ada')
+    await eventually(() => page.locator('#me').textContent(), 'Ada')
     assert.deepEqual(await page.evaluate('Object.keys(localStorage).filter((key) => /token/.test(key))'), [])
+    await openMenu(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     assert.equal(await page.locator('#mine').isVisible(), false)
     assert.equal(await board(page).getAttribute('user'), null)
     assert.equal(await page.locator('activity-heatmap').count(), 0)
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
     await page.reload()
-    assert.equal(await page.locator('#session').isVisible(), false)
+    assert.equal(await isSignedIn(page), false)
     assert.deepEqual(page.errors, [])
   })
 
@@ -241,7 +302,7 @@ describe('sign-in by a link', () => {
       const page = await open(t, {}, `/#token=${token}`)
       await eventually(() => text(page, '#notice-text'), `${notice} Open a new link from your site.`)
       assert.equal(await path(page), '/')
-      assert.equal(await page.locator('#session').isVisible(), false)
+      assert.equal(await isSignedIn(page), false)
       assert.equal(await page.evaluate('sessionStorage.length'), 0)
       await page.getByRole('button', { name: 'Close' }).click()
       assert.equal(await page.locator('#notice').isVisible(), false)
@@ -250,17 +311,17 @@ describe('sign-in by a link', () => {
 
   it('session ends with the token', async (t) => {
     const page = await open(t, { before: (page) => page.clock.install() }, `/#token=${app.token('m0')}`)
-    await eventually(() => page.locator('#session').isVisible(), true)
+    await eventually(() => isSignedIn(page), true)
     await page.clock.fastForward(3601e3)
     await eventually(() => text(page, '#notice-text'), 'Your sign-in has expired. Open a new link from your site.')
-    assert.equal(await page.locator('#session').isVisible(), false)
+    assert.equal(await isSignedIn(page), false)
   })
 
   it('link opened on the page signs in another member', async (t) => {
     const page = await open(t, {}, `/#token=${app.token('m0')}`)
-    await eventually(() => text(page, '#me'), 'Ada')
+    await eventually(() => page.locator('#me').textContent(), 'Ada')
     await page.evaluate(`location.hash = '#token=${app.token('m1')}'`)
-    await eventually(() => text(page, '#me'), 'm1')
+    await eventually(() => page.locator('#me').textContent(), 'm1')
     assert.equal(await path(page), '/')
   })
 
@@ -268,6 +329,7 @@ describe('sign-in by a link', () => {
     const profile = { name: 'Eve', url: 'https://example.com/eve', avatar: 'https://example.com/eve.png' }
     await app.request('PUT', `/v1/users/${user}`, profile)
     const page = await openSignedIn(t)
+    await openMenu(page)
     const input = page.getByRole('switch', { name: 'Show my activity to everyone' })
     const stored = () => app.request('GET', `/v1/users/${user}`)
     await input.check()
@@ -281,6 +343,7 @@ describe('sign-in by a link', () => {
   it('switch of a frozen member goes back', async (t) => {
     await app.request('PUT', `/v1/users/${user}/moderation`, { hidden: false, frozen: true, reason: 'A test' })
     const page = await openSignedIn(t)
+    await openMenu(page)
     const input = page.getByRole('switch')
     await eventually(() => input.isEnabled(), true)
     await input.click()
@@ -295,6 +358,10 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     const page = await openSignedIn(t, { colorScheme, reducedMotion: 'reduce', viewport })
     await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
     assert.deepEqual(await violations(page), [])
+    await openMenu(page)
+    await eventually(() => page.getByRole('switch').isEnabled(), true)
+    assert.deepEqual(await violations(page, '#menu'), [])
+    await page.keyboard.press('Escape')
     await page.evaluate(`location.hash = '#token=x'`)
     await page.locator('#notice').waitFor()
     assert.deepEqual(await violations(page), [])

@@ -256,6 +256,12 @@ export const sendFrom = (page, app, activities) =>
     [app.url, app.serviceKey, JSON.stringify(activities)],
   )
 
+/** Opens the menu of a page, which has language, theme and session. */
+export async function openMenu(page) {
+  await page.locator('#menu-button').click()
+  await page.locator('#menu').waitFor()
+}
+
 /** Returns the names on a page's boards, in order. */
 export const names = (page) => page.locator('tbody [part=name]').allTextContents()
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
-import { eventually, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, openMenu, scrollWidth, startApp, violations } from './support.mjs'
 
 let app
 let user
@@ -39,7 +39,7 @@ describe('playground', () => {
   it('actions and undos change the points', async (t) => {
     const page = await open(t)
     await signIn(page)
-    assert.equal(await page.locator('#me').innerText(), user)
+    assert.equal(await page.locator('#me').textContent(), user)
     let points = 0
     for (const [name, value] of /** @type {const} */ ([
       ['Visit', 1],
@@ -61,6 +61,7 @@ describe('playground', () => {
     await eventually(() => messageStarts(page, 'No comment to undo.'), true)
     assert.equal(await score(), 7)
     assert.equal(await page.getByRole('button', { name: 'Publish' }).count(), 0)
+    await openMenu(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     assert.equal(await page.locator('#board').getAttribute('user'), null)
     assert.equal(await page.getByLabel('User token').inputValue(), '')
@@ -111,6 +112,7 @@ describe('playground', () => {
   it('languages change the labels', async (t) => {
     const page = await open(t, { locale: 'zh-CN' })
     assert.equal(await page.locator('h1').innerText(), '体验')
+    await openMenu(page)
     await page.locator('#language').selectOption('en')
     await eventually(() => page.locator('#snippet-html-title').innerText(), 'Leaderboard (HTML)')
   })

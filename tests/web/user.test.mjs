@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 
-import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, openMenu, scrollWidth, startApp, violations } from './support.mjs'
 
 let app
 
@@ -30,6 +30,8 @@ before(async () => {
 })
 after(() => app?.stop())
 
+const PARTS = ['climb', 'year', 'targets', 'points']
+
 const text = (page, selector) => page.locator(selector).innerText()
 const visible = (page, ...names) =>
   Promise.all(names.map((name) => page.locator(`#${name}`).isVisible())).then((values) =>
@@ -40,27 +42,26 @@ const visible = (page, ...names) =>
 async function open(t, member, options = {}, as = undefined) {
   const hash = as ? `#token=${app.token(as)}` : ''
   const page = await app.visit(t, new URL(`/u/${encodeURIComponent(member)}${hash}`, app.url).href, options)
-  // A member whose year is private has no more than the card.
+  // A member whose year is private has no more than the climb.
   await page.locator('#member:not([hidden]), #unknown:not([hidden])').waitFor({ state: 'attached' })
   return page
 }
 
 describe('page of a member', () => {
-  it('public member has card, year and targets', async (t) => {
+  it('public member has climb, year and targets', async (t) => {
     const page = await open(t, 'ada')
     await page.locator('#targets .entries').waitFor()
     assert.equal(await text(page, 'h1'), 'Ada')
     assert.equal(await page.title(), 'Ada · Leaderboard')
-    assert.equal(await page.locator('activity-card').getAttribute('user'), 'ada')
-    const parts = await visible(page, 'card', 'places', 'year', 'targets', 'points')
-    assert.deepEqual(parts, ['card', 'year', 'targets'])
+    assert.equal(await page.locator('activity-climb').getAttribute('user'), 'ada')
+    assert.deepEqual(await visible(page, ...PARTS), ['climb', 'year', 'targets'])
     assert.equal(await page.locator('activity-heatmap').getAttribute('user'), 'ada')
     assert.deepEqual(page.errors, [])
   })
 
-  it('member with a private year has a card alone', async (t) => {
+  it('member with a private year has a climb alone', async (t) => {
     const page = await open(t, 'eve')
-    assert.deepEqual(await visible(page, 'card', 'places', 'year', 'targets', 'points'), ['card'])
+    assert.deepEqual(await visible(page, ...PARTS), ['climb'])
     assert.deepEqual(page.errors, [])
   })
 
@@ -89,7 +90,7 @@ describe('page of a member', () => {
       const page = await open(t, user)
       assert.equal(await text(page, 'h1'), 'Member not found')
       assert.equal(await text(page, '#unknown'), 'There is no member at this address, or they are not shown.')
-      assert.deepEqual(await visible(page, 'card', 'places', 'year', 'targets', 'points'), [])
+      assert.deepEqual(await visible(page, ...PARTS), [])
       assert.doesNotMatch(await text(page, 'main'), /Ghost/)
       assert.deepEqual(page.errors, [])
     })
@@ -109,17 +110,21 @@ describe('page of a member', () => {
 })
 
 describe('own page', () => {
-  it('places and reasons of points are shown', async (t) => {
+  it('climb and reasons of points are shown', async (t) => {
     const page = await open(t, 'eve', {}, 'eve')
     await page.locator('#points .entries').waitFor()
-    const place = async () => (await page.locator('#places tr').first().innerText()).split(/\s*[\n\t]\s*/)
-    await eventually(place, ['Today', 'Rank 2 of 3', '42 points to rank 1', '4 points'])
+    const climb = page.locator('activity-climb')
+    await eventually(() => climb.locator('[part=rank]').innerText(), '#2')
+    await eventually(() => climb.locator('[part=next]').innerText(), '14 comments pass Ada')
+    await page.locator('#periods').getByRole('link', { name: 'All time' }).click()
+    await eventually(() => climb.getAttribute('period'), 'all')
+    assert.equal(await page.locator('#periods [aria-current]').innerText(), 'All time')
     const reasons = await page.locator('#points .entries > li').allInnerTexts()
     const parts = reasons.map((reason) => reason.split(/\n+/)).map(([sentence, , points]) => [sentence, points])
     // Activities of the same instant are in no particular order.
     assert.deepEqual(parts.sort(), [
-      ['You bookmarked A title', '+2'],
-      ['You liked A title', '+2'],
+      ['You bookmarked “A title”', '+2'],
+      ['You liked “A title”', '+2'],
     ])
     assert.deepEqual(page.errors, [])
   })
@@ -132,21 +137,22 @@ describe('own page', () => {
     await eventually(async () => (await items.count()) > 20, true)
     await page
       .locator('#points')
-      .getByText(/^You commented: comment-1$/)
+      .getByText(/^You commented “comment-1”$/)
       .waitFor()
   })
 
   it('sign-out hides what is private', async (t) => {
     const page = await open(t, 'eve', {}, 'eve')
     await page.locator('#points .entries').waitFor()
+    await openMenu(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await eventually(() => visible(page, 'card', 'places', 'year', 'targets', 'points'), ['card'])
+    await eventually(() => visible(page, ...PARTS), ['climb'])
     assert.equal(await page.locator('#points .entries').count(), 0)
   })
 
   it('another member sees the public page', async (t) => {
     const page = await open(t, 'eve', {}, 'ada')
-    assert.deepEqual(await visible(page, 'card', 'places', 'year', 'targets', 'points'), ['card'])
+    assert.deepEqual(await visible(page, ...PARTS), ['climb'])
   })
 
   it('newcomer without activity has a page', async (t) => {
@@ -175,7 +181,7 @@ describe('own page', () => {
     assert.deepEqual(await page.locator('#points .entries p:first-child').allInnerTexts(), [
       'Like undone: X',
       'wave hello: X',
-      'Like received for X, on the board of authors',
+      '“X” was liked',
       'Adjusted by a moderator',
       'Adjusted by a moderator in the event hackathon',
       'Adjustment undone',

@@ -50,7 +50,25 @@ export const memberLink = ({ id, name = id }) =>
 /** @param {string} id */
 export const memberPath = (id) => `/u/${encodeURIComponent(id)}`
 
-const THEMED = 'activity-rank, activity-heatmap, activity-card'
+/** @typedef {{ id: string, name?: string, avatar?: string }} Profile */
+
+/**
+ * Creates the picture of a member: the first letter of the name, until an avatar has loaded.
+ * @param {Profile} profile
+ */
+export function faceOf({ id, name = id, avatar }) {
+  const [first] = new Intl.Segmenter().segment(name)
+  const face = make('span', { className: 'face', ariaHidden: 'true' }, first?.segment ?? '')
+  if (avatar?.startsWith('https://')) {
+    const image = make('img', { alt: '', referrerPolicy: 'no-referrer' })
+    image.addEventListener('error', () => image.remove())
+    image.src = avatar
+    face.append(image)
+  }
+  return face
+}
+
+const THEMED = 'activity-rank, activity-heatmap, activity-card, activity-climb'
 
 /** Returns the elements of the service on this page. */
 export const embedded = () => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(THEMED))

@@ -6,13 +6,24 @@ import { words } from './words.js'
 
 const FIELDS = /** @type {const} */ (['name', 'avatar', 'url', 'hidden'])
 
-/** Shows the section of the signed-in member, or hides it. */
+/** Shows the signed-in member's climb and year, or hides them. */
 export function showMine() {
   const { user } = session
   $('mine').hidden = !user
-  if (!user) return $('mine-content').replaceChildren()
-  const publicity = publicitySwitch(user)
-  $('mine-content').replaceChildren(embed('activity-card', { user }), yearOf(user), publicity)
+  $('climb').replaceChildren(...(user ? [climbOf(user)] : []))
+  $('mine-content').replaceChildren(...(user ? [yearOf(user)] : []))
+}
+
+/**
+ * Creates the climb of a member; the signed-in member's own knows what they have done today.
+ * @param {string} user
+ * @param {string} [period]
+ */
+export function climbOf(user, period = 'week') {
+  const climb = embed('activity-climb', { user, period, 'member-url': '/u/{user}' })
+  if (user === session.user) Object.assign(climb, { token: session.token })
+  else climb.setAttribute('other', '')
+  return climb
 }
 
 /**

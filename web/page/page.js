@@ -6,7 +6,7 @@ import { eventList } from './events.js'
 import { showMine } from './mine.js'
 import { levelList, ruleList } from './rules.js'
 import { read, session } from './session.js'
-import { startPage } from './site.js'
+import { isShown, startPage, titleOf } from './site.js'
 import { winnerList } from './winners.js'
 import { words } from './words.js'
 
@@ -22,12 +22,15 @@ const boards = new Boards()
 const data = { configured: null, events: null, winners: null }
 
 function render() {
-  document.title = words().title
+  document.title = titleOf(words().title)
   boards.render()
   const { configured, events, winners } = data
   fill('events', eventList(events?.events ?? []))
   fill('winners', winnerList(winners?.boards ?? []))
-  fill('rules', configured?.rules ? [ruleList(configured), ...levelList(configured.levels ?? [])] : [])
+  fill(
+    'rules',
+    configured?.rules && isShown('rules') ? [ruleList(configured), ...levelList(configured.levels ?? [])] : [],
+  )
   boards.render()
 }
 
@@ -41,10 +44,19 @@ function fill(id, content) {
   $(`${id}-content`).replaceChildren(...content)
 }
 
+/** The climb is that of the board's period. */
+function followPeriod() {
+  const climb = $('climb').firstElementChild
+  const isOther = ['of', 'event'].some((name) => board.hasAttribute(name))
+  if (climb && !isOther) climb.setAttribute('period', board.getAttribute('period') ?? 'day')
+}
+new MutationObserver(followPeriod).observe(board, { attributes: true, attributeFilter: ['period', 'of', 'event'] })
+
 function showMember() {
   if (session.user) board.setAttribute('user', session.user)
   else board.removeAttribute('user')
   showMine()
+  followPeriod()
 }
 
 /** Loads what stands beside the board, and shows it at once: nothing moves while the rest arrives. */
@@ -52,17 +64,17 @@ async function loadAside() {
   const health = read('/healthz').then(({ body }) => {
     data.configured = body?.configured ?? null
     boards.contentPeriods = data.configured?.content_periods ?? []
-    $('playground').hidden = !data.configured?.playground
     const period = ['week', 'month', 'day', 'year'].find((name) => data.configured?.periods.includes(name))
-    return period ? read(`/v1/ranking/${period}/winners?limit=3`) : null
+    return period && isShown('winners') ? read(`/v1/ranking/${period}/winners?limit=3`) : null
   })
   const winners = health.then((answer) => {
     if (answer?.status === 200) data.winners = answer.body
   })
-  const events = read('/v1/events').then(({ status, body }) => {
+  const events = isShown('events') ? read('/v1/events') : null
+  const listed = events?.then(({ status, body }) => {
     if (status === 200) data.events = body
   })
-  const all = Promise.allSettled([winners, events])
+  const all = Promise.allSettled([winners, listed])
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, TIMEOUT))])
   $('aside').hidden = false
   render()

@@ -24,7 +24,7 @@ export function pointItem({ at, type, action, target, points, event, undone }) {
     activity: why.activities[action ?? ''] ?? why.activity,
     undo: action ? why.undo : why.undo_adjustment,
     adjustment: event ? why.event_adjustment : why.adjustment,
-    received: why.received,
+    received: why.gifts[action ?? ''] ?? why.received,
   }
   const values = {
     target: target ? userLink(target.url, target.title ?? target.id) : '',

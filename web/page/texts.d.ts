@@ -6,6 +6,7 @@ type Outcome = 'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped'
 
 /** The texts of one language. Strings in parameters are formatted; a number before one selects the plural. */
 export interface PageTexts extends Record<PlainText, string> {
+  back: Text
   points: Text<[points: number, p: string]>
   states: Record<'coming' | 'running' | 'settling' | 'final', string>
   ends_in: Text
@@ -18,15 +19,13 @@ export interface PageTexts extends Record<PlainText, string> {
     received: Text<[points: number, p: string]>
   }
   now: Record<Period, string>
-  place: Text<[rank: string, total: string]>
-  top: Text
-  next: Text<[points: number, p: string, rank: string]>
   /** `{target}`, `{action}` and `{event}` are replaced. */
   why: Record<
     'activity' | 'undo' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',
     string
   > & {
     activities: Record<string, string>
+    gifts: Record<string, string>
   }
   entries: Text<[count: number, n: string]>
   undo_of: Text
@@ -46,7 +45,6 @@ type PlainText =
   | 'about_event'
   | 'act'
   | 'activity'
-  | 'api'
   | 'authors'
   | 'boards'
   | 'close'
@@ -57,8 +55,10 @@ type PlainText =
   | 'earn'
   | 'empty_list'
   | 'events'
+  | 'language'
   | 'levels'
   | 'members'
+  | 'menu'
   | 'mine'
   | 'more'
   | 'no_requests'
@@ -68,7 +68,7 @@ type PlainText =
   | 'nothing'
   | 'now_private'
   | 'now_public'
-  | 'places'
+  | 'periods'
   | 'playground'
   | 'playground_about'
   | 'public_activity'
@@ -82,12 +82,12 @@ type PlainText =
   | 'selected'
   | 'sign_in'
   | 'sign_out'
+  | 'skip'
   | 'snippet_curl'
   | 'snippet_html'
   | 'snippet_html_hashed'
   | 'snippet_script'
   | 'snippets'
-  | 'status'
   | 'target'
   | 'title'
   | 'token'
@@ -95,7 +95,6 @@ type PlainText =
   | 'undo'
   | 'unknown_member'
   | 'unknown_title'
-  | 'unranked'
   | 'why_private'
   | 'why_title'
   | 'winners'

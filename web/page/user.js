@@ -1,29 +1,26 @@
-// The page of a member: card, places, year, and what they published; for the member also where their points come from.
+// The page of a member: climb, year, and what they published; for the member also where their points come from.
 
-import { $, embed } from './dom.js'
-import { publicitySwitch, yearOf } from './mine.js'
+import { $, faceOf, make } from './dom.js'
+import { climbOf, yearOf } from './mine.js'
 import { PagedList } from './paged.js'
-import { placeTable } from './places.js'
 import { pointItem, targetItem } from './points.js'
 import { read, session } from './session.js'
-import { startPage } from './site.js'
+import { startPage, titleOf } from './site.js'
 import { words } from './words.js'
 
 const TIMEOUT = 4000 // ms until the page is shown without a slow response
+const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
 
 const user = memberOfAddress()
 const path = `/v1/users/${encodeURIComponent(user)}`
 
+/** The period of the climb. */
+let period = PERIODS.some((name) => `#${name}` === location.hash) ? location.hash.slice(1) : 'week'
 /**
  * The public facts of the member.
  * @type {import('./session.js').Answer | null}
  */
 let card = null
-/**
- * The standings that only the member may read.
- * @type {Record<string, import('./places.js').Place> | null}
- */
-let standings = null
 /** Whether everything has been loaded: nothing moves while it arrives. */
 let isComplete = false
 
@@ -47,37 +44,62 @@ const isOwn = () => session.user === user
 
 function render() {
   if (!card) return
-  const { title, unknown_title, unknown_member, unavailable } = words()
+  const { unknown_title, unknown_member, unavailable } = words()
   const isUnknown = card.status === 404 && !isOwn()
   const facts = card.status === 200 ? card.body : { user: { id: user }, standings: {}, streak: null }
   $('name').textContent = isUnknown ? unknown_title : (facts.user.name ?? facts.user.id)
-  document.title = `${$('name').textContent} · ${title}`
+  document.title = titleOf($('name').textContent)
   $('unknown').textContent = isUnknown ? unknown_member : unavailable
   $('unknown').hidden = card.status === 200 || isOwn()
   $('member').hidden = !isComplete || !$('unknown').hidden
-  // The card shows the name too.
-  $('name').classList.toggle('unseen', card.status === 200)
-  const places = placeTable(standings ?? {})
-  $('places').hidden = !places.length
-  $('places-content').replaceChildren(...places)
+  $('face').replaceChildren(faceOf(facts.user))
+  $('who').classList.toggle('missing', isUnknown)
+  renderPeriods(facts.standings)
   targets.render()
   points.render()
 }
 
+/**
+ * Writes the links to the other periods of the climb.
+ * @param {Record<string, unknown>} standings by period
+ */
+function renderPeriods(standings) {
+  const { now } = words()
+  const names = PERIODS.filter((name) => standings[name])
+  $('periods').hidden = names.length < 2 && card?.status !== 0
+  if (names.length && !names.some((name) => name === period)) select(names[0])
+  const links = names.map((name) => {
+    const link = make('a', { href: `#${name}` }, now[name])
+    if (name === period) link.ariaCurrent = 'page'
+    return link
+  })
+  $('periods').replaceChildren(...links)
+}
+
+/** @param {string} name of a period */
+function select(name) {
+  period = name
+  $('climb').firstElementChild?.setAttribute('period', name)
+}
+
+addEventListener('hashchange', () => {
+  const name = location.hash.slice(1)
+  if (PERIODS.some((known) => known === name)) select(name)
+  render()
+})
+
 /** Shows what depends on who reads: the year, and where the points come from. */
 async function showMember() {
+  $('climb').replaceChildren(climbOf(user, period))
   if (!card) return
   const { status, body } = card
   const hasYear = isOwn() || (status === 200 && body.streak)
   $('year').hidden = !hasYear
-  $('year-content').replaceChildren(...(hasYear ? [yearOf(user)] : []), ...(isOwn() ? [publicitySwitch(user)] : []))
+  $('year-content').replaceChildren(...(hasYear ? [yearOf(user)] : []))
   $('points').hidden = !isOwn()
-  standings = null
+  if (status !== 200 && !isOwn()) $('climb').replaceChildren()
   points.clear()
-  if (isOwn()) {
-    const [own] = await Promise.all([session.request(`${path}/standings`), points.start()])
-    if (own.status === 200 && isOwn()) standings = own.body.standings
-  }
+  if (isOwn()) await points.start()
   render()
 }
 
@@ -89,7 +111,6 @@ async function loadTargets() {
 
 async function load() {
   card = await read(`${path}/card`)
-  if (card.status === 200) $('card').replaceChildren(embed('activity-card', { user }))
   const all = Promise.all([showMember(), card.status === 200 && loadTargets()])
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, TIMEOUT))])
   isComplete = true

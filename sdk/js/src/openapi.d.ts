@@ -1066,6 +1066,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/site.webmanifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the web app manifest
+         * @description Names the site of `SITE`, so that browsers can install the leaderboard page.
+         */
+        get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/": {
         parameters: {
             query?: never;
@@ -1095,6 +1115,29 @@ export interface paths {
         };
         /** Get the page of a member */
         get: operations["getMemberPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/u/{user}/share.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the picture of a user to share
+         * @description Shows the place of the week, or of the shortest period that the deployment has, and the places of the other periods, in the size that sites show with a link: 1,200 by 630 pixels. It loads nothing.
+         */
+        get: operations["getSharePicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1817,6 +1860,7 @@ export interface components {
             as_of?: components["schemas"]["AsOf"];
         };
         Digest: {
+            site?: components["schemas"]["Branding"];
             period: components["schemas"]["Period"];
             total: components["schemas"]["Total"];
             winners: components["schemas"]["Entry"][];
@@ -1845,6 +1889,22 @@ export interface components {
                 };
             };
         };
+        /** @description The owner's site, as `SITE` describes it. Absent without `SITE`. */
+        Branding: {
+            name?: string;
+            description?: string;
+            /** Format: uri */
+            url?: string;
+            /** Format: uri */
+            logo?: string;
+            accent?: string;
+            links?: {
+                text: string;
+                /** Format: uri */
+                url: string;
+            }[];
+            parts?: ("events" | "winners" | "rules")[];
+        };
         /** @description A feed as JSON Feed 1.1 (jsonfeed.org) defines it. */
         JsonFeed: {
             /** @constant */
@@ -1854,6 +1914,15 @@ export interface components {
             home_page_url: string;
             /** Format: uri */
             feed_url: string;
+            /**
+             * Format: uri
+             * @description The `logo` of `SITE`.
+             */
+            icon?: string;
+            /** @description The `name` of `SITE`, or `activity-rank`. */
+            authors: {
+                name: string;
+            }[];
             items: {
                 /** Format: uri */
                 id: string;
@@ -5536,6 +5605,11 @@ export interface operations {
                      *       "title": "Most active members",
                      *       "home_page_url": "https://rank.example.com/",
                      *       "feed_url": "https://rank.example.com/v1/feed.json",
+                     *       "authors": [
+                     *         {
+                     *           "name": "activity-rank"
+                     *         }
+                     *       ],
                      *       "items": [
                      *         {
                      *           "id": "https://rank.example.com/v1/digest/2026-W47",
@@ -5749,6 +5823,51 @@ export interface operations {
             500: components["responses"]["Misconfigured"];
         };
     };
+    getManifest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of a stored response. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "/",
+                     *       "name": "Leaderboard",
+                     *       "description": "The most active members, and how points are earned.",
+                     *       "start_url": "/",
+                     *       "display": "minimal-ui",
+                     *       "theme_color": "#00695c",
+                     *       "icons": [
+                     *         {
+                     *           "src": "/favicon.svg",
+                     *           "sizes": "any",
+                     *           "type": "image/svg+xml"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/manifest+json": Record<string, never>;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidRequest"];
+            500: components["responses"]["Misconfigured"];
+        };
+    };
     getPage: {
         parameters: {
             query?: never;
@@ -5806,6 +5925,51 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
+        };
+    };
+    getSharePicture: {
+        parameters: {
+            query?: {
+                /** @description Without it, the picture follows the colour scheme of the reader. */
+                theme?: "light" | "dark";
+                lang?: "en" | "zh-Hans";
+            };
+            header?: {
+                /** @description The `ETag` of a stored response. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    /**
+                     * @description `max-age` is the configured one, and 1 second for a stale response.
+                     * @example public, max-age=5, stale-if-error=86400
+                     */
+                    "Cache-Control": string;
+                    ETag: components["headers"]["ETag"];
+                    /** @description Seconds since the response was generated. Present if it comes from a cache. */
+                    Age?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg">…</svg> */
+                    "image/svg+xml": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
         };
     };
     getPlayground: {

@@ -118,9 +118,12 @@ async fn pictures_show_the_card_and_load_nothing() {
     app.count("42", "comment", "p").await;
     app.put_profile("hidden", json!({"name": "Bob", "hidden": true}))
         .await;
-    for (picture, label) in [("card", "All time"), ("badge", "activity")] {
-        let path = format!("/v1/users/42/{picture}.svg");
-        let response = app.without_key().get(&path).await;
+    for (path, label) in [
+        ("/v1/users/42/card.svg", "All time"),
+        ("/v1/users/42/badge.svg", "activity"),
+        ("/u/42/share.svg", "of 1 this week"),
+    ] {
+        let response = app.without_key().get(path).await;
         response.assert_status(200);
         for (name, value) in [
             ("content-type", "image/svg+xml; charset=utf-8"),
@@ -137,7 +140,7 @@ async fn pictures_show_the_card_and_load_nothing() {
             assert!(response.text.contains(text), "{text}: {}", response.text);
         }
         let tag = response.header("etag").expect("a tag");
-        let same = app.get_if_none_match(&path, tag).await;
+        let same = app.get_if_none_match(path, tag).await;
         same.assert(304, json!(null));
         let other = app.get(&format!("{path}?theme=dark&lang=zh-Hans")).await;
         assert!(other.text.contains("3 分"), "{}", other.text);

@@ -3,7 +3,6 @@
 use super::svg::colours;
 use super::width::width;
 use super::{Facts, Look};
-use crate::calendar::Period;
 use crate::text::escaped;
 
 /// The space around each of the two texts.
@@ -16,17 +15,14 @@ const DARK: &str = ".a{fill:#39424e}.b{fill:#0b7568}";
 /// Returns the picture. Texts are stretched to their estimated length, so that every font fits.
 pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
     let lang = look.lang;
-    let week = facts
-        .places
-        .iter()
-        .find(|(period, _)| *period == Period::Week);
-    let place = week.or(facts.places.first());
-    let label = lang.activity();
+    let label = facts.site.name().unwrap_or(lang.activity());
+    let place = facts.main_standing();
     let message = place.map_or_else(String::new, |(period, place)| lang.place(*period, place));
     let [first, second] = [label, &message].map(|text| width(text) * 11 / 100);
     let (left, right) = (first + 2 * MARGIN, second + 2 * MARGIN);
     let (all, end) = (left + right, left + right / 2);
-    let (tag, name, message) = (lang.tag(), escaped(facts.name()), escaped(&message));
+    let (tag, name) = (lang.tag(), escaped(facts.name()));
+    let [label, message] = [label, &message].map(escaped);
     let start = left / 2;
     let colours = colours(look.theme, LIGHT, DARK);
     format!(

@@ -71,7 +71,7 @@ impl Lang {
         }
     }
 
-    /// Returns the share of the board that ranks no lower.
+    /// Returns the share of the board that ranks no lower, up to a half: more is no praise.
     pub(super) fn top(self, place: &Place) -> String {
         let Some(rank) = place.rank else {
             return match self {
@@ -80,10 +80,22 @@ impl Lang {
             }
             .to_owned();
         };
-        let share = (rank * 100).div_ceil(place.total.max(1)).min(100);
+        let share = (rank * 100).div_ceil(place.total.max(1));
+        if share > 50 {
+            return String::new();
+        }
         match self {
             Self::English => format!("Top {share}%"),
             Self::Chinese => format!("前 {share}%"),
+        }
+    }
+
+    /// Returns the number of members with a place, and the period.
+    pub(super) fn of(self, total: u64, period: Period) -> String {
+        let ([_, name], total) = (self.period(period), self.number(total));
+        match self {
+            Self::English => format!("of {total} {name}"),
+            Self::Chinese => format!("{name} · 共 {total} 人"),
         }
     }
 

@@ -1,7 +1,8 @@
-//! `GET /v1/users/{user}/card`, `card.svg` and `badge.svg`: what everyone may know of a member.
+//! `GET /v1/users/{user}/card`, `card.svg`, `badge.svg` and `/u/{user}/share.svg`: what everyone may know of a member.
 
 mod badge;
 mod lang;
+mod share;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,7 @@ pub use lang::Lang;
 
 use crate::board::{Standings, StandingsRequest, UserView};
 use crate::calendar::{Date, Period};
-use crate::config::{Config, Level};
+use crate::config::{Branding, Config, Level};
 use crate::error::Error;
 use crate::history::{History, HistoryRequest, Streak};
 use crate::object::Object;
@@ -29,6 +30,8 @@ pub enum CardFormat {
     Card,
     /// A picture of one line.
     Badge,
+    /// A picture to share, 1200 by 630 pixels.
+    Share,
 }
 
 /// A request for the card of a user.
@@ -69,6 +72,7 @@ pub struct Card {
 /// What a card shows.
 struct Facts<'a> {
     id: &'a str,
+    site: &'a Branding,
     profile: Option<&'a Profile>,
     level: Option<&'a Level>,
     /// The periods, shortest first.
@@ -100,6 +104,7 @@ impl CardFormat {
             Self::Json => "/v1/users/{user}/card",
             Self::Card => "/v1/users/{user}/card.svg",
             Self::Badge => "/v1/users/{user}/badge.svg",
+            Self::Share => "/u/{user}/share.svg",
         }
     }
 }
@@ -144,7 +149,7 @@ impl CardRequest {
     ) -> Result<Self, Error> {
         let known: &[&str] = match format {
             CardFormat::Json => &[],
-            CardFormat::Card | CardFormat::Badge => &["theme", "lang"],
+            CardFormat::Card | CardFormat::Badge | CardFormat::Share => &["theme", "lang"],
         };
         let mut query = Query::parse(query, known);
         let (user, look) = (query.user(user), Look::parse(&mut query));
@@ -174,7 +179,9 @@ impl CardRequest {
     pub fn picture_type(&self) -> Option<&'static str> {
         match self.format {
             CardFormat::Json => None,
-            CardFormat::Card | CardFormat::Badge => Some("image/svg+xml; charset=utf-8"),
+            CardFormat::Card | CardFormat::Badge | CardFormat::Share => {
+                Some("image/svg+xml; charset=utf-8")
+            }
         }
     }
 
@@ -192,6 +199,7 @@ impl CardRequest {
             CardFormat::Json => facts.json(),
             CardFormat::Card => svg::render(&facts, self.look),
             CardFormat::Badge => badge::render(&facts, self.look),
+            CardFormat::Share => share::render(&facts, self.look),
         }
     }
 
@@ -214,6 +222,7 @@ impl CardRequest {
         let all_time = self.standings.all_time(standings, config);
         Facts {
             id: user,
+            site: &config.site,
             profile: standings.profile.as_ref(),
             level: all_time.and_then(|steps| config.levels.at(steps)),
             places: places.collect(),
@@ -227,6 +236,13 @@ impl Facts<'_> {
     fn name(&self) -> &str {
         let name = self.profile.and_then(|profile| profile.name.as_deref());
         name.unwrap_or(self.id)
+    }
+
+    /// Returns the place of the week, or of the shortest period without boards of weeks.
+    fn main_standing(&self) -> Option<&(Period, Place)> {
+        let mut places = self.places.iter();
+        let week = places.find(|(period, _)| *period == Period::Week);
+        week.or(self.places.first())
     }
 
     fn json(&self) -> String {

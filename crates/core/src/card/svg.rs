@@ -26,9 +26,9 @@ const SHAPE: &str = "text{font-family:system-ui,'Segoe UI',sans-serif;font-size:
 const LIGHT: &str = ".b{fill:#fff;stroke:#dde3e9}.o{fill:#f6f7f8;stroke:#dde3e9}.t{fill:#1b2330}.m{fill:#5a6676}.a{fill:#00695c}.g{fill:#e6f0ef}.f{fill:#d9480f}";
 const DARK: &str = ".b{fill:#181e26;stroke:#2c3541}.o{fill:#20262e;stroke:#2c3541}.t{fill:#e4e9ef}.m{fill:#9aa6b5}.a{fill:#5fd3bf}.g{fill:#1f3035}.f{fill:#ff922b}";
 
-const FLAME: &str = "M8.6.6c.5 3.1 4.6 5 4.6 9.2A5.3 5.3 0 0 1 8 15.4 5.3 5.3 0 0 1 2.8 9.8c0-1.9.8-3.5 2.2-4.7 0 1.6.5 2.6 1.5 3.2C6.2 5.3 6.8 2.5 8.6.6z";
+pub(super) const FLAME: &str = "M8.6.6c.5 3.1 4.6 5 4.6 9.2A5.3 5.3 0 0 1 8 15.4 5.3 5.3 0 0 1 2.8 9.8c0-1.9.8-3.5 2.2-4.7 0 1.6.5 2.6 1.5 3.2C6.2 5.3 6.8 2.5 8.6.6z";
 
-/// Returns the rules of the colours: those of the theme, or those of the reader's colour scheme.
+/// Returns the rules of the colours of the theme, or of the reader's colour scheme.
 pub(super) fn colours(theme: Option<Theme>, light: &str, dark: &str) -> String {
     match theme {
         Some(Theme::Light) => light.to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
          <rect class=\"b\" x=\".5\" y=\".5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\
          <circle class=\"d\" cx=\"40\" cy=\"39\" r=\"24\"/>",
         lang.tag(),
-        escaped(name),
+        escaped(&title(facts)),
         escaped(&description(facts, lang)),
         WIDTH - 1,
         HEIGHT - 1,
@@ -70,8 +70,16 @@ pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
     svg
 }
 
+/// Returns the name of the member, and of the site if it has one.
+pub(super) fn title(facts: &Facts<'_>) -> String {
+    match facts.site.name() {
+        Some(site) => format!("{} · {site}", facts.name()),
+        None => facts.name().to_owned(),
+    }
+}
+
 /// Returns all that the picture shows, in sentences.
-fn description(facts: &Facts<'_>, lang: Lang) -> String {
+pub(super) fn description(facts: &Facts<'_>, lang: Lang) -> String {
     let level = facts.level.map(|level| level.name.clone());
     let streak = facts.streak.map(|streak| lang.streak(streak));
     let places = facts.places.iter();
@@ -81,18 +89,18 @@ fn description(facts: &Facts<'_>, lang: Lang) -> String {
 }
 
 /// Returns the hue of the disc, as the elements have it.
-fn hue(id: &str) -> u32 {
+pub(super) fn hue(id: &str) -> u32 {
     id.bytes()
         .fold(0, |hue, byte| (hue * 31 + u32::from(byte)) % 360)
 }
 
 /// Returns the first characters of the first two words.
-fn initials(name: &str) -> String {
+pub(super) fn initials(name: &str) -> String {
     let words = name.split(' ').take(2);
     words.filter_map(|word| word.chars().next()).collect()
 }
 
-fn text(svg: &mut String, class: &str, (x, y): (usize, usize), text: &str) {
+pub(super) fn text(svg: &mut String, class: &str, (x, y): (usize, usize), text: &str) {
     let text = escaped(text);
     let _ = write!(
         svg,
@@ -100,7 +108,12 @@ fn text(svg: &mut String, class: &str, (x, y): (usize, usize), text: &str) {
     );
 }
 
-fn rect(svg: &mut String, class: &str, (x, y): (usize, usize), (width, height): (usize, usize)) {
+pub(super) fn rect(
+    svg: &mut String,
+    class: &str,
+    (x, y): (usize, usize),
+    (width, height): (usize, usize),
+) {
     let radius = height.min(20) / 2;
     let _ = write!(
         svg,

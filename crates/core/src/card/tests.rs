@@ -104,7 +104,7 @@ proptest! {
     ) {
         let config = config(&level);
         let card = card(name.as_deref(), rank, points, &config);
-        for format in [CardFormat::Card, CardFormat::Badge] {
+        for format in [CardFormat::Card, CardFormat::Badge, CardFormat::Share] {
             let svg = request(format, query, &config).render(&card, &config);
             let (_, names) = parse(&svg);
             for name in names {
@@ -120,7 +120,7 @@ fn markup_in_names_is_text() {
     let name = "<script>alert(\"1\")</script> & co";
     let config = config("<b>Regular</b>");
     let card = card(Some(name), Some(3), 57, &config);
-    for format in [CardFormat::Card, CardFormat::Badge] {
+    for format in [CardFormat::Card, CardFormat::Badge, CardFormat::Share] {
         let svg = request(format, "", &config).render(&card, &config);
         assert!(svg.contains("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; co"));
         assert!(!svg.contains("<script") && !svg.contains("<b>"));
@@ -184,7 +184,7 @@ fn card_describes_what_it_shows() {
 fn theme_selects_colours() {
     let config = config("Regular");
     let card = card(None, None, 0, &config);
-    for format in [CardFormat::Card, CardFormat::Badge] {
+    for format in [CardFormat::Card, CardFormat::Badge, CardFormat::Share] {
         let svg = |query: &str| request(format, query, &config).render(&card, &config);
         let media = "@media (prefers-color-scheme:dark)";
         assert!(svg("").contains(media));

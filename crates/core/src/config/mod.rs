@@ -1,6 +1,7 @@
 //! The configuration, parsed from the variables of the deployment.
 
 mod bound;
+mod branding;
 mod levels;
 mod origins;
 mod rules;
@@ -11,6 +12,7 @@ mod vars;
 mod webhooks;
 
 pub use bound::Bound;
+pub use branding::Branding;
 pub use levels::{Level, LevelView, Levels};
 pub use origins::Origins;
 pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf};
@@ -63,6 +65,8 @@ pub struct Config {
     pub public_stats: bool,
     /// Whether the page for developers is served.
     pub playground: bool,
+    /// The owner's site.
+    pub site: Branding,
     /// The rows of each board in the snapshots: 1 to 100,000.
     pub snapshot_members: u32,
     /// The time after the end of an event in which late activity counts, in milliseconds: up to 30 days.
@@ -165,6 +169,7 @@ impl Config {
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
             public_stats: vars.boolean("PUBLIC_STATS")?.unwrap_or_default(),
             playground: vars.boolean("PLAYGROUND")?.unwrap_or_default(),
+            site: Branding::parse(vars)?,
             snapshot_members: vars
                 .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
                 .unwrap_or(1000),

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 27] = [
+    pub const NAMES: [&str; 28] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -33,6 +33,7 @@ impl Vars {
         "BOARD_MAX_AGE",
         "PUBLIC_STATS",
         "PLAYGROUND",
+        "SITE",
         "SNAPSHOT_MEMBERS",
         "SETTLE_MINUTES",
         "STORE_TIMEOUT_MS",

@@ -17,6 +17,9 @@ const WEEKS: usize = 8;
 
 const TITLE: &str = "Most active members";
 
+/// The author of the feed of a site without a name.
+const AUTHOR: &str = "activity-rank";
+
 /// The format of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedFormat {
@@ -40,10 +43,19 @@ pub struct FeedRequest {
 #[derive(Debug, Serialize)]
 struct Feed {
     version: &'static str,
-    title: &'static str,
+    title: String,
     home_page_url: String,
     feed_url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    icon: Option<String>,
+    authors: [Author; 1],
     items: Vec<Item>,
+}
+
+/// The author of a feed.
+#[derive(Debug, Serialize)]
+struct Author {
+    name: String,
 }
 
 /// The digest of a week.
@@ -126,11 +138,19 @@ impl FeedRequest {
                 item.add(board.kind, &slice.rows, config);
             }
         }
+        let site = &config.site;
         let feed = Feed {
             version: "https://jsonfeed.org/version/1.1",
-            title: TITLE,
+            title: match site.name() {
+                Some(name) => format!("{TITLE} · {name}"),
+                None => TITLE.to_owned(),
+            },
             home_page_url: format!("{origin}/"),
             feed_url: format!("{origin}{}", self.format.path()),
+            icon: site.text("logo").map(str::to_owned),
+            authors: [Author {
+                name: site.name().unwrap_or(AUTHOR).to_owned(),
+            }],
             items,
         };
         match self.format {
@@ -190,11 +210,14 @@ impl Item {
 impl Feed {
     fn atom(&self, updated: Instant) -> String {
         let [feed, home] = [&self.feed_url, &self.home_page_url].map(|url| text::escaped(url));
-        let title = self.title;
+        let [Author { name: author }] = &self.authors;
+        let [title, author] = [&self.title, author].map(|text| text::escaped(text));
+        let icon = self.icon.as_ref().map(|icon| text::escaped(icon));
+        let icon = icon.map_or_else(String::new, |icon| format!("<icon>{icon}</icon>"));
         let mut xml = format!(
             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\
              <id>{feed}</id><title>{title}</title><updated>{updated}</updated>\
-             <author><name>activity-rank</name></author>\
+             {icon}<author><name>{author}</name></author>\
              <link rel=\"self\" type=\"application/atom+xml\" href=\"{feed}\"/>\
              <link rel=\"alternate\" type=\"text/html\" href=\"{home}\"/>"
         );

@@ -9,7 +9,7 @@ use crate::board::{
     BoardId, BoardKind, BoardRequest, BoardSlice, EntryView, PageRequest, PeriodView,
 };
 use crate::calendar::{Date, Period};
-use crate::config::Config;
+use crate::config::{Branding, Config};
 use crate::error::Error;
 use crate::query::Query;
 use crate::stats::{Sums, SumsView};
@@ -35,6 +35,8 @@ pub struct DigestRequest {
 
 #[derive(Debug, Serialize)]
 struct View<'a> {
+    #[serde(skip_serializing_if = "Branding::is_empty")]
+    site: &'a Branding,
     period: &'a PeriodView,
     total: u64,
     winners: Vec<EntryView<'a>>,
@@ -101,6 +103,7 @@ impl DigestRequest {
         let days = (self.first.to_string(), self.last().to_string());
         let decimals = config.layout.decimals;
         let view = View {
+            site: &config.site,
             period,
             total: members.map_or(0, |(_, slice)| slice.total),
             winners: rows_of(BoardKind::Members).unwrap_or_default(),

@@ -1337,6 +1337,22 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_manifest(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Get the web app manifest.
+
+        Names the site of `SITE`, so that browsers can install the leaderboard page.
+
+        `GET /site.webmanifest`
+        """
+        return self._call(
+            routes.GET_MANIFEST,
+            timeout=timeout,
+        )
+
     def get_page(
         self,
         *,
@@ -1364,6 +1380,31 @@ class Operations(ABC):
         return self._call(
             routes.GET_MEMBER_PAGE,
             path={"user": user},
+            timeout=timeout,
+        )
+
+    def get_share_picture(
+        self,
+        user: str,
+        *,
+        theme: Literal["light", "dark"] | None = None,
+        lang: Literal["en", "zh-types.Hans"] | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the picture of a user to share.
+
+        Shows the place of the week, or of the shortest period that the deployment has, and the places of the other
+        periods, in the size that sites show with a link: 1,200 by 630 pixels. It loads nothing.
+
+        theme: Without it, the picture follows the colour scheme of the reader.
+        lang: Defaults to en.
+
+        `GET /u/{user}/share.svg`
+        """
+        return self._call(
+            routes.GET_SHARE_PICTURE,
+            path={"user": user},
+            query={"theme": theme, "lang": lang},
             timeout=timeout,
         )
 
@@ -2748,6 +2789,22 @@ class AsyncOperations(ABC):
             timeout=timeout,
         )
 
+    async def get_manifest(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Get the web app manifest.
+
+        Names the site of `SITE`, so that browsers can install the leaderboard page.
+
+        `GET /site.webmanifest`
+        """
+        return await self._call(
+            routes.GET_MANIFEST,
+            timeout=timeout,
+        )
+
     async def get_page(
         self,
         *,
@@ -2775,6 +2832,31 @@ class AsyncOperations(ABC):
         return await self._call(
             routes.GET_MEMBER_PAGE,
             path={"user": user},
+            timeout=timeout,
+        )
+
+    async def get_share_picture(
+        self,
+        user: str,
+        *,
+        theme: Literal["light", "dark"] | None = None,
+        lang: Literal["en", "zh-types.Hans"] | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the picture of a user to share.
+
+        Shows the place of the week, or of the shortest period that the deployment has, and the places of the other
+        periods, in the size that sites show with a link: 1,200 by 630 pixels. It loads nothing.
+
+        theme: Without it, the picture follows the colour scheme of the reader.
+        lang: Defaults to en.
+
+        `GET /u/{user}/share.svg`
+        """
+        return await self._call(
+            routes.GET_SHARE_PICTURE,
+            path={"user": user},
+            query={"theme": theme, "lang": lang},
             timeout=timeout,
         )
 

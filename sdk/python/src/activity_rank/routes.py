@@ -80,8 +80,10 @@ GET_JSON_FEED: Route[types.JsonFeed] = Route("getJsonFeed", "GET", "/v1/feed.jso
 GET_METRICS: Route[str] = Route("getMetrics", "GET", "/metrics", "text")
 GET_HEALTH: Route[types.Health] = Route("getHealth", "GET", "/healthz", "json")
 GET_OPEN_API: Route[dict[str, Any]] = Route("getOpenApi", "GET", "/openapi.json", "json")
+GET_MANIFEST: Route[dict[str, Any]] = Route("getManifest", "GET", "/site.webmanifest", "json")
 GET_PAGE: Route[str] = Route("getPage", "GET", "/", "text")
 GET_MEMBER_PAGE: Route[str] = Route("getMemberPage", "GET", "/u/{user}", "text")
+GET_SHARE_PICTURE: Route[str] = Route("getSharePicture", "GET", "/u/{user}/share.svg", "text")
 GET_PLAYGROUND: Route[str] = Route("getPlayground", "GET", "/try", "text")
 GET_ADMIN_PAGE: Route[str] = Route("getAdminPage", "GET", "/admin", "text")
 GET_GALLERY: Route[str] = Route("getGallery", "GET", "/gallery", "text")
@@ -144,8 +146,10 @@ ALL: tuple[Route[Any], ...] = (
     GET_METRICS,
     GET_HEALTH,
     GET_OPEN_API,
+    GET_MANIFEST,
     GET_PAGE,
     GET_MEMBER_PAGE,
+    GET_SHARE_PICTURE,
     GET_PLAYGROUND,
     GET_ADMIN_PAGE,
     GET_GALLERY,

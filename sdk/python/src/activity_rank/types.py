@@ -675,6 +675,25 @@ class EventComparison(TypedDict):
 
 
 @final
+class BrandingLink(TypedDict):
+    text: str
+    url: str
+
+
+@final
+class Branding(TypedDict):
+    """The owner's site, as `SITE` describes it. Absent without `SITE`."""
+
+    name: NotRequired[str]
+    description: NotRequired[str]
+    url: NotRequired[str]
+    logo: NotRequired[str]
+    accent: NotRequired[str]
+    links: NotRequired[list[BrandingLink]]
+    parts: NotRequired[list[Literal["events", "winners", "rules"]]]
+
+
+@final
 class WeekNumbersAction(TypedDict):
     count: int
     points: float
@@ -695,6 +714,7 @@ class WeekNumbers(TypedDict):
 
 @final
 class Digest(TypedDict):
+    site: NotRequired[Branding]
     period: Period
     total: Total
     winners: list[Entry]
@@ -707,6 +727,11 @@ class Digest(TypedDict):
     numbers: NotRequired[WeekNumbers]
     stale: NotRequired[Stale]
     as_of: NotRequired[AsOf]
+
+
+@final
+class JsonFeedAuthor(TypedDict):
+    name: str
 
 
 @final
@@ -729,6 +754,10 @@ class JsonFeed(TypedDict):
     title: str
     home_page_url: str
     feed_url: str
+    icon: NotRequired[str]
+    """The `logo` of `SITE`."""
+    authors: list[JsonFeedAuthor]
+    """The `name` of `SITE`, or `activity-rank`."""
     items: list[JsonFeedItem]
     stale: NotRequired[Stale]
     as_of: NotRequired[AsOf]
