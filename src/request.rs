@@ -131,6 +131,13 @@ impl Request {
         value.is_some_and(|value| value.trim().trim_matches('"') == "minimal")
     }
 
+    /// Returns whether a reader of pages sent the request: it is a read that accepts HTML.
+    #[must_use]
+    pub fn wants_page(&self) -> bool {
+        let accepted = self.header("accept").unwrap_or_default();
+        self.is_read() && accepted.contains("text/html")
+    }
+
     /// Returns whether the method is `GET` or `HEAD`.
     #[must_use]
     pub fn is_read(&self) -> bool {

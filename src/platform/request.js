@@ -49,6 +49,8 @@ export function read(request, env) {
     const value = binding && !env[binding] ? null : headers.get(name)
     if (value !== null) lines += `${name}\n${value}\n`
   }
+  // Only readers of pages get an error as a page.
+  if (!path.startsWith('/v1/') && headers.has('accept')) lines += `accept\n${headers.get('accept')}\n`
   // Only clients of live boards send it.
   if (path.endsWith('/live') && headers.has(EVENT)) lines += `${EVENT}\n${headers.get(EVENT)}\n`
   if (names) return `${start}\n\n${lines}\n`

@@ -21,7 +21,8 @@ mod targets;
 mod users;
 mod webhooks;
 
-use crate::app::App;
+use self::pages::Page;
+use crate::app::{App, RequestContext};
 use crate::log;
 use crate::middleware::cors::{Cors, is_preflight};
 use crate::middleware::security_headers;
@@ -52,7 +53,11 @@ pub async fn read_live(app: &App, mut request: Request, forms: &str) -> String {
 }
 
 async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Response, Error> {
-    let (route, values) = table::find(&request.path)?;
+    let found = table::find(&request.path);
+    if found.is_err() && request.wants_page() {
+        return pages::get(RequestContext::new(app, request)?, Page::Missing).await;
+    }
+    let (route, values) = found?;
     request.route = route.pattern;
     if is_preflight(&request.method, |name| request.header(name).is_some()) {
         return Ok(cors.preflight(&route.allow()));

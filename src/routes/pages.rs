@@ -53,6 +53,10 @@ pub enum Page<'a> {
     Gallery,
     /// `/docs`
     Docs,
+    /// `/status`
+    Status,
+    /// Every address without a route.
+    Missing,
 }
 
 impl Page<'_> {
@@ -65,6 +69,8 @@ impl Page<'_> {
             Self::Admin => ("admin.html", STRICT),
             Self::Gallery => ("gallery.html", OPEN),
             Self::Docs => ("docs.html", REFERENCE),
+            Self::Status => ("status.html", OPEN),
+            Self::Missing => ("404.html", OPEN),
         }
     }
 }
@@ -128,7 +134,12 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
             let detail = "This deployment has no playground; PLAYGROUND turns it on.";
             return Err(Error::NotFound(detail.to_owned()));
         }
-        Page::Playground | Page::Admin | Page::Gallery | Page::Docs => (String::new(), ""),
+        Page::Playground
+        | Page::Admin
+        | Page::Gallery
+        | Page::Docs
+        | Page::Status
+        | Page::Missing => (String::new(), ""),
     };
     let about_site = site.text("description");
     let about_site = about_site.filter(|_| page == Page::Home);
@@ -139,16 +150,19 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
         request: context.request,
     };
     let text = texts.fill(&file(context.app, name).await?);
-    let response = static_text("text/html; charset=utf-8", text)
+    let mut response = static_text("text/html; charset=utf-8", text)
         .with("content-security-policy", policy)
         .with("referrer-policy", "no-referrer");
+    if page == Page::Missing {
+        response.status = 404;
+    }
     Ok(match page {
         // A name must not outlive the member's wish to be hidden for longer than on a board.
         Page::Member(_) => {
             let max_age = context.deployment.config.board_max_age;
             response.with("cache-control", format!("public, max-age={max_age}"))
         }
-        Page::Home | Page::Playground | Page::Admin | Page::Gallery | Page::Docs => response,
+        _ => response,
     })
 }
 
@@ -230,13 +244,15 @@ fn static_text(media_type: &str, text: String) -> Response {
 mod tests {
     use super::*;
 
-    const PAGES: [(Page<'_>, &str); 6] = [
+    const PAGES: [(Page<'_>, &str); 8] = [
         (Page::Home, include_str!("../../web/index.html")),
         (Page::Member(""), include_str!("../../web/user.html")),
         (Page::Playground, include_str!("../../web/try.html")),
         (Page::Admin, include_str!("../../web/admin.html")),
         (Page::Gallery, include_str!("../../web/gallery.html")),
         (Page::Docs, include_str!("../../web/docs.html")),
+        (Page::Status, include_str!("../../web/status.html")),
+        (Page::Missing, include_str!("../../web/404.html")),
     ];
     /// What the build puts into several pages.
     const INCLUDES: [&str; 5] = [

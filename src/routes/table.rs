@@ -98,6 +98,9 @@ pub const ROUTES: &[Route] = routes! {
     "/try" None {
         GET File |c, _| pages::get(c, Page::Playground);
     }
+    "/status" None {
+        GET File |c, _| pages::get(c, Page::Status);
+    }
     "/admin" None {
         GET File |c, _| pages::get(c, Page::Admin);
     }

@@ -57,6 +57,11 @@ impl Client {
             .await
     }
 
+    /// Sends a `GET` with a header.
+    pub async fn get_with(&self, path: &str, name: &str, value: &str) -> Answer {
+        self.send(Method::GET, path, "", &[(name, value)]).await
+    }
+
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send(Method::POST, path, body.to_string(), JSON).await
     }

@@ -93,7 +93,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 14] = [
+const WITHOUT_MEMBERS: [&str; 15] = [
     "/",
     "/admin",
     "/docs",
@@ -102,6 +102,7 @@ const WITHOUT_MEMBERS: [&str; 14] = [
     "/metrics",
     "/openapi.json",
     "/site.webmanifest",
+    "/status",
     "/try",
     "/v1/journal",
     "/v1/moderation",

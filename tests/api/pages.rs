@@ -7,13 +7,14 @@ use crate::problem::{ID, field_error, problem};
 use crate::static_files::files;
 
 /// The paths of pages and their files; none of them needs a store.
-pub const PAGES: [(&str, &str); 6] = [
+pub const PAGES: [(&str, &str); 7] = [
     ("/", "/index.html"),
     ("/u/42", "/user.html"),
     ("/try", "/try.html"),
     ("/admin", "/admin.html"),
     ("/gallery", "/gallery.html"),
     ("/docs", "/docs.html"),
+    ("/status", "/status.html"),
 ];
 
 /// Returns the text of a page with these texts in place of its placeholders. Without `SITE`, the site has no name.
@@ -157,6 +158,27 @@ async fn pages_name_the_site() {
         let page = app.without_key().get(path).await;
         page.assert_status(200);
         assert_eq!(page.text, filled(name, &texts), "{path}");
+    }
+}
+
+/// Programs get a problem document.
+#[tokio::test]
+async fn reader_of_a_wrong_address_gets_a_page() {
+    let app = start();
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for path in ["/nothing", "/u/42/nothing", "/index.html"] {
+        let page = app.get_with(path, "accept", html).await;
+        page.assert_status(404);
+        assert_eq!(page.text, filled("/404.html", &[]), "{path}");
+        assert_eq!(
+            page.header("content-type"),
+            Some("text/html; charset=utf-8")
+        );
+    }
+    let detail = "No route has this path.";
+    for (path, accept) in [("/nothing", "*/*"), ("/v1/nothing", html)] {
+        let response = app.get_with(path, "accept", accept).await;
+        response.assert(404, problem("not-found", detail));
     }
 }
 

@@ -92,17 +92,20 @@ describe('front page', () => {
 
   it('links lead to boards of authors and content', async (t) => {
     const page = await open(t)
-    assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members', 'Authors', 'Content'])
+    const kinds = await page.locator('#kinds a').allTextContents()
+    assert.deepEqual(kinds.slice(0, 3), ['Members', 'Authors', 'Content'])
     await page.getByRole('link', { name: 'Content', exact: true }).click()
     await eventually(() => path(page), '/#content/week')
     await eventually(() => page.locator('#kinds [aria-current]').allTextContents(), ['Content'])
   })
 
   it('deployment without content has members alone', async (t) => {
-    const before = (page) =>
-      page.route('**/healthz', (route) =>
+    const before = async (page) => {
+      await page.route('**/v1/events', (route) => route.fulfill({ json: { events: [] } }))
+      await page.route('**/healthz', (route) =>
         route.fulfill({ json: { configured: { periods: ['week'], content_periods: [] } } }),
       )
+    }
     const page = await open(t, { before })
     assert.deepEqual(await page.locator('#kinds a').allTextContents(), ['Members'])
     assert.equal(await page.locator('#rules').isVisible(), false)
@@ -215,6 +218,80 @@ describe('front page', () => {
   })
 })
 
+describe('pages without a board', () => {
+  it('wrong address leads to the leaderboard', async (t) => {
+    const page = await app.visit(t, `${app.url}/nothing`)
+    await eventually(() => page.title(), 'Page not found · Leaderboard')
+    assert.equal(await text(page, 'h1'), 'Page not found')
+    assert.deepEqual(await violations(page), [])
+    await page.getByRole('link', { name: 'To the leaderboard' }).click()
+    await eventually(() => rows(page), 10)
+    assert.deepEqual(page.errors, [])
+  })
+
+  for (const [name, respond, expected] of [
+    ['healthy', (route) => route.continue(), 'Everything works.'],
+    [
+      'interrupted',
+      (route) => route.fulfill({ status: 503, json: { status: 'store-unavailable' } }),
+      'The leaderboard is interrupted. Activity is not lost if your site queues it.',
+    ],
+    ['unreachable', (route) => route.abort(), 'The service does not respond.'],
+  ]) {
+    it(`status of ${name} service is a sentence`, async (t) => {
+      const before = (page) => page.route('**/healthz', respond)
+      const page = await app.visit(t, `${app.url}/status`, { before })
+      await eventually(() => text(page, '#state'), expected)
+      assert.match(await text(page, '#detail'), /^Checked /)
+      assert.deepEqual(await violations(page), [])
+    })
+  }
+})
+
+describe('views of the board', () => {
+  const list = async (page) => (await page.locator('#list .member').allInnerTexts()).join(' ')
+
+  it('members around are shown and remembered', async (t) => {
+    await app.count([{ user, action: 'visit', target: '/around' }])
+    const page = await openSignedIn(t)
+    assert.equal(await page.locator('#list').isVisible(), false)
+    await page.getByRole('button', { name: 'Around me' }).click()
+    await eventually(() => page.locator('#list [aria-current] .member').allInnerTexts(), [user])
+    assert.equal(await page.locator('#board').isVisible(), false)
+    assert.equal(await page.evaluate('location.search'), '?view=around')
+    await page.goto(app.url)
+    await eventually(
+      () =>
+        page
+          .locator('#list li')
+          .count()
+          .then((count) => count > 1),
+      true,
+    )
+    await page.getByRole('button', { name: 'Top' }).click()
+    assert.equal(await page.locator('#board').isVisible(), true)
+    assert.equal(await page.evaluate('location.search'), '')
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('friends are followed members', async (t) => {
+    const page = await open(t, {}, `/?view=friends#month&token=${app.token(user)}`)
+    await eventually(() => list(page), user)
+    await app.count([{ user, action: 'follow', target: 'm3' }])
+    await page.reload()
+    await eventually(() => list(page), `m3 ${user}`)
+    await page.locator('#kinds').getByRole('link', { name: 'Content' }).click()
+    await eventually(() => page.locator('#views').isVisible(), false)
+    assert.equal(await page.locator('#board').isVisible(), true)
+  })
+
+  it('visitor has no views', async (t) => {
+    const page = await open(t, {}, '/?view=friends')
+    assert.equal(await page.locator('#views').isVisible(), false)
+    assert.equal(await page.locator('#board').isVisible(), true)
+  })
+})
+
 describe('page of a named site', () => {
   const SITE = {
     name: 'Robotics forum',
@@ -273,6 +350,7 @@ describe('sign-in by a link', () => {
   it('token leaves the address, and lasts for the tab', async (t) => {
     const page = await open(t, {}, `/#month&token=${app.token('m0')}`)
     assert.equal(await path(page), '/#month')
+    assert.equal(await board(page).getAttribute('period'), 'month')
     await eventually(() => page.locator('#me').textContent(), 'Ada')
     assert.equal(await board(page).getAttribute('user'), 'm0')
     assert.equal(await page.locator('#mine').isVisible(), true)

@@ -17,7 +17,8 @@ const ATTRIBUTES = ['of', 'period', 'date', 'event']
  * @returns {Address | null}
  */
 export function parseAddress(hash) {
-  const parts = hash.replace(/^#/, '').split('/')
+  // A sign-in link has its token there too.
+  const parts = hash.replace(/^#|&token=.*/g, '').split('/')
   if (parts[0] === 'event' && parts[1]) return { of: 'members', period: '', event: decode(parts[1]) }
   const kind = KINDS.find((kind) => kind === parts[0])
   const [period, date] = kind ? parts.slice(1) : parts
@@ -45,6 +46,8 @@ export class Boards {
   #board = $('board')
   /** @type {string[]} Kinds without boards of content: members alone. */
   #contentPeriods = []
+  /** @type {import('./events.js').Event[]} */
+  #events = []
   #initial
 
   constructor() {
@@ -60,7 +63,13 @@ export class Boards {
     this.render()
   }
 
-  /** Writes the links to the other kinds of boards. */
+  /** @param {import('./events.js').Event[]} events the running ones are among the boards */
+  set events(events) {
+    this.#events = events.filter(({ state }) => state === 'running')
+    this.render()
+  }
+
+  /** Writes the links to the other kinds of boards, and to running events. */
   render() {
     if (!words()) return
     const texts = words()
@@ -74,6 +83,11 @@ export class Boards {
       if (kind === of && !event) link.ariaCurrent = 'page'
       return link
     })
+    for (const { id, title } of this.#events) {
+      const link = make('a', { href: formatAddress({ of: 'members', period: '', event: id }), dir: 'auto' }, title)
+      if (id === event) link.ariaCurrent = 'page'
+      links.push(link)
+    }
     const nav = $('kinds')
     const focused = [...nav.children].indexOf(/** @type {Element} */ (document.activeElement))
     nav.replaceChildren(...links)
@@ -108,6 +122,7 @@ export class Boards {
 
   /** Writes the board into the address. */
   #follow() {
+    if (location.hash.includes('token=')) return
     const hash = formatAddress(this.#current)
     if (hash !== (location.hash || formatAddress(this.#initial))) history.replaceState(null, '', hash)
     this.render()

@@ -21,6 +21,18 @@ export function eventList(events) {
   return shown.length ? [make('ul', { className: 'plain events' }, ...shown.map(eventItem))] : []
 }
 
+/**
+ * Creates the dates, the prizes and the link of an event.
+ * @param {Event} event
+ */
+export function eventFacts({ state, from, to, url, prizes = [] }) {
+  const { about_event, states, prize } = words()
+  const facts = make('div', { className: 'event' }, muted(`${states[state]} · ${days(from, to)}`))
+  for (const { ranks, title } of prizes) facts.append(muted(prize(ranks.replace('-', '–'), title)))
+  if (url) facts.append(make('p', {}, userLink(url, about_event)))
+  return facts
+}
+
 /** @param {Event} event */
 function eventItem({ id, state, title, from, to, url, prizes = [] }) {
   const { about_event, states, prize, ends_in, starts_in } = words()

@@ -2,31 +2,40 @@
 
 import { Boards } from './boards.js'
 import { $ } from './dom.js'
-import { eventList } from './events.js'
+import { eventFacts, eventList } from './events.js'
 import { showMine } from './mine.js'
 import { levelList, ruleList } from './rules.js'
 import { read, session } from './session.js'
 import { isShown, startPage, titleOf } from './site.js'
+import { Views } from './views.js'
 import { winnerList } from './winners.js'
 import { words } from './words.js'
+
+/** @import { PageTexts } from './texts.d.ts' */
 
 const TIMEOUT = 4000 // ms until the page is complete without a slow response
 
 const board = $('board')
 const boards = new Boards()
+const views = new Views(memberPeriod)
 
 /**
  * The responses of the service; null before they arrive.
- * @type {{ configured: any, events: any, winners: any }}
+ * @type {{ configured: any, events: any, winners: any, winnersOf: string | null }}
  */
-const data = { configured: null, events: null, winners: null }
+const data = { configured: null, events: null, winners: null, winnersOf: null }
 
 function render() {
   document.title = titleOf(words().title)
   boards.render()
+  views.render()
   const { configured, events, winners } = data
   fill('events', eventList(events?.events ?? []))
   fill('winners', winnerList(winners?.boards ?? []))
+  const of = /** @type {keyof PageTexts['winners_of'] | null} */ (data.winnersOf)
+  $('winners-title').textContent = of ? words().winners_of[of] : words().winners
+  boards.events = events?.events ?? []
+  showEvent()
   fill(
     'rules',
     configured?.rules && isShown('rules') ? [ruleList(configured), ...levelList(configured.levels ?? [])] : [],
@@ -44,13 +53,40 @@ function fill(id, content) {
   $(`${id}-content`).replaceChildren(...content)
 }
 
-/** The climb is that of the board's period. */
-function followPeriod() {
-  const climb = $('climb').firstElementChild
+/** Returns the period of a board of members; none for another board. */
+function memberPeriod() {
   const isOther = ['of', 'event'].some((name) => board.hasAttribute(name))
-  if (climb && !isOther) climb.setAttribute('period', board.getAttribute('period') ?? 'day')
+  return isOther ? null : (board.getAttribute('period') ?? 'day')
+}
+
+/** Shows the climb and the winners of the board's period. */
+function followPeriod() {
+  const period = memberPeriod()
+  if (period) $('climb').firstElementChild?.setAttribute('period', period)
+  loadWinners()
+  showEvent()
+  views.restart()
 }
 new MutationObserver(followPeriod).observe(board, { attributes: true, attributeFilter: ['period', 'of', 'event'] })
+
+/** Loads the winners of the board's period: boards of all time have none. */
+async function loadWinners() {
+  const period = memberPeriod()
+  const isKnown = data.configured?.periods.includes(period) && period !== 'all'
+  if (!isShown('winners') || !period || (isKnown && period === data.winnersOf)) return
+  data.winnersOf = isKnown ? period : null
+  const answer = isKnown ? await read(`/v1/ranking/${period}/winners?limit=3`) : null
+  if (data.winnersOf !== (isKnown ? period : null)) return
+  data.winners = answer?.status === 200 ? answer.body : null
+  render()
+}
+
+/** Shows the prizes of the event whose board is shown. */
+function showEvent() {
+  const id = board.getAttribute('event')
+  const event = (data.events?.events ?? []).find((/** @type {{ id: string }} */ event) => event.id === id)
+  $('event').replaceChildren(...(event ? [eventFacts(event)] : []))
+}
 
 function showMember() {
   if (session.user) board.setAttribute('user', session.user)
@@ -64,23 +100,21 @@ async function loadAside() {
   const health = read('/healthz').then(({ body }) => {
     data.configured = body?.configured ?? null
     boards.contentPeriods = data.configured?.content_periods ?? []
-    const period = ['week', 'month', 'day', 'year'].find((name) => data.configured?.periods.includes(name))
-    return period && isShown('winners') ? read(`/v1/ranking/${period}/winners?limit=3`) : null
-  })
-  const winners = health.then((answer) => {
-    if (answer?.status === 200) data.winners = answer.body
+    return loadWinners()
   })
   const events = isShown('events') ? read('/v1/events') : null
   const listed = events?.then(({ status, body }) => {
     if (status === 200) data.events = body
   })
-  const all = Promise.allSettled([winners, listed])
+  const all = Promise.allSettled([health, listed])
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, TIMEOUT))])
   $('aside').hidden = false
   render()
   await all
   render()
 }
+
+$('retry').addEventListener('click', () => location.reload())
 
 await startPage({ render, showMember })
 await loadAside()

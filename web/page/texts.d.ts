@@ -8,6 +8,11 @@ type Outcome = 'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped'
 export interface PageTexts extends Record<PlainText, string> {
   back: Text
   points: Text<[points: number, p: string]>
+  states_of_service: Record<'ok' | 'misconfigured' | 'store-unavailable' | 'unreachable', string>
+  updated: Text
+  views: Record<'top' | 'around' | 'friends', string>
+  alone: Record<'around' | 'friends', string>
+  winners_of: Record<'day' | 'week' | 'month' | 'year', string>
   states: Record<'coming' | 'running' | 'settling' | 'final', string>
   ends_in: Text
   starts_in: Text
@@ -59,6 +64,8 @@ type PlainText =
   | 'levels'
   | 'members'
   | 'menu'
+  | 'missing'
+  | 'missing_title'
   | 'mine'
   | 'more'
   | 'no_requests'
@@ -82,7 +89,9 @@ type PlainText =
   | 'selected'
   | 'sign_in'
   | 'sign_out'
+  | 'retry'
   | 'skip'
+  | 'status'
   | 'snippet_curl'
   | 'snippet_html'
   | 'snippet_html_hashed'
@@ -90,11 +99,13 @@ type PlainText =
   | 'snippets'
   | 'target'
   | 'title'
+  | 'to_board'
   | 'token'
   | 'unavailable'
   | 'undo'
   | 'unknown_member'
   | 'unknown_title'
+  | 'view'
   | 'why_private'
   | 'why_title'
   | 'winners'

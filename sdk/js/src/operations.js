@@ -61,6 +61,7 @@ export const OPERATIONS = /** @type {const} */ ({
   getMemberPage: ['GET', '/u/{user}'],
   getSharePicture: ['GET', '/u/{user}/share.svg'],
   getPlayground: ['GET', '/try'],
+  getStatusPage: ['GET', '/status'],
   getAdminPage: ['GET', '/admin'],
   getGallery: ['GET', '/gallery'],
   getDocs: ['GET', '/docs'],

@@ -1422,6 +1422,20 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_status_page(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the page with the state of the service.
+
+        `GET /status`
+        """
+        return self._call(
+            routes.GET_STATUS_PAGE,
+            timeout=timeout,
+        )
+
     def get_admin_page(
         self,
         *,
@@ -2871,6 +2885,20 @@ class AsyncOperations(ABC):
         """
         return await self._call(
             routes.GET_PLAYGROUND,
+            timeout=timeout,
+        )
+
+    async def get_status_page(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the page with the state of the service.
+
+        `GET /status`
+        """
+        return await self._call(
+            routes.GET_STATUS_PAGE,
             timeout=timeout,
         )
 

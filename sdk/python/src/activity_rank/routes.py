@@ -85,6 +85,7 @@ GET_PAGE: Route[str] = Route("getPage", "GET", "/", "text")
 GET_MEMBER_PAGE: Route[str] = Route("getMemberPage", "GET", "/u/{user}", "text")
 GET_SHARE_PICTURE: Route[str] = Route("getSharePicture", "GET", "/u/{user}/share.svg", "text")
 GET_PLAYGROUND: Route[str] = Route("getPlayground", "GET", "/try", "text")
+GET_STATUS_PAGE: Route[str] = Route("getStatusPage", "GET", "/status", "text")
 GET_ADMIN_PAGE: Route[str] = Route("getAdminPage", "GET", "/admin", "text")
 GET_GALLERY: Route[str] = Route("getGallery", "GET", "/gallery", "text")
 GET_DOCS: Route[str] = Route("getDocs", "GET", "/docs", "text")
@@ -151,6 +152,7 @@ ALL: tuple[Route[Any], ...] = (
     GET_MEMBER_PAGE,
     GET_SHARE_PICTURE,
     GET_PLAYGROUND,
+    GET_STATUS_PAGE,
     GET_ADMIN_PAGE,
     GET_GALLERY,
     GET_DOCS,
