@@ -33,12 +33,17 @@ use activity_rank_core::error::Error;
 /// Responds to a request. Every error becomes a problem document.
 pub async fn respond(app: &App, mut request: Request) -> String {
     let cors = Cors::new(&app.origins, request.header("origin"));
-    let response = handle(app, &mut request, &cors)
-        .await
-        .unwrap_or_else(|error| {
-            log::failure(&request, &error);
-            Response::problem(&error)
-        });
+    let mut result = handle(app, &mut request, &cors).await;
+    if let Err(Error::NotFound(_)) = result
+        && request.wants_page()
+        && let Ok(context) = RequestContext::new(app, &request)
+    {
+        result = pages::get(context, Page::Missing).await;
+    }
+    let response = result.unwrap_or_else(|error| {
+        log::failure(&request, &error);
+        Response::problem(&error)
+    });
     cors.add(security_headers::add(response, &request))
         .serialize(request.route)
 }
@@ -53,11 +58,7 @@ pub async fn read_live(app: &App, mut request: Request, forms: &str) -> String {
 }
 
 async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Response, Error> {
-    let found = table::find(&request.path);
-    if found.is_err() && request.wants_page() {
-        return pages::get(RequestContext::new(app, request)?, Page::Missing).await;
-    }
-    let (route, values) = found?;
+    let (route, values) = table::find(&request.path)?;
     request.route = route.pattern;
     if is_preflight(&request.method, |name| request.header(name).is_some()) {
         return Ok(cors.preflight(&route.allow()));

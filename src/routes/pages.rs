@@ -55,7 +55,7 @@ pub enum Page<'a> {
     Docs,
     /// `/status`
     Status,
-    /// Every address without a route.
+    /// Every address without a page.
     Missing,
 }
 

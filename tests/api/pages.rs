@@ -164,9 +164,15 @@ async fn pages_name_the_site() {
 /// Programs get a problem document.
 #[tokio::test]
 async fn reader_of_a_wrong_address_gets_a_page() {
-    let app = start();
+    let app = TestApp::start();
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
-    for path in ["/nothing", "/u/42/nothing", "/index.html"] {
+    for path in [
+        "/nothing",
+        "/u/42/nothing",
+        "/index.html",
+        "/try",
+        "/u/nobody/share.svg",
+    ] {
         let page = app.get_with(path, "accept", html).await;
         page.assert_status(404);
         assert_eq!(page.text, filled("/404.html", &[]), "{path}");
