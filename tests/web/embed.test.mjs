@@ -66,9 +66,11 @@ describe('embedded elements', () => {
   })
 
   it('moved element keeps its styles', async (t) => {
-    const names = ['activity-rank', 'activity-heatmap', 'activity-card']
+    const names = ['activity-rank', 'activity-heatmap', 'activity-card', 'activity-climb']
     const tags = names.map((name) => `<${name} src="APP_URL" user="42"></${name}>`).join('')
-    const scripts = '<script type="module" src="APP_URL/elements/activity-card.js"></script>'
+    const scripts = ['card', 'climb']
+      .map((name) => `<script type="module" src="APP_URL/elements/activity-${name}.js"></script>`)
+      .join('')
     const page = await app.open(t, `${tags}${scripts}<iframe></iframe>`)
     await page.waitForFunction((names) => names.every((name) => customElements.get(name)), names)
     const styles = await page.evaluate((names) => {

@@ -61,7 +61,7 @@ export function compare(name, picture) {
 /** Returns the number of elements of a page that are loading. */
 export const loading = (page) =>
   page.evaluate(() => {
-    const elements = [...document.querySelectorAll('activity-rank, activity-heatmap, activity-card')]
+    const elements = [...document.querySelectorAll('activity-rank, activity-heatmap, activity-card, activity-climb')]
     return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
   })
 

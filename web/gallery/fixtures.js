@@ -88,21 +88,32 @@ function contentOf(period) {
   return period === 'hot' ? { entries } : { period: periodOf(period), total: entries.length, entries }
 }
 
-/** @param {string} kind */
-function standingOf(kind, id = 'wu') {
-  const [rank, score, total] = [23, 41, 128]
-  const next = { rank: rank - 1, score: score + 2, points: 3 }
-  return {
-    period: periodOf(kind),
-    user: userOf(id),
-    rank,
-    previous_rank: 26,
-    score,
-    total,
-    percentile: 82.8,
-    next,
-    around: [],
+/** @param {string} kind @param {boolean} [isPast] */
+function standingOf(kind, id = 'wu', isPast = false) {
+  const [period, user, total] = [periodOf(kind, isPast), userOf(id), 128]
+  if (id === 'new' && !isPast) {
+    return { period, user, rank: null, previous_rank: null, score: 0, total, percentile: null, next: null, around: [] }
   }
+  const rank = id === 'ada' ? 1 : 23
+  const scoreAt = (/** @type {number} */ place) => 110 - 3 * place
+  const neighbours = ['emmy', 'sofia', 'johann', 'ming', id, 'grace', 'li', 'ibn', 'alan']
+  const around = neighbours
+    .map((neighbour, index) => ({ rank: rank + index - 4, score: scoreAt(rank + index - 4), user: userOf(neighbour) }))
+    .filter((entry) => entry.rank > 0)
+  const next = rank > 1 ? { rank: rank - 1, score: scoreAt(rank - 1), points: 4 } : null
+  return { period, user, rank, previous_rank: rank + 3, score: scoreAt(rank), total, percentile: 82.8, next, around }
+}
+
+/** What `<activity-climb>` reads of the configuration. */
+const HEALTH = {
+  configured: {
+    rules: {
+      visit: { points: 1, by: 'user' },
+      like: { points: 2, by: 'user' },
+      comment: { points: 3, by: 'user' },
+      publish: { points: 10, by: 'service' },
+    },
+  },
 }
 
 /** Returns a history, newest day first. @param {number} days @param {(day: number) => number} pointsOf */
@@ -144,10 +155,12 @@ function cardOf(id) {
 /**
  * Returns a response of the API, or `null` for a problem.
  * @param {string} state
- * @param {string[]} path after `v1`
+ * @param {string[]} path after `v1`; empty for the state of the service
+ * @param {boolean} [isPast] whether it is about a closed period
  */
-export function respond(state, [root, name, part, id]) {
+export function respond(state, [root, name, part, id], isPast = false) {
   if (['unavailable', 'fallback'].includes(state) || part === 'live') return null
+  if (!root) return HEALTH
   if (root === 'content') return contentOf(name)
   if (root === 'users') return part === 'card' ? cardOf(name) : (HISTORIES[state]?.() ?? null)
   if (part === 'winners') {
@@ -158,5 +171,5 @@ export function respond(state, [root, name, part, id]) {
     }))
     return { boards: [{ period: periodOf(name, true), total: 90, entries }] }
   }
-  return part === 'users' ? standingOf(name, id) : boardOf(state, name)
+  return part === 'users' ? standingOf(name, id, isPast) : boardOf(state, name)
 }

@@ -1,6 +1,7 @@
 // The gallery: every layout and state of the elements, without a store. The fragment has theme and language: #dark/zh-Hans.
 
 import { ActivityCard } from '/elements/activity-card.js'
+import { ActivityClimb } from '/elements/activity-climb.js'
 import { ActivityHeatmap } from '/elements/activity-heatmap.js'
 import { ActivityRank } from '/elements/activity-rank.js'
 import { LANGUAGES } from '/languages/index.js'
@@ -9,13 +10,14 @@ import { STATES } from './states.js'
 
 /** Responds as the deployment of a state. */
 const fetch = async (/** @type {string} */ url) => {
-  const [, state, , ...path] = new URL(url).pathname.split('/').map(decodeURIComponent)
-  const body = respond(state, path)
+  const { pathname, searchParams } = new URL(url)
+  const [, state, , ...path] = pathname.split('/').map(decodeURIComponent)
+  const body = respond(state, path, searchParams.has('date'))
   if (body) return Response.json(body)
   const problem = { type: '/problems/store-unavailable', title: 'The store is unavailable', status: 503 }
   return Response.json(problem, { status: 503, headers: { 'retry-after': '3600' } })
 }
-for (const element of [ActivityRank, ActivityHeatmap, ActivityCard]) element.fetch = fetch
+for (const element of [ActivityRank, ActivityHeatmap, ActivityCard, ActivityClimb]) element.fetch = fetch
 
 /** @param {import('./states.js').State} state */
 function figureOf({ name, width, element: tag = 'activity-rank', attributes = {}, fallback = '' }) {

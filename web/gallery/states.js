@@ -45,5 +45,10 @@ export const STATES = [
   },
   { name: 'card', width: 390, element: 'activity-card', attributes: { user: 'ada' } },
   { name: 'card-narrow', width: 240, element: 'activity-card', attributes: { user: 'johann' } },
+  { name: 'climb', width: 768, element: 'activity-climb', attributes: { user: 'wu' } },
+  { name: 'climb-narrow', width: 390, element: 'activity-climb', attributes: { user: 'wu' } },
+  { name: 'climb-compact', width: 240, element: 'activity-climb', attributes: { user: 'wu' } },
+  { name: 'climb-first', width: 768, element: 'activity-climb', attributes: { user: 'ada' } },
+  { name: 'climb-new', width: 390, element: 'activity-climb', attributes: { user: 'new', period: 'day' } },
   { name: 'card-unranked', width: 390, element: 'activity-card', attributes: { user: 'li' } },
 ]
