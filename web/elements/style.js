@@ -3,7 +3,6 @@
 export const common = `
 :host {
   display: block;
-  color-scheme: light dark;
   container-type: inline-size;
 }
 section {

@@ -1,4 +1,4 @@
-// <activity-rank> on pages of another origin: theme, motion, keyboard, accessibility and languages.
+// <activity-rank> on pages of another origin: motion, keyboard, accessibility and languages.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -14,7 +14,6 @@ import {
   crowd,
   element,
   group,
-  loaded,
   putProfiles,
   rowCount,
   scores,
@@ -23,14 +22,7 @@ import {
 
 const ELEMENT = element()
 
-describe('theme and motion', () => {
-  it('theme attribute overrides the color scheme', async (t) => {
-    const page = await app.open(t, element('theme="dark"'), { colorScheme: 'light' })
-    await loaded(page)
-    const color = await page.locator('section').evaluate((section) => getComputedStyle(section).backgroundColor)
-    assert.equal(color, 'rgb(24, 30, 38)')
-  })
-
+describe('motion', () => {
   it('rows are not animated with reduced motion', async (t) => {
     await countLikes({ ada: 2, bob: 1 })
     for (const [reducedMotion, isAnimated] of [

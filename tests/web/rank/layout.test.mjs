@@ -229,12 +229,13 @@ describe('accessibility', () => {
     for (const [width, layout] of LAYOUTS) {
       it(`${layout}, ${width} pixels, ${colorScheme}: axe`, async (t) => {
         const content = [
+          `<style>:root { color-scheme: ${colorScheme} }</style>`,
           element('period="week" user="you"'),
           element('period="week" user="m2"'),
           element('period="week" of="authors" user="m5"'),
           element('layout="podium"'),
         ].join('')
-        const page = await open(t, width, '', { content, colorScheme, viewport: { width, height: 4000 } })
+        const page = await open(t, width, '', { content, viewport: { width, height: 4000 } })
         await eventually(() => rowCount(page), 40)
         await page.locator('[part=details]').nth(2).getByText('points to rank').waitFor()
         await page.locator('[part~=winner]').nth(5).waitFor()
@@ -244,7 +245,7 @@ describe('accessibility', () => {
 
     it(`content and empty boards pass axe, ${colorScheme}`, async (t) => {
       for (const entries of [targets(5), []]) {
-        const page = await open(t, 768, 'of="content"', { entries, colorScheme })
+        const page = await open(t, 768, `of="content" theme="${colorScheme}"`, { entries })
         await (entries.length ? page.locator('[part=author]').nth(4) : page.getByText('Nothing yet.')).waitFor()
         assert.deepEqual(await violations(page, 'activity-rank'), [])
       }
