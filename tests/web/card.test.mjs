@@ -289,7 +289,7 @@ describe('layout', () => {
   }
 })
 
-it('element has at most 8 KB gzipped', async () => {
+it('element has at most 8.5 KB gzipped', async () => {
   const bytes = await elementSize('activity-card.js')
-  assert.ok(bytes <= 8 * 1024, `${bytes}`)
+  assert.ok(bytes <= 8.5 * 1024, `${bytes}`)
 })

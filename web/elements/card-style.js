@@ -18,8 +18,6 @@ section { min-block-size: 12.5em }
   font-size: 1.2em;
   line-height: 2.5em;
   text-align: center;
-  color: light-dark(#1b2330, #e4e9ef);
-  background: light-dark(hsl(var(--hue) 50% 88%), hsl(var(--hue) 30% 28%));
 }
 [part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
 [part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
@@ -47,10 +45,10 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
 [part=score] { font-size: .8125em }
 [part=rank] { padding: 0 .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
 [part=rank], [part=score] { font-variant-numeric: tabular-nums }
-:is([part~=first], [part~=second], [part~=third]) > [part=rank] { color: #1b2330 }
-[part~=first] > [part=rank] { background: var(--activity-rank-first, #ffd75e) }
-[part~=second] > [part=rank] { background: var(--activity-rank-second, #d5dbe2) }
-[part~=third] > [part=rank] { background: var(--activity-rank-third, #eab587) }
+[part~=first] { --metal: var(--activity-rank-first, #ffd75e) }
+[part~=second] { --metal: var(--activity-rank-second, #d5dbe2) }
+[part~=third] { --metal: var(--activity-rank-third, #eab587) }
+:is([part~=first], [part~=second], [part~=third]) > [part=rank] { color: color(from var(--metal) xyz clamp(0, (.179 - y) * 10000, .95) clamp(0, (.179 - y) * 10000, 1) clamp(0, (.179 - y) * 10000, 1.089) / 1); background: var(--metal) }
 @container (max-inline-size: 34em) {
   [part=rank] { font-size: 1em; padding-inline: .4em }
   [part=top] { font-size: .6875em }

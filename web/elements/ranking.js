@@ -34,7 +34,7 @@ tr${top3} .meta { flex: none; justify-content: center; min-block-size: 1.75em }
 tr${top3} [part~=movement] { margin: 0; min-inline-size: 0 }
 tr${top3} [part=name] { max-inline-size: 100% }
 &[data-of=content] tr${top3} [part=name] { ${twoLines()} min-block-size: 2.8em }
-tr${top3} [part=avatar] { font-size: var(--size); box-shadow: 0 0 0 3px var(--background), 0 0 0 6px var(--metal) }
+tr${top3} [part=avatar] { font-size: var(--size); box-shadow: 0 0 0 3px var(--base), 0 0 0 6px var(--metal) }
 tr${top3} [part=rank] {
   position: absolute;
   z-index: 1;
@@ -43,7 +43,7 @@ tr${top3} [part=rank] {
   margin-inline: auto;
   inline-size: 1.6em;
   font-size: min(1em, 4.2cqi);
-  box-shadow: 0 0 0 2px var(--background);
+  box-shadow: 0 0 0 2px var(--base);
 }
 tr[part~=first]::before {
   content: '';
@@ -64,7 +64,7 @@ tr${top3} > td:last-child {
   block-size: var(--step);
   border-block-start: 3px solid var(--metal);
   border-radius: .4em .4em 0 0;
-  background: color-mix(in oklab, var(--metal) 25%, var(--background));
+  background: color-mix(in oklab, var(--metal) 25%, var(--base));
   line-height: 1.25;
 }
 tr${top3} [part=score] { font-size: 1.375em }
@@ -148,7 +148,7 @@ section[data-of=content] { --row: 3.75em; --podium: 18em }
 [part=tabs] { display: flex; gap: .125em; box-sizing: border-box; block-size: 2.5em; padding: .25em; border-radius: var(--radius); background: color-mix(in srgb, var(--text) 7%, transparent) }
 [part=tab] { flex: 1 1 auto; min-inline-size: 0; padding-inline: .25em; border-radius: calc(var(--radius) - .15em); font-size: .9375em; color: var(--muted); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 [part=tab]:hover { color: var(--text) }
-[part=tab][aria-selected=true] { color: var(--text); background: light-dark(var(--background), color-mix(in srgb, var(--text) 18%, var(--background))); box-shadow: 0 1px 3px rgb(0 0 0 / .2); font-weight: 600 }
+[part=tab][aria-selected=true] { color: var(--text); background: oklch(from var(--base) calc(l + .1) c h); box-shadow: 0 1px 3px rgb(0 0 0 / .2); font-weight: 600 }
 [part=menu] { display: none; box-sizing: border-box; block-size: 2.5em; padding-inline: .6em; font: inherit; font-weight: 600; color: inherit; background: var(--background); border: 1px solid var(--line); border-radius: var(--radius) }
 [part=heading] { display: flex; gap: .5em; align-items: center; block-size: 3.5em }
 [part=heading] > div { flex: 1; display: flex; flex-direction: column; align-items: flex-start; min-inline-size: 0 }
@@ -203,7 +203,7 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { display: flex; gap:
 [part=unit] { display: none; font-size: .8125em; color: var(--muted) }
 [part=rank] { display: inline-block; box-sizing: border-box; min-inline-size: 1.6em; padding-inline: .2em; border-radius: 1em; line-height: 1.6; text-align: center; color: var(--muted) }
 ${top3} > :first-child > [part=rank], [part=winners] [part=rank] {
-  color: #2a2108;
+  color: ${readableOn('var(--metal)')};
   background: linear-gradient(135deg, color-mix(in srgb, var(--metal), #fff 45%), var(--metal));
   font-weight: 700;
   forced-color-adjust: none;
@@ -216,10 +216,10 @@ a:hover { text-decoration: underline; text-underline-offset: .2em }
 [part=level] { padding-inline: .5em; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); border-radius: 1em; color: var(--muted) }
 [part=level], [part=you] { max-inline-size: 14em; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=you] { flex: none }
-[part=you] { padding-inline: .5em; border-radius: 1em; color: var(--background); background: var(--accent); font-weight: 600 }
+[part=you] { padding-inline: .5em; border-radius: 1em; color: ${readableOn('var(--accent)')}; background: var(--accent); font-weight: 600 }
 [part~=movement] { margin-inline-start: auto; min-inline-size: 2.5em; text-align: end; font-weight: 600; unicode-bidi: plaintext }
-[part~=up] { color: light-dark(#1a6b2f, #7fd694) }
-[part~=down] { color: light-dark(#a3231b, #ff9a90) }
+[part~=up] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 150) }
+[part~=down] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 25) }
 [part~=new] { color: var(--accent) }
 [part=avatar] {
   position: relative;
@@ -232,8 +232,6 @@ a:hover { text-decoration: underline; text-underline-offset: .2em }
   font-weight: 600;
   text-align: center;
   line-height: 2.75em;
-  color: light-dark(#1b2330, #e4e9ef);
-  background: light-dark(hsl(var(--hue) 55% 86%), hsl(var(--hue) 30% 30%));
 }
 [data-of=content] [part=avatar] { border-radius: .5em }
 [part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
@@ -248,7 +246,7 @@ tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent;
   block-size: 5em;
   padding: .5em;
   border-radius: var(--radius);
-  background: color-mix(in srgb, var(--accent) 6%, var(--background));
+  background: color-mix(in srgb, var(--accent) 6%, var(--base));
 }
 [part=own] > [part~=row] { display: none; grid-column: 1 / -1; block-size: 2.25em; padding: 0 }
 .pinned > [part~=row] { display: grid !important }
@@ -291,4 +289,10 @@ function twoLines() {
 /** Returns declarations of what only screen readers show. */
 function hidden() {
   return 'position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap'
+}
+
+/** Returns black or white, the one with a contrast of at least 4.5 to a color. */
+function readableOn(color) {
+  const channels = [0.95, 1, 1.089].map((white) => `clamp(0, (.179 - y) * 10000, ${white})`)
+  return `color(from ${color} xyz ${channels.join(' ')} / 1)`
 }
