@@ -53,6 +53,8 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
   #shown // board on display
   #context // of the rows on display
   #fired = '' // the last event: load or error
+  #invalid // error of attributes from which no URL can be made
+  #isBroken = false // whether the last error is reported
   #hasShown = false
   #disabled = new Set() // periods
   #rank // of `user`
@@ -133,8 +135,16 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     this.#isScheduled = true
     queueMicrotask(() => {
       this.#isScheduled = false
-      this.#setSources(this.isConnected ? this.#urls() : {})
+      this.#invalid = null
+      let urls = /** @type {any} */ ({})
+      try {
+        if (this.isConnected) urls = this.#urls()
+      } catch (error) {
+        this.#invalid = error
+      }
+      this.#setSources(urls)
       this.#setLanguage()
+      this.#onInvalid()
     })
   }
 
@@ -212,6 +222,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     this.#language = language
     this.#shown = null
     this.#view.label(language, of)
+    this.#onInvalid()
     if (this.#board) this.#onBoard(this.#board.state)
     if (this.#winners) this.#onWinners(this.#winners.state)
   }
@@ -222,11 +233,21 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
       this.#draw(state)
     } catch (error) {
       // The next response is drawn again.
-      reportError(error)
-      this.#shown = null
-      this.#hasShown = false
-      this.#failWith(String(error))
+      this.#break(error)
     }
+  }
+
+  #onInvalid() {
+    if (this.#language && this.#invalid) this.#break(this.#invalid)
+  }
+
+  /** Reports an error, once until a board is drawn, and shows the fallback content. */
+  #break(error) {
+    if (!this.#isBroken) reportError(error)
+    this.#isBroken = true
+    this.#shown = null
+    this.#hasShown = false
+    this.#failWith(String(error))
   }
 
   #draw({ data, at, failure }) {
@@ -251,16 +272,17 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     this.#view.tick()
     const status = failure ? (failure.offline ? texts.offline : texts.failed) : data.stale && texts.stale
     this.#view.setStatus(status ? status(language.time(data.as_of ? Date.parse(data.as_of) : at)) : '')
+    this.#isBroken = false
     this.#fire(new Event('load'))
     // Back on the current board, it follows the calendar again.
     if (this.date && !period.closed) this.date = null
   }
 
-  /** Returns the page of the site about a user. */
+  /** Returns the page of the site about a user; none if `member-url` gives no valid URL. */
   #pageOf = ({ id }) => {
-    const template = this.memberUrl
-    if (!template) return
-    const { protocol, href } = new URL(template.replaceAll('{user}', encodeURIComponent(id)), document.baseURI)
+    const url = this.memberUrl?.replaceAll('{user}', encodeURIComponent(id))
+    if (!url || !URL.canParse(url, document.baseURI)) return
+    const { protocol, href } = new URL(url, document.baseURI)
     return /^https?:$/.test(protocol) ? href : undefined
   }
 

@@ -1,6 +1,7 @@
 // The shadow DOM of <activity-rank>. It is created once and keeps its size.
 
 import { make, twoForms, write } from './dom.js'
+import { dateOf } from './languages.js'
 import { Own, Rows } from './members.js'
 import { Winners } from './winners.js'
 
@@ -108,15 +109,14 @@ export class View {
     const { texts } = this.#language
     const { entries, period } = (this.#board = board)
     const { kind, start, end, timezone: timeZone, closed } = period
-    const day = (instant) => new Intl.DateTimeFormat('sv', { timeZone }).format(instant)
     const hasDays = kind !== 'event' && start && end
     const title = period.title ?? texts[kind]
     const [long, short] = this.#title.children
     write(long, hasDays ? this.#language.period(period) : title)
     write(short, hasDays ? this.#language.period(period, true) : title)
     this.#title.title = [long.textContent, timeZone].filter(Boolean).join(', ')
-    setTarget(this.#earlier, hasDays ? day(Date.parse(start) - HALF_DAY) : '')
-    setTarget(this.#later, hasDays && closed ? day(Date.parse(end) + HALF_DAY) : '')
+    setTarget(this.#earlier, hasDays ? dateOf(Date.parse(start) - HALF_DAY, timeZone) : '')
+    setTarget(this.#later, hasDays && closed ? dateOf(Date.parse(end) + HALF_DAY, timeZone) : '')
     this.tick()
     this.#rows.show(entries, context)
     const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
