@@ -157,6 +157,12 @@ describe('card', () => {
     }
   })
 
+  it('lower half has no share', async (t) => {
+    const standings = { week: standing('2026-W48', 9, 20, 40), all: standing('all', 9, 21, 40) }
+    const page = await open(t, { ...ADA, standings })
+    await eventually(() => places(page), ['Week #20 9 points Top 50%', 'All time #21 9 points '])
+  })
+
   it('unknown or hidden member shows the fallback', async (t) => {
     const page = await open(t, null)
     await page.getByRole('link', { name: 'All members' }).waitFor()

@@ -25,7 +25,7 @@ section { min-block-size: 12.5em }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
 [part=rank], [part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
 [part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
-[part=level] { flex: 0 99 auto; padding: 0 .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
+[part=level] { flex: 0 99 auto; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
 [part=streak] { color: var(--text) }
 ul { display: grid; box-sizing: border-box; grid: 6.75em / auto-flow; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
 li {
@@ -33,7 +33,7 @@ li {
   display: grid;
   grid-auto-rows: 1.4em;
   place-content: center;
-  justify-items: center;
+  place-items: center;
   text-align: center;
   white-space: nowrap;
   background: color-mix(in srgb, var(--text) 4%, var(--background));
@@ -43,7 +43,7 @@ li {
 li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
 [part=period], [part=top] { font-size: .75em; color: var(--muted) }
 [part=score] { font-size: .8125em }
-[part=rank] { padding: 0 .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
+[part=rank] { --pill: 1.25em; padding-inline: .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
 [part=rank], [part=score] { font-variant-numeric: tabular-nums }
 [part~=first] { --metal: var(--activity-rank-first, #ffd75e) }
 [part~=second] { --metal: var(--activity-rank-second, #d5dbe2) }

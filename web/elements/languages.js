@@ -35,6 +35,12 @@ class Language {
     this.compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }).format
   }
 
+  /** Returns the share of members at or above a rank, or no text for the lower half. */
+  top(rank, total) {
+    const share = Math.ceil((100 * rank) / total)
+    return rank && share <= 50 ? this.texts.top(this.number(share)) : ''
+  }
+
   /** Formats a time, with the date unless that is today. */
   time(instant) {
     const isToday = new Date(instant).toDateString() === new Date().toDateString()

@@ -7,6 +7,7 @@ import { Winners } from './winners.js'
 
 const PERIODS = ['day', 'week', 'month', 'year', 'all']
 const CONTENT_PERIODS = ['hot', ...PERIODS]
+const PODIUM = 3 // places
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
 
 /** Returns the periods that there are boards of. */
@@ -29,6 +30,7 @@ export class View {
   #columns = ['rank', 'item', 'points'].map((className) => make('th', { role: 'columnheader', className }))
   #empty = make('p', { part: 'empty', dir: 'auto' })
   #free = make('p', { part: 'free', dir: 'auto' })
+  #more = make('button', { part: 'more' })
   #rows
   #panel
   #status = make('p', { part: 'status', role: 'status', dir: 'auto' })
@@ -36,7 +38,7 @@ export class View {
   #limit
   #language
 
-  constructor({ onPeriod, onDate }) {
+  constructor({ onPeriod, onDate, onMore }) {
     const id = `activity-rank-${++views}`
     this.#tabs = CONTENT_PERIODS.map((value) => {
       const tab = make('button', { part: 'tab', role: 'tab', id: `${id}-${value}`, value })
@@ -49,6 +51,8 @@ export class View {
     this.#menu.onchange = () => onPeriod(this.#menu.value)
     for (const arrow of [this.#earlier, this.#later]) arrow.onclick = () => arrow.value && onDate(arrow.value)
 
+    this.#more.onclick = () => this.#more.ariaDisabled || onMore()
+
     // With another `display`, an element of a table has its role only if it is explicit.
     const body = make('tbody', { role: 'rowgroup' })
     this.#rows = new Rows(body)
@@ -59,20 +63,27 @@ export class View {
     const titles = make('div', {}, this.#title, this.#facts)
     const heading = make('div', { part: 'heading' }, titles, this.#earlier, this.#later)
     const rows = make('div', { part: 'rows' }, table, this.#empty, this.#free)
-    this.#panel = make('div', { part: 'panel', role: 'tabpanel', id: `${id}-panel` }, heading, rows, this.own.element)
+    this.#panel = make(
+      'div',
+      { part: 'panel', role: 'tabpanel', id: `${id}-panel` },
+      heading,
+      rows,
+      this.#more,
+      this.own.element,
+    )
     const footer = make('div', { part: 'footer' }, this.#status, this.winners.element)
     this.section.append(this.#tabList, this.#menu, this.#panel, make('slot'), footer)
   }
 
   /** Reserves the space of a board and selects its tab. The board of an event has no tabs. */
-  reserve({ limit, period, periods, event, of, layout, hasOwn, hasWinners }) {
+  reserve({ limit, rows, period, periods, event, of, layout, hasOwn, hasWinners }) {
     const { section } = this
     Object.assign(section.dataset, { layout, of })
     section.toggleAttribute('data-event', Boolean(event))
     this.#panel.role = event ? 'group' : 'tabpanel'
     if (event) this.#panel.setAttribute('aria-labelledby', this.#title.id)
     this.#limit = limit
-    section.style.setProperty('--limit', limit)
+    this.reserveRows(rows)
     this.own.element.hidden = !hasOwn
     this.winners.element.hidden = !hasWinners
     for (const tab of this.#tabs) {
@@ -85,6 +96,11 @@ export class View {
     const options = this.#options.filter(({ value }) => periods.includes(value))
     if (options.length !== this.#menu.length) this.#menu.replaceChildren(...options)
     this.#menu.value = period
+  }
+
+  /** Reserves the space of a number of rows. */
+  reserveRows(rows) {
+    this.section.style.setProperty('--limit', rows)
   }
 
   label(language, of) {
@@ -122,6 +138,7 @@ export class View {
     const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
     write(this.#empty, entries.length ? '' : closed ? texts.expired : nobody)
     this.#showFree(entries.length, closed)
+    write(this.#more, board.total > entries.length ? texts.show_more : '')
     this.#setState('')
   }
 
@@ -129,7 +146,7 @@ export class View {
   #showFree(taken, isFinal) {
     const { number, texts } = this.#language
     // A podium has three places.
-    const isShown = !isFinal && taken && this.#limit - Math.max(taken, 3) > 1
+    const isShown = !isFinal && taken && this.#limit - Math.max(taken, PODIUM) > 1
     this.section.style.setProperty('--taken', String(taken))
     write(this.#free, isShown ? texts.free(number(taken + 1), number(this.#limit)) : '')
   }
@@ -160,9 +177,18 @@ export class View {
     }
   }
 
-  /** Returns the row of a member. */
-  row(id) {
-    return this.#rows.get(id)
+  /** Shows a member's own position. */
+  showOwn(standing, id, context) {
+    this.own.show(standing, this.#rows.get(id), this.#rows.at(PODIUM), context)
+  }
+
+  /** Moves the focus from the button to the row at an index. */
+  focusRow(index) {
+    const row = this.#rows.at(index)
+    if (!row || this.#more !== /** @type {ShadowRoot} */ (this.section.getRootNode()).activeElement) return
+    row.tabIndex = -1
+    const target = row.querySelector('a') ?? row
+    target.focus({ preventScroll: true })
   }
 
   /** Shows the element's fallback content, or a text. Nothing is reserved. */
@@ -176,6 +202,11 @@ export class View {
 
   setStatus(text) {
     write(this.#status, text)
+  }
+
+  /** Shows whether further rows are requested. */
+  setMore(isLoading) {
+    this.#more.ariaDisabled = isLoading ? 'true' : null
   }
 
   #setState(state) {
