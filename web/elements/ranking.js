@@ -176,7 +176,8 @@ section[data-of=content] { --row: 3.75em; --podium: calc(3.55 * min(2em, 6.6cqi)
 @keyframes pulse { to { opacity: .4 } }
 :is([part=empty], [part=free]):empty { display: none }
 [part=empty], [part=free] { position: absolute; inset: 0; display: flex; flex-direction: column; gap: 1em; align-items: center; justify-content: center; padding: 1em; color: var(--muted); text-align: center; text-wrap: balance }
-[part=free] { inset-block-start: calc(2em + var(--taken) * var(--row)); margin-block: .5em; border: 1px dashed var(--line); border-radius: var(--radius) }
+/* It ends below the space of the button, which is not shown then. */
+[part=free] { inset-block: calc(2em + var(--taken) * var(--row)) -2.5em; margin-block: .5em; border: 1px dashed var(--line); border-radius: var(--radius) }
 [part=empty]::before {
   --bar: linear-gradient(color-mix(in srgb, var(--muted) 22%, transparent) 0 0) no-repeat;
   content: '';
@@ -203,7 +204,7 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { display: flex; gap:
 [part=score], [part=rank], [part~=movement] { font-variant-numeric: tabular-nums }
 [part=score] { font-weight: 600 }
 [part=unit] { display: none; font-size: .8125em; color: var(--muted) }
-[part=rank] { --pill: 1.6em; display: inline-block; vertical-align: top; box-sizing: border-box; min-inline-size: 1.6em; padding-inline: .2em; border-radius: 1em; line-height: 1.6; text-align: center; color: var(--muted) }
+[part=rank] { display: inline-block; box-sizing: border-box; min-inline-size: 1.6em; padding-inline: .2em; border-radius: 1em; line-height: 1.6; text-align: center; color: var(--muted) }
 ${top3} > :first-child > [part=rank], [part=winners] [part=rank] {
   color: ${readableOn('var(--metal)')};
   background: linear-gradient(135deg, color-mix(in srgb, var(--metal), #fff 45%), var(--metal));

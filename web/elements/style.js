@@ -49,7 +49,7 @@ button {
 /* Capitals are in the middle of their pill, which keeps its height. */
 @supports (text-box: trim-both cap alphabetic) {
   button { text-box: trim-both cap alphabetic }
-  [part=level], [part=you], [part=rank] { text-box: trim-both cap alphabetic; padding-block: calc((var(--pill, 1.4em) - 1cap) / 2) }
+  [part=level], [part=you], [part~=place] > [part=rank] { text-box: trim-both cap alphabetic; padding-block: calc((var(--pill, 1.4em) - 1cap) / 2) }
 }
 [part=status], [part=facts], [part=details], th[scope=col] { font-size: .875em; color: var(--muted) }
 [part=status] { min-block-size: 1.4em; overflow-wrap: anywhere }

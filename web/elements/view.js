@@ -137,16 +137,17 @@ export class View {
     this.#rows.show(entries, context)
     const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
     write(this.#empty, entries.length ? '' : closed ? texts.expired : nobody)
-    this.#showFree(entries.length, closed)
-    write(this.#more, board.total > entries.length ? texts.show_more : '')
+    const hasMore = board.total > entries.length
+    this.#showFree(entries.length, closed || hasMore)
+    write(this.#more, hasMore ? texts.show_more : '')
     this.#setState('')
   }
 
   /** Shows in the space of two rows and more that the places there are free. */
-  #showFree(taken, isFinal) {
+  #showFree(taken, isFull) {
     const { number, texts } = this.#language
     // A podium has three places.
-    const isShown = !isFinal && taken && this.#limit - Math.max(taken, PODIUM) > 1
+    const isShown = !isFull && taken && this.#limit - Math.max(taken, PODIUM) > 1
     this.section.style.setProperty('--taken', String(taken))
     write(this.#free, isShown ? texts.free(number(taken + 1), number(this.#limit)) : '')
   }
